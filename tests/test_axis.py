@@ -39,8 +39,8 @@ def test_a_logarithmic_range_has_equal_ratios_and_whole_packets_once() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("seed", "no KEY=VALUES"),
-        ("=3", "no KEY=VALUES"),
+        ("seed", "not KEY=VALUES; give"),
+        ("=3", "not KEY=VALUES; give"),
         ("seed=[]", "the list of values is empty"),
         ("seed=[1, 2", "is not TOML"),
         ("seed={ from = 1, to = 2 }", "a range takes from, to, points and scale"),

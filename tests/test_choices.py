@@ -284,18 +284,24 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--vary", QUEUE], ["no KEY=VALUES"]),
+        (["--vary", QUEUE], ["KEY=VALUES; give"]),
         (["--vary", f"{QUEUE}=codell"], [f"{QUEUE}.kind", "did you mean `codel`"]),
         (["--vary", f"{QUEUE}=codel,codel"], ["comes twice; keep one"]),
         (["--vary", "seed=1,2"], ["repeat each choice with `seeds`"]),
         (
             ["--vary", f"{QUEUE}=codel", "--vary", f"{QUEUE}=pie"],
-            ["is given twice; put all values in one"],
+            ["is given twice; give all values in one option"],
         ),
         (["--vary", f"{QUEUE}=codel", "--metric", "utilisation"], ["did you mean utilization?"]),
-        (["--vary", f"{QUEUE}=codel", "--phase-check"], ["--phase-check: is for one run"]),
-        (["--store", "somewhere"], ["--store: is for several runs", "add --vary, --seeds"]),
-        (["--workers", "2"], ["--workers: is for several runs"]),
+        (
+            ["--vary", f"{QUEUE}=codel", "--phase-check"],
+            ["--phase-check: applies to a single run; leave out"],
+        ),
+        (
+            ["--store", "somewhere"],
+            ["--store: applies to several runs only; leave it out", "add --vary, --seeds"],
+        ),
+        (["--workers", "2"], ["--workers: applies to several runs only; leave it out"]),
     ],
 )
 def test_wrong_choices_are_refused(

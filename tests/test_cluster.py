@@ -372,7 +372,7 @@ def test_interrupt_keeps_what_is_finished_and_frees_the_workers(
         output, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     again = "give the same command again: tailroom sweep "
-    assert errors.startswith(f"interrupted: 2 of 6 runs are kept; to go on, {again}")
+    assert errors.startswith(f"interrupted: 2 of 6 runs are kept; to continue, {again}")
     assert errors.count("\n") == 1
     assert "200000" not in output
     wait_until(lambda: sum(client.run(executing).values()) == 0)

@@ -76,11 +76,11 @@ def test_reno_passes_beside_itself(card: Card) -> None:
 def test_a_control_that_starves_others_fails(card: Card) -> None:
     greedy = card(Greedy)
     assert greedy.control == "Greedy"
-    left = greedy["left"]
-    assert left.verdict is Verdict.FAIL
-    assert left.decisive.values["Greedy"] is not None
+    harm = greedy["harm_to_others"]
+    assert harm.verdict is Verdict.FAIL
+    assert harm.decisive.values["Greedy"] is not None
     # Half of what they keep beside one another is the threshold.
-    for point in left.points:
+    for point in harm.points:
         values = {name: one.mean for name, one in point.values.items() if one}
         assert values["Greedy"] < 0.5 * min(values["reno"], values["cubic"])
     assert greedy["loss"].verdict is Verdict.FAIL
@@ -99,9 +99,9 @@ def test_vegas_yields_to_reno_and_harms_nobody(card: Card) -> None:
     # Vegas keeps a few packets queued and backs off from the queue that Reno builds (Mo et al.
     # 1999), and that is what makes its delay short.
     vegas = card("vegas")
-    assert vegas["left"].verdict is Verdict.PASS
+    assert vegas["harm_to_others"].verdict is Verdict.PASS
     # Surely less than half of what the references get; three seeds do not tell how much less.
-    assert vegas["taken"].judgement.best is Verdict.CAUTION
+    assert vegas["own_share"].judgement.best is Verdict.CAUTION
     assert vegas["bufferbloat"].judgement.best is Verdict.PASS
     assert vegas["bufferbloat"].points[-1].worse < 0.5
 
@@ -267,7 +267,7 @@ def test_quantities_are_in_their_units() -> None:
         "collapse": 1,
         "bufferbloat": 20,
         "utilization": 50,
-        "left": 50,
+        "harm_to_others": 50,
         "rtt_fairness": 4,
         "convergence": 40,
     }

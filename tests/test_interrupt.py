@@ -46,7 +46,7 @@ def test_an_interrupted_sweep_shows_what_is_finished_and_how_to_go_on(
     assert "\n3 s " in output
     assert UNDER_WAY not in output
     again = f"give the same command again: tailroom {shlex.join(command)}\n"
-    assert errors == f"interrupted: 1 of 2 runs are kept; to go on, {again}"
+    assert errors == f"interrupted: 1 of 2 runs are kept; to continue, {again}"
 
 
 def test_python_gets_what_an_interrupted_sweep_has_found(small: Path, tmp_path: Path) -> None:

@@ -98,10 +98,10 @@ def test_comparing_puts_the_simulation_beside_the_models(tailroom: Tailroom, sma
         (["--link", "core"], "there is no link 'core'; choose one of bottleneck"),
         (["--utilization", "1"], "target utilization 1: give a number between 0 and 1"),
         (["--loss", "0"], "target loss 0: give a number between 0 and 1"),
-        (["--out", "x.png"], "--out draws curves; give --over"),
+        (["--out", "x.png"], "add --over KEY=VALUES"),
         (["--over", "seed=1,2", "--out", "x.txt"], "give a file that ends in .png, .svg or .pdf"),
         (["--over", f"{LIMIT}=ten packets"], "ten packets"),
-        (["--set", "duration"], "no KEY=VALUE"),
+        (["--set", "duration"], "not KEY=VALUE; write"),
     ],
 )
 def test_wrong_questions_are_refused(

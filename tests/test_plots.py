@@ -86,7 +86,7 @@ def test_dispersion_of_poisson_arrivals_stays_about_one(small: Path) -> None:
     # 4000 counts: standard deviation sqrt(2 / 3999) and 1 / (4000 * 0.333) more, 0.035.
     assert table["index"].to_pylist()[0] == pytest.approx(1, abs=4 * 0.035)
     panel = result.plot("dispersion").axes[0]
-    assert labels(panel) == ["bottleneck", "Poisson", "its 95 %"]
+    assert labels(panel) == ["bottleneck", "Poisson", "Poisson, 95 %"]
     assert panel.get_xscale() == panel.get_yscale() == "log"
     assert panel.get_xlabel() == "time scale (s)"
 

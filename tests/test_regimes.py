@@ -12,7 +12,7 @@ HEAVY_TAILED = '{ kind = "bounded_pareto", shape = 1.3, min = "20 kB", max = "20
 
 @dataclass(frozen=True)
 class Traffic:
-    """Flows that come and go, and a link for them; rates in Mbit/s."""
+    """Dynamic flows, and a link for them; rates in Mbit/s."""
 
     rate: float
     load: float

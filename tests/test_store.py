@@ -170,7 +170,7 @@ def test_a_damaged_file_is_named_by_the_command(
     os.truncate(file, 1000)
     ended = tailroom("sweep", scenario, "--store", tmp_path / "store", *SWEEP)
     assert ended.status == 0
-    assert f"{file} was damaged; its run was done again" in ended.output
+    assert f"{file} was damaged" in ended.output
 
 
 @pytest.mark.parametrize("part", ["runs", "link_series"])

@@ -337,7 +337,7 @@ def test_arguments_of_a_control_enter_the_key(scenario: Path, store: Path) -> No
 
 
 def test_a_control_that_no_process_can_take_over_is_refused(scenario: Path, store: Path) -> None:
-    with pytest.raises(tr.ScenarioError, match=r"cannot go to another process .*top level"):
+    with pytest.raises(tr.ScenarioError, match=r"cannot be sent to another process .*top level"):
         tr.sweep(scenario, store, seeds=1, congestion={"reno": lambda: Steps(1.0)})
     assert not store.exists()
 

@@ -146,7 +146,7 @@ def test_models_stand_beside_the_curves(
         assert line.get_linestyle() != "-"
     assert lines[0].get_linestyle() == lines[2].get_linestyle() == "-"
     assert len(panel(figure, "loss (%)").lines) == 2
-    assert legend(figure)[2:4] == ["model: told", "model: rule_of_thumb (says nothing here)"]
+    assert legend(figure)[2:4] == ["model: told", "model: rule_of_thumb (no prediction)"]
 
 
 def test_the_title_of_one_panel_leaves_the_legend_free(swept: tr.SweepResult) -> None:
@@ -251,7 +251,7 @@ def test_a_key_that_another_settles_makes_no_line(tmp_path: Path, small: Path) -
     assert legend(figure) == ["simulation", "95 % confidence"]
     line = panel(figure, "utilization (%)").lines[0]
     assert xy(line)[0] == [10, 20]
-    with pytest.raises(ValueError, match="two keys of which every value meets every other"):
+    with pytest.raises(ValueError, match="needs two keys in --grid"):
         swept.plot("heatmap")
 
 
@@ -278,11 +278,14 @@ def test_zero_stands_at_the_foot_of_a_logarithmic_scale() -> None:
     ("arguments", "message"),
     [
         ({"kind": "pie"}, "no plot 'pie' of a sweep; choose one of curves, heatmap, tradeoff"),
-        ({"x": "rate"}, f"no key that varies is named so; choose one of {CONTROL}, {LIMIT}"),
-        ({"kind": "tradeoff", "y": "limit"}, "tradeoff takes no y"),
-        ({"kind": "heatmap", "models": ["rule_of_thumb"]}, "heatmap takes no models"),
-        ({"kind": "heatmap", "metrics": ["utilization", "loss_fraction"]}, "shows one metric"),
-        ({"kind": "heatmap", "x": "limit", "y": "limit"}, "limit and limit will not do"),
+        ({"x": "rate"}, f"no varying key has this name; choose one of {CONTROL}, {LIMIT}"),
+        ({"kind": "tradeoff", "y": "limit"}, "tradeoff: does not take y; leave it out"),
+        (
+            {"kind": "heatmap", "models": ["rule_of_thumb"]},
+            "heatmap: does not take models; leave it out",
+        ),
+        ({"kind": "heatmap", "metrics": ["utilization", "loss_fraction"]}, "name only one"),
+        ({"kind": "heatmap", "x": "limit", "y": "limit"}, "limit and limit are not combined"),
         ({"metrics": ["utilisation"]}, "did you mean utilization"),
         ({"models": ["crystal_ball"]}, "there is no model 'crystal_ball'"),
         ({"link": "core"}, "core: there is no such link; choose one of bottleneck"),
@@ -322,14 +325,17 @@ def test_the_command_draws_one_figure_into_a_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--kind", "windows"], "--kind windows: shows one run"),
-        (["--x", "nothing"], "nothing: no key that varies is named so"),
+        (["--kind", "windows"], "--kind windows: draws a single run; give"),
+        (["--x", "nothing"], "nothing: no varying key has this name; choose"),
         (["--metric", "nothing"], "nothing: there is no such metric"),
         (["--models", "nothing"], "there is no model 'nothing'"),
-        (["--kind", "curves", "--y", "limit"], "curves takes no y"),
+        (["--kind", "curves", "--y", "limit"], "curves: does not take y; leave it out"),
         (["--out", "picture.png"], "give a directory, or for one --kind a file"),
         (["--kind", "curves", "--out", "picture.gif"], "give a directory, or for one --kind"),
-        (["--kind", "curves", "--out", "a.svg", "--format", "pdf"], "is no pdf"),
+        (
+            ["--kind", "curves", "--out", "a.svg", "--format", "pdf"],
+            "--out a.svg: does not end in .pdf; leave out",
+        ),
         (["--sweep", "zzz"], "there is no sweep whose id begins with zzz"),
     ],
 )
@@ -345,13 +351,13 @@ def test_wrong_input_is_refused(
 def test_options_of_sweeps_need_a_sweep(tailroom: Tailroom, small: Path, option: str) -> None:
     ended = tailroom("plot", small, option, "limit")
     assert ended.status == 2
-    assert f"{option}: is for the store of a sweep" in ended.errors
+    assert f"{option}: applies only to sweep stores; leave it out" in ended.errors
 
 
 def test_a_sweep_figure_needs_a_sweep(tailroom: Tailroom, small: Path) -> None:
     ended = tailroom("plot", small, "--kind", "curves")
     assert ended.status == 2
-    assert "--kind curves: shows a sweep; give the store of one" in ended.errors
+    assert "--kind curves: draws a sweep; give the store" in ended.errors
 
 
 def test_compare_gives_the_interval_of_the_simulation(tailroom: Tailroom, small: Path) -> None:

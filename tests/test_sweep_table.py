@@ -174,7 +174,7 @@ def test_files_of_runs_have_no_whole_texts_unless_asked_for(
     assert json.loads(row["summary"])["title"] == "Two Reno flows"
     refused = tailroom(*command, "--texts")
     assert refused.status == 2
-    assert "--texts: is for the runs that --out writes" in refused.errors
+    assert "--texts: applies to the runs that --out writes; add --out" in refused.errors
 
 
 def test_printed_texts_are_cut(tailroom: Tailroom, store: Path) -> None:

@@ -20,14 +20,14 @@ WRONG_OPTIONS = {
     "unknown table": (["--grid", "links.core.rate=1 Mbit/s"], ["links.core", "bottleneck"]),
     "wrong value": (["--grid", f"{LIMIT}=1 packets, 3 apples"], [f"{LIMIT}: ", "apples"]),
     "no values": (["--grid", f"{LIMIT}=[]"], [f"{LIMIT}: the list of values is empty; give"]),
-    "no key": (["--grid", "=1 packets"], ["no KEY=VALUES; give"]),
+    "no key": (["--grid", "=1 packets"], ["KEY=VALUES; give"]),
     "value given twice": (
         ["--grid", f"{LIMIT}=1 packets, 2 packets, 1 packets"],
         [f"{LIMIT}: '1 packets' comes twice; keep one"],
     ),
     "key given twice": (
         ["--grid", f"{LIMIT}=1 packets", "--grid", f"{LIMIT}=2 packets"],
-        [f"--grid {LIMIT}: is given twice; put all values in one"],
+        [f"--grid {LIMIT}: is given twice; give all values in one option"],
     ),
     "row given twice": (
         ["--together", "flows.reno.count=1, 2, 1", "--together", f"{LIMIT}=[5, 6, 5]"],
@@ -65,9 +65,9 @@ WRONG_OPTIONS = {
         ["utilisation: there is no such metric; did you mean utilization?"],
     ),
     "metric of the machine": (["--until", "wall_s<0.1"], ["wall_s: there is no such metric"]),
-    "no width": (["--until", "utilization"], ["--until utilization: no METRIC<WIDTH; write"]),
-    "width that is no number": (["--until", "utilization<nan"], ["no METRIC<WIDTH; write"]),
-    "negative width": (["--until", "utilization<-1"], ["no METRIC<WIDTH; write"]),
+    "no width": (["--until", "utilization"], ["--until utilization: ", "METRIC<WIDTH; write"]),
+    "width that is no number": (["--until", "utilization<nan"], ["METRIC<WIDTH; write"]),
+    "negative width": (["--until", "utilization<-1"], ["METRIC<WIDTH; write"]),
     "one run at most": (["--until", "utilization<1", "--at-most", "1"], ["--at-most"]),
     "too little memory": (
         ["--grid", 'memory_limit="1 kB", "1 GB"'],
@@ -103,7 +103,7 @@ WRONG_TABLES = {
     "unknown key": ("seed = 3", ["sweep.seed", "`seeds`"]),
     "unknown key of the scenario": ('grid = { "links.core.rate" = ["1 bps"] }', ["links.core"]),
     "no values": ("grid = { seeds = [] }", ["the list of values is empty"]),
-    "no list": ("grid = { seeds = 3 }", ["seeds: 3 is no list of values; give a list"]),
+    "no list": ("grid = { seeds = 3 }", ["seeds: 3 is not a list of values; give a list"]),
     "no seeds": ("seeds = 0", ["seeds"]),
     "unknown metric": (
         'until = { metric = "utilisation", half_width = 0.1 }',

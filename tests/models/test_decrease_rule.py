@@ -109,7 +109,7 @@ def test_bbr_drains_a_quarter_in_its_slow_round_trip() -> None:
 
 
 @pytest.mark.parametrize(("congestion", "parameters"), CONTROLS)
-def test_required_limit_is_the_smallest_that_fills_the_link(
+def test_smallest_limit_limit_is_the_smallest_that_fills_the_link(
     congestion: str, parameters: dict[str, Any]
 ) -> None:
     for bdp in (30.0, 1000.0, 1e5):

@@ -350,7 +350,9 @@ def test_streams_and_passing_flows_add_what_they_send() -> None:
     expected = 0.6 + 0.025 + 5 * sqrt(1.5 / p) / rtt_s / 10_000
     assert found.load == pytest.approx(expected, rel=1e-12)
     assert found.queue.loss > solve(alone).queue.loss
-    assert failed(at)["no flow comes and goes"].startswith("dynamic offer 0.025 of the rate")
+    assert failed(at)["no dynamic flows cross the link"].startswith(
+        "dynamic offer 0.025 of the rate"
+    )
 
 
 def test_identical_flows_are_one_class_and_their_order_does_not_matter() -> None:

@@ -18,7 +18,7 @@ from tailroom import _engine, models
 from tailroom.errors import NotApplicableError
 from tailroom.models import MODELS, Bottleneck, Requirement, bursts_over_background
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
-from tailroom.models.required import LEAST_LIMIT
+from tailroom.models.smallest_limit import LEAST_LIMIT
 from tailroom.models.window_laws import LAWS, law_of
 from tailroom.studies.prediction import Predictions, ask
 from tests.models.links import FIXED, PACKET, dynamic, flows, link, stream
@@ -80,7 +80,7 @@ def streams(draw: st.DrawFn, rate_bps: float) -> Stream:
 
 @st.composite
 def comers(draw: st.DrawFn, rate_bps: float, control: str | None) -> DynamicFlows:
-    """Flows that come and go and offer up to 1.2 times the rate."""
+    """Dynamic flows that offer up to 1.2 times the rate."""
     offered = rate_bps * draw(st.floats(1e-4, 1.2))
     sizes = tuple(draw(st.lists(logarithmic(100, 1e8), min_size=1, max_size=5)))
     mean = sum(sizes) / len(sizes)

@@ -61,7 +61,7 @@ def test_synchronised_flows_keep_the_link_busy_with_the_harmonic_product() -> No
     assert 0.85 * 0.075 < needed((0.05, 0.15)) < 0.075
 
 
-def test_required_limit_meets_both_and_says_what_delay_that_is() -> None:
+def test_smallest_limit_limit_meets_both_and_says_what_delay_that_is() -> None:
     made = link(flows(60), bdp=1000, limit=300)
     found = MODEL.predict(made, Requirement(loss_fraction=1e-3))
     limit = found.required_packets

@@ -53,7 +53,7 @@ def test_10000_flows_save_99_percent_of_the_buffer() -> None:
 
 @FIXED
 @given(st.floats(0.01, 0.999), st.floats(1, 1e6), st.integers(10, 10**6))
-def test_required_limit_is_where_the_bound_is_the_target(
+def test_smallest_limit_limit_is_where_the_bound_is_the_target(
     target: float, bdp: float, flows: int
 ) -> None:
     limit = required(target, bdp, flows)

@@ -91,7 +91,7 @@ def test_more_buffer_never_costs_utilization_nor_loses_more(
     assert 0 < less_loss <= loss * (1 + 1e-9) < 1
 
 
-def test_required_limit_is_the_smallest_that_reaches_the_target() -> None:
+def test_smallest_limit_limit_is_the_smallest_that_reaches_the_target() -> None:
     made = link(flows(200), bdp=4000)
     target = Requirement(utilization=0.9)
     limit = MODEL.predict(made, target).required_packets

@@ -43,7 +43,7 @@ def test_bound_holds_for_reno_and_a_loss_costs_a_quarter_of_what_it_supposes(
 
 @FIXED
 @given(st.floats(0.05, 0.99), st.floats(0.01, 0.999), st.floats(1, 1e4))
-def test_required_limit_is_the_smallest_that_keeps_the_share(
+def test_smallest_limit_limit_is_the_smallest_that_keeps_the_share(
     load: float, share: float, window: float
 ) -> None:
     limit = required(load, share, window)

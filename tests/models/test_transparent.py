@@ -34,7 +34,9 @@ def test_a_limit_of_packets_that_wait_is_one_less_than_room_for_packets() -> Non
 
 @FIXED
 @given(st.floats(0.01, 0.999), st.floats(1e-9, 0.9))
-def test_required_limit_is_the_smallest_that_meets_the_target(load: float, loss: float) -> None:
+def test_smallest_limit_limit_is_the_smallest_that_meets_the_target(
+    load: float, loss: float
+) -> None:
     limit = required(load, loss)
     assert load ** (limit + 1) <= loss * (1 + 1e-9)
     if limit > 1:

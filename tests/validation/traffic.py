@@ -39,7 +39,7 @@ FINITE_FLOWS: Settings = {
     "flows.background.access_rate": "1 Mbit/s",
     "flows.background.rtt": "100 ms",
 }
-"""The background as TCP flows of 1 Mbit/s that come and go, in place of Poisson packets."""
+"""The background as TCP flows of 1 Mbit/s that arrive and depart, in place of Poisson packets."""
 
 BETWEEN_BURSTS_S = 10e-3
 """A longer gap separates two bursts; a full buffer of 20 packets takes 3 ms."""

@@ -1,4 +1,4 @@
-"""A row for each choice or point: tables that are split where the terminal is too narrow."""
+"""Tables with a row per choice or point, split to fit the terminal."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from tailroom.cli import report
 GAP = 2
 """Spaces between two columns."""
 WIDEST_NAME = 28
-"""Wider cells of the naming columns are folded."""
+"""Largest width of a naming column, in characters; wider cells are folded."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading and one cell a row; both may have several lines."""
+    """A heading and a cell per row; both may have several lines."""
 
     heading: str
     cells: Sequence[str]
 
     @property
     def width(self) -> int:
-        """Characters of the longest line."""
+        """Length of the longest line, in characters."""
         lines = (line for text in (self.heading, *self.cells) for line in text.split("\n"))
         return max(map(len, lines))
 
@@ -31,26 +31,26 @@ class Column:
 def print_block(
     console: Console, title: str, names: Sequence[Column], columns: Sequence[Column]
 ) -> None:
-    """Prints columns beside those that name the rows; again beside the next if they do not fit."""
-    named = sum(min(one.width, WIDEST_NAME) + GAP for one in names)
+    """Prints the columns in as few tables as fit, each beginning with the naming columns."""
+    named = sum(min(name.width, WIDEST_NAME) + GAP for name in names)
     for place, some in enumerate(_fitting(columns, console.width - named)):
         shown = [*names, *some]
         table = report.table_of(
             f"{escape(title)}{', continued' if place else ''}",
-            *(escape(one.heading) for one in shown),
+            *(escape(entry.heading) for entry in shown),
         )
         if not title:
             table.title = None
         for number, column in enumerate(table.columns[: len(names)]):
             column.justify, column.no_wrap, column.overflow = "left", False, "fold"
             column.max_width = min(names[number].width, WIDEST_NAME)
-        for row in zip(*(one.cells for one in shown), strict=True):
+        for row in zip(*(entry.cells for entry in shown), strict=True):
             table.add_row(*map(escape, row))
         console.print(table)
 
 
 def _fitting(columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
-    """The columns in groups that fit the width, at least one in each."""
+    """Yields groups of columns that fit the width, at least one column each."""
     group: list[Column] = []
     used = -GAP
     for column in columns:

@@ -1,4 +1,4 @@
-"""Choices side by side on the terminal: a table per link and per group, a row per choice."""
+"""A comparison of choices on the terminal: a table per link and per group, a row per choice."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -9,21 +9,25 @@ from tailroom.studies.choice_study.answer import Choices
 
 
 def show(found: Choices, console: Console) -> None:
-    """Prints what is compared, the tables, and each warning once."""
+    """Prints the titles, the tables, and each warning once."""
     _show_head(found, console)
     blocks: dict[str, list[tuple[str, str]]] = {}
     for metric in found.metrics:
         owner, name = owner_of(metric)
         blocks.setdefault(owner, []).append((name, metric))
     for owner, metrics in blocks.items():
-        # Scenarios may have other links and groups.
-        rows = [one for one in found.choices if any(metric in one.metrics for _, metric in metrics)]
+        # Scenarios may differ in links and groups.
+        rows = [
+            choice
+            for choice in found.choices
+            if any(metric in choice.metrics for _, metric in metrics)
+        ]
         names = [
-            Column(head, [one.words[place] for one in rows])
+            Column(head, [row.words[place] for row in rows])
             for place, head in enumerate(found.headings)
         ]
         columns = [
-            Column(heading(name), [cell(name, one.metrics.get(metric)) for one in rows])
+            Column(heading(name), [cell(name, row.metrics.get(metric)) for row in rows])
             for name, metric in metrics
         ]
         print_block(console, owner, names, columns)
@@ -35,15 +39,19 @@ def show(found: Choices, console: Console) -> None:
 
 
 def _show_head(found: Choices, console: Console) -> None:
-    titles = dict.fromkeys(one.title for one in found.choices)
+    titles = dict.fromkeys(choice.title for choice in found.choices)
     if len(titles) == 1 and (title := next(iter(titles))):
         console.print(f"[bold]{escape(title)}[/bold]")
     elif len(titles) > 1:
-        for one in {one.title: one for one in reversed(found.choices)}.values().__reversed__():
-            console.print(f"[bold]{escape(one.words[0])}[/bold]: {escape(one.title)}")
+        for choice in {
+            choice.title: choice for choice in reversed(found.choices)
+        }.values().__reversed__():
+            console.print(f"[bold]{escape(choice.words[0])}[/bold]: {escape(choice.title)}")
     first, last = found.seeds[0], found.seeds[-1]
     seeds = f"seed {first}" if first == last else f"means over seeds {first} to {last} +-95 %"
-    spans = dict.fromkeys((one.measured_from_s, one.measured_to_s) for one in found.choices)
+    spans = dict.fromkeys(
+        (choice.measured_from_s, choice.measured_to_s) for choice in found.choices
+    )
     if len(spans) == 1:
         seeds += ", statistics from {:g} s to {:g} s".format(*next(iter(spans)))
     console.print(seeds)

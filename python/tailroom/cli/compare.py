@@ -1,4 +1,4 @@
-"""`tailroom compare`: simulation beside every model."""
+"""`tailroom compare`: a simulation and the prediction of every model."""
 
 import json as json_text
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from tailroom.statistics.intervals import Interval
 from tailroom.studies.prediction import Predictions
 
 QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay_s_mean")
-"""What both a simulated link and a model may have."""
+"""Quantities that both a simulated link and a model may have."""
 
 Values = Mapping[str, float | None]
 
@@ -46,7 +46,9 @@ def compare(  # noqa: PLR0913 - one argument an option
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="With --seeds: keep the runs, or take them from there."),
+        typer.Option(
+            metavar="DIR", help="With --seeds: store for the runs; stored runs are not repeated."
+        ),
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
@@ -55,7 +57,7 @@ def compare(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Simulate a scenario and print what each model says beside it.
 
-    Without --seeds it is one run, which says nothing of how far another would lie.
+    Without --seeds, a single run is simulated, whose sampling error is unknown.
     """
     with failures.reported():
         settings = parse_settings(set_)
@@ -119,7 +121,9 @@ def _show(
     table.columns[0].no_wrap = True
     table.add_row("simulation", *_cells(simulated, simulated["utilization"]), "")
     if intervals:
-        widths = {key: one.half_width if one else None for key, one in intervals.items()}
+        widths = {
+            key: interval.half_width if interval else None for key, interval in intervals.items()
+        }
         table.add_row("  95 %, +-", *_cells(widths, None), "")
     for answer in predictions.answers:
         said = answer.prediction
@@ -131,9 +135,9 @@ def _show(
             table.add_row(answer.model.name, *cells, verdict)
     console.print(table)
     if intervals:
-        count = max(one.count for one in intervals.values() if one)
-        console.print(f"The simulation is the mean of {count} runs, which the models are off by.")
-    console.print("`tailroom model` says what fails, and what buffers the models ask for.")
+        count = max(value.count for value in intervals.values() if value)
+        console.print(f"'off by' is model minus the mean of {count} runs.")
+    console.print("`tailroom model` lists the violated assumptions and the needed buffers.")
 
 
 def _cells(values: Values, simulated_utilization: float | None) -> tuple[str, ...]:

@@ -36,16 +36,24 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
     ],
     *,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer points, seeds and seconds: a first look.")
+        bool,
+        typer.Option(
+            "--quick", help="Use fewer points and seeds and shorter runs, for a first look."
+        ),
     ] = False,
-    seeds: Annotated[int | None, typer.Option(min=2, help="Runs of each point.")] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Number of runs per point (default: 8, with --quick 3)."),
+    ] = None,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep the runs, so that asking again takes no time."),
+        typer.Option(metavar="DIR", help="Store for the runs; stored runs are not repeated."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write report.md, report.html and the picture there."),
+        typer.Option(
+            metavar="DIR", help="Write report.md, report.html and the picture into a new directory."
+        ),
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
@@ -53,8 +61,9 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Hold a congestion control against Reno and CUBIC on the criteria of RFC 9743.
 
-    A verdict compares with the less good of the two at each point; the report says with which
-    threshold, and why. Where a 95 % confidence interval contains the threshold, it is undecided.
+    A verdict compares the control with the worse of the two references at each point; the report
+    states the threshold and its reason. A verdict is undecided if a 95 % confidence interval
+    contains the threshold.
     """
     with failures.reported():
         with output_directory(out) if out else nullcontext() as staging:
@@ -91,7 +100,7 @@ def _print(card: Evaluation, *, json: bool) -> None:
 
 
 def show(card: Evaluation, console: Console) -> None:
-    """Prints a row a criterion: the verdict, and the numbers where it falls."""
+    """Prints a row per criterion: the verdict, and the values at the decisive point."""
     title = f"{escape(card.control)} against {' and '.join(card.references)}"
     table = report.table_of(title, "criterion, section of RFC 9743", "verdict", *card.controls)
     for found in card.findings:
@@ -101,18 +110,20 @@ def show(card: Evaluation, console: Console) -> None:
             f"{criterion.title}, {criterion.section}\n"
             f"[dim]{criterion.quantity}; {escape(found.decisive.label)}[/dim]",
             f"[{colour}]{found.verdict}[/{colour}]",
-            *(f"{one.mean:.4g}\n+-{one.half_width:.2g}" if one else "-" for one in values),
+            *(f"{value.mean:.4g}\n+-{value.half_width:.2g}" if value else "-" for value in values),
         )
     console.print(table)
     counts = ", ".join(f"{card.count(verdict)} {verdict}" for verdict in COLOURS)
     console.print(
-        f"{counts}; {card.runs.num_rows:,} runs. The numbers are those of the point that decides; "
-        "thresholds are tailroom's, as RFC 9743 gives none."
+        f"{counts}; {card.runs.num_rows:,} runs. The values are those of the decisive point; "
+        "RFC 9743 gives no thresholds, so they are tailroom's."
     )
     undecided = [found for found in card.findings if not found.judgement.is_decided]
     if undecided:
         words = (f"{found.criterion.title}: {_possible(found)}" for found in undecided)
-        console.print("Undecided, as an interval contains a threshold; more --seeds may tell:")
+        console.print(
+            "Undecided, because an interval contains a threshold; more --seeds may decide:"
+        )
         for line in words:
             console.print(f"  {line}")
 

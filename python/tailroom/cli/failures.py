@@ -1,4 +1,4 @@
-"""How a command ends when it cannot do its work: one message, one exit status, no traceback."""
+"""Errors of a command: one message, one exit status, no traceback."""
 
 import os
 import shlex
@@ -24,20 +24,20 @@ RUN_FAILED = 1
 INPUT_WRONG = 2
 OWN_CONTROL_FAILED = 3
 NO_BUFFER = 4
-"""No buffer that `size` tried meets every target."""
+"""`size` found no buffer that meets every target."""
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
-"""Environment variable: if set, unexpected exceptions show where they come from."""
+"""Environment variable: if set, unexpected exceptions print a traceback."""
 
 
 class InputError(WrongInputError, ValueError):
-    """The command line asks for what is not there; the message names the remedy."""
+    """An argument of the command line is wrong; the message names the remedy."""
 
 
 @contextmanager
 def input_checked() -> Iterator[None]:
-    """Tells a value that the command line gave and the block refused from a bug."""
+    """Reports a `ValueError` of the block as wrong input instead of a bug."""
     try:
         yield
     except ValueError as error:
@@ -45,7 +45,7 @@ def input_checked() -> Iterator[None]:
 
 
 def this_command(*more: str) -> str:
-    """The command that runs, with more arguments, as a shell takes it."""
+    """Returns the running command with more arguments, quoted for a shell."""
     return shlex.join(["tailroom", *sys.argv[1:], *more])
 
 
@@ -54,13 +54,13 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises.
 
     Args:
-        show_known: If Ctrl-C ends work of which something is known (`Interrupted`), this prints
-            what is known, and returns what the message is to say of it and of how to go on.
+        show_known: Called if Ctrl-C interrupts work with an intermediate result (`Interrupted`).
+            Prints the intermediate result and returns the end of the message: how to continue.
     """
     try:
         yield
     except ScenarioError as error:
-        # A line for each of its problems.
+        # One line per problem.
         problems = str(error).splitlines()
         _end("\n".join(f"error: {problem}" for problem in problems), INPUT_WRONG, error)
     except WrongInputError as error:
@@ -78,7 +78,7 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
     except KeyboardInterrupt as error:
         said = ""
         if show_known and isinstance(error, Interrupted):
-            with suppress(KeyboardInterrupt):  # a second Ctrl-C: the user wants to be gone
+            with suppress(KeyboardInterrupt):  # a second Ctrl-C ends at once
                 said = f": {show_known(error.known)}"
         _end(f"interrupted{said}", INTERRUPTED, error)
     except Exception as error:
@@ -94,7 +94,7 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
 
 def _kept(error: OSError) -> str:
     if isinstance(error, NotWrittenError):
-        return "runs that have finished are kept: make room, and give the same command again"
+        return "finished runs are kept: free disk space, then give the same command again"
     return "nothing was kept"
 
 

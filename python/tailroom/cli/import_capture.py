@@ -23,18 +23,18 @@ def import_capture(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the list into a new FILE: Parquet if it ends in .parquet, otherwise CSV. "
-            "Printed as CSV if left out.",
+            help="Write the list into a new file: Parquet if its name ends in .parquet, else CSV "
+            "(default: print CSV).",
         ),
     ] = None,
     window: Annotated[
-        str, typer.Option(metavar="DURATION", help="Peak rates are over this time.")
+        str, typer.Option(metavar="DURATION", help="Time window of peak rates, in s, ms or us.")
     ] = "100 ms",
     to: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PREFIX",
-            help="Only flows to addresses of this prefix, e.g. --to 192.0.2.0/24 or --to "
+            help="Keep only flows to addresses of this prefix, e.g. --to 192.0.2.0/24 or --to "
             "2001:db8::/32. May be repeated.",
         ),
     ] = None,
@@ -43,15 +43,15 @@ def import_capture(
         typer.Option(
             "--from",
             metavar="PREFIX",
-            help="Only flows from addresses of this prefix. May be repeated.",
+            help="Keep only flows from addresses of this prefix. May be repeated.",
         ),
     ] = None,
 ) -> None:
     """Turn a packet capture into a list of TCP flows.
 
-    Each direction of a connection that carried data is a flow: when it started, how many bytes it
-    sent, its peak rate, and the round-trip time that the handshake shows. A link carries one
-    direction: choose it with --to or --from.
+    Each direction of a connection that carried data is a flow, with its start, its bytes, its peak
+    rate, and the round-trip time of the handshake. A link carries one direction: choose it with
+    --to or --from.
     """
     with failures.reported():
         window_s = _window_s(window)
@@ -76,7 +76,7 @@ def _window_s(text: str) -> float:
     window_s = float(match[1]) * UNITS_S[match[2]] if match else 0.0
     if not captures.SHORTEST_WINDOW_S <= window_s <= captures.LONGEST_WINDOW_S:
         raise failures.InputError(
-            f'--window {text}: no duration from 1 us to 3600 s; write for example "100 ms"'
+            f'--window {text}: not a duration from 1 us to 3600 s; write for example "100 ms"'
         )
     return window_s
 
@@ -85,7 +85,8 @@ def _tell_what_is_missing(file: Path, capture: captures.Capture) -> None:
     if capture.broken:
         offset, why = capture.broken
         print(
-            f"warning: {file}: broken at byte {offset:,}: {why}; what comes before was imported",
+            f"warning: {file}: broken at byte {offset:,}: {why}; "
+            "the packets before it were imported",
             file=sys.stderr,
         )
     if capture.skipped:
@@ -99,14 +100,14 @@ def _tell_what_is_missing(file: Path, capture: captures.Capture) -> None:
 
 
 def _tell_directions(capture: captures.Capture) -> None:
-    """Says how to choose one direction where flows go both ways."""
+    """Prints how to choose a direction if flows go both ways."""
     if capture.directions:
         side = capture.directions.side[0]
         ways = captures.directions_text(capture.directions)
         remedy = f"choose it with --to {side} or --from {side}"
     else:
         directions = capture.flows["direction"].to_pylist()
-        counts = [directions.count(one) for one in ("forward", "reverse")]
+        counts = [directions.count(direction) for direction in ("forward", "reverse")]
         if not all(counts):
             return
         ways = f"{counts[0]:,} forward, {counts[1]:,} reverse, between ends of the same address"

@@ -1,4 +1,4 @@
-"""`tailroom list`: what a scenario may be made of."""
+"""`tailroom list`: the components of scenarios, and the shipped scenarios."""
 
 import json
 import tomllib
@@ -22,7 +22,8 @@ def list_components(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="congestion, queue, source, slow_start, loss, host or scenarios; all if left out."
+            help="Kind of component: congestion, queue, source, slow_start, loss, host or "
+            "scenarios (default: all)."
         ),
     ] = None,
 ) -> None:
@@ -62,7 +63,7 @@ def _print_component(console: Console, kind: str, component: dict[str, Any]) -> 
 
 
 def _print_host(console: Console, host: dict[str, Any]) -> None:
-    """Prints what the profile of a host sets, where, and why."""
+    """Prints each setting of a host profile, where it applies, and its source."""
     console.print(Text(f'host = "{host["kind"]}"', style="bold"))
     console.print(Text(host["doc"]))
     for setting in host["sets"]:
@@ -73,7 +74,7 @@ def _print_host(console: Console, host: dict[str, Any]) -> None:
 
 
 def values_text(parameter: dict[str, Any]) -> str:
-    """Writes which values a parameter takes: its choices, its range or its type."""
+    """Returns the allowed values of a parameter: its choices, its range or its type."""
     if "choices" in parameter:
         return " or ".join(parameter["choices"])
     minimum, maximum = parameter.get("minimum"), parameter.get("maximum")

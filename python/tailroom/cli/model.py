@@ -1,4 +1,4 @@
-"""`tailroom model`: what the literature says of a scenario, without simulating."""
+"""`tailroom model`: predictions of analytic models, without simulation."""
 
 import json as json_text
 from math import ceil, isinf
@@ -36,14 +36,15 @@ def model(  # noqa: PLR0913 - one argument an option
     ] = Requirement.loss_fraction,
     only: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="NAME", help="Ask this model only. May be repeated."),
+        typer.Option("--model", metavar="NAME", help="Show only this model. May be repeated."),
     ] = None,
     over: Annotated[
         str | None,
         typer.Option(
             metavar="KEY=VALUES",
-            help='Curves over a key, e.g. --over links.bottleneck.queue.limit="10 packets, '
-            '100 packets", a TOML list, or { from = "10 packets", to = "1000 packets", '
+            help="Evaluate the models at several values of a key, e.g. "
+            '--over links.bottleneck.queue.limit="10 packets, 100 packets"'
+            ', a TOML list, or { from = "10 packets", to = "1000 packets", '
             'points = 9, scale = "log" }.',
         ),
     ] = None,
@@ -55,7 +56,8 @@ def model(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Ask the analytic models of the literature what a buffer does, in milliseconds.
 
-    Each says what it assumes; what the scenario breaks is printed below the table.
+    Each model states its assumptions. The assumptions that the scenario violates are printed below
+    the table.
     """
     with failures.reported():
         if out:
@@ -87,15 +89,15 @@ def model(  # noqa: PLR0913 - one argument an option
 
 def _check_picture(out: Path, over: str | None) -> None:
     if not over:
-        raise failures.InputError("--out draws curves; give --over KEY=VALUES too")
+        raise failures.InputError("--out: draws curves only; add --over KEY=VALUES")
     if out.suffix not in (".png", ".svg", ".pdf"):
         raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
 
 
 def show(predictions: Predictions, console: Console) -> None:
-    """Prints a row for each model that applies, then what fails, then who does not apply."""
+    """Prints a row per model that applies, the violated assumptions, and the other models."""
     link = predictions.link
-    applying = [one for one in predictions.answers if one.prediction]
+    applying = [answer for answer in predictions.answers if answer.prediction]
     console.print(
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
         f"limit {report.packets(link.limit_packets)} packets"
@@ -103,29 +105,31 @@ def show(predictions: Predictions, console: Console) -> None:
     )
     console.print(_table(applying, link))
     wanted = [
-        (escape(one.prediction.required_for), one.model.name)
-        for one in applying
-        if one.prediction and one.prediction.required_packets is not None
+        (escape(answer.prediction.required_for), answer.model.name)
+        for answer in applying
+        if answer.prediction and answer.prediction.required_packets is not None
     ]
     _list("Needed limits are for", wanted, console)
     show_failing(applying, console)
-    silent = [one for one in predictions.answers if not one.prediction]
-    others = [(escape(one.why_not), one.model.name) for one in silent]
+    silent = [answer for answer in predictions.answers if not answer.prediction]
+    others = [(escape(answer.why_not), answer.model.name) for answer in silent]
     _list("Models that do not apply", others, console)
     if len(predictions.answers) == 1:
-        details = [one.prediction.details for one in applying if one.prediction]
-        numbers = [(f"{name} = {value:.6g}", "") for one in details for name, value in one.items()]
+        details = [answer.prediction.details for answer in applying if answer.prediction]
+        numbers = [
+            (f"{name} = {value:.6g}", "") for detail in details for name, value in detail.items()
+        ]
         _list("More numbers", numbers, console)
     else:
-        console.print("\nMore numbers of one of them: --model NAME")
+        console.print("\nMore numbers of a single model: --model NAME")
 
 
 def _list(title: str, said: list[tuple[str, str]], console: Console) -> None:
-    """Statements (as markup), each once, with the models that make them."""
+    """Prints each statement (markup) once, with the names of its models."""
     if said:
         console.print(f"\n{title}")
-    for statement in dict.fromkeys(one for one, _ in said):
-        names = ", ".join(name for one, name in said if one == statement)
+    for statement in dict.fromkeys(text for text, _ in said):
+        names = ", ".join(name for text, name in said if text == statement)
         console.print(f"  {statement}: [dim]{names}[/dim]" if names else f"  {statement}")
 
 
@@ -169,21 +173,24 @@ def _needed(said: Prediction, link: Bottleneck) -> str:
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:
-    """Prints the assumptions that fail, each once, with the models that make it."""
+    """Prints each violated assumption once, with the names of its models."""
     broken = [
-        (f"[red]{escape(one.statement)}[/red]; here {escape(one.found)}", answer.model.name)
+        (
+            f"[red]{escape(assumption.statement)}[/red]; here {escape(assumption.found)}",
+            answer.model.name,
+        )
         for answer in answers
-        for one in answer.failing
+        for assumption in answer.failing
     ]
     _list("Assumptions that fail here", broken, console)
 
 
 def _show_curves(curves: Curves, console: Console) -> None:
-    """Tables of each quantity, one row a value, one column a model."""
+    """Prints a table per quantity: a row per value, a column per model."""
     key, values = curves.axis.key, [str(value) for value in curves.axis.values]
     room = console.width - max(map(len, [key, *values]))
     for quantity in CURVES:
-        for names in _side_by_side(curves.who_say(quantity), room):
+        for names in _side_by_side(curves.models_predicting(quantity), room):
             table = report.table_of(quantity.replace("_", " "), key, *names)
             columns = [curves.values(name, quantity) for name in names]
             for value, *said in zip(values, *columns, strict=True):
@@ -192,10 +199,10 @@ def _show_curves(curves: Curves, console: Console) -> None:
 
 
 def _side_by_side(names: list[str], room: int) -> list[list[str]]:
-    """Headings of columns, table by table, so that each table is as wide as there is room."""
+    """Distributes the columns over as few tables as the width allows."""
     tables: list[list[str]] = []
     for name in names:
-        if not tables or sum(len(one) + 2 for one in [*tables[-1], name]) > room:
+        if not tables or sum(len(heading) + 2 for heading in [*tables[-1], name]) > room:
             tables.append([])
         tables[-1].append(name)
     return tables

@@ -22,7 +22,7 @@ def complete_scenario(incomplete: str) -> list[str]:
 
 ScenarioFile = Annotated[
     Path,
-    # Who reads it says why it cannot be read.
+    # The reader of the file reports errors.
     typer.Argument(
         metavar="FILE",
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
@@ -37,7 +37,7 @@ ScenarioFiles = Annotated[
     typer.Argument(
         metavar="FILE",
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
-        "for standard input; of several, the results are set side by side.",
+        "for standard input; the results of several files are compared.",
         readable=False,
         autocompletion=complete_scenario,
     ),
@@ -58,7 +58,7 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Replace the scenario's se
 LinkName = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="The link to look at; if left out, the slowest that carries flows."
+        metavar="NAME", help="Name of the link (default: the slowest link that carries flows)."
     ),
 ]
 
@@ -89,7 +89,7 @@ def parse_settings(settings: list[str] | None) -> dict[str, str]:
         key, equals, value = setting.partition("=")
         if not (key.strip() and equals):
             raise failures.InputError(
-                f"--set {setting}: no KEY=VALUE; write for example --set seed=2"
+                f"--set {setting}: not KEY=VALUE; write for example --set seed=2"
             )
         overrides[key.strip()] = value.strip()
     return overrides
@@ -102,17 +102,19 @@ def parse_axes(option: str, texts: list[str] | None) -> "dict[str, Axis]":
     axes: dict[str, Axis] = {}
     for read in map(parse_axis, texts or []):
         if read.key in axes:
-            raise failures.InputError(f"{option} {read.key}: is given twice; put all values in one")
+            raise failures.InputError(
+                f"{option} {read.key}: is given twice; give all values in one option"
+            )
         axes[read.key] = read
     return axes
 
 
 def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
-    """The sweep whose id begins so; the only one if none is named."""
-    records = [one for one in store.sweeps() if one.id.startswith(start or "")]
+    """Returns the sweep whose id begins with `start`; without `start`, the only sweep."""
+    records = [sweep for sweep in store.sweeps() if sweep.id.startswith(start or "")]
     if len(records) == 1:
         return records[0]
-    known = ", ".join(one.id for one in records or store.sweeps()) or "none"
+    known = ", ".join(sweep.id for sweep in records or store.sweeps()) or "none"
     problem = "are several sweeps" if records else "is no sweep"
     named = f" whose id begins with {start}" if start else ""
     raise failures.InputError(

@@ -45,22 +45,28 @@ def list_papers(context: typer.Context) -> None:
 
 @app.command("run")
 def run_paper(  # noqa: PLR0913 - one argument an option
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A paper of `tailroom papers`.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of a paper, as `tailroom papers` lists it.")
+    ],
     *,
     figure: Annotated[
         list[str] | None,
-        typer.Option(metavar="PART", help="Only this figure, table or question. May be repeated."),
+        typer.Option(
+            metavar="PART", help="Reproduce only this figure, table or question. May be repeated."
+        ),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="About a minute: fewer points and seeds, shorter runs."),
+        typer.Option(
+            "--quick", help="Use fewer points and seeds and shorter runs: about a minute."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Directory for runs, data, pictures and report; papers/NAME or "
-            "papers/NAME-quick if left out. One that was interrupted goes on.",
+            help="Directory for runs, data, pictures and report (default: papers/NAME or "
+            "papers/NAME-quick). An interrupted reproduction continues in its directory.",
         ),
     ] = None,
     workers: Workers = None,
@@ -105,7 +111,7 @@ def _show_paper(paper: "Paper", console: Console) -> None:
 
 
 def show(done: "Reproduction", console: Console) -> None:
-    """Prints a row a claim, and what the verdicts are."""
+    """Prints a row per claim and the number of claims per verdict."""
     table = report.table_of(escape(done.paper.title), "claim", "part", "verdict")
     verdicts = []
     for part in done.parts:

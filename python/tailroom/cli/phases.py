@@ -1,4 +1,4 @@
-"""What shifts of RTTs by fractions of a packet time change, as a table for people."""
+"""The effect of shifting RTTs by fractions of a packet time, as a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
-    """Prints a row per metric, and a warning that names those that depend on phases."""
+    """Prints a row per metric, and a warning that names the metrics that depend on phases."""
     if not spreads:
         return
     runs = spreads[0].shifts.count
@@ -24,16 +24,16 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
     table = report.table_of(
         title, "metric", "as written\nmean +-95 %", "shifted\nmean +-95 %", "shifted\nrange"
     )
-    last = [one.metric.rpartition(".")[2] for one in spreads]
+    last = [spread.metric.rpartition(".")[2] for spread in spreads]
     is_clear = len(set(last)) == len(last)
-    for one, name in zip(spreads, last, strict=True):
-        shown = name if is_clear else one.metric.partition(".")[2]
-        mark = " [yellow]*[/yellow]" if one.is_phase_dependent else ""
+    for spread, name in zip(spreads, last, strict=True):
+        shown = name if is_clear else spread.metric.partition(".")[2]
+        mark = " [yellow]*[/yellow]" if spread.is_phase_dependent else ""
         table.add_row(
             escape(shown) + mark,
-            cell(one.metric, one.seeds).replace("\n", " "),
-            cell(one.metric, one.shifts).replace("\n", " "),
-            f"{value(one.metric, one.lowest)} to {value(one.metric, one.highest)}",
+            cell(spread.metric, spread.seeds).replace("\n", " "),
+            cell(spread.metric, spread.shifts).replace("\n", " "),
+            f"{value(spread.metric, spread.lowest)} to {value(spread.metric, spread.highest)}",
         )
     console.print(table)
     warn(spreads, "", console)
@@ -41,7 +41,7 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
 
 def warn(spreads: Sequence[PhaseSpread], where: str, console: Console) -> None:
     """Prints a warning that names the metrics that depend on phases, if there are any."""
-    found = [one.metric for one in spreads if one.is_phase_dependent]
+    found = [spread.metric for spread in spreads if spread.is_phase_dependent]
     if not found:
         return
     console.print(
@@ -57,15 +57,15 @@ def as_dicts(spreads: Sequence[PhaseSpread]) -> list[dict[str, Any]]:
     """One object per metric, as --json prints it."""
     return [
         {
-            "metric": one.metric,
-            "mean": one.seeds.mean,
-            "half_width": one.seeds.half_width,
-            "shifted_mean": one.shifts.mean,
-            "shifted_half_width": one.shifts.half_width,
-            "shifted_lowest": one.lowest,
-            "shifted_highest": one.highest,
-            "runs": one.shifts.count,
-            "is_phase_dependent": one.is_phase_dependent,
+            "metric": spread.metric,
+            "mean": spread.seeds.mean,
+            "half_width": spread.seeds.half_width,
+            "shifted_mean": spread.shifts.mean,
+            "shifted_half_width": spread.shifts.half_width,
+            "shifted_lowest": spread.lowest,
+            "shifted_highest": spread.highest,
+            "runs": spread.shifts.count,
+            "is_phase_dependent": spread.is_phase_dependent,
         }
-        for one in spreads
+        for spread in spreads
     ]

@@ -1,4 +1,4 @@
-"""`tailroom plot`: pictures of a saved result, of a scenario that is run, or of a sweep."""
+"""`tailroom plot`: pictures of a saved result, of a scenario, or of a sweep."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from tailroom.studies.sweep_study.study import SweepPlotKind
 
 PICTURES = "plots"
-"""Pictures of a sweep go into this directory of the store."""
+"""Directory in the store for the pictures of a sweep."""
 
 
 class Kind(StrEnum):
-    """The figures: of a run, then of a sweep."""
+    """Kinds of figures: four of a run, three of a sweep."""
 
     WINDOWS = "windows"
     UTILIZATION = "utilization"
@@ -68,54 +68,55 @@ def plot(  # noqa: PLR0913 - one argument an option
     kind: Annotated[
         list[Kind] | None,
         typer.Option(
-            help="Figure to draw; if left out, all that were recorded, and of a sweep curves and "
-            "tradeoff. May be repeated."
+            help="Figure to draw (default: every figure whose data were recorded; for a sweep, "
+            "curves and tradeoff). May be repeated."
         ),
     ] = None,
     file_format: Annotated[
         FileFormat | None,
-        typer.Option("--format", help="File format of the pictures; png if left out."),
+        typer.Option("--format", help="File format of the pictures (default: png)."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE_OR_DIR", help="Of a sweep: one picture's file, or a directory for all."
+            metavar="FILE_OR_DIR",
+            help="For a sweep: file of one picture, or directory for several.",
         ),
     ] = None,
     sweep: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="The sweep to draw; the beginning of its id suffices."),
+        typer.Option(metavar="ID", help="Draw this sweep; the beginning of its id suffices."),
     ] = None,
     x: Annotated[
         str | None,
         typer.Option(
             metavar="KEY",
-            help="Of a sweep: key to draw over, or how it ends (limit); a queue limit if left out, "
-            "else the first key with numbers.",
+            help="For a sweep: key of the x axis, or the end of its name, e.g. limit (default: a "
+            "queue limit, else the first numeric key).",
         ),
     ] = None,
     y: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Of a heat map: the other key.")
+        str | None, typer.Option(metavar="KEY", help="For a heat map: key of the y axis.")
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Of a sweep: draw this metric. May be repeated."),
+        typer.Option(metavar="NAME", help="For a sweep: draw this metric. May be repeated."),
     ] = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Beside curves: what this model predicts. May be repeated."
+            metavar="NAME", help="For curves: add the prediction of this model. May be repeated."
         ),
     ] = None,
     link: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Of a sweep: the link whose metrics are drawn."),
+        typer.Option(metavar="NAME", help="For a sweep: draw the metrics of this link."),
     ] = None,
 ) -> None:
     """Draw windows and queue over time, and what else was recorded; or curves of a sweep.
 
-    Pictures of a result go into its directory, those of a scenario beside the scenario file, those
-    of a sweep into the directory `plots` of its store.
+    Pictures of a result are written into its directory, pictures of a scenario into the directory
+    of the scenario file, pictures of a sweep into the directory `plots` of the store.
     """
     of_sweep = {"x": x, "y": y, "metrics": metric, "models": models, "link": link}
     with failures.reported():
@@ -134,7 +135,7 @@ def _draw_result(place: Path, kinds: list[Kind], file_format: FileFormat) -> lis
 
     for kind in kinds:
         if kind not in OF_RESULTS:
-            raise failures.InputError(f"--kind {kind}: shows a sweep; give the store of one")
+            raise failures.InputError(f"--kind {kind}: draws a sweep; give the store of a sweep")
     result, prefix = _result(place)
     return plots.write(
         result,
@@ -154,9 +155,12 @@ def _draw_sweep(
 ) -> list[Path]:
     for kind in kinds:
         if kind not in OF_SWEEPS:
-            raise failures.InputError(f"--kind {kind}: shows one run; give the directory of one")
+            raise failures.InputError(
+                f"--kind {kind}: draws a single run; give the directory of a result"
+            )
     given = {name: value for name, value in options.items() if value}
-    # What a figure cannot show is refused where it was asked for, and not drawn where it was not.
+    # An option that no requested figure supports is refused; a default figure without support for
+    # it is left out.
     plain = {name: value for name, value in given.items() if name in ("x", "link")}
     chosen = kinds or ([Kind.CURVES] if plain != given else [Kind.CURVES, Kind.TRADEOFF])
     paths = _sweep_files(result, chosen, file_format, out)
@@ -171,8 +175,8 @@ def _draw_sweep(
 def _sweep_files(
     result: SweepResult, kinds: list[Kind], file_format: FileFormat | None, out: Path | None
 ) -> list[Path]:
-    """Where each figure goes."""
-    suffixes = [f".{one.value}" for one in FileFormat]
+    """Returns the path of each figure."""
+    suffixes = [f".{choice.value}" for choice in FileFormat]
     if out is not None and out.suffix and not out.is_dir():
         if out.suffix not in suffixes or len(kinds) > 1:
             raise failures.InputError(
@@ -180,7 +184,9 @@ def _sweep_files(
                 f"{', '.join(suffixes)}"
             )
         if file_format and out.suffix != f".{file_format.value}":
-            raise failures.InputError(f"--out {out}: is no {file_format.value}; leave out --format")
+            raise failures.InputError(
+                f"--out {out}: does not end in .{file_format.value}; leave out --format"
+            )
         return [out]
     directory = out or result.store.directory / PICTURES
     ending = (file_format or FileFormat.PNG).value
@@ -192,11 +198,13 @@ def _refuse(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if value:
             option = names.get(name, name)
-            raise failures.InputError(f"--{option}: is for the store of a sweep, and this is none")
+            raise failures.InputError(
+                f"--{option}: applies only to sweep stores; leave it out, or give a store"
+            )
 
 
 def _result(place: Path) -> tuple[tailroom.Result, str]:
-    """The result to draw, and what the names of its pictures begin with."""
+    """Returns the result to draw and the prefix of its picture files."""
     if place.is_dir():
         try:
             return tailroom.load(place), ""

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
-"""A search that is over by then needs no first answer."""
+"""Seconds before intermediate answers are printed."""
 WIDTH_FOR_BAR = 100
-"""On narrower terminals the bracket of a search and the remaining time leave no room for a bar."""
+"""Terminal width, in columns, from which the progress of a search has room for a bar."""
 
 
 @contextmanager
@@ -87,10 +87,10 @@ def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
 
 @contextmanager
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
-    """Gives the function that `tailroom.size` reports to.
+    """Yields the progress callback of `tailroom.size`.
 
-    The bar is for terminals. Of a search that takes longer, each better answer gets a line, so that
-    a log has it too.
+    The bar appears on terminals only. After 10 s, each better answer is printed on a line of its
+    own, so that a log has it too.
     """
     console = Console(stderr=True)
     bar = Progress(
@@ -125,7 +125,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
 
 
 def _bracket(state: SizeProgress) -> str:
-    """What is known of the answer, with 95 % confidence."""
+    """The interval in which the answer lies with 95 % confidence, in words."""
     few = f"{state.low:,} packets are too few" if state.low else ""
     enough = f"{state.high:,.0f} packets suffice" if isfinite(state.high) else "none suffices yet"
     return f"{enough}, {few or 'none is known to be too small'}"

@@ -1,4 +1,4 @@
-"""`tailroom results`: what a store holds, questions to it, and its tables as files."""
+"""`tailroom results`: sweeps of a store, SQL queries, and tables as files."""
 
 import csv
 import sys
@@ -22,7 +22,7 @@ from tailroom.studies.sweep_study.study import SweepResult
 from tailroom.studies.sweep_study.tables import all_runs, means, runs_of
 
 LONGEST_TEXT = 200
-"""Characters of a text that are printed as CSV; whole scenarios have thousands."""
+"""Characters of a text in printed CSV; a scenario has thousands."""
 
 
 def results(  # noqa: PLR0913 - one argument an option
@@ -30,18 +30,21 @@ def results(  # noqa: PLR0913 - one argument an option
     *,
     sweep: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Only this sweep; the beginning of its id suffices."),
+        typer.Option(metavar="ID", help="Show only this sweep; the beginning of its id suffices."),
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Mean and interval of this metric at each point."),
+        typer.Option(
+            metavar="NAME", help="Show mean and 95 % interval of this metric at each point."
+        ),
     ] = None,
     sql: Annotated[
         str | None,
         typer.Option(
             metavar="QUERY",
-            help='Ask in SQL: table "runs" has every run, a table named by a sweep\'s id its runs. '
-            "On a terminal a long answer is shown in part; --out writes all of it.",
+            help='Query in SQL. Table "runs" has every run; a table named after a sweep\'s id '
+            "has the runs of that sweep. A terminal shows part of a long answer; --out writes the "
+            "whole answer.",
         ),
     ] = None,
     out: Annotated[
@@ -52,20 +55,23 @@ def results(  # noqa: PLR0913 - one argument an option
         bool,
         typer.Option(
             "--texts",
-            help="With --out: the scenario (TOML) and the summary (JSON) of each run as columns.",
+            help="With --out: add the scenario (TOML) and the summary (JSON) as columns.",
         ),
     ] = False,
 ) -> None:
     """Show the sweeps of a store, the points of one, or the answer to a question in SQL.
 
-    With --out, the table goes into a file: the runs of --sweep (of all, if left out) with what was
-    varied and every metric, the means of --metric, or the answer to --sql.
+    --out writes a table into a file: the runs of --sweep (of all sweeps if left out) with their
+    settings and every metric, the means of --metric, or the answer to --sql.
     """
     with failures.reported():
         if sql and metric:
             raise failures.InputError("--sql and --metric are given; keep one of them")
         if texts and (sql or metric or not out):
-            raise failures.InputError("--texts: is for the runs that --out writes; give --out")
+            raise failures.InputError(
+                "--texts: applies to the runs that --out writes; add --out, and leave out --sql "
+                "and --metric"
+            )
         if out:
             _check_out(out)
         store = Store(place)
@@ -124,7 +130,7 @@ def _write(table: pa.Table, path: Path) -> None:
 
 
 def _print_csv(table: pa.Table) -> None:
-    """Prints all rows; texts such as a whole scenario are cut."""
+    """Prints all rows; long texts such as scenarios are cut."""
     cut = 0
 
     def shortened(value: object) -> object:

@@ -1,4 +1,4 @@
-"""`tailroom run`: simulate a scenario, show or save what happened."""
+"""`tailroom run`: simulate a scenario, print or save the results."""
 
 import tomllib
 from contextlib import nullcontext
@@ -26,7 +26,7 @@ from tailroom.storage import result_directory as result_files
 from tailroom.storage.output_directory import output_directory
 
 AUTOMATIC_SAMPLES = 500
-"""Points of the series that --out records for the pictures if the scenario asks for none."""
+"""Samples per series that --out records for the pictures of a scenario without `[series]`."""
 
 
 def run(  # noqa: PLR0913 - one argument an option
@@ -36,9 +36,9 @@ def run(  # noqa: PLR0913 - one argument an option
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUES",
-            help="Run every one of several values and set them side by side, e.g. "
-            "--vary links.bottleneck.queue=codel,pie,fq_codel. A word for a queue keeps the "
-            "scenario's limit. Values are as `tailroom sweep --grid` takes them. May be repeated: "
+            help="Run the scenario with each of several values and compare the results, e.g. "
+            "--vary links.bottleneck.queue=codel,pie,fq_codel. A queue named by a word keeps the "
+            "scenario's limit. Values are written as for `tailroom sweep --grid`. May be repeated: "
             "every combination is a choice.",
         ),
     ] = None,
@@ -46,13 +46,15 @@ def run(  # noqa: PLR0913 - one argument an option
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Show this metric of each choice, e.g. --metric call.loss_fraction; names as in "
-            "--json, in short where that is clear. May be repeated.",
+            help="Show this metric of each choice, e.g. --metric call.loss_fraction. Names are "
+            "those of --json; the end of a name suffices if it is unambiguous. May be repeated.",
         ),
     ] = None,
     seeds: Annotated[
         int,
-        typer.Option(min=1, help="Runs of each choice, for means with 95 % intervals."),
+        typer.Option(
+            min=1, help="Number of runs per choice; with 2 or more, means have 95 % intervals."
+        ),
     ] = 1,
     set_: Settings = None,
     seed: Seed = None,
@@ -61,28 +63,31 @@ def run(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write scenario, summary, series and pictures into a new DIR; of several choices "
-            "their table (CSV and JSON), scenarios and one picture.",
+            help="Write scenario, summary, series and pictures into a new directory; for several "
+            "choices, the table (CSV and JSON), the scenarios and one picture.",
         ),
     ] = None,
     phase_check: Annotated[
         bool,
         typer.Option(
             "--phase-check",
-            help="Repeat the run with 8 seeds, and with RTTs shifted 8 times by less than a "
-            "packet's transmission time, and show what that changes.",
+            help="Repeat the run with 8 seeds and with 8 shifts of the RTTs by less than a "
+            "packet's transmission time, and show how far the results change.",
         ),
     ] = False,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep the runs of several choices in this store."),
+        typer.Option(
+            metavar="DIR",
+            help="Store for the runs of several choices; stored runs are not repeated.",
+        ),
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
 ) -> None:
     """Simulate a scenario and print what happened.
 
-    Several choices are set side by side: `tailroom run FILE --vary links.down.queue=codel,pie` and
+    Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
     `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
     """
     with failures.reported():
@@ -91,8 +96,8 @@ def run(  # noqa: PLR0913 - one argument an option
         if len(files) > 1 or vary or metric or seeds > 1:
             if phase_check:
                 raise failures.InputError(
-                    "--phase-check: is for one run; leave out --vary, --metric and --seeds, and "
-                    "give one FILE"
+                    "--phase-check: applies to a single run; leave out --vary, --metric and "
+                    "--seeds, and give one FILE"
                 )
             wanted = _Wanted(files, parse_axes("--vary", vary), tuple(metric or ()), seeds, seed)
             _run_choices(wanted, overrides, store, where, json=json, out=out)
@@ -118,7 +123,7 @@ class _Where:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Which choices to set side by side."""
+    """The choices to compare."""
 
     files: list[Path]
     vary: dict[str, Axis]
@@ -136,8 +141,8 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
     json: bool,
     out: Path | None,
 ) -> None:
-    """Sets choices side by side, prints them, and writes them with --out."""
-    # They load NumPy and Arrow, which one run may not need.
+    """Compares choices, prints them, and writes them with --out."""
+    # These modules load NumPy and Arrow, which a single run may not need.
     from tailroom.cli import choices  # noqa: PLC0415
     from tailroom.studies.choice_study import answer as choice_answer  # noqa: PLC0415
 
@@ -207,7 +212,7 @@ def _run_one(  # noqa: PLR0913 - one argument an option
 
 
 def _automatic(result: tailroom.Result) -> str:
-    """Says that series were recorded although the scenario has none."""
+    """Returns a note on series that were recorded although the scenario has no `[series]`."""
     if "series" in tomllib.loads(result.scenario):
         return ""
     interval_s = result.series("queue")["time_s"][0].as_py()

@@ -35,7 +35,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
         list[str] | None,
         typer.Option(
             metavar="GOAL",
-            help='What the buffer is to achieve, e.g. --target "utilization >= 98%" '
+            help='Target that the buffer must meet, e.g. --target "utilization >= 98%" '
             '--target "queue_delay_s_p99 <= 5ms". May be repeated.',
         ),
     ] = None,
@@ -49,20 +49,20 @@ def size_command(  # noqa: PLR0913 - one argument an option
     flows: Annotated[
         str | None,
         typer.Option(
-            help="Without FILE: number of long flows (1 if left out), or how many of each "
+            help="Without FILE: number of long flows (default: 1), or a number per "
             'congestion control: "500 cubic, 100 bbr3".'
         ),
     ] = None,
     congestion: Annotated[
         str | None,
-        typer.Option(help="Without FILE: congestion control of all flows; cubic if left out."),
+        typer.Option(help="Without FILE: congestion control of all flows (default: cubic)."),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(help="Without FILE: simulated time of a run.")
+        str | None, typer.Option(help="Without FILE: simulated duration of a run, e.g. 60s.")
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="Without FILE: profile of the hosts; linux if left out, else plain."),
+        typer.Option(help="Without FILE: profile of the hosts, linux (default) or plain."),
     ] = None,
     set_: Settings = None,
     link: LinkName = None,
@@ -73,27 +73,31 @@ def size_command(  # noqa: PLR0913 - one argument an option
     ] = 0.02,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep the runs, so that asking again takes no time."),
+        typer.Option(metavar="DIR", help="Store for the runs; stored runs are not repeated."),
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw goals and trade-off (.png, .svg or .pdf)."),
+        typer.Option(
+            metavar="FILE", help="Draw targets and trade-off into FILE (.png, .svg or .pdf)."
+        ),
     ] = None,
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 
-    The models of the literature say where to look, simulation decides. Where no buffer meets all
-    targets, the answer says where each of them is met, and which two conflict; the exit status is
-    then 4.
+    The models of the literature bound the search, simulation decides. If no buffer meets all
+    targets, the answer lists the limits that meet each target and the pairs of targets that
+    conflict, and the exit status is 4.
     """
     with failures.reported(_show_known):
         if out and out.suffix not in (".png", ".svg", ".pdf"):
             raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
         if out and not out.parent.is_dir():
-            raise failures.InputError(f"--out {out}: {out.parent} is no directory; make it first")
+            raise failures.InputError(
+                f"--out {out}: {out.parent} is not a directory; create it first"
+            )
         given = {
             "rate": rate,
             "rtt": rtt,
@@ -102,7 +106,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
             "duration": duration,
             "host": host,
         }
-        numbers = _numbers(file, {name: one for name, one in given.items() if one is not None})
+        numbers = _numbers(file, {name: text for name, text in given.items() if text is not None})
         with size_bar() as progress, _named_as_options(numbers):
             answer = size(
                 file,
@@ -130,13 +134,13 @@ def size_command(  # noqa: PLR0913 - one argument an option
 
 
 def _numbers(file: Path | None, given: dict[str, str]) -> dict[str, Any]:
-    """What is asked without a file, as `tailroom.size` takes it."""
+    """Returns the options that replace a scenario file as arguments of `tailroom.size`."""
     if file is None and not {"rate", "rtt"} <= given.keys():
         raise failures.InputError("give a scenario file, or --rate and --rtt")
     if file is not None and given:
         raise failures.InputError(
-            "--rate, --rtt, --flows, --congestion, --duration and --host go without a scenario "
-            "file; replace the values of one by --set"
+            "--rate, --rtt, --flows, --congestion, --duration and --host replace a scenario file; "
+            "leave out FILE, or change its values with --set"
         )
     with _named_as_options(given):
         flows = {"flows": read_flows(given["flows"])} if "flows" in given else {}
@@ -145,7 +149,7 @@ def _numbers(file: Path | None, given: dict[str, str]) -> dict[str, Any]:
 
 @contextmanager
 def _named_as_options(numbers: Mapping[str, Any]) -> Iterator[None]:
-    """Names the option in front of what is wrong with a number."""
+    """Puts the name of the option in front of an error about its value."""
     try:
         yield
     except ScenarioError as error:
@@ -156,10 +160,10 @@ def _named_as_options(numbers: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _show_known(answer: Size) -> str:
-    """Prints what is known after Ctrl-C, and says how to go on."""
+    """Prints the intermediate answer after Ctrl-C; returns how to continue."""
     if answer.tried:
         show(answer, Console(highlight=False, stderr=True), so_far=True)
     store = answer.store.directory if answer.store else ""
-    given = any(one.partition("=")[0] == "--store" for one in sys.argv)
+    given = any(argument.partition("=")[0] == "--store" for argument in sys.argv)
     again = failures.this_command(*(() if given else ("--store", str(store))))
-    return f"finished runs are in the store {store}; go on with {again}"
+    return f"finished runs are in the store {store}; continue with {again}"

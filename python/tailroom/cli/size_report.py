@@ -15,7 +15,7 @@ from tailroom.studies.size_study.search import Feasible, Tried
 
 
 def as_dict(answer: Size) -> dict[str, Any]:
-    """The answer as --json prints it."""
+    """Returns the answer as `--json` prints it."""
     packets = answer.limit_packets
     return {
         "link": answer.link.name,
@@ -27,19 +27,19 @@ def as_dict(answer: Size) -> dict[str, Any]:
         "metrics": _metrics(answer.chosen, answer) if answer.chosen else None,
         "feasible": [
             {
-                "goal": str(one.goal),
-                "from_packets": one.low if isfinite(one.low) else None,
-                "to_packets": one.high if isfinite(one.high) else None,
-                "met_somewhere": isfinite(one.low),
-                "is_one_interval": one.is_one_interval,
+                "goal": str(feasible.goal),
+                "from_packets": feasible.low if isfinite(feasible.low) else None,
+                "to_packets": feasible.high if isfinite(feasible.high) else None,
+                "met_somewhere": isfinite(feasible.low),
+                "is_one_interval": feasible.is_one_interval,
             }
-            for one in answer.feasible
+            for feasible in answer.feasible
         ],
-        "conflicts": [[str(one), str(other)] for one, other in answer.conflicts],
-        "choices": [one.limit for one in answer.choices],
+        "conflicts": [[str(goal), str(other)] for goal, other in answer.conflicts],
+        "choices": [choice.limit for choice in answer.choices],
         "tried": [
-            {"limit_packets": one.limit, "runs": len(one.point.keys), **_metrics(one, answer)}
-            for one in answer.tried
+            {"limit_packets": tried.limit, "runs": len(tried.point.keys), **_metrics(tried, answer)}
+            for tried in answer.tried
         ],
         "models": answer.predictions.as_dict()["models"],
         "phase_check": phases.as_dicts(answer.phases),
@@ -58,23 +58,23 @@ def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
 
 
 def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
-    """Mean and half-width of the goals' metrics and of a few more."""
+    """Mean and half-width of the targets' metrics and of the shown metrics."""
     names = dict.fromkeys([*(goal.metric for goal in answer.goals), *answer.shown_metrics])
     intervals = {name: tried.interval(name) for name in names}
     return {
         name: {
-            "mean": one.mean,
-            "half_width": one.half_width if isfinite(one.half_width) else None,
+            "mean": interval.mean,
+            "half_width": interval.half_width if isfinite(interval.half_width) else None,
         }
-        for name, one in intervals.items()
+        for name, interval in intervals.items()
     }
 
 
 def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
-    """Prints the answer, what other choices give, the buffers tried, and the models' rules.
+    """Prints the answer, the other choices, the buffers tried, and the models' rules.
 
     Args:
-        answer: What the search has found.
+        answer: The result of the search.
         console: Where to print it.
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
     """
@@ -82,19 +82,19 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if answer.repeats_itself:
         warning = escape(report.SEEDS_CHANGE_NOTHING)
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
-    for goal, arrivals in answer.unseen:
+    for goal, arrivals in answer.unresolved_targets:
         console.print(
-            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: no packet was lost, "
-            f"but there were only {arrivals:,}; let the runs last longer",
+            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: none of only "
+            f"{arrivals:,} packets was lost; use a longer duration",
             soft_wrap=True,
         )
     if answer.choices:
         console.print(_choices(answer))
     console.print(_tried(answer))
-    if any(one.verdict is None for one in answer.tried):
+    if any(tried.verdict is None for tried in answer.tried):
         console.print(
-            "open: the runs do not decide it with 95 % confidence, so the buffer counts as too "
-            "small; a larger --at-most allows more runs, a longer duration makes each tell more",
+            "open: the runs do not decide with 95 % confidence, so the buffer counts as too small; "
+            "raise --at-most for more runs, or use a longer duration",
             soft_wrap=True,
         )
     phases.show(answer.phases, console)
@@ -125,8 +125,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
             f"{amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
         )
         _show_undecided(answer, console)
-    for one in answer.feasible:
-        console.print(f"  {escape(str(one.goal))}: {where_met(one, answer)}")
+    for feasible in answer.feasible:
+        console.print(f"  {escape(str(feasible.goal))}: {where_met(feasible, answer)}")
     for goal, other in answer.conflicts:
         console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
 
@@ -136,52 +136,52 @@ def _packets(number: float) -> str:
 
 
 def _show_undecided(answer: Size, console: Console) -> None:
-    """Says from where to where the smallest sufficient buffer may be."""
+    """Prints the range in which the smallest sufficient buffer may lie."""
     small, good = answer.too_small_packets, answer.limit_packets or 0
-    if small and any(small < one.limit < good for one in answer.tried):
+    if small and any(small < tried.limit < good for tried in answer.tried):
         console.print(
             f"  {_packets(small)} {'is' if small == 1 else 'are'} too few (95 % "
-            "confidence); between the two the runs do not decide",
+            "confidence); the runs do not decide on the limits in between",
             soft_wrap=True,
         )
 
 
 def _choices(answer: Size) -> Any:
-    """The metrics of the answer between those of smaller and larger buffers."""
+    """A table with the metrics of the answer and of smaller and larger buffers."""
     table = report.table_of("What each choice costs: mean and 95 % interval", "queue limit")
-    for one in answer.choices:
-        is_answer = one.limit == answer.limit_packets
-        heading = f"{one.limit:,}\npackets"
+    for choice in answer.choices:
+        is_answer = choice.limit == answer.limit_packets
+        heading = f"{choice.limit:,}\npackets"
         table.add_column(f"[bold]{heading}[/bold]" if is_answer else heading, justify="right")
     for metric in answer.shown_metrics:
-        cells = [_cell(answer, metric, one) for one in answer.choices]
+        cells = [_cell(answer, metric, choice) for choice in answer.choices]
         table.add_row(escape(_short(metric, answer)), *cells)
     return table
 
 
 def _short(metric: str, answer: Size) -> str:
-    """A metric in words; the link is the one of the first line."""
+    """A metric in words, without the link if it is the link of the first line."""
     owner, name = owner_of(metric)
     words = " ".join(heading(name).split())
     return words if owner in (f"Link {answer.link.name}", "All flows") else f"{owner}: {words}"
 
 
-def _cell(answer: Size, metric: str, one: Tried) -> str:
-    """Mean and half-width below one another; without randomness, there is no half-width."""
-    text = cell(metric, one.interval(metric))
+def _cell(answer: Size, metric: str, tried: Tried) -> str:
+    """Mean and half-width on two lines; only the mean if all seeds give the same result."""
+    text = cell(metric, tried.interval(metric))
     return text.partition("\n")[0] if answer.repeats_itself else text
 
 
-def where_met(one: Feasible, answer: Size) -> str:
-    """Says in words where a goal is met."""
-    if isinf(one.low):
+def where_met(feasible: Feasible, answer: Size) -> str:
+    """Returns in words which limits meet a target."""
+    if isinf(feasible.low):
         return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
-    if isfinite(one.high):
-        low = f"{one.low:,.0f}" if one.low else "the smallest tried"
-        where = f"{low} to {_packets(one.high)}"
+    if isfinite(feasible.high):
+        low = f"{feasible.low:,.0f}" if feasible.low else "the smallest tried"
+        where = f"{low} to {_packets(feasible.high)}"
     else:
-        where = f"{_packets(one.low) if one.low else 'the smallest tried'} upwards"
-    gaps = "" if one.is_one_interval else "; not everywhere between: it is not monotone"
+        where = f"{_packets(feasible.low) if feasible.low else 'the smallest tried'} upwards"
+    gaps = "" if feasible.is_one_interval else "; not at every limit between: not monotone"
     return f"met from {where}{gaps}"
 
 
@@ -189,11 +189,11 @@ def _tried(answer: Size) -> Any:
     metrics = list(dict.fromkeys(goal.metric for goal in answer.goals))
     table = report.table_of("Buffers tried", "limit", "runs", *metrics, "verdict")
     words = {True: "meets all", False: "[red]misses[/red]", None: "open"}
-    for one in answer.tried:
-        cells = [_cell(answer, metric, one).replace("\n", " ") for metric in metrics]
-        mark = "[bold]<[/bold]" if one.limit == answer.limit_packets else ""
-        runs = str(len(one.point.keys))
-        table.add_row(f"{one.limit:,} {mark}", runs, *cells, words[one.verdict])
+    for tried in answer.tried:
+        cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
+        mark = "[bold]<[/bold]" if tried.limit == answer.limit_packets else ""
+        runs = str(len(tried.point.keys))
+        table.add_row(f"{tried.limit:,} {mark}", runs, *cells, words[tried.verdict])
     return table
 
 
@@ -201,24 +201,24 @@ def _show_models(answer: Size, console: Console) -> None:
     table = report.table_of(
         "What the literature asks for", "model", "packets", "bdp", "for", "failing\nassumptions"
     )
-    # Names stay whole; what a limit is for may take several lines.
+    # Names are not folded; the purpose of a limit may take several lines.
     table.columns[0].no_wrap, table.columns[3].no_wrap = True, False
     bdp = answer.link.bdp_packets
     asked = [
-        one
-        for one in answer.predictions.answers
-        if one.prediction and one.prediction.required_packets is not None
+        model_answer
+        for model_answer in answer.predictions.answers
+        if model_answer.prediction and model_answer.prediction.required_packets is not None
     ]
-    for one in asked:
-        packets = one.prediction.required_packets if one.prediction else None
+    for model_answer in asked:
+        packets = model_answer.prediction.required_packets if model_answer.prediction else None
         none = packets is None or isinf(packets)
-        failing = len(one.failing)
+        failing = len(model_answer.failing)
         table.add_row(
-            one.model.name,
+            model_answer.model.name,
             "none" if none else report.packets(packets),
             "-" if none or not bdp else f"{(packets or 0) / bdp:.4g}",
-            one.prediction.required_for if one.prediction else "",
-            f"[red]{failing} of {len(one.assumptions)}[/red]" if failing else "none",
+            model_answer.prediction.required_for if model_answer.prediction else "",
+            f"[red]{failing} of {len(model_answer.assumptions)}[/red]" if failing else "none",
         )
     console.print(table)
     show_failing(asked, console)

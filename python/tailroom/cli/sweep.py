@@ -1,4 +1,4 @@
-"""`tailroom sweep`: run a scenario at many points into a store."""
+"""`tailroom sweep`: run a scenario at many points and store the runs."""
 
 from math import isfinite
 from pathlib import Path
@@ -28,7 +28,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     file: ScenarioFile,
     *,
     store: Annotated[
-        Path, typer.Option(metavar="DIR", help="Directory of the store; made if it is not there.")
+        Path, typer.Option(metavar="DIR", help="Directory of the store; created if missing.")
     ] = Path("tailroom-store"),
     grid: Annotated[
         list[str] | None,
@@ -43,17 +43,19 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUES",
-            help="Vary keys row by row: the first value of one goes with the first of the others. "
-            "May be repeated.",
+            help="Vary several keys together, row by row: the first value of a key goes with "
+            "the first values of the others. May be repeated.",
         ),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each point.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs per point (default: 5, or as in [sweep]).")
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(
             metavar="METRIC<WIDTH",
-            help="Repeat each point until the 95 % confidence interval of a metric is no wider "
-            'than WIDTH to either side, e.g. --until "utilization<0.005".',
+            help="Repeat each point until the half-width of the 95 % confidence interval of a "
+            'metric is at most WIDTH, e.g. --until "utilization<0.005".',
         ),
     ] = None,
     at_most: Annotated[
@@ -64,15 +66,15 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         bool,
         typer.Option(
             "--series",
-            help="Keep time series too; they show whether measure_from is late enough.",
+            help="Store time series too; they show whether measure_from is late enough.",
         ),
     ] = False,
     phase_check: Annotated[
         bool,
         typer.Option(
             "--phase-check",
-            help="Repeat each point, as often as with seeds, with RTTs shifted by less than a "
-            "packet's transmission time, and show what that changes.",
+            help="Repeat each point, once per seed, with RTTs shifted by less than a packet's "
+            "transmission time, and show how far the results change.",
         ),
     ] = False,
     workers: Workers = None,
@@ -82,8 +84,9 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         typer.Option(
             metavar="NAME",
             help="Show this metric in the table, e.g. --metric queue_delay_s_p99 or "
-            "--metric call.loss_fraction; if left out, utilization, loss and mean queueing delay "
-            "of the links that vary, else of all. The store has every metric. May be repeated.",
+            "--metric call.loss_fraction (default: utilization, loss and mean queueing delay of "
+            "the links that vary, else of all links). The store has every metric. May be "
+            "repeated.",
         ),
     ] = None,
     yes: Annotated[
@@ -92,8 +95,8 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Run a scenario at every point of a grid, several times each, and keep every run.
 
-    What varies stands in the scenario's [sweep] or in --grid and --together. Runs that the store
-    holds already are not run again; a sweep that was stopped goes on where it was.
+    The keys that vary are those of the scenario's [sweep] and of --grid and --together. Runs that
+    are in the store are not repeated, so an interrupted sweep continues with the missing runs.
     """
     with failures.reported(_show_known):
         settings = parse_settings(set_)
@@ -125,7 +128,7 @@ def _show_known(result: SweepResult) -> str:
         show(result, Console(highlight=False), only_finished=True)
     return (
         f"{done:,} of {sum(len(point['runs']) for point in result.record.points):,} runs are kept; "
-        f"to go on, give the same command again: {failures.this_command()}"
+        f"to continue, give the same command again: {failures.this_command()}"
     )
 
 
@@ -139,6 +142,6 @@ def _until(text: str | None, at_most: int) -> Precision | None:
         half_width = -1.0
     if not metric.strip() or not (isfinite(half_width) and half_width >= 0):
         raise failures.InputError(
-            f'--until {text}: no METRIC<WIDTH; write for example --until "utilization<0.005"'
+            f'--until {text}: not METRIC<WIDTH; write for example --until "utilization<0.005"'
         )
     return Precision(metric.strip(), half_width, min(Precision.at_least, at_most), at_most)

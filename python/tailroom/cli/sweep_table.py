@@ -1,4 +1,4 @@
-"""The points of a sweep as tables for people, and what to know before trusting them."""
+"""The points of a sweep as tables, with warnings about their accuracy."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -16,11 +16,11 @@ from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.sweep_study.study import SweepResult
 
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean")
-"""What the table shows of each link."""
+"""Metrics shown for each link by default."""
 FAIRNESS = f"{ALL_FLOWS}.jain_index"
 
 MOST_NAMED = 20
-"""Points that are not precise enough are named up to this number."""
+"""Number of points that a warning lists."""
 
 
 def show(
@@ -30,14 +30,14 @@ def show(
     metrics: Sequence[str] = (),
     only_finished: bool = False,
 ) -> None:
-    """Prints a row a point: the settings, and the means of a few metrics with their intervals.
+    """Prints a row per point: the settings, and the means of metrics with their intervals.
 
     Args:
         result: The sweep.
-        console: Where to.
-        metrics: Names of those to show; if left out, utilization, loss and mean queueing delay of
-            the links that vary, else of all links, and the fairness of all flows.
-        only_finished: Leave out points of which no run is finished.
+        console: The console to print to.
+        metrics: Names of the metrics to show (default: utilization, loss and mean queueing delay
+            of the links that vary, else of all links, and the fairness of all flows).
+        only_finished: Leave out points without a finished run.
 
     Raises:
         MetricError: There is no such metric.
@@ -51,10 +51,10 @@ def show(
     if result.repeats_itself:
         _warn(console, report.SEEDS_CHANGE_NOTHING)
     _show_imprecise(result, console)
-    _show_unsettled(result, console)
+    _show_warm_up_too_short(result, console)
     _show_phases(result, console)
     for path in result.store.damaged:
-        _warn(console, f"{path} was damaged; its run was done again")
+        _warn(console, f"{path} was damaged; its run was repeated")
 
 
 def _show_points(
@@ -67,7 +67,7 @@ def _show_points(
     names = [*dict.fromkeys(metric for block in blocks.values() for metric in block.values())]
     means = {metric: result.intervals(metric) for metric in names}
     by_point = result.phase_spreads(names)
-    spreads = [{one.metric: one for one in point} for point in by_point]
+    spreads = [{spread.metric: spread for spread in point} for point in by_point]
     who = _settings(result, shown)
     counts = [finished[place] for place in shown]
     if len(set(counts)) > 1:
@@ -88,7 +88,7 @@ def _show_points(
 
 
 def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
-    """A column a key that varies."""
+    """Returns a column per key that varies."""
     axes = result.record.axes
     points = [result.record.points[place]["settings"] for place in places]
     return [
@@ -98,13 +98,15 @@ def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
 
 
 def _chosen(metrics: Sequence[str], known: Sequence[str]) -> dict[str, dict[str, str]]:
-    """One block with the metrics that were asked for, under the names that were given."""
+    """One block with the requested metrics under the given names."""
     return {"": {name: find_metric(name, known) if known else name for name in metrics}}
 
 
 def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, str]]:
     """Headings with full names of metrics, by the title of their table."""
-    every = list(dict.fromkeys(one.split(".")[1] for one in known if one.startswith("links.")))
+    every = list(
+        dict.fromkeys(metric.split(".")[1] for metric in known if metric.startswith("links."))
+    )
     until = result.record.until
     named = [
         *result.record.axes,
@@ -130,32 +132,32 @@ def _show_imprecise(result: SweepResult, console: Console) -> None:
     _warn(
         console,
         f"{until['metric']} is not within +-{until['half_width']:g} after {until['at_most']:,} "
-        f"runs at {len(imprecise):,} points; raise --at-most, or let the runs last longer:",
+        f"runs at {len(imprecise):,} points; raise --at-most, or use a longer duration:",
     )
     _list_points([_named(result, settings) for settings in imprecise], console)
 
 
-def _show_unsettled(result: SweepResult, console: Console) -> None:
-    unsettled = result.unsettled
-    if not unsettled:
+def _show_warm_up_too_short(result: SweepResult, console: Console) -> None:
+    too_short = result.warm_up_too_short
+    if not too_short:
         return
     _warn(
         console,
-        f"the queue has not settled (MSER-5) at measure_from at {len(unsettled):,} points; raise "
+        f"the queue has not settled (MSER-5) at measure_from at {len(too_short):,} points; raise "
         "measure_from and duration:",
     )
     lines = []
-    for settings, ends_s in unsettled:
+    for settings, ends_s in too_short:
         when = "not in the first half" if ends_s is None else f"at {ends_s:.3g} s"
         lines.append(f"{_named(result, settings)}: settles {when}")
     _list_points(lines, console)
 
 
 def _show_phases(result: SweepResult, console: Console) -> None:
-    """Names the points whose results depend on microseconds, whichever metric shows it."""
+    """Warns of the points at which any metric depends on phases."""
     lines = []
     for point, spreads in zip(result.record.points, result.phase_spreads(), strict=True):
-        found = [one.metric for one in spreads if one.is_phase_dependent]
+        found = [spread.metric for spread in spreads if spread.is_phase_dependent]
         if found:
             lines.append(f"{_named(result, point['settings'])}: {', '.join(found)}")
     if lines:
@@ -184,7 +186,7 @@ def _list_points(lines: list[str], console: Console) -> None:
 
 
 WIDEST_HEADING = 13
-"""Longer names of metrics take several lines."""
+"""Largest width of a heading, in characters."""
 
 
 def _cell(interval: Interval | None) -> str:
@@ -199,7 +201,7 @@ def _width(interval: Interval) -> str:
 
 
 def _shifted_cell(spread: PhaseSpread | None) -> str:
-    """The mean over shifted RTTs below the one over seeds, where phases were checked."""
+    """The mean over shifted RTTs, as a second line; empty without a phase check."""
     if spread is None:
         return ""
     return f"\nshifted {spread.shifts.mean:.4g}{_width(spread.shifts)}"

@@ -11,14 +11,14 @@ from rich.text import Text
 GAP = 2
 """Spaces between two columns."""
 NAME_WIDTH = 12
-"""Longer names in the first column may be folded to this."""
+"""Width to which names in the first column may be folded."""
 
 
 class NumberTable(Table):
     """A table whose first column holds names and the others numbers.
 
-    Where it is wider than the terminal, cells are broken between words, and long names anywhere;
-    never is a cell cut off. Where that is not enough, each row becomes a list of its cells.
+    If the table is wider than the terminal, cells are broken between words, and long names at any
+    character; no cell is cut off. If that does not suffice, each row becomes a list of its cells.
     """
 
     def __init__(self, title: str, *headings: str) -> None:
@@ -36,7 +36,7 @@ class NumberTable(Table):
             self.add_column(heading, justify="right")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yields the lines of the table, or of the lists that stand for it."""
+        """Yields the lines of the table, or of the lists that replace it."""
         widths = self._widths(console, options)
         if widths is None:
             yield from self._lists()
@@ -46,7 +46,7 @@ class NumberTable(Table):
         yield from super().__rich_console__(console, options)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """The width that the table takes, which no cell makes larger than the terminal."""
+        """Returns the width of the table, at most that of the terminal."""
         widths = self._widths(console, options)
         if widths is None:
             return Measurement(1, options.max_width)
@@ -54,10 +54,10 @@ class NumberTable(Table):
         return Measurement(total, total)
 
     def _widths(self, console: Console, options: ConsoleOptions) -> list[int] | None:
-        """The columns' widths; `None` if the terminal is too narrow for the words in them."""
+        """Returns the widths of the columns; `None` if their words do not fit the terminal."""
         ranges = [self._range(console, options, index) for index in range(len(self.columns))]
-        widths = [one.maximum for one in ranges]
-        least = [one.minimum for one in ranges]
+        widths = [measurement.maximum for measurement in ranges]
+        least = [measurement.minimum for measurement in ranges]
         words = self._heading(0).split()
         least[0] = min(widths[0], max(NAME_WIDTH, *map(len, words), 0))
         excess = sum(widths) + GAP * (len(widths) - 1) - options.max_width
@@ -73,13 +73,16 @@ class NumberTable(Table):
         wide = options.update_width(10_000)
         cells = [self._heading(index), *self.columns[index].cells]
         found = [Measurement.get(console, wide, cell) for cell in cells]
-        return Measurement(max(one.minimum for one in found), max(one.maximum for one in found))
+        return Measurement(
+            max(measurement.minimum for measurement in found),
+            max(measurement.maximum for measurement in found),
+        )
 
     def _heading(self, index: int) -> str:
         return str(self.columns[index].header)
 
     def _lists(self) -> Iterator[RenderableType]:
-        """Each row as its name and a line for each of the other cells."""
+        """Yields each row as its name and a line per further cell."""
         if self.title:
             yield Text.from_markup(str(self.title))
         headings = [self._heading(at).replace("-\n", "") for at in range(len(self.columns))]

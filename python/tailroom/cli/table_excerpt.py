@@ -1,4 +1,4 @@
-"""The beginning of a large table, as much as a terminal shows well."""
+"""The first rows and columns of a large table, as far as they fit a terminal."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from tailroom.cli.blocks import GAP, Column, print_block
 
 MOST_ROWS = 40
 LONGEST_CELL = 30
-"""Characters of a cell; the rest is cut."""
+"""Characters shown of a cell."""
 
 
 def print_excerpt(table: pa.Table, console: Console) -> None:
-    """Prints the rows and columns that fit, and says what is missing and how to get it."""
+    """Prints the rows and columns that fit, then what is left out and how to get it."""
     rows = table.slice(0, MOST_ROWS)
     columns = [
         Column(_cut(name), [_text(value) for value in rows[name].to_pylist()])
@@ -36,10 +36,10 @@ def print_excerpt(table: pa.Table, console: Console) -> None:
 
 
 def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
-    """As many columns as fit the width, at least one."""
+    """Returns the first columns that fit the width, at least the first."""
     shown: list[Column] = []
     for column in columns:
-        if shown and sum(one.width + GAP for one in shown) + column.width > width:
+        if shown and sum(before.width + GAP for before in shown) + column.width > width:
             break
         shown.append(column)
     return shown
@@ -52,7 +52,7 @@ def _text(value: object) -> str:
 
 
 def _cut(text: str) -> str:
-    """The first line of a text, cut where it is too long."""
+    """Returns the first line of a text, cut to `LONGEST_CELL` characters."""
     line, *more = text.split("\n")
     whole = len(line) <= LONGEST_CELL and not more
     return line if whole else f"{line[: LONGEST_CELL - 3]}..."

@@ -1,22 +1,22 @@
-"""The same buffer in the words of other tools: Linux tc, ns-3, Mahimahi."""
+"""Settings of a buffer in other tools: Linux tc, ns-3, Mahimahi."""
 
 from math import ceil
 
 from tailroom.models import Bottleneck
 
 LINUX_HZ = 250
-"""Timer interrupts a second of common Linux kernels; tc-tbf(8) asks for a burst of one of them."""
+"""Timer interrupts per second of common Linux kernels; tc-tbf(8): burst of at least rate / HZ."""
 
 
 def equivalents(link: Bottleneck, limit_packets: int) -> dict[str, str]:
-    """Settings of other tools for a DropTail buffer in which so many packets may wait.
+    """Returns settings of other tools, by name, for a DropTail buffer of `limit_packets`.
 
     `DEV` stands for the network interface. netem's limit also counts the packets that it delays,
     here by half of the mean RTT.
 
     In ns-3, Ipv4AddressHelper::Assign installs FqCoDel on every device that has no queue disc (ns-3
-    manual, "Queue disciplines", Usage). It holds up to 10240 packets, and drops, while the device's
-    queue is full, so that queue alone is not the buffer: FqCoDel has to be removed afterwards.
+    manual, "Queue disciplines", Usage). FqCoDel holds up to 10240 packets and drops while the
+    device's queue is full, so the device's queue alone is not the buffer: remove FqCoDel.
     """
     rate = f"{link.rate_bps:.0f}bit"
     packet_bytes = ceil(link.packet_bytes)

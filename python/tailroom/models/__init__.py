@@ -1,6 +1,6 @@
-"""Analytic models: what the literature says of a scenario, in milliseconds.
+"""Analytic models of the literature: predictions for a scenario, in milliseconds.
 
-A new model is one file with a `MODEL`, and one line in `MODELS`. Models know no simulator; they
+A new model is a file with a `MODEL` and a line in `MODELS`. Models do not use the simulator; they
 read a `Bottleneck`.
 """
 
@@ -57,7 +57,7 @@ MODELS: dict[str, Model] = {
 
 
 def models_named(names: Iterable[str]) -> list[Model]:
-    """The models of these names.
+    """Returns the models of these names.
 
     Raises:
         ValueError: There is no such model.

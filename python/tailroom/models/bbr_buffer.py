@@ -1,4 +1,4 @@
-"""BBRv1: what it keeps in the buffer, and what it leaves to flows that heed losses.
+"""BBRv1: its queue in the buffer, and the share of loss-based flows beside it.
 
 Several BBRv1 flows overestimate their rate together until their windows stop them, at twice their
 estimate of the bandwidth-delay product. Beside flows that fill the buffer the same bound holds, but
@@ -26,7 +26,7 @@ PROBE_WINDOW = 4.0
 
 PROBE_INTERVAL_S = 10.0
 PROBE_HOLD_S = 0.2
-"""How often a flow does so, and for how long at least (Cardwell et al. 2016)."""
+"""Period and least duration of that measurement (Cardwell et al. 2016)."""
 
 LOSSLESS_BDP = 1.5
 """Below this buffer several flows lose packets all the time (RFC 9743, of BBRv1)."""
@@ -38,8 +38,8 @@ ALONE_BDP = 0.25
 def in_flight_cap(bdp: float, flows: int) -> float:
     """Packets that BBRv1 flows alone have in flight together at most (Ware et al. 2019, Eq. 6).
 
-    What they still have in flight while they measure their RTT adds to it, if that is more than the
-    bandwidth-delay product `bdp` in packets.
+    Packets that remain in flight while the flows measure their RTT add to the bound, if they exceed
+    the bandwidth-delay product `bdp` in packets.
     """
     return CWND_GAIN * max(bdp, PROBE_WINDOW * flows)
 
@@ -48,7 +48,7 @@ def loss_based_share(bdp: float, limit: float, flows: int) -> float:
     """Share in [0, 1/2) of the link that loss-based flows keep beside `flows` BBRv1 flows.
 
     1/2 - 1 / (2 X) - 4 N / q at a queue limit of q packets, X bandwidth-delay products (Ware et al.
-    2019, Eq. 9); nothing where the bound on BBR's window is beyond link and buffer.
+    2019, Eq. 9); 0 if the bound on BBR's window exceeds link and buffer.
     """
     if limit <= 0:
         return 0.0
@@ -58,7 +58,7 @@ def loss_based_share(bdp: float, limit: float, flows: int) -> float:
 def probing_fraction(link: Bottleneck) -> float:
     """Share in [0, 1] of the time that BBR flows spend on measuring their RTT.
 
-    They first drain a full queue (Ware et al. 2019, Eq. 11).
+    The flows first drain a full queue (Ware et al. 2019, Eq. 11).
     """
     full_s = link.limit_packets / link.capacity_pps + link.mean_rtt_s
     return min(1.0, (full_s + PROBE_HOLD_S) / PROBE_INTERVAL_S)
@@ -71,7 +71,7 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
         NotApplicableError: No permanent BBRv1 flow crosses the link.
     """
     need_permanent_flows(link)
-    flows = sum(one.count for one in link.classes if one.congestion == "bbr1")
+    flows = sum(flow_class.count for flow_class in link.classes if flow_class.congestion == "bbr1")
     if not flows:
         raise NotApplicableError(f"link {link.name}: no BBRv1 flow crosses it")
     bdp, limit = link.bdp_packets, link.limit_packets
@@ -110,7 +110,7 @@ def _alone(link: Bottleneck, flows: int) -> Prediction:
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """Permanent BBRv1 flows, alone or beside loss-based ones, all with one round trip."""
-    trips = sorted({one.rtt_s for one in link.classes})
+    trips = sorted({flow_class.rtt_s for flow_class in link.classes})
     found = f"{1e3 * trips[0]:.4g} to {1e3 * trips[-1]:.4g} ms"
     limit, bdp = link.limit_packets, link.bdp_packets
     return [

@@ -1,4 +1,4 @@
-"""What a model knows of a scenario: one link, and who crosses it."""
+"""The input of a model: one link of a scenario and the traffic that crosses it."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from tailroom.scenario.source import ScenarioSource
 
 @dataclass(frozen=True)
 class FlowClass:
-    """Permanent flows under congestion control that do not differ."""
+    """Identical permanent flows under congestion control."""
 
     group: str
     count: int
@@ -34,14 +34,14 @@ class FlowClass:
 
 @dataclass(frozen=True)
 class Stream:
-    """Permanent flows that nothing controls."""
+    """Unresponsive permanent flows."""
 
     group: str
     process: str
     """Kind of the source: poisson, cbr, on_off."""
     count: int
     rate_bps: float
-    """Mean of all of them together, on the wire."""
+    """Mean rate of all these flows, on the wire."""
     packet_bytes: int
     """Mean size of a packet."""
     fixed_size: bool
@@ -49,7 +49,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class DynamicFlows:
-    """Flows that come and go."""
+    """Dynamic flows: they arrive and depart."""
 
     group: str
     process: str
@@ -61,15 +61,15 @@ class DynamicFlows:
     poisson: bool
     """Whether they arrive as a Poisson process."""
     size_bytes_mean: float
-    """Mean payload; of media flows, bytes on the wire."""
+    """Mean payload; for media flows, mean bytes on the wire."""
     wire_bytes_mean: float
     """Mean size of a flow on the wire, headers included."""
     sizes_bytes: tuple[float, ...]
-    """A thousand drawn ones."""
+    """A sample of a thousand flow sizes."""
     rtt_s: float
     """Mean two-way propagation delay."""
     peak_rate_bps: float
-    """Mean rate that a flow cannot exceed, on the wire; infinite if there is none."""
+    """Mean peak rate of a flow, on the wire; infinite if the flow has none."""
     packet_bytes: int
     header_bytes: int
     initial_window: int
@@ -77,7 +77,7 @@ class DynamicFlows:
 
     @property
     def rate_bps(self) -> float:
-        """What they offer on average, headers included."""
+        """Mean offered rate of all these flows, headers included."""
         return 8 * self.arrivals_per_s * self.wire_bytes_mean
 
 
@@ -85,8 +85,8 @@ class DynamicFlows:
 class Bottleneck:
     """One link of a scenario and the traffic that crosses it.
 
-    Packets are counted at the mean size of the flows under congestion control, or of all if there
-    are none.
+    Packets are counted at the mean size of the flows under congestion control, or of all flows if
+    there are no such flows.
     """
 
     name: str
@@ -96,16 +96,16 @@ class Bottleneck:
     parameters: Mapping[str, Any]
     """Its parameters as the scenario gives them."""
     amounts_packets: Mapping[str, float]
-    """Those that are amounts in the buffer (`limit`, thresholds), in packets that wait."""
+    """Parameters that are amounts in the buffer (`limit`, thresholds), in waiting packets."""
     packet_bytes: float
     """Mean size of a packet."""
     classes: tuple[FlowClass, ...] = ()
     streams: tuple[Stream, ...] = ()
     dynamic: tuple[DynamicFlows, ...] = ()
     random_loss_fraction: float = 0.0
-    """Mean share of packets that the wire loses at random."""
+    """Mean random loss of the link, as a fraction of packets."""
     other_links: tuple[str, ...] = ()
-    """Links that its flows cross besides, in either direction."""
+    """Other links of its flows, in either direction."""
     changes: bool = False
     """Whether its rate or delay change during a run."""
     packet_sizes_bytes: frozenset[int] = frozenset()
@@ -113,30 +113,33 @@ class Bottleneck:
 
     @property
     def limit_packets(self) -> float:
-        """How many packets may wait, the one in transmission not counted."""
+        """Largest number of waiting packets, without the packet in transmission."""
         return self.amounts_packets["limit"]
 
     @property
     def system_packets(self) -> float:
-        """How many packets may be there, the one in transmission included: K of M/M/1/K."""
+        """Largest number of packets, with the packet in transmission: K of M/M/1/K."""
         return self.limit_packets + 1
 
     @property
     def capacity_pps(self) -> float:
-        """Packets that the link can send in a second."""
+        """Capacity in packets per second."""
         return self.rate_bps / (8 * self.packet_bytes)
 
     @property
     def flow_count(self) -> int:
         """Permanent flows under congestion control."""
-        return sum(one.count for one in self.classes)
+        return sum(flow_class.count for flow_class in self.classes)
 
     @property
     def mean_rtt_s(self) -> float:
         """Mean propagation RTT of the permanent flows under congestion control; 0 without any."""
         if not self.classes:
             return 0.0
-        return sum(one.count * one.rtt_s for one in self.classes) / self.flow_count
+        return (
+            sum(flow_class.count * flow_class.rtt_s for flow_class in self.classes)
+            / self.flow_count
+        )
 
     @property
     def bdp_packets(self) -> float:
@@ -145,13 +148,13 @@ class Bottleneck:
 
     @property
     def stream_load(self) -> float:
-        """What the streams that nothing controls take, as a part of the link's rate."""
-        return sum(one.rate_bps for one in self.streams) / self.rate_bps
+        """Load of the unresponsive streams, as a fraction of the link's rate."""
+        return sum(stream.rate_bps for stream in self.streams) / self.rate_bps
 
     @property
     def dynamic_load(self) -> float:
-        """What the flows that come and go offer, as a part of the link's rate."""
-        return sum(one.rate_bps for one in self.dynamic) / self.rate_bps
+        """Offered load of the dynamic flows, as a fraction of the link's rate."""
+        return sum(source.rate_bps for source in self.dynamic) / self.rate_bps
 
     def with_limit(self, packets: float) -> "Bottleneck":
         """The same link with another queue limit, in packets that wait."""
@@ -165,15 +168,15 @@ def read_bottleneck(
 
     Args:
         source: The scenario.
-        link: Name of the link; if left out, the one that its traffic fills first: the slowest of
-            those that the most flows cross.
+        link: Name of the link (default: the link that its traffic fills first, that is the slowest
+            of the links that the most flows cross).
         seed: Replaces the scenario's seed.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
     """
     model_input = _model_input(source, seed)
-    names = [one["name"] for one in model_input["links"]]
+    names = [table["name"] for table in model_input["links"]]
     if link is None:
         link = _busiest(model_input)
     elif link not in names:
@@ -191,7 +194,7 @@ def crossed_links(source: ScenarioSource) -> list[str]:
     """
     model_input = _model_input(source, None)
     crossed = {name for group in model_input["groups"] for name in group["path"]}
-    return [one["name"] for one in model_input["links"] if one["name"] in crossed]
+    return [table["name"] for table in model_input["links"] if table["name"] in crossed]
 
 
 def _model_input(source: ScenarioSource, seed: int | None) -> dict[str, Any]:
@@ -214,11 +217,11 @@ def _busiest(model_input: dict[str, Any]) -> str:
 
 
 def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
-    link = next(one for one in model_input["links"] if one["name"] == name)
+    link = next(table for table in model_input["links"] if table["name"] == name)
     groups = [group for group in model_input["groups"] if name in group["path"]]
-    classes = tuple(one for group in groups for one in _classes(group))
-    streams = tuple(one for group in groups for one in _streams(group))
-    dynamic = tuple(one for group in groups for one in _dynamic(group))
+    classes = tuple(flow_class for group in groups for flow_class in _classes(group))
+    streams = tuple(stream for group in groups for stream in _streams(group))
+    dynamic = tuple(source for group in groups for source in _dynamic(group))
     packet_bytes = _mean_packet_bytes(classes, streams, dynamic)
     others = {at for group in groups for at in (*group["path"], *group["reverse_path"])}
     return Bottleneck(
@@ -248,18 +251,20 @@ def _mean_packet_bytes(
     streams: tuple[Stream, ...],
     dynamic: tuple[DynamicFlows, ...],
 ) -> float:
-    """By number of flows; of streams and dynamic flows by rate, where there is nothing else."""
-    sizes: list[tuple[float, float]] = [(one.count, one.packet_bytes) for one in classes]
+    """Mean size weighted by number of flows; without permanent flows, by rate."""
+    sizes: list[tuple[float, float]] = [
+        (flow_class.count, flow_class.packet_bytes) for flow_class in classes
+    ]
     if not sizes:
-        # At equal rates, small packets are the more numerous.
+        # At equal rates, small packets outnumber large packets.
         others = streams + dynamic
-        sizes = [(one.rate_bps / one.packet_bytes, one.packet_bytes) for one in others]
-    weight = sum(one for one, _ in sizes)
-    return sum(one * size for one, size in sizes) / weight if weight else 1500.0
+        sizes = [(other.rate_bps / other.packet_bytes, other.packet_bytes) for other in others]
+    weight = sum(share for share, _ in sizes)
+    return sum(share * size for share, size in sizes) / weight if weight else 1500.0
 
 
 def _classes(group: dict[str, Any]) -> list[FlowClass]:
-    """Flows with one RTT and access rate are one class, wherever they stand in the group."""
+    """Returns a class per RTT and access rate of the group."""
     transport = group["transport"]
     if group["source"]["kind"] != "bulk":
         return []

@@ -19,17 +19,18 @@ from tailroom.models.bursts.cycle import Cycle, Detail, cycle
 from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import Loop
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
-from tailroom.models.required import smallest_limit_near
+from tailroom.models.smallest_limit import smallest_limit_near
 
 SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)
-"""For many limits in a row: utilization within 0.005 of the finer one."""
+"""Coarse resolution for searches: utilization within 0.005 of the fine resolution."""
 SMALL_WINDOW = 10.0
-"""Below it a loss often ends in a timeout, which the model leaves out."""
+"""At smaller windows a loss often ends in a timeout, which the model leaves out."""
 NOTHING = 1e-6
-"""A part of the rate that is none: of a background that is not there, or of what it leaves."""
+"""Loads and residual capacities below this fraction of the rate count as zero."""
 LEAST_LOAD = 0.02
-"""With less, a flow alone fills the buffer before the background does, which the model leaves out:
-at a load of 0.001 it promises up to 0.07 more than the sawtooth of a flow alone."""
+"""Smallest load of the background. At smaller loads the flow alone fills the buffer, which the
+model leaves out: at a load of 0.001 it predicts up to 0.07 more than the sawtooth of
+a flow alone."""
 
 
 def predict(link: Bottleneck, target: Requirement) -> Prediction:
@@ -77,11 +78,11 @@ def required(link: Bottleneck, utilization: float) -> float:
     """The smallest limit with this utilization of the link, at the detail of a search."""
 
     def excess(limit: float) -> float:
-        # What is missing falls through orders of magnitude: its logarithm is easier to follow.
+        # The shortfall spans orders of magnitude; its logarithm is smoother.
         missing = 1 - at_limit(link, limit, SEARCH).utilization
         return log((1 - utilization) / max(missing, NOTHING * (1 - utilization)))
 
-    # With so much room Reno is about to fill the link.
+    # With this limit Reno nearly fills the link.
     guess = (1 - background_load(link)) * the_flow(link).rtt_s * link.capacity_pps
     return smallest_limit_near(excess, guess)
 
@@ -90,15 +91,15 @@ def phase_of(link: Bottleneck, flow: FlowClass) -> float:
     """How far in a slot a packet arrives that one which left as the slot began has called for."""
     access_s = 8 * flow.packet_bytes / flow.access_rate_bps
     phase = ((flow.rtt_s + access_s) * link.capacity_pps) % 1.0
-    # A whole number of slots, rounded, is no slot less a bit.
+    # Rounding errors below a whole number of slots count as that number.
     return 0.0 if phase > 1 - 1e-6 else phase
 
 
 def the_flow(link: Bottleneck) -> FlowClass:
-    """The one flow that this link limits.
+    """Returns the single flow that this link limits.
 
     Raises:
-        NotApplicableError: There is none, or more than one, or the queue is not FIFO.
+        NotApplicableError: There is no such flow, there are several, or the queue is not FIFO.
     """
     if link.discipline != "drop_tail":
         raise NotApplicableError(
@@ -114,10 +115,10 @@ def the_flow(link: Bottleneck) -> FlowClass:
 
 
 def background_load(link: Bottleneck) -> float:
-    """The load of all that is no permanent flow under congestion control, in (0, 1).
+    """Returns the load of all traffic except permanent flows under congestion control, in (0, 1).
 
     Raises:
-        NotApplicableError: It is 0, or 1 or more.
+        NotApplicableError: The load is 0, or 1 or more.
     """
     load = link.stream_load + link.dynamic_load
     if not NOTHING < load < 1 - NOTHING:
@@ -130,10 +131,12 @@ def background_load(link: Bottleneck) -> float:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """One flow, clocked by an ACK for every packet, beside Poisson packets of the same size."""
+    """One flow with an ACK per packet, beside Poisson packets of the same size."""
     flow = the_flow(link)
-    others = [(one.group, one.process) for one in link.streams if one.process != "poisson"]
-    others += [(one.group, one.process) for one in link.dynamic]
+    others = [
+        (stream.group, stream.process) for stream in link.streams if stream.process != "poisson"
+    ]
+    others += [(group.group, group.process) for group in link.dynamic]
     window = at_limit(link, link.limit_packets, SEARCH).window
     return [
         assume(

@@ -1,4 +1,4 @@
-"""DCTCP: the marking threshold that keeps the link busy, and how far the queue swings about it.
+"""DCTCP: the marking threshold that keeps the link busy, and the amplitude of the queue.
 
 Flows in step pass the threshold K for one round trip; the share of packets marked, alpha, is that
 round trip's part of the cycle, and the windows fall by alpha / 2.
@@ -26,7 +26,7 @@ BURST = 1.386
 
 
 def amplitude(bdp: float, threshold: float, flows: int) -> float:
-    """How far the queue swings, in packets (Alizadeh et al. 2010, Eq. 8).
+    """Amplitude of the queue, in packets (Alizadeh et al. 2010, Eq. 8).
 
     sqrt(2 N (C RTT + K)) / 2, at most half of what fills link and queue: alpha is at most 1.
     """
@@ -69,7 +69,7 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
             or it has no marking threshold.
     """
     need_permanent_flows(link)
-    if not any(one.congestion == "dctcp" for one in link.classes):
+    if not any(flow_class.congestion == "dctcp" for flow_class in link.classes):
         raise NotApplicableError(f"link {link.name}: no DCTCP flow crosses it")
     if link.discipline != "step_mark":
         raise NotApplicableError(
@@ -101,13 +101,15 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """DCTCP flows in step, with a gain that lets the estimate last for a cycle."""
+    """Synchronized DCTCP flows, with a gain whose estimate lasts for a cycle."""
     flows, bdp = link.flow_count, link.bdp_packets
     threshold = link.amounts_packets["threshold"]
     window = (bdp + threshold) / flows
-    gain = max((float(one.parameters.get("gain", 0)) for one in link.classes), default=0.0)
+    gain = max(
+        (float(flow_class.parameters.get("gain", 0)) for flow_class in link.classes), default=0.0
+    )
     largest = BURST / sqrt(2 * (bdp + threshold))
-    deaf = [one.group for one in link.classes if not one.ecn]
+    deaf = [flow_class.group for flow_class in link.classes if not flow_class.ecn]
     return [
         only_controls(link, "dctcp"),
         assume("flows use ECN", not deaf, f"{', '.join(deaf)} without"),

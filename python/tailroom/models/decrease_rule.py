@@ -1,4 +1,4 @@
-"""What keeps a link busy depends on how much a control takes away: (1 - beta) / beta of a BDP.
+"""The buffer that keeps a link busy, from the decrease of a control: (1 - beta) / beta BDP.
 
 A window of BDP + B packets falls to beta (BDP + B); the link stays busy if that is the BDP or more.
 """
@@ -24,7 +24,7 @@ BBR1_DRAINED = 0.75
 """Pacing gain of BBRv1 in the round trip after it probed (Cardwell et al. 2016)."""
 
 LARGEST_BUFFER = 1e4
-"""In bandwidth-delay products; a control that asks for more never fills the link."""
+"""Largest buffer, in bandwidth-delay products; a control that needs more never fills the link."""
 
 Minimum = Callable[[float, float], float]
 """`minimum(share, b)`: smallest utilization in a cycle, of a flow whose part of the BDP is `share`
@@ -32,12 +32,12 @@ packets, with a buffer of b bandwidth-delay products. It reaches 1 once and stay
 
 
 def minimum_of(flows: FlowClass) -> Minimum:
-    """What remains in flight after a decrease, as a part of the BDP: beta (1 + b), at most 1.
+    """Packets in flight after a decrease, as a fraction of the BDP: beta (1 + b), at most 1.
 
-    BBRv1 does not heed losses; its slow round trip drains the buffer instead: 3/4 + b.
+    BBRv1 ignores losses; its slow round trip drains the buffer instead: 3/4 + b.
 
     Raises:
-        NotApplicableError: Their control has no decrease that is known beforehand.
+        NotApplicableError: The decrease of the control is not known in advance.
     """
     if flows.congestion == "bbr1":
         return lambda _share, b: min(1.0, BBR1_DRAINED + b)
@@ -58,7 +58,7 @@ def minimum_of(flows: FlowClass) -> Minimum:
 
 
 def required_bdp(minimum: Minimum, share: float) -> float:
-    """The smallest buffer in BDPs with which the link stays busy; infinite if none does."""
+    """Returns the smallest buffer, in BDP, that keeps the link busy; infinite if no buffer does."""
     if minimum(share, LARGEST_BUFFER) < 1:
         return inf
     low, high = 0.0, LARGEST_BUFFER
@@ -68,16 +68,16 @@ def required_bdp(minimum: Minimum, share: float) -> float:
 
 
 def controls_of(link: Bottleneck) -> list[tuple[int, Minimum]]:
-    """The controls that differ, with how many flows run each.
+    """Returns the distinct controls, each with its number of flows.
 
     Raises:
-        NotApplicableError: A control has no decrease that is known beforehand.
+        NotApplicableError: The decrease of a control is not known in advance.
     """
     counts: dict[str, tuple[int, FlowClass]] = {}
-    for one in link.classes:
-        key = f"{one.congestion} {sorted(one.parameters.items())}"
-        counts[key] = (counts.get(key, (0, one))[0] + one.count, one)
-    return [(count, minimum_of(one)) for count, one in counts.values()]
+    for flow_class in link.classes:
+        key = f"{flow_class.congestion} {sorted(flow_class.parameters.items())}"
+        counts[key] = (counts.get(key, (0, flow_class))[0] + flow_class.count, flow_class)
+    return [(count, minimum_of(flow_class)) for count, flow_class in counts.values()]
 
 
 def minimum_utilization(link: Bottleneck) -> float:
@@ -87,7 +87,7 @@ def minimum_utilization(link: Bottleneck) -> float:
     over the flows where they differ.
 
     Raises:
-        NotApplicableError: A control has no decrease that is known beforehand.
+        NotApplicableError: The decrease of a control is not known in advance.
     """
     buffer = link.limit_packets / link.bdp_packets
     share = link.bdp_packets / link.flow_count
@@ -100,7 +100,7 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
 
     Raises:
         NotApplicableError: No permanent flow under congestion control crosses the link, none of its
-            round trips takes time, or a control has no decrease that is known beforehand.
+            round trips takes time, or the decrease of a control is not known in advance.
     """
     need_permanent_flows(link)
     if not link.bdp_packets:
@@ -120,7 +120,7 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """One long flow, or several that lose packets at the same time."""
     flows = link.flow_count
-    kinds = sorted({one.congestion for one in link.classes})
+    kinds = sorted({flow_class.congestion for flow_class in link.classes})
     return [
         assume("all flows run one control", len(kinds) == 1, ", ".join(kinds)),
         assume("one flow, or all reduce together", flows == 1, f"{flows} flows"),

@@ -49,7 +49,7 @@ def _queues(chain: str) -> Callable[[int], Queue]:
 def predict(
     link: Bottleneck, target: Requirement, *, chain: str = "mm1k", laws: Laws | None = None
 ) -> Prediction:
-    """What the fixed point says; the required limit is the one for the target utilization.
+    """Predicts from the fixed point; the required limit is that for the target utilization.
 
     Raises:
         NotApplicableError: As `solve`.
@@ -73,8 +73,8 @@ def assumptions(
 
 def exponential_sizes(link: Bottleneck) -> Assumption:
     """Transmission times vary as the exponential distribution does."""
-    fixed = bool(link.classes or link.dynamic) or any(one.fixed_size for one in link.streams)
-    sizes = " and ".join(f"{one} B" for one in sorted(link.packet_sizes_bytes))
+    fixed = bool(link.classes or link.dynamic) or any(stream.fixed_size for stream in link.streams)
+    sizes = " and ".join(f"{size} B" for size in sorted(link.packet_sizes_bytes))
     return assume("packet sizes are exponential", not fixed, f"they are {sizes}")
 
 

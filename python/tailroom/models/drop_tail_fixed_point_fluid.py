@@ -1,6 +1,6 @@
 """Window laws against M/M/1/K, with HighSpeed's exact fluid in place of its response function.
 
-Their "simplifying approximations" in Eq. 3 are thereby left out, and M/M/1/K stays.
+This avoids the "simplifying approximations" of their Eq. 3; M/M/1/K remains.
 """
 
 from functools import partial
@@ -20,8 +20,11 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     Raises:
         NotApplicableError: No HighSpeed flow crosses the link, or as `drop_tail_fixed_point`.
     """
-    if all(one.congestion not in LAWS for one in link.classes):
-        found = ", ".join(sorted({one.congestion for one in link.classes})) or "no permanent flows"
+    if all(flow_class.congestion not in LAWS for flow_class in link.classes):
+        found = (
+            ", ".join(sorted({flow_class.congestion for flow_class in link.classes}))
+            or "no permanent flows"
+        )
         raise NotApplicableError(
             f"link {link.name}: no permanent HighSpeed flow crosses it, but {found}"
         )
@@ -29,7 +32,7 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Those of `drop_tail_fixed_point`."""
+    """Returns the assumptions of `drop_tail_fixed_point`."""
     return drop_tail_fixed_point.assumptions(link, laws=LAWS)
 
 

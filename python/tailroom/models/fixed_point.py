@@ -1,7 +1,7 @@
 """The load at which a queue and the window laws of its flows agree.
 
-The queue answers a load with a loss probability and a wait; the flows answer those with a load.
-Both answers are monotone, so that they meet once (Barman et al. 2004 Eqs. 4 and 5).
+The queue maps a load to a loss probability and a wait; the flows map these to a load. Both maps are
+monotone, so there is exactly one fixed point (Barman et al. 2004 Eqs. 4 and 5).
 """
 
 from collections.abc import Callable, Mapping
@@ -15,8 +15,8 @@ from tailroom.models.assumptions import counted, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, Prediction, assume
 from tailroom.models.queue_chains import Stationary
-from tailroom.models.required import LARGEST_LIMIT, smallest_limit
 from tailroom.models.root import root_between
+from tailroom.models.smallest_limit import LARGEST_LIMIT, smallest_limit
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats, WindowLaw
 
@@ -26,7 +26,7 @@ Laws = Mapping[str, Callable[[FlowClass], WindowLaw]]
 """Window laws by congestion control, in place of the usual ones."""
 
 LEAST_LOSS = 1e-100
-"""Stands for smaller losses, so that windows stay finite."""
+"""Smallest loss probability; it keeps windows finite."""
 LARGEST_LOG_LOAD = 600.0
 EXACT = 4 * np.finfo(float).eps
 LEAST_WINDOW = 4.0
@@ -34,9 +34,9 @@ LEAST_WINDOW = 4.0
 
 
 class Demand:
-    """What the traffic of a link offers, given the loss and the wait that it meets.
+    """The offered load of a link's traffic, as a function of loss and wait.
 
-    Streams, and flows that come and go, offer the same whatever they meet.
+    The load of streams and dynamic flows does not depend on loss and wait.
     """
 
     def __init__(self, link: Bottleneck, laws: Laws | None = None) -> None:
@@ -57,14 +57,14 @@ class Demand:
             begin = len(self.classes)
             self.classes += alike
             self._groups.append((law, slice(begin, len(self.classes))))
-        bits = 8.0 * self._each(lambda one: one.packet_bytes)
-        self._rtts_s = self._each(lambda one: one.rtt_s)
-        self._largest = self._each(lambda one: one.max_window)
-        self._access_pps = self._each(lambda one: one.access_rate_bps) / bits
-        self._load_per_pps = self._each(lambda one: one.count) * bits / link.rate_bps
+        bits = 8.0 * self._each(lambda flow_class: flow_class.packet_bytes)
+        self._rtts_s = self._each(lambda flow_class: flow_class.rtt_s)
+        self._largest = self._each(lambda flow_class: flow_class.max_window)
+        self._access_pps = self._each(lambda flow_class: flow_class.access_rate_bps) / bits
+        self._load_per_pps = self._each(lambda flow_class: flow_class.count) * bits / link.rate_bps
 
     def _each(self, value: Callable[[FlowClass], float]) -> Floats:
-        return np.array([value(one) for one in self.classes], dtype=float)
+        return np.array([value(flow_class) for flow_class in self.classes], dtype=float)
 
     def windows(self, met: Stationary) -> Floats:
         """Mean window of each of `classes`, in packets."""
@@ -80,25 +80,33 @@ class Demand:
         return self._rtts_s + met.wait * self.service_s
 
     def loads(self, met: Stationary) -> Floats:
-        """What each of `classes` sends, as a part of the link's rate."""
+        """Rate of each of `classes`, as a fraction of the link's rate."""
         return self._load_per_pps * self.windows(met) / self.rtts_s(met)
 
     def load(self, met: Stationary) -> float:
-        """What arrives at the queue, as a part of the link's rate."""
+        """Load at the queue, as a fraction of the link's rate."""
         return self.constant + float(self.loads(met).sum())
 
     def excess(self, queue: Queue, log_load: float) -> float:
-        """By how much what the traffic answers exceeds this load, as a logarithm; it falls."""
+        """Logarithm of the traffic's load over the assumed load; a falling function."""
         return log(self.load(queue(log_load))) - log_load
 
 
 def _alike(classes: tuple[FlowClass, ...]) -> list[list[FlowClass]]:
     """Classes that have one law."""
     found: dict[str, list[FlowClass]] = {}
-    for one in classes:
-        parameters = sorted(one.parameters.items())
-        key = repr((one.congestion, parameters, one.packets_per_ack, one.pacing, one.ecn))
-        found.setdefault(key, []).append(one)
+    for flow_class in classes:
+        parameters = sorted(flow_class.parameters.items())
+        key = repr(
+            (
+                flow_class.congestion,
+                parameters,
+                flow_class.packets_per_ack,
+                flow_class.pacing,
+                flow_class.ecn,
+            )
+        )
+        found.setdefault(key, []).append(flow_class)
     return list(found.values())
 
 
@@ -113,13 +121,13 @@ class FixedPoint:
 
     @property
     def load(self) -> float:
-        """rho: what arrives, as a part of the link's rate."""
+        """rho: offered load, as a fraction of the link's rate."""
         return float(np.exp(self.log_load))
 
     def prediction(
         self, required_packets: float | None = None, required_for: str = "", **more: float
     ) -> Prediction:
-        """In the words of all models.
+        """Returns the fixed point as a `Prediction`.
 
         `details` has the offered load, and of each group of permanent flows its part of the
         offered load and the mean window of a flow.
@@ -127,8 +135,8 @@ class FixedPoint:
         windows, loads = self.demand.windows(self.queue), self.demand.loads(self.queue)
         details = {"load_fraction": self.load, **more}
         groups: dict[str, list[int]] = {}
-        for at, one in enumerate(self.demand.classes):
-            groups.setdefault(one.group, []).append(at)
+        for at, flow_class in enumerate(self.demand.classes):
+            groups.setdefault(flow_class.group, []).append(at)
         for group, members in groups.items():
             counts = [self.demand.classes[at].count for at in members]
             details[f"{group}_share_fraction"] = float(loads[members].sum()) / self.load
@@ -145,7 +153,7 @@ class FixedPoint:
 
 
 def solve(queue: Queue, demand: Demand, places: float) -> FixedPoint:
-    """The one load at which both agree.
+    """Returns the load at which queue and traffic agree.
 
     Loss falls steeply below a load of 1, over about 1/K: that is where the search begins, `places`
     being K. Plain iteration does not converge (its slope is about -0.7 K).
@@ -183,7 +191,7 @@ def limit_for_loss(
     target: float,
     largest: float = LARGEST_LIMIT,
 ) -> float:
-    """The smallest limit, in packets that wait, with which no more than this part is lost."""
+    """Returns the smallest limit, in waiting packets, with at most this loss fraction."""
 
     def meets(limit: float) -> bool:
         queue, places = queue_with(int(limit) + 1), limit + 1
@@ -194,7 +202,7 @@ def limit_for_loss(
 
 
 def _root(falling: Callable[[float], float], step: float) -> float:
-    """Where a falling function is 0, searched for from 0 in growing steps; or the last of them."""
+    """Returns the root of a falling function, searched from 0 in growing steps."""
     at_zero = falling(0.0)
     if at_zero == 0:
         return 0.0
@@ -208,13 +216,13 @@ def _root(falling: Callable[[float], float], step: float) -> float:
 
 
 def whole_places(link: Bottleneck) -> int:
-    """K: whole packets that fit, the one in service included."""
+    """K: whole packets that fit, with the packet in service."""
     return floor(link.system_packets + 1e-9)
 
 
 def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
-    """What every fixed point supposes."""
-    dynamic = ", ".join(one.group for one in link.dynamic)
+    """Returns the assumptions of every fixed point."""
+    dynamic = ", ".join(group.group for group in link.dynamic)
     windows = found.demand.windows(found.queue)
     smallest = float(windows.min(initial=LEAST_WINDOW))
     return [
@@ -225,7 +233,7 @@ def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
             f"{smallest:.3g} packets on average",
         ),
         assume(
-            "no flow comes and goes",
+            "no dynamic flows cross the link",
             not link.dynamic,
             f"{dynamic} offer {link.dynamic_load:.3g} of the rate, taken as a constant load",
         ),
@@ -235,15 +243,27 @@ def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
 
 
 def as_random_as_poisson(link: Bottleneck) -> Assumption:
-    """Packets arrive as if each came by itself.
+    """Packets arrive independently of each other.
 
     Many flows together do so over times in which each sends about one packet, if it does not send
     in bursts. Near a load of 1 a queue of K places remembers about K^2 packets.
     """
     remembered = link.system_packets**2
-    bursty = [f"{one.group} is {one.process}" for one in link.streams if one.process == "on_off"]
-    bursty += sorted({f"group {one.group} is not paced" for one in link.classes if not one.pacing})
-    flows = link.flow_count + sum(one.count for one in link.streams if one.process == "cbr")
+    bursty = [
+        f"{stream.group} is {stream.process}"
+        for stream in link.streams
+        if stream.process == "on_off"
+    ]
+    bursty += sorted(
+        {
+            f"group {flow_class.group} is not paced"
+            for flow_class in link.classes
+            if not flow_class.pacing
+        }
+    )
+    flows = link.flow_count + sum(
+        stream.count for stream in link.streams if stream.process == "cbr"
+    )
     few = [f"{counted(flows)} for {remembered:.3g} packets"] if 0 < flows < remembered else []
     return assume(
         "arrivals are random over the K^2 packets that a queue remembers",

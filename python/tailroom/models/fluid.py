@@ -1,4 +1,4 @@
-"""Windows and queue as a fluid: how they move, where they rest, and whether they stay there."""
+"""Windows and queue as a fluid: trajectory, fixed point and stability."""
 
 from dataclasses import dataclass
 
@@ -35,11 +35,11 @@ LEAST_WINDOW = 2.0
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What the fluid does. Times in seconds, an entry each; packets where nothing else is said."""
+    """A trajectory: an entry per time (s); other quantities in packets unless noted."""
 
     times_s: Floats
     windows: Floats
-    """Of one flow of each class, a column a class."""
+    """Window of a flow, a column per class."""
     groups: tuple[str, ...]
     """Names of the classes' groups."""
     rtts_s: Floats
@@ -73,14 +73,14 @@ def trajectory(
     windows: Floats | float = 1.0,
     step_s: float | None = None,
 ) -> Trajectory:
-    """Flows that begin at time 0 with these windows at an empty queue.
+    """Integrates flows that begin at time 0 with these windows at an empty queue.
 
     There is no slow start: windows grow as in congestion avoidance from the start.
 
     Args:
         link: The link and its traffic.
-        duration_s: How long, positive.
-        windows: First windows in packets, one or one a class.
+        duration_s: Duration, positive.
+        windows: Initial windows in packets: a number, or a number per class.
         step_s: Step of integration; if left out, an eighth of the shortest round trip, or longer
             where that would take more than 200,000 steps.
 
@@ -117,7 +117,7 @@ def _trajectory(equations: Equations, path: Path) -> Trajectory:
     return Trajectory(
         times_s=path.times_s,
         windows=path.states[:, :size],
-        groups=tuple(one.group for one in equations.classes),
+        groups=tuple(flow_class.group for flow_class in equations.classes),
         rtts_s=equations.rtts_s,
         queue_packets=waiting,
         arriving_pps=arriving,
@@ -164,7 +164,7 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
 
 
 def stability(equations: Equations, rest: Rest) -> dict[str, float]:
-    """What the linearised equations say; empty where there are none."""
+    """Returns the numbers of the linearised equations; empty without such equations."""
     if not rest.smooth:
         return {}
     linear = linearised(equations, rest)
@@ -179,13 +179,19 @@ def stability(equations: Equations, rest: Rest) -> dict[str, float]:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Many flows whose losses do not coincide, above the windows of timeouts."""
+    """Many flows with independent losses and windows too large for timeouts."""
     equations = Equations(link)
     rest = equations.rest()
     size = len(equations.counts)
     smallest = float(rest.state[:size].min())
-    averaged = sorted({one.congestion for one in equations.classes if law_of(one).increase is None})
-    kinds = len({(one.congestion, one.rtt_s) for one in link.classes})
+    averaged = sorted(
+        {
+            flow_class.congestion
+            for flow_class in equations.classes
+            if law_of(flow_class).increase is None
+        }
+    )
+    kinds = len({(flow_class.congestion, flow_class.rtt_s) for flow_class in link.classes})
     return [
         assume("there are many flows", link.flow_count >= MANY, f"{link.flow_count} flows"),
         assume(
@@ -200,8 +206,8 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         ),
         assume(
             "each packet is acknowledged",
-            all(one.packets_per_ack == 1 for one in link.classes),
-            f"one ACK for {max(one.packets_per_ack for one in link.classes)} packets",
+            all(flow_class.packets_per_ack == 1 for flow_class in link.classes),
+            f"one ACK for {max(flow_class.packets_per_ack for flow_class in link.classes)} packets",
         ),
         assume(
             f"there are no more than {MOST_CLASSES} RTTs",

@@ -18,7 +18,7 @@ from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats, WindowLaw
 
 MOST_CLASSES = 20
-"""More are merged with those of the same control and the nearest RTT."""
+"""Largest number of classes; further classes are merged with the nearest RTT of their control."""
 _WINDOWS = 512
 _DELAYS = 9
 _LOSSES = 257
@@ -35,7 +35,7 @@ class Rest:
 
     state: Floats
     probability: float
-    """That flows hear: of a drop or a mark."""
+    """Probability of a drop or mark that flows see."""
     smooth: bool
     """Whether the equations rest there by themselves and have derivatives: the queue is neither
     empty nor full, the probability does not jump, and no flow is about to fall each round trip."""
@@ -65,24 +65,26 @@ class Equations:
         self._last: _Flow | None = None
         self.step_s = 0.0
         """Step of integration; 0 for the true derivatives."""
-        self.counts = np.array([float(one.count) for one in self.classes])
-        # A path without delay still has the transmission of a packet.
-        rtts_s = np.array([one.rtt_s for one in self.classes])
+        self.counts = np.array([float(flow_class.count) for flow_class in self.classes])
+        # A path without delay still has the transmission time of a packet.
+        rtts_s = np.array([flow_class.rtt_s for flow_class in self.classes])
         self.rtts_s = np.maximum(rtts_s, 1 / self.capacity_pps)
-        laws = [law_of(one) for one in self.classes]
-        self._marked = np.array([one.ecn for one in self.classes]) & (self.queue.marks_up_to > 0)
+        laws = [law_of(flow_class) for flow_class in self.classes]
+        self._marked = np.array([flow_class.ecn for flow_class in self.classes]) & (
+            self.queue.marks_up_to > 0
+        )
         self._marks = bool(self._marked.any())
         self._dropped_counts = np.where(self._marked, 0.0, self.counts)
         longest = self.queue.largest / self.capacity_pps
         # Far above the window that fills link and buffer.
         top = 4 * (self.capacity_pps * float(self.rtts_s.max()) + self.queue.largest) + 100
         self.largest_windows = np.array(
-            [min(top, max(1.0, one.max_window)) for one in self.classes]
+            [min(top, max(1.0, flow_class.max_window)) for flow_class in self.classes]
         )
         self._tables = _Tables(laws, self.rtts_s, longest, top)
 
     def signals(self, state: Floats) -> Floats:
-        """What is remembered of a state."""
+        """Returns the signals of a state."""
         now = self._flow(state)
         entering, heard = now.entering_pps, now.early
         lost = now.arriving_pps - entering
@@ -113,7 +115,7 @@ class Equations:
         return slope
 
     def _flow(self, state: Floats) -> "_Flow":
-        """What a state makes the flows do; the last one is kept, as it is asked for repeatedly."""
+        """Returns the rates of the flows in a state; the last result is cached."""
         if self._last is None or self._last.state is not state:
             size = len(self.counts)
             windows, queue = state[:size], state[size:].tolist()
@@ -127,7 +129,7 @@ class Equations:
         return self._last
 
     def bounded(self, state: Floats) -> Floats:
-        """The state within its bounds: no window is below one packet."""
+        """Returns the state within its bounds: no window is below 1 packet."""
         size = len(self.counts)
         bounded = np.empty_like(state)
         bounded[:size] = np.minimum(np.maximum(state[:size], 1.0), self.largest_windows)
@@ -135,7 +137,7 @@ class Equations:
         return bounded
 
     def _early_drops(self, rates: Floats, arriving: float, probability: float) -> float:
-        """Packets that the discipline drops in a second, a full buffer aside."""
+        """Early drops of the discipline per second, without drops of a full buffer."""
         if probability < self.queue.marks_up_to and self._marks:
             return probability * (float(self._dropped_counts @ rates) + self.background_pps)
         return probability * arriving
@@ -192,9 +194,9 @@ class Equations:
         return largest
 
     def _excess(self, content: float, probability: float, early: float) -> float:
-        """What enters less what leaves, in packets a second; a full buffer drops what is not early.
+        """Arrivals less departures, in packets per second; a full buffer drops the excess.
 
-        `probability` is what flows hear, `early` the discipline's own.
+        `probability` is that of all drops and marks, `early` that of the discipline's own.
         """
         delay = self.queue.waiting(content) / self.capacity_pps
         rates = self.windows(probability, delay) / (self.rtts_s + delay)
@@ -244,7 +246,7 @@ class _Tables:
             assert law.decrease is not None
             self._decrease[index] = law.decrease(grid)
             self._increase[:, index] = increase(law, grid, rtt_s + delays)
-        # One gather a point: increase at a delay and at the next, decrease.
+        # One lookup per point: increase at two neighbouring delays, and decrease.
         later = np.concatenate([self._increase[1:], self._increase[-1:]])
         decrease = np.broadcast_to(self._decrease, shape)
         rows = np.stack([self._increase, later - self._increase, decrease], axis=-1)
@@ -252,7 +254,7 @@ class _Tables:
         self._offsets = np.arange(len(laws)) * _WINDOWS
 
     def at(self, windows: Floats, delay_s: float) -> tuple[Floats, Floats]:
-        """Increase a round trip, and the part that a reduction takes."""
+        """Increase per round trip, and the part that a reduction takes."""
         rows, rest = self._slice(delay_s)
         place = np.log(windows) * self._steps_per_log
         index = np.minimum(place.astype(np.intp), _WINDOWS - 2)
@@ -274,15 +276,18 @@ class _Tables:
         growth = table[:, :, 0] + rest * table[:, :, 1]
         # The reductions a packet, and a round trip, that balance the growth.
         a_packet = np.log(growth) - np.log(self._decrease) - 2 * self._logs
-        found = [_falls_to(one, np.log(max(probability, 1e-300)), self._logs) for one in a_packet]
-        once = [_falls_to(one + self._logs, 0.0, self._logs) for one in a_packet]
+        found = [
+            _falls_to(log_rate, np.log(max(probability, 1e-300)), self._logs)
+            for log_rate in a_packet
+        ]
+        once = [_falls_to(log_rate + self._logs, 0.0, self._logs) for log_rate in a_packet]
         # At a larger p w there is one a round trip and no more.
         windows: Floats = np.exp(np.maximum(found, once))
         return windows
 
 
 def increase(law: WindowLaw, windows: Floats, round_trips_s: Floats) -> Floats:
-    """Growth in packets a round trip, a row a round trip time, a column a window.
+    """Growth in packets per round trip, a row per round trip time, a column per window.
 
     Of a law whose growth depends on the time since a loss it is the mean with which the fixed point
     is its response function: decrease(w) w^2 p, where p is the probability with mean window w.
@@ -309,7 +314,7 @@ def _beyond(x: Floats, known: Floats, values: Floats) -> Floats:
 
 
 def _falls_to(falling: Floats, value: float, logs: Floats) -> float:
-    """Where a falling function has a value; its ends if nowhere."""
+    """Returns where a falling function has a value, or the nearer end."""
     return float(np.interp(-value, np.maximum.accumulate(-falling), logs))
 
 
@@ -323,11 +328,11 @@ def _check(link: Bottleneck) -> None:
         raise NotApplicableError(
             f"link {link.name}: other traffic offers {load:.3g} of its rate and leaves nothing"
         )
-    for one in link.classes:
-        if one.ecn and law_of(one).counts_marks and link.discipline != "drop_tail":
+    for flow_class in link.classes:
+        if flow_class.ecn and law_of(flow_class).counts_marks and link.discipline != "drop_tail":
             raise NotApplicableError(
-                f"link {link.name}: {one.congestion} of group {one.group} answers the share of "
-                "marks, not each of them"
+                f"link {link.name}: {flow_class.congestion} of group {flow_class.group} answers "
+                "the share of marks, not each of them"
             )
 
 
@@ -337,8 +342,8 @@ def merged(classes: tuple[FlowClass, ...]) -> list[FlowClass]:
     Each has the mean RTT of its flows. Different controls are never merged.
     """
     kinds: dict[str, dict[float, list[FlowClass]]] = {}
-    for one in sorted(classes, key=lambda one: one.rtt_s):
-        kinds.setdefault(_kind(one), {}).setdefault(one.rtt_s, []).append(one)
+    for flow_class in sorted(classes, key=lambda flow_class: flow_class.rtt_s):
+        kinds.setdefault(_kind(flow_class), {}).setdefault(flow_class.rtt_s, []).append(flow_class)
     different = sum(len(by_rtt) for by_rtt in kinds.values())
     share = min(1.0, max(0, MOST_CLASSES - len(kinds)) / max(1, different - len(kinds)))
     found = []
@@ -346,15 +351,22 @@ def merged(classes: tuple[FlowClass, ...]) -> list[FlowClass]:
         parts = 1 + int(share * (len(by_rtt) - 1))
         for indices in np.array_split(np.arange(len(by_rtt)), parts):
             groups = list(by_rtt.values())[indices[0] : indices[-1] + 1]
-            found.append(_one_of([one for group in groups for one in group]))
+            found.append(_one_of([flow_class for group in groups for flow_class in group]))
     return found
 
 
-def _kind(one: FlowClass) -> str:
-    return repr((one.congestion, sorted(one.parameters.items()), one.max_window, one.ecn))
+def _kind(flow_class: FlowClass) -> str:
+    return repr(
+        (
+            flow_class.congestion,
+            sorted(flow_class.parameters.items()),
+            flow_class.max_window,
+            flow_class.ecn,
+        )
+    )
 
 
 def _one_of(group: list[FlowClass]) -> FlowClass:
-    count = sum(one.count for one in group)
-    mean = sum(one.count * one.rtt_s for one in group) / count
+    count = sum(flow_class.count for flow_class in group)
+    mean = sum(flow_class.count * flow_class.rtt_s for flow_class in group) / count
     return replace(group[0], count=count, rtt_s=mean)

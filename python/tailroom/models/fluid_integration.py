@@ -9,14 +9,14 @@ from tailroom.models.window_laws.window_law import Floats
 
 
 class System(Protocol):
-    """What changes, and what of it is heard later."""
+    """A system of delay differential equations."""
 
     def signals(self, state: Floats) -> Floats:
-        """What is remembered of a state; the first of them are heard later."""
+        """Returns the signals of a state; the first signals act after a delay."""
         ...
 
     def delays(self, state: Floats) -> Floats:
-        """How long ago, in seconds, that was sent which is heard in this state."""
+        """Returns the delays, in seconds, of the signals that act in this state."""
         ...
 
     def slope(self, state: Floats, heard: Floats) -> Floats:
@@ -24,7 +24,7 @@ class System(Protocol):
         ...
 
     def bounded(self, state: Floats) -> Floats:
-        """The state within its bounds."""
+        """Returns the state within its bounds."""
         ...
 
 
@@ -43,21 +43,21 @@ class Path:
 
 
 def integrate(system: System, start: Floats, before: Floats, step_s: float, steps: int) -> Path:
-    """Heun's method (second order); what is heard is interpolated linearly between steps.
+    """Integrates by Heun's method (second order), with linear interpolation of delayed signals.
 
-    A delay shorter than a step counts as one.
+    A delay shorter than a step counts as a step.
 
     Args:
         system: The equations.
         start: The state at time 0.
-        before: The signals before that.
-        step_s: Length of a step, positive.
-        steps: How many.
+        before: The signals before time 0.
+        step_s: Length of a step, in seconds, positive.
+        steps: Number of steps.
     """
     states = np.empty((steps + 1, len(start)))
     states[0] = state = system.bounded(np.asarray(start, dtype=float))
     first = system.signals(state)
-    # Row 0 is the time before the start; a row that is not there yet is only read with weight 0.
+    # Row 0 is the time before the start. A future row is read with weight 0 only.
     signals = np.zeros((steps + 2, len(first)))
     signals[0, : len(before)] = before
     signals[1] = first

@@ -1,6 +1,6 @@
-"""Queues of the fluid model: how content, and what a discipline keeps, answer the arrivals.
+"""Queues of the fluid model: differential equations of content and discipline.
 
-The state of a queue is a list of numbers: its content in packets, then what the discipline keeps.
+The state of a queue is a list of numbers: its content in packets, then the discipline's state.
 """
 
 from bisect import bisect_right
@@ -38,25 +38,25 @@ class FluidQueue(Protocol):
         ...
 
     def probability(self, state: list[float]) -> float:
-        """Share of packets dropped or marked on arrival, a full buffer aside."""
+        """Share of packets dropped or marked on arrival by a buffer that is not full."""
         ...
 
     def slope(self, state: list[float], enter_pps: float, step_s: float) -> list[float]:
-        """The derivative of the state; what is faster than a step of integration is slowed to it.
+        """Returns the derivative of the state; rates faster than a step are limited to the step.
 
         Args:
             state: The state.
             enter_pps: Packets that enter the buffer in a second.
-            step_s: The step; 0 where the true derivative is wanted.
+            step_s: The step in seconds; 0 for the true derivative.
         """
         ...
 
     def bounded(self, state: list[float]) -> list[float]:
-        """The state within its bounds."""
+        """Returns the state within its bounds."""
         ...
 
     def at_rest(self, content: float) -> tuple[float, float]:
-        """The least and the largest probability with which the content can last."""
+        """Returns the least and the largest probability at which the content is stationary."""
         ...
 
     def resting(self, content: float, probability: float) -> list[float]:
@@ -101,7 +101,7 @@ class DropTail:
     marks_up_to = 0.0
 
     def __init__(self, capacity_pps: float, system_packets: float) -> None:
-        """A link of so many packets a second, and K, the packet in transmission included."""
+        """A link of so many packets per second, and K, the packet in transmission included."""
         self._capacity, k = capacity_pps, system_packets
         self.largest = system_packets
         span = np.arcsinh(_LARGEST_LOG_LOAD * k)
@@ -165,7 +165,7 @@ class _Interpolation:
         """Tabulates the functions at ascending x, of which some may be equal."""
         self._x: list[float] = x.tolist()
         with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = [np.diff(one) / np.diff(x) for one in values]
+            slopes = [np.diff(value) / np.diff(x) for value in values]
         rows = [column.tolist() for pair in zip(values, slopes, strict=True) for column in pair]
         self._rows = list(zip(*(row[: len(self._x) - 1] for row in rows), strict=True))
         one, two, three = values
@@ -174,7 +174,7 @@ class _Interpolation:
         self._place, self._found = self._x[0], self._first
 
     def at(self, place: float) -> tuple[float, float, float]:
-        """The functions at a place; beyond the ends what they are there."""
+        """Returns the functions at x; constant beyond the ends."""
         if place != self._place:
             self._place, self._found = place, self._at(place)
         return self._found
@@ -198,7 +198,7 @@ def _log_ratio(x: Floats, k: float) -> Floats:
 
 
 class _Plain:
-    """A queue whose content waits, and whose link rests only when there is none."""
+    """A queue whose link is idle only if the content is 0."""
 
     def waiting(self, content: float) -> float:
         """See `FluidQueue`."""
@@ -257,7 +257,7 @@ class Red(_Plain):
 
     def bounded(self, state: list[float]) -> list[float]:
         """See `FluidQueue`."""
-        return [min(max(one, 0.0), self.largest) for one in state]
+        return [min(max(length, 0.0), self.largest) for length in state]
 
     def at_rest(self, content: float) -> tuple[float, float]:
         """See `FluidQueue`."""
@@ -270,7 +270,7 @@ class Red(_Plain):
 
 
 FASTEST_PER_S = 1e5
-"""An average that follows the queue faster than this is taken for one that does it at this rate."""
+"""Largest rate at which the average follows the queue; faster averages use this rate."""
 
 
 def _red(link: Bottleneck) -> Red:
@@ -293,7 +293,7 @@ def _red(link: Bottleneck) -> Red:
 SCALES = ((1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0))
 """Below such a probability PIE divides a step by this much (RFC 8033 sec. 4.2)."""
 DECAY = 0.98
-"""What an update leaves of PIE's probability while nothing waits (RFC 8033 sec. 4.2)."""
+"""Factor on PIE's probability per update at an empty queue (RFC 8033 sec. 4.2)."""
 DERANDOMIZED = 1 / 1.85
 """Drops over those of independent draws: none before the probabilities sum to 0.85, then each
 packet with probability p (RFC 8033 sec. 5.4), makes a gap of 1.85 / p."""

@@ -19,7 +19,7 @@ from tailroom.models.window_laws.window_law import Floats
 Complex = NDArray[np.complex128]
 
 _WINDOW_STEP = 0.05
-"""Relative; wide enough to see over the kinks of tables."""
+"""Relative step, wider than the kinks of tables."""
 _CONTENT_STEP = 0.01
 """Relative to the distance from empty and from full."""
 _STEP = 1e-4
@@ -30,14 +30,14 @@ _FREQUENCIES = 2000
 
 @dataclass(frozen=True)
 class Linear:
-    """The linearised equations, of the windows that are free to move and the queue."""
+    """The linearised equations of the free windows and the queue."""
 
     now: Floats
     """A."""
     heard: Floats
-    """s, a column a class."""
+    """s, a column per class."""
     sent: Floats
-    """u, a row a class."""
+    """u, a row per class."""
     delays_s: Floats
     probability: Floats
     """Slope of the probability by the state: the signal that closes the loop."""
@@ -90,9 +90,9 @@ def linearised(equations: Equations, rest: Rest) -> Linear:
         probability[index] = (_heard(equations, up) - _heard(equations, down)) / width
     by_heard = np.empty((len(state), size))
     for number in range(size):
-        # The slope is linear in what is heard.
-        one = np.eye(size)[number]
-        by_heard[:, number] = equations.slope(state, one) - equations.slope(state, 0 * one)
+        # The slope is linear in the delayed signals.
+        unit = np.eye(size)[number]
+        by_heard[:, number] = equations.slope(state, unit) - equations.slope(state, 0 * unit)
     delays = equations.delays(state)
     by_probability = equations.slope_by_probability(state)
     once_a_round_trip = rest.probability * state[:size] >= 1
@@ -113,7 +113,7 @@ def _heard(equations: Equations, state: Floats) -> float:
 
 
 def dominant_root(linear: Linear) -> complex:
-    """The characteristic root with the largest real part, in 1/s; the upper one of a pair.
+    """Returns the characteristic root with the largest real part, in 1/s, imaginary part >= 0.
 
     Eigenvalues of the equations as a transport of the past on Chebyshev points (Breda, Maset,
     Vermiglio 2005), then Newton's method on the characteristic equation.
@@ -179,13 +179,13 @@ def _lagrange(points: Floats, at: float) -> Floats:
 
 @dataclass(frozen=True)
 class Margins:
-    """How far the loop is from instability."""
+    """Stability margins of the loop."""
 
     gain: float
     """By which the answer of the probability may grow, or, below 1, to which it must shrink for the
     loop to be stable. Infinite if it may grow without bound."""
     phase_degrees: float
-    """By which the loop may lag further; infinite if its gain never reaches 1."""
+    """Further phase lag that keeps the loop stable; infinite if its gain never reaches 1."""
 
 
 def margins(linear: Linear, stable: bool) -> Margins:

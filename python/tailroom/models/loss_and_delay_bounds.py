@@ -1,7 +1,7 @@
-"""A congested link: enough buffer for full utilization and for few losses, and what delay that is.
+"""A congested link: the buffer for full utilization and for few losses, and its delay.
 
-Loss is what asks for buffers as the number of flows grows: each flow wants at least its share of
-the packets in flight, and only a longer round trip makes room for them.
+As the number of flows grows, loss determines the buffer: each flow keeps at least its share of the
+packets in flight, and only a longer round trip makes room for these packets.
 """
 
 from math import sqrt
@@ -21,14 +21,14 @@ from tailroom.models.traffic import need_permanent_flows
 
 
 def harmonic_rtt_s(link: Bottleneck) -> float:
-    """Harmonic mean of the flows' propagation RTTs, which counts short ones most.
+    """Harmonic mean of the flows' propagation RTTs, in seconds.
 
     Raises:
         NotApplicableError: A round trip takes no time.
     """
-    if not all(one.rtt_s for one in link.classes):
+    if not all(flow_class.rtt_s for flow_class in link.classes):
         raise NotApplicableError(f"link {link.name}: a round trip takes no time")
-    return link.flow_count / sum(one.count / one.rtt_s for one in link.classes)
+    return link.flow_count / sum(flow_class.count / flow_class.rtt_s for flow_class in link.classes)
 
 
 def windows(link: Bottleneck) -> float:
@@ -37,11 +37,13 @@ def windows(link: Bottleneck) -> float:
     sqrt(3 / (2 d)) each, where every ACK stands for d packets (Mathis et al. 1997): 1.22, and 0.87
     with delayed ACKs.
     """
-    return sum(one.count * sqrt(1.5 / one.packets_per_ack) for one in link.classes)
+    return sum(
+        flow_class.count * sqrt(1.5 / flow_class.packets_per_ack) for flow_class in link.classes
+    )
 
 
 def loss(link: Bottleneck) -> float:
-    """Loss fraction in [0, 1] of a link that is full: windows fill link and buffer."""
+    """Loss fraction in [0, 1] of a full link: windows fill link and buffer."""
     in_flight = link.capacity_pps * harmonic_rtt_s(link) + link.limit_packets
     return min(1.0, (windows(link) / in_flight) ** 2)
 

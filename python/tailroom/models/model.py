@@ -1,4 +1,4 @@
-"""What a model is, what it predicts, and how it says that it does not apply."""
+"""The interface of models: target, assumptions, prediction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,30 +30,30 @@ class Assumption:
     holds: bool
     """Whether the scenario meets it."""
     found: str
-    """What the scenario has instead, with numbers: "40 B to 1500 B"; empty if it holds."""
+    """The scenario's value if the assumption fails: "40 B to 1500 B"; else empty."""
 
 
 def assume(statement: str, holds: bool, found: str = "") -> Assumption:
-    """An assumption; what was found is kept only where it fails."""
+    """Returns an assumption; `found` is kept only if the assumption fails."""
     return Assumption(statement, bool(holds), "" if holds else found)
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model says of a link. `None` where it says nothing."""
+    """Prediction of a model for a link; `None` for quantities that the model does not predict."""
 
     utilization: float | None = None
     """Share of the link's rate in use, in [0, 1]."""
     loss_fraction: float | None = None
     """Packets dropped over packets that arrive, in [0, 1]."""
     queue_packets_mean: float | None = None
-    """Packets that wait, the one in transmission not counted."""
+    """Waiting packets, without the packet in transmission."""
     queue_delay_s_mean: float | None = None
-    """Time in the queue before transmission."""
+    """Mean time in the queue before transmission."""
     required_packets: float | None = None
-    """Smallest queue limit, in packets that wait, that meets the target; infinite if none does."""
+    """Smallest queue limit that meets the target, in waiting packets; infinite if no limit does."""
     required_for: str = ""
-    """What that limit is for, in a few words: "98 % utilization"."""
+    """Target of that limit, in a few words: "98 % utilization"."""
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of this model, by a name that ends in the unit."""
 
@@ -63,9 +63,9 @@ class Model:
     """An analytic model of one bottleneck link."""
 
     name: str
-    """As in the registry, on the command line and in JSON; the name of its file."""
+    """Name in the registry, on the command line and in JSON; the name of its file."""
     title: str
-    """What it computes, in a few words."""
+    """The computation, in a few words."""
     source: str
     """Authors, year, and place in the publication."""
     assumptions: Callable[[Bottleneck], Sequence[Assumption]]
@@ -74,5 +74,5 @@ class Model:
     """The prediction.
 
     Raises:
-        NotApplicableError: It has nothing to say, e.g. a rule for BBR where there is no BBR.
+        NotApplicableError: The model does not apply, e.g. a rule for BBR without BBR flows.
     """

@@ -30,7 +30,7 @@ def tails(counts: int, mean: float) -> NDArray[np.float64]:
     """P(N > m), m = 0 .. counts - 1, up to 200 of them; summed from the smallest term up."""
     if mean >= LARGE_MEAN:
         return np.ones(counts)
-    # Terms beyond twice the mean and 100 more are below the last digit of all that are asked for.
+    # Terms beyond twice the mean plus 100 are below the last digit of all results.
     terms = exp(-mean) * np.cumprod(mean / np.arange(1.0, counts + 100 + 2 * mean))
     sums: NDArray[np.float64] = np.cumsum(terms[::-1])[::-1]
     return sums[:counts]

@@ -1,8 +1,8 @@
-"""Flows that share what the others leave them: how many are in progress, and how fast they are.
+"""Elastic flows that share the residual rate: their number in progress and their rates.
 
 With Poisson arrivals of elastic flows that share the residual rate equally, the number in progress
-is geometric, whatever the sizes. Where a peak rate limits each, the first few do not hold each
-other up, and the number is that of a queue with as many servers as peak rates fit.
+is geometric for any distribution of sizes. If a peak rate limits each flow, a few flows do not slow
+each other down, and the number is that of a queue with as many servers as peak rates fit.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tailroom.models.bottleneck import Bottleneck, DynamicFlows
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 
 LONG = 10.0
-"""Round trips beyond which a flow has time to find its share."""
+"""Round trips after which a flow has reached its share."""
 
 FAIR = frozenset({"fair", "fq_codel", "fq_pie"})
 """Disciplines that give flows equal shares."""
@@ -26,7 +26,7 @@ class Sharing:
     """Elastic flows on a residual rate."""
 
     load: float
-    """Of the elastic flows on the residual rate, in (0, 1)."""
+    """Load of the elastic flows on the residual rate, in (0, 1)."""
     room: float
     """How many flows fit at their peak rate, in parts too: residual rate over peak rate; 0 if they
     have none."""
@@ -59,39 +59,41 @@ class Sharing:
 
 
 def split(link: Bottleneck) -> tuple[list[DynamicFlows], float]:
-    """The elastic flows that come and go, and the load of what leaves them the rest.
+    """Returns the dynamic elastic flows, and the load of all other traffic.
 
-    That is streams, media flows, and elastic flows with a smaller peak rate, in parts of the link's
-    rate.
+    The other traffic consists of streams, media flows, and elastic flows with a smaller peak rate.
+    Its load is a fraction of the link's rate.
 
     Raises:
-        NotApplicableError: No elastic flows come and go.
+        NotApplicableError: The link has no dynamic elastic flows.
     """
-    elastic = [one for one in link.dynamic if one.congestion]
+    elastic = [group for group in link.dynamic if group.congestion]
     if not elastic:
-        raise NotApplicableError(f"link {link.name}: no flows come and go under congestion control")
-    # A peak rate beyond the link's is none.
-    peak = max(min(one.peak_rate_bps, link.rate_bps) for one in elastic)
-    fastest = [one for one in elastic if one.peak_rate_bps >= peak]
-    load = sum(one.rate_bps for one in fastest) / link.rate_bps
+        raise NotApplicableError(
+            f"link {link.name}: no dynamic flows under congestion control cross it"
+        )
+    # A peak rate above the link's rate does not limit the flow.
+    peak = max(min(group.peak_rate_bps, link.rate_bps) for group in elastic)
+    fastest = [group for group in elastic if group.peak_rate_bps >= peak]
+    load = sum(group.rate_bps for group in fastest) / link.rate_bps
     return fastest, max(0.0, link.stream_load + link.dynamic_load - load)
 
 
 def sharing_of(link: Bottleneck) -> tuple[Sharing, float]:
-    """How flows share a link, and the residual rate in bit/s.
+    """Returns how flows share a link, and the residual rate in bit/s.
 
     Raises:
-        NotApplicableError: No elastic flows come and go, or the load is not between 0 and 1.
+        NotApplicableError: No dynamic elastic flows, or a load that is not between 0 and 1.
     """
     elastic, background = split(link)
-    offered = sum(one.rate_bps for one in elastic) / link.rate_bps
+    offered = sum(group.rate_bps for group in elastic) / link.rate_bps
     if not 0 < offered < 1 - background:
         raise NotApplicableError(
             f"link {link.name}: the offered load is {offered + background:.4g}; the number of "
             "flows settles at loads between 0 and 1"
         )
     residual = link.rate_bps * (1 - background)
-    peak = min(one.peak_rate_bps for one in elastic)
+    peak = min(group.peak_rate_bps for group in elastic)
     room = residual / peak if peak < residual else 0.0
     return Sharing(offered / (1 - background), room), residual
 
@@ -100,7 +102,7 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """How many flows are in progress and how fast they are; utilization is the offered load.
 
     Raises:
-        NotApplicableError: No elastic flows come and go, or the load is not between 0 and 1.
+        NotApplicableError: No dynamic elastic flows, or a load that is not between 0 and 1.
     """
     sharing, residual = sharing_of(link)
     flows = sharing.flows()
@@ -123,12 +125,16 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals of flows that last many round trips and share equally."""
     elastic, _ = split(link)
     sharing, residual = sharing_of(link)
-    regular = [one.group for one in elastic if not one.poisson]
+    regular = [group.group for group in elastic if not group.poisson]
     rate = sharing.load * residual / sharing.flows()
-    lengths = [8 * one.wire_bytes_mean / rate / one.rtt_s if one.rtt_s else inf for one in elastic]
-    slower = [one for one in link.dynamic if one.congestion and one not in elastic]
-    held_up = [one.group for one in slower if one.peak_rate_bps > residual * (1 - sharing.load)]
-    peaks = sorted({min(one.peak_rate_bps, link.rate_bps) for one in elastic})
+    lengths = [
+        8 * group.wire_bytes_mean / rate / group.rtt_s if group.rtt_s else inf for group in elastic
+    ]
+    slower = [group for group in link.dynamic if group.congestion and group not in elastic]
+    held_up = [
+        group.group for group in slower if group.peak_rate_bps > residual * (1 - sharing.load)
+    ]
+    peaks = sorted({min(group.peak_rate_bps, link.rate_bps) for group in elastic})
     return [
         assume("flows arrive as a Poisson process", not regular, ", ".join(regular)),
         assume("a fair queue gives flows equal shares", link.discipline in FAIR, link.discipline),

@@ -25,13 +25,13 @@ class Stationary:
     """Long-run means of a queue."""
 
     loss: float
-    """Share of the arrivals that is refused."""
+    """Share of the arrivals that is lost."""
     idle: float
-    """Share of the time in which nobody is there: pi_0."""
+    """Share of the time with an empty system: pi_0."""
     utilization: float
     """Share of the time in which the server works."""
     waiting: float
-    """Customers that wait, the one in service not counted."""
+    """Mean number of waiting customers, without the customer in service."""
     wait: float
     """Mean waiting time of a customer who is accepted, in mean service times. In M/M/1/K it is the
     number that such a customer finds."""
@@ -95,7 +95,7 @@ def md1k(log_load: float, places: int) -> Stationary:
         # At rho = 1 the poles meet and their terms cancel, to 1e-13 up to here. The sum is an
         # analytic function of u, hence its mean over a circle around u, where nothing cancels.
         around = u + 2 / last * _CIRCLE
-        total, weighted = (float(np.mean(one.real)) for one in _two_poles(around, last))
+        total, weighted = (float(np.mean(pole.real)) for pole in _two_poles(around, last))
         scale, refused = 1.0, 1 + expm1(x) * total
     else:
         # As multiples of the larger of the two terms.
@@ -107,7 +107,7 @@ def md1k(log_load: float, places: int) -> Stationary:
         weighted = scale * rho * (1 - rho / 2) * own**2 + decayed * other * (last - lag)
         refused = -decayed * other / own
     every = scale + rho * total
-    # At enormous loads the ratios may round to more than they can be.
+    # At very large loads rounding may push the ratios above their bounds.
     loss, utilization = min(1.0, refused / every), min(1.0, rho * total / every)
     waiting = min(max(0.0, weighted / every + places * loss - utilization), last)
     return Stationary(loss, scale / every, utilization, waiting, waiting / utilization)
@@ -190,7 +190,7 @@ SMALLEST_LOG = -300.0
 
 
 class ThinnedChain:
-    """A birth-death chain with one server at rate 1 that refuses arrivals by the number there.
+    """A birth-death chain with one server at rate 1 that refuses arrivals by the queue length.
 
     In state n arrivals at rate rho are accepted with probability 1 - p(n). Service times are
     exponential and refusals independent (Bonald, May, Bolot 2000).
@@ -199,17 +199,17 @@ class ThinnedChain:
     def __init__(self, refusals: Floats) -> None:
         """Takes p(0), p(1), ... in [0, 1], not falling.
 
-        At the end of them, and at the first 1, nobody is accepted.
+        Beyond the last probability, and from the first 1 on, no arrival is accepted.
         """
         full = int(np.searchsorted(refusals, 1.0))
         self.places = full
-        """The largest number there."""
+        """Largest number in the system."""
         self._refusals = np.append(refusals[:full], 1.0)
         self._thresholds = -np.log1p(-refusals[:full])
         self._log_accepted = np.concatenate(([0.0], -np.cumsum(self._thresholds)))
 
     def limited(self, places: int) -> "ThinnedChain":
-        """The same chain with so many places at most."""
+        """Returns the same chain with at most this number of places."""
         chain = copy(self)
         chain.places = min(places, self.places)
         return chain
@@ -222,7 +222,7 @@ class ThinnedChain:
         logs = states * x + self._log_accepted[first:end]
         shares = np.exp(logs - logs.max())
         shares /= shares.sum()
-        # Sums, and not `@`: its threads cost more than they save.
+        # Sums instead of `@`, whose threads cost more than they save.
         loss = float((shares * self._refusals[first:end]).sum())
         if end > self.places:
             loss += float(shares[-1]) * (1 - float(self._refusals[self.places]))

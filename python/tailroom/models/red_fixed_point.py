@@ -48,11 +48,11 @@ class Red:
 
     @property
     def forced_threshold(self) -> float:
-        """From here on everything is dropped."""
+        """Queue length from which every packet is dropped."""
         return (2 if self.gentle else 1) * self.max_threshold
 
     def drop_probability(self, waiting: Floats, max_p: float) -> Floats:
-        """Share of the packets that is dropped while so many wait; not falling.
+        """Returns the drop probability at this number of waiting packets; nondecreasing.
 
         p_b of Floyd and Jacobson 1993 at w_q = 1, nothing below two waiting packets (as in ns-2).
         Gaps that are `uniform` on 1 to 1/p_b - 1 make it 2 p_b, and those on 1/p_b to 2/p_b - 1
@@ -92,9 +92,9 @@ def parameters(link: Bottleneck) -> Red:
 
 
 def chain(red: Red, max_p: float, places: float = inf) -> ThinnedChain:
-    """The number of packets there, at most `places`, the one in service included.
+    """The number of packets in the system, at most `places`, with the packet in service.
 
-    Who arrives at n packets meets n - 1 that wait.
+    A packet that arrives at n packets finds n - 1 waiting packets.
     """
     states = int(min(places, red.forced_threshold + 2))
     return ThinnedChain(red.drop_probability(np.maximum(np.arange(states) - 1.0, 0.0), max_p))
@@ -143,7 +143,7 @@ def solve(link: Bottleneck, *, laws: Laws | None = None) -> tuple[FixedPoint, fl
 def adapted(
     at: Callable[[float], FixedPoint], red: Red, range_of_max_p: tuple[float, float]
 ) -> tuple[FixedPoint, float]:
-    """Where Adaptive RED comes to rest; the mean queue falls with `max_p`."""
+    """Returns the rest point of Adaptive RED; the mean queue falls with `max_p`."""
     found = at(red.max_p)
     span = red.max_threshold - red.min_threshold
     low, high = (red.min_threshold + part * span for part in (TARGET_MARGIN, 1 - TARGET_MARGIN))
@@ -155,15 +155,19 @@ def adapted(
     if end == red.max_p or (at_end.queue.waiting < edge) == is_low:
         return at_end, end
     bounds = sorted((log(end), log(red.max_p)))
-    max_p = exp(root_between(lambda one: at(exp(one)).queue.waiting - edge, *bounds, absolute=1e-9))
+    max_p = exp(
+        root_between(
+            lambda log_max_p: at(exp(log_max_p)).queue.waiting - edge, *bounds, absolute=1e-9
+        )
+    )
     return at(max_p), max_p
 
 
 def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """What the fixed point says.
 
-    The required limit is that for the target utilization with the thresholds as they are; with
-    Adaptive RED there is none.
+    The required limit is that for the target utilization with unchanged thresholds; Adaptive RED
+    has no required limit.
 
     Raises:
         NotApplicableError: As `solve`.
@@ -187,10 +191,10 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Poisson arrivals, and drops that depend on the queue of that moment alone."""
+    """Poisson arrivals, and drops that depend only on the current queue."""
     red, (found, _) = parameters(link), solve(link)
     weight = link.parameters.get("weight") or -expm1(-1 / link.capacity_pps)
-    marked = ", ".join(sorted({one.group for one in link.classes if one.ecn}))
+    marked = ", ".join(sorted({flow_class.group for flow_class in link.classes if flow_class.ecn}))
     gaps = "1/p to 2/p" if red.wait else "1 to 1/p"
     return [
         assume("RED looks at the queue itself (w_q = 1)", weight == 1, f"w_q = {weight:.3g}"),

@@ -1,27 +1,27 @@
-"""Long flows beside traffic that nothing controls: a sawtooth over the rest of the link."""
+"""Long flows beside unresponsive traffic: a sawtooth over the rest of the link."""
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import one_packet_size
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
-from tailroom.models.required import smallest_limit
 from tailroom.models.sawtooth import details, full_limit, sawtooth_assumptions, synchronised
 from tailroom.models.sawtooth_cycle import cycle
+from tailroom.models.smallest_limit import smallest_limit
 
 FAIR = ("fair",)
-"""Disciplines under which the other traffic takes nothing of the buffer."""
+"""Disciplines that give the flows a buffer of their own."""
 
 
 def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """The sawtooth over the residual capacity C (1 - load).
 
-    Who shares a queue with others shares the buffer: of a queue of Q packets in order of arrival,
-    load Q are not the flows', and the link is full only with a buffer of C times RTT, not of
-    C (1 - load) times RTT. With fair queueing the latter is enough.
+    In a FIFO queue the other traffic takes part of the buffer: load Q of Q packets. Therefore the
+    link is full only with a buffer of C times RTT. With fair queueing C (1 - load) times RTT is
+    enough.
 
     Raises:
-        NotApplicableError: There is no such traffic, it fills the link, or the sawtooth of the long
-            flows does not apply.
+        NotApplicableError: There is no other traffic, it fills the link, or the sawtooth of the
+            long flows does not apply.
     """
     load = others_load(link)
     left = 1 - load
@@ -47,17 +47,17 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
 
 
 def _beside(link: Bottleneck, seconds: float) -> float:
-    """Packets of the other traffic in so many seconds."""
-    streams = sum(one.rate_bps / one.packet_bytes for one in link.streams)
-    dynamic = sum(one.rate_bps / one.packet_bytes for one in link.dynamic)
+    """Returns the packets of the other traffic in `seconds` seconds."""
+    streams = sum(stream.rate_bps / stream.packet_bytes for stream in link.streams)
+    dynamic = sum(group.rate_bps / group.packet_bytes for group in link.dynamic)
     return (streams + dynamic) / 8 * seconds
 
 
 def others_load(link: Bottleneck) -> float:
-    """The load of all that is not a permanent flow under congestion control, in (0, 1).
+    """Returns the load of all traffic except permanent flows under congestion control, in (0, 1).
 
     Raises:
-        NotApplicableError: It is 0, or 1 or more.
+        NotApplicableError: The load is 0, or 1 or more.
     """
     load = link.stream_load + link.dynamic_load
     if load == 0:
@@ -74,17 +74,17 @@ def others_load(link: Bottleneck) -> float:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """A smooth load beside flows that share the rest equally and lose packets together."""
     left = 1 - others_load(link)
-    sources = [(one.group, one.process) for one in link.streams]
-    sources += [(one.group, one.process) for one in link.dynamic]
+    sources = [(stream.group, stream.process) for stream in link.streams]
+    sources += [(group.group, group.process) for group in link.dynamic]
     wild = [f"{group} is {process}" for group, process in sources if process != "cbr"]
-    dynamic = [one.group for one in link.dynamic if one.peak_rate_bps > link.rate_bps / 10]
+    dynamic = [group.group for group in link.dynamic if group.peak_rate_bps > link.rate_bps / 10]
     own = [
-        one
-        for one in sawtooth_assumptions(link, link.capacity_pps * left)
-        if one.statement != one_packet_size(link).statement
+        assumption
+        for assumption in sawtooth_assumptions(link, link.capacity_pps * left)
+        if assumption.statement != one_packet_size(link).statement
     ]
     if link.discipline in FAIR:
-        own = [one for one in own if one.statement != "the buffer is DropTail"]
+        own = [assumption for assumption in own if assumption.statement != "the buffer is DropTail"]
     return [
         assume(
             "the other traffic is smooth",

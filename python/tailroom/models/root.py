@@ -1,4 +1,4 @@
-"""Where a function crosses zero, without loading SciPy: that takes as long as all the models."""
+"""Roots of functions without SciPy, whose import takes longer than all models."""
 
 from collections.abc import Callable
 from sys import float_info
@@ -14,7 +14,7 @@ def root_between(
     absolute: float = 2e-12,
     relative: float = 4 * float_info.epsilon,
 ) -> float:
-    """A root by Brent's method: bisection, and inverse quadratic interpolation where it is faster.
+    """Returns a root by Brent's method: bisection and inverse quadratic interpolation.
 
     Brent 1973, Algorithms for Minimization without Derivatives, ch. 4, with the steps of
     `scipy.optimize.brentq`, so that the last digit is the same.
@@ -23,12 +23,12 @@ def root_between(
         function: Continuous; of opposite signs at the ends.
         low: One end.
         high: The other end.
-        absolute: The root is known to this, or
-        relative: to this part of it, if that is more.
+        absolute: Absolute tolerance of the root.
+        relative: Relative tolerance; the larger of the two tolerances applies.
 
     Raises:
         ValueError: The function has one sign at both ends.
-        ArithmeticError: The root is not known so closely after 100 steps.
+        ArithmeticError: The tolerance is not reached in 100 steps.
     """
     before, now = float(low), float(high)
     at_before, at_now = float(function(before)), float(function(now))

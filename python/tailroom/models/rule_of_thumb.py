@@ -1,4 +1,4 @@
-"""One bandwidth-delay product: what keeps a link busy while a flow that halved its window waits."""
+"""Rule of thumb: one bandwidth-delay product keeps a link busy after a window is halved."""
 
 from tailroom.models.assumptions import (
     drop_tail,

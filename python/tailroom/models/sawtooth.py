@@ -1,4 +1,4 @@
-"""Synchronised flows: what a buffer makes of windows that grow, fall together and grow again."""
+"""Synchronised flows: utilization, loss and queue of the sawtooth of their windows."""
 
 from math import exp, inf, log, sqrt
 
@@ -16,8 +16,8 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
-from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.sawtooth_cycle import Cycle, Flows, cycle
+from tailroom.models.smallest_limit import LEAST_LIMIT, smallest_limit
 from tailroom.models.traffic import need_permanent_flows
 from tailroom.models.window_laws import law_of
 
@@ -29,8 +29,8 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Mean utilization, queue and loss of the cycle, and the smallest limit for the utilization.
 
     Raises:
-        NotApplicableError: No permanent flow under congestion control crosses the link, they run
-            several controls, or theirs has no window law.
+        NotApplicableError: No permanent flow under congestion control crosses the link, the flows
+            run several controls, or their control has no window law.
     """
     flows = synchronised(link, link.capacity_pps)
     found = cycle(flows, link.limit_packets)
@@ -56,20 +56,20 @@ def details(found: Cycle, full: float) -> dict[str, float]:
 
 
 def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
-    """The link's flows, equal, with their mean RTT, over so many packets a second.
+    """Returns the link's flows as equal flows with their mean RTT over this capacity.
 
     Raises:
         NotApplicableError: See `predict`.
     """
     need_permanent_flows(link)
-    controls = sorted({one.congestion for one in link.classes})
+    controls = sorted({flow_class.congestion for flow_class in link.classes})
     if len(controls) > 1:
         raise NotApplicableError(
             f"link {link.name}: flows run {', '.join(controls)}, and how they share the link is "
             "beyond a sawtooth of equal flows"
         )
     first = link.classes[0]
-    if any(one.parameters != first.parameters for one in link.classes):
+    if any(flow_class.parameters != first.parameters for flow_class in link.classes):
         raise NotApplicableError(
             f"link {link.name}: flows run {controls[0]} with different parameters"
         )
@@ -82,7 +82,7 @@ def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
 
 
 def required(link: Bottleneck, flows: Flows, utilization: float) -> float:
-    """The smallest limit with this mean utilization, in packets that wait."""
+    """Returns the smallest limit with this mean utilization, in waiting packets."""
     control, bdp = link.classes[0].congestion, flows.bdp_packets
     if flows.law.decrease is not None and control in ("reno", "aimd", "dctcp"):
         buffer = aimd_buffer(utilization, float(flows.law.decrease(1.0)))
@@ -96,7 +96,7 @@ def required(link: Bottleneck, flows: Flows, utilization: float) -> float:
 
 
 def full_limit(flows: Flows) -> float:
-    """The smallest limit at which the queue never empties, in packets that wait."""
+    """Returns the smallest limit at which the queue never empties, in waiting packets."""
     return smallest_limit(lambda limit: flows.count * flows.trough(limit) >= flows.bdp_packets)
 
 
@@ -109,7 +109,7 @@ def aimd_utilization(buffer_bdp: float, decrease: float) -> float:
     """Mean utilization of windows that grow by a constant each round trip.
 
     With x the window over the bandwidth-delay product, from x0 = (1 - decrease) x1 to
-    x1 = 1 + buffer_bdp: integral of x over that of max(1, x).
+    x1 = 1 + buffer_bdp: the integral of x over the integral of max(1, x).
     """
     peak = 1 + buffer_bdp
     trough = (1 - decrease) * peak
@@ -129,7 +129,7 @@ def aimd_buffer(utilization: float, decrease: float) -> float:
 
 
 def mimd_utilization(buffer_bdp: float, decrease: float) -> float:
-    """Mean utilization of windows that grow by a part of themselves each round trip (Scalable).
+    """Mean utilization of windows that grow in proportion to themselves each round trip (Scalable).
 
     As `aimd_utilization`, with dx / x in place of dx.
     """
@@ -162,10 +162,10 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
 
 
 def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumption]:
-    """What a sawtooth over so many packets a second supposes, whatever else crosses the link."""
+    """Returns the assumptions of a sawtooth over this capacity, without those on other traffic."""
     flows = synchronised(link, capacity_pps)
     trough = flows.trough(link.limit_packets)
-    rtts = [1e3 * one.rtt_s for one in link.classes]
+    rtts = [1e3 * flow_class.rtt_s for flow_class in link.classes]
     return [
         assume("one flow, or all reduce together", flows.count == 1, f"{flows.count} flows"),
         assume(
@@ -180,8 +180,8 @@ def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumpti
         ),
         assume(
             "each packet is acknowledged",
-            all(one.packets_per_ack == 1 for one in link.classes),
-            f"one ACK for {max(one.packets_per_ack for one in link.classes)} packets",
+            all(flow_class.packets_per_ack == 1 for flow_class in link.classes),
+            f"one ACK for {max(flow_class.packets_per_ack for flow_class in link.classes)} packets",
         ),
         drop_tail(link),
         unbounded_windows(link),

@@ -1,7 +1,7 @@
 """One cycle of synchronised flows over a link: from a loss to the next, when the buffer is full.
 
-Equal flows of window w have n w packets under way. Up to the bandwidth-delay product a round trip
-lasts the propagation time; beyond it packets queue, and it lasts n w / C.
+Equal flows of window w have n w packets in flight. Up to the bandwidth-delay product a round trip
+lasts the propagation time; beyond it packets queue, and a round trip lasts n w / C.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Flows:
     """Equal flows that lose packets at the same time, alone on a link."""
 
     law: WindowLaw
-    """With `increase` and `decrease`, or `seconds_to` in place of `increase`."""
+    """Window law with `increase` and `decrease`, or with `seconds_to` instead of `increase`."""
     count: int
     rtt_s: float
     """Round trip time without queueing."""
@@ -59,7 +59,7 @@ class Flows:
         )
 
     def path(self, limit: float) -> "Path":
-        """The windows of a flow between two losses, or over as many epochs as differ."""
+        """Returns the windows of a flow between two losses, or over all distinct epochs."""
         peak = self.peak(limit)
         trough = self._after_loss(peak)
         if self.law.increase is None:
@@ -106,15 +106,15 @@ class Path:
 
     windows: Floats
     rounds: Floats
-    """How many round trips each stands for."""
+    """Number of round trips per entry."""
     lost: float
-    """Packets that a flow loses in all: those that the window grows by in the round trip before the
-    sender hears of the first one."""
+    """Packets that a flow loses: the growth of the window in the round trip before the sender
+    learns of the first loss."""
     epochs: int
 
 
 def _grid(trough: float, goal: float, peak: float) -> Floats:
-    """Windows from the trough to the peak, close near the goal, where some laws hardly grow."""
+    """Windows from trough to peak, dense near the goal, where some laws hardly grow."""
     left = np.linspace(1.0, 0.0, _STEPS + 1) ** 2
     if not trough < goal < peak:
         return peak - (peak - trough) * left
@@ -123,35 +123,35 @@ def _grid(trough: float, goal: float, peak: float) -> Floats:
 
 def _joined(paths: list[Path]) -> Path:
     return Path(
-        windows=np.concatenate([one.windows for one in paths]),
-        rounds=np.concatenate([one.rounds for one in paths]),
-        lost=sum(one.lost for one in paths),
-        epochs=sum(one.epochs for one in paths),
+        windows=np.concatenate([path.windows for path in paths]),
+        rounds=np.concatenate([path.rounds for path in paths]),
+        lost=sum(path.lost for path in paths),
+        epochs=sum(path.epochs for path in paths),
     )
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """What happens between two losses."""
+    """Means between two losses."""
 
     utilization: float
     """Mean share of the link's rate in use."""
     utilization_min: float
-    """That right after the loss."""
+    """Utilization right after the loss."""
     queue_packets_mean: float
     queue_delay_s_mean: float
-    """Mean over packets."""
+    """Mean queueing delay over packets, in seconds."""
     packets: float
-    """That all flows send, on average between two losses."""
+    """Packets that all flows send between two losses, on average."""
     lost_packets: float
-    """Of those."""
+    """Lost packets among these."""
     seconds: float
     peak_window: float
-    """Of each flow."""
+    """Largest window of each flow, in packets."""
 
 
 def cycle(flows: Flows, limit: float) -> Cycle:
-    """The cycle at a queue limit in packets that wait, 0 or more."""
+    """Returns the cycle at a queue limit in waiting packets, 0 or more."""
     path = flows.path(limit)
     windows, rounds = path.windows, path.rounds
     total = flows.count * windows

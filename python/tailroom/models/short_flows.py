@@ -22,16 +22,16 @@ Bursts = Iterator[tuple[Numbers, Numbers]]
 
 
 def slow_start_bursts(packets: Numbers, initial_window: int, max_window: float) -> Bursts:
-    """The bursts of flows of so many packets: the initial window, twice that, and so on.
+    """Returns the bursts of flows of these sizes: the initial window, twice that window, and so on.
 
-    Each is a size in packets, with how many bursts have it.
+    Each entry is a size in packets and the number of bursts of that size.
     """
     remaining = packets.astype(float)
     largest = max(1.0, floor(max_window) if max_window < inf else inf)
     window = min(float(initial_window), largest)
     while remaining.any():
         if window == largest:
-            # All that is left is sent by full windows, and a smaller one.
+            # The rest is sent in full windows and a smaller last window.
             yield np.array([window]), np.array([(remaining // window).sum()])
             remaining = remaining % window
         burst = np.minimum(remaining, window)
@@ -42,9 +42,10 @@ def slow_start_bursts(packets: Numbers, initial_window: int, max_window: float) 
 
 
 def bursts(link: Bottleneck) -> tuple[Numbers, Numbers]:
-    """Sizes in packets of the bursts that cross a link, and how many of each arrive in a second."""
+    """Returns the burst sizes in packets on a link, with their arrivals per second."""
     found = [
-        (np.ones(1), np.array([one.rate_bps / (8 * one.packet_bytes)])) for one in link.streams
+        (np.ones(1), np.array([stream.rate_bps / (8 * stream.packet_bytes)]))
+        for stream in link.streams
     ]
     for group in link.dynamic:
         found += _bursts_of(group)
@@ -65,10 +66,10 @@ def _bursts_of(group: DynamicFlows) -> Bursts:
 
 
 def decay(sizes: Numbers, rates: Numbers, load: float) -> float:
-    """Decay of P(Q >= x) a packet: 2 (1 - rho) / rho E[X] / E[X^2] (Appenzeller et al. 2004).
+    """Decay of P(Q >= x) per packet: 2 (1 - rho) / rho E[X] / E[X^2] (Appenzeller et al. 2004).
 
-    The paper calls it a bound. It is one in heavy traffic; at a load of 0.5 it says 0.001 where
-    the queue has 0.01.
+    The paper calls this a bound, which is true in heavy traffic only: at a load of 0.5 the formula
+    gives 0.001 where the queue has 0.01.
     """
     return float(2 * (1 - load) / load * (rates @ sizes) / (rates @ sizes**2))
 
@@ -96,10 +97,12 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Loss at the limit that the link has, and the limit that loses no more than the target.
 
     Raises:
-        NotApplicableError: No flows come and go, or the offered load is not between 0 and 1.
+        NotApplicableError: The link has no dynamic flows, or their load is not between 0 and 1.
     """
-    if not any(one.congestion for one in link.dynamic):
-        raise NotApplicableError(f"link {link.name}: no flows come and go under congestion control")
+    if not any(group.congestion for group in link.dynamic):
+        raise NotApplicableError(
+            f"link {link.name}: no dynamic flows under congestion control cross it"
+        )
     if link.classes:
         raise NotApplicableError(
             f"link {link.name}: {link.flow_count} permanent flows outlast slow start"
@@ -126,13 +129,13 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Poisson arrivals of short flows, behind access links that do not spread their bursts."""
+    """Poisson arrivals of short flows on access links that do not spread their bursts."""
     sizes, _ = bursts(link)
     largest = float(sizes.max(initial=0.0))
-    regular = [one.group for one in link.dynamic if not one.poisson]
-    slowest = min((one.peak_rate_bps for one in link.dynamic), default=inf)
+    regular = [group.group for group in link.dynamic if not group.poisson]
+    slowest = min((group.peak_rate_bps for group in link.dynamic), default=inf)
     room = link.limit_packets + min(
-        (one.rtt_s * link.capacity_pps for one in link.dynamic), default=0.0
+        (group.rtt_s * link.capacity_pps for group in link.dynamic), default=0.0
     )
     return [
         assume("flows arrive as a Poisson process", not regular, ", ".join(regular)),

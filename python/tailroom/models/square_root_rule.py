@@ -25,10 +25,10 @@ SPREAD = 1 / (3 * sqrt(3))
 """Standard deviation of a sawtooth window over its mean: (4/3 - 2/3) / sqrt(12)."""
 
 MANY = 100
-"""Flows beyond which they seldom reduce together."""
+"""Number of flows beyond which they seldom reduce together."""
 
 SMALL_WINDOW = 4.0
-"""In packets: with fewer in flight three duplicate ACKs are not to be had, and losses time out."""
+"""In packets; with fewer in flight, three duplicate ACKs cannot arrive, and losses time out."""
 
 
 def utilization(limit: float, bdp: float, flows: int) -> float:
@@ -43,14 +43,14 @@ def utilization(limit: float, bdp: float, flows: int) -> float:
 
 
 def required(target: float, bdp: float, flows: int) -> float:
-    """Limit in packets at which that bound is the target in (0, 1); infinite if none is."""
+    """Limit in packets at which that bound is the target in (0, 1); infinite if there is none."""
     # erf(x / sqrt(2)) is the probability that a normal variable is within x deviations.
     part = -2 * SPREAD / sqrt(flows) * NormalDist().inv_cdf((1 - target) / 2)
     return bdp * part / (1 - part) if part < 1 else float("inf")
 
 
 def quantile(loss_fraction: float, bdp: float, flows: int) -> float:
-    """Limit in packets that holds how far the sum of windows strays, save with this probability.
+    """Limit in packets that the sum of windows exceeds only with this probability.
 
     3.3 deviations of the sum, whose mean is the BDP, for 0.1 % (Wischik and McKeown 2005).
     """
@@ -80,7 +80,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Many long Reno flows whose windows are independent."""
     flows = link.flow_count
     window = (link.bdp_packets + link.limit_packets) / flows
-    trips = {one.rtt_s for one in link.classes}
+    trips = {flow_class.rtt_s for flow_class in link.classes}
     return [
         only_controls(link, "reno"),
         assume(f"more than {MANY} flows", flows > MANY, counted(flows)),

@@ -1,4 +1,4 @@
-"""Many Reno flows at a small buffer: where windows settle, and whether they do.
+"""Many Reno flows at a small buffer: the fixed point of their windows and its stability.
 
 A small buffer drops the part p = rho^B of the packets of the moment (Raina and Wischik 2005). Reno
 settles where w^2 p = 2. Linearised there, u'(t) = -2/(w T) u(t) - B/(w T) u(t - T) with the RTT T,
@@ -19,19 +19,19 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
-from tailroom.models.required import smallest_limit
+from tailroom.models.smallest_limit import smallest_limit
 from tailroom.models.square_root_rule import MANY
 from tailroom.models.traffic import need_permanent_flows
 
 SMALL = 100.0
-"""In packets: where flows are many and their windows short, a larger buffer is not small."""
+"""In packets; a larger buffer is not small if flows are many and their windows short."""
 
 
 def window(share: float, packets: float) -> float:
     """Window w in packets at which flows settle.
 
     w^2 (w / share)^B = 2 with B = `packets` in the buffer, the one in transmission included, and
-    `share` the bandwidth-delay product a flow in packets, larger than sqrt(2).
+    `share` the bandwidth-delay product per flow in packets, larger than sqrt(2).
     """
     return exp((log(2) + packets * log(share)) / (packets + 2))
 
@@ -39,8 +39,8 @@ def window(share: float, packets: float) -> float:
 def margin(share: float, packets: float) -> float:
     """Longest delay, in round trips, at which the fixed point would be stable.
 
-    Above 1 it is stable. Infinite for B <= 2: no delay upsets it. For larger buffers
-    w arccos(-2 / B) / sqrt(B^2 - 4), about pi w / (2 B).
+    Above 1 the fixed point is stable. Infinite for B <= 2: no delay destabilizes it. For larger
+    buffers w arccos(-2 / B) / sqrt(B^2 - 4), about pi w / (2 B).
     """
     if packets <= 2:
         return inf
@@ -51,8 +51,8 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Utilization and loss where windows settle, and the limit that gives the target utilization.
 
     Raises:
-        NotApplicableError: No permanent flow under congestion control crosses the link, or they are
-            so many that less than sqrt(2) packets of the bandwidth-delay product are each one's.
+        NotApplicableError: No permanent flow under congestion control crosses the link, or the
+            bandwidth-delay product per flow is at most sqrt(2) packets.
     """
     need_permanent_flows(link)
     share = link.bdp_packets / link.flow_count
@@ -83,7 +83,7 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
 
 
 def fixed_point(share: float, packets: float) -> tuple[float, float]:
-    """Load and loss where windows settle, both in (0, 1)."""
+    """Load and loss at the fixed point, both in (0, 1)."""
     w = window(share, packets)
     return w / share, 2 / w**2
 

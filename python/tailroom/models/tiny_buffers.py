@@ -1,4 +1,4 @@
-"""Tens of packets do where flows cannot fill the link: the buffer grows with the log of the window.
+"""Tens of packets suffice if flows cannot fill the link: the buffer grows with log(window).
 
 Paced, or smoothed by access links, packets arrive nearly as a Poisson process of load rho, and the
 buffer drops the part rho^B of them. A loss costs a flow at most W^2 / 2 packets, what its window
@@ -16,7 +16,7 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
-from tailroom.models.required import LEAST_LIMIT
+from tailroom.models.smallest_limit import LEAST_LIMIT
 from tailroom.models.traffic import need_load_below_one, need_permanent_flows, rate_limit_bps
 
 SLOW_ACCESS = 0.01
@@ -24,21 +24,21 @@ SLOW_ACCESS = 0.01
 
 
 def window_bound(flows: FlowClass) -> float:
-    """Largest window that takes effect, in packets, at least 1."""
+    """Largest effective window, in packets, at least 1."""
     return max(1.0, rate_limit_bps(flows) * flows.rtt_s / (8 * flows.packet_bytes))
 
 
 def kept(load: float, packets: float, window: float) -> float:
-    """Share in [0, 1] of what it could send that a flow gets at least.
+    """Least share in [0, 1] of its own rate limit that a flow gets.
 
-    Its window is at most `window` packets, and `packets` fit, the one in transmission included. The
+    Its window is at most `window` packets; `packets` fit, with the packet in transmission. The
     inverse of Enachescu et al. 2006, Theorem 1: B >= log_{1/rho}(W^2 / (2 (1 - theta))).
     """
     return max(0.0, 1 - float(load**packets) * window**2 / 2)
 
 
 def required(load: float, share: float, window: float) -> float:
-    """Smallest whole limit, in packets that wait, that gives flows this share; at least 1."""
+    """Smallest whole limit, in waiting packets, that gives flows this share; at least 1."""
     packets = log(window**2 / (2 * (1 - share))) / log(1 / load)
     return max(LEAST_LIMIT, ceil(packets) - 1.0)
 
@@ -47,12 +47,12 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """A lower bound of the utilization, and the limit for a share of what flows could send.
 
     Raises:
-        NotApplicableError: No permanent flow under congestion control crosses the link, or they
-            could fill it.
+        NotApplicableError: No permanent flow under congestion control crosses the link, or such
+            flows could fill it.
     """
     need_permanent_flows(link)
     load = need_load_below_one(link)
-    window = max(window_bound(one) for one in link.classes)
+    window = max(window_bound(flow_class) for flow_class in link.classes)
     share = kept(load, link.system_packets, window)
     loss = load**link.system_packets
     others = link.stream_load + link.dynamic_load
@@ -70,12 +70,12 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Paced flows or slow access links, a load below 1, windows that are bounded."""
-    rushing = [one for one in link.classes if not _is_smooth(link, one)]
-    groups = ", ".join(dict.fromkeys(one.group for one in rushing))
-    fastest = max((one.access_rate_bps for one in rushing), default=inf)
+    """Paced flows or slow access links, a load below 1, bounded windows."""
+    rushing = [flow_class for flow_class in link.classes if not _is_smooth(link, flow_class)]
+    groups = ", ".join(dict.fromkeys(group.group for group in rushing))
+    fastest = max((group.access_rate_bps for group in rushing), default=inf)
     speed = "of any rate" if fastest == inf else f"of up to {fastest / 1e6:.4g} Mbit/s"
-    streams = [one.group for one in link.streams if one.process == "on_off"]
+    streams = [stream.group for stream in link.streams if stream.process == "on_off"]
     return [
         assume(
             "flows are paced, or access links are a hundred times slower than the link",

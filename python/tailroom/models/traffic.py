@@ -1,4 +1,4 @@
-"""What several models ask of the traffic of a link."""
+"""Conditions on the traffic of a link that several models share."""
 
 from math import inf
 
@@ -7,10 +7,10 @@ from tailroom.models.bottleneck import Bottleneck, FlowClass
 
 
 def need_permanent_flows(link: Bottleneck) -> None:
-    """A model of permanent flows under congestion control says nothing of other links.
+    """Requires a permanent flow under congestion control.
 
     Raises:
-        NotApplicableError: There is none.
+        NotApplicableError: No permanent flow under congestion control crosses the link.
     """
     if not link.classes:
         raise NotApplicableError(
@@ -19,21 +19,24 @@ def need_permanent_flows(link: Bottleneck) -> None:
 
 
 def rate_limit_bps(flows: FlowClass) -> float:
-    """What one flow cannot exceed on an empty path: its access rate, or its window a round trip."""
+    """Largest rate of a flow on an empty path: its access rate, or its window per round trip."""
     by_window = 8 * flows.packet_bytes * flows.max_window / flows.rtt_s if flows.rtt_s else inf
     return min(flows.access_rate_bps, by_window)
 
 
 def permanent_load(link: Bottleneck) -> float:
-    """What permanent flows under congestion control offer, each at its own limit.
+    """Load of permanent flows under congestion control, each at its own rate limit.
 
-    As a part of the link's rate; infinite if a flow has no limit.
+    A fraction of the link's rate; infinite if a flow has no limit.
     """
-    return sum(one.count * rate_limit_bps(one) for one in link.classes) / link.rate_bps
+    return (
+        sum(flow_class.count * rate_limit_bps(flow_class) for flow_class in link.classes)
+        / link.rate_bps
+    )
 
 
 def offered_load(link: Bottleneck) -> float:
-    """What all flows offer whatever the link does, as a part of its rate.
+    """Offered load of all flows, as a fraction of the link's rate.
 
     Infinite if a permanent flow under congestion control has no limit of its own.
     """
@@ -41,12 +44,14 @@ def offered_load(link: Bottleneck) -> float:
 
 
 def need_load_below_one(link: Bottleneck) -> float:
-    """The offered load, for a model of a link that carries what it is offered.
+    """Returns the offered load, for a model of a link that carries its offered load.
 
     Raises:
-        NotApplicableError: Nothing is offered, or as much as the link carries, or more.
+        NotApplicableError: The offered load is not between 0 and 1.
     """
-    unlimited = dict.fromkeys(one.group for one in link.classes if rate_limit_bps(one) == inf)
+    unlimited = dict.fromkeys(
+        flow_class.group for flow_class in link.classes if rate_limit_bps(flow_class) == inf
+    )
     if unlimited:
         raise NotApplicableError(
             f"link {link.name}: neither access rate nor window limits the flows of "

@@ -1,9 +1,8 @@
-"""The transparent regime: flows that other links limit, whose peak rates together fit.
+"""The transparent regime: flows limited by other links, whose peak rates fit on average.
 
-Two things may still fill the buffer. Packets of many flows arrive nearly as a Poisson process,
-which the queue M/M/1 answers (M/D/1 for packets of one size). And the number of flows in progress
-varies, as a Poisson variable, so that their rates together may exceed the link's for longer than
-any buffer lasts.
+Two effects may still fill the buffer. Packets of many flows arrive nearly as a Poisson process, so
+the queue is M/M/1 (M/D/1 for packets of one size). The number of flows in progress is a Poisson
+variable, so the sum of their rates may exceed the link's rate for longer than any buffer lasts.
 """
 
 from dataclasses import dataclass
@@ -19,36 +18,36 @@ from tailroom.models.assumptions import drop_tail, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.fixed_point import whole_places
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
-from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.root import root_between
+from tailroom.models.smallest_limit import LEAST_LIMIT, smallest_limit
 from tailroom.models.traffic import need_load_below_one, permanent_load
 
 NEARLY_POISSON = 0.1
-"""Share of the link's rate below which a flow's packets are far enough apart."""
+"""Share of the link's rate below which the packets of a flow count as independent."""
 
 
 @dataclass(frozen=True)
 class Flows:
-    """Flows in progress, by rate in parts of the link's."""
+    """Flows in progress; rates are fractions of the link's rate."""
 
     mean: float
-    """Their number: Poisson. Groups that differ count as one with their mean rate and variance."""
+    """Mean of their Poisson number. Different groups are merged by mean rate and variance."""
     peak: float
-    """Rate of one."""
+    """Rate of a flow."""
     steady: float
-    """What permanent flows take beside them."""
+    """Load of the permanent flows."""
 
     @property
     def room(self) -> float:
-        """How many fit, in parts too; infinite if they take nothing."""
+        """Number of flows that fit, fractional; infinite if their rate is 0."""
         return (1 - self.steady) / self.peak if self.peak else inf
 
     def overload(self) -> float:
-        """Probability that their rates together exceed the link's."""
+        """Probability that the sum of their rates exceeds the link's rate."""
         return 0.0 if self.room == inf else poisson.beyond(floor(self.room), self.mean)
 
     def lost(self) -> float:
-        """Part of what is offered that exceeds the link's rate, without any buffer."""
+        """Share of the offered load that exceeds the link's rate, without a buffer."""
         if self.room == inf:
             return 0.0
         # E[(N - x)+] = m P(N >= k) - x P(N > k), with k the integer part of x.
@@ -59,26 +58,28 @@ class Flows:
 
 
 def flows_of(link: Bottleneck) -> Flows:
-    """The flows that come and go, and the load of those that stay.
+    """Returns the dynamic flows, and the load of the permanent flows.
 
     Raises:
-        NotApplicableError: Flows that come and go have no peak rate.
+        NotApplicableError: Dynamic flows have no peak rate.
     """
-    unlimited = [one.group for one in link.dynamic if one.peak_rate_bps == inf]
+    unlimited = [group.group for group in link.dynamic if group.peak_rate_bps == inf]
     if unlimited:
         raise NotApplicableError(
             f"link {link.name}: flows of {', '.join(unlimited)} have no peak rate, and each takes "
             "the link while it lasts"
         )
-    rate = sum(one.rate_bps for one in link.dynamic) / link.rate_bps
-    variance = sum(one.rate_bps * one.peak_rate_bps for one in link.dynamic) / link.rate_bps**2
+    rate = sum(group.rate_bps for group in link.dynamic) / link.rate_bps
+    variance = (
+        sum(group.rate_bps * group.peak_rate_bps for group in link.dynamic) / link.rate_bps**2
+    )
     peak = variance / rate if rate else 0.0
     return Flows(rate / peak if peak else 0.0, peak, permanent_load(link) + link.stream_load)
 
 
 MD1_EXACT = 60
-"""From so many packets on the distribution of M/D/1 is geometric to the last digit: the next root
-of its denominator has at least seven times the modulus of the first."""
+"""From this number of packets on, the distribution of M/D/1 is geometric to the last digit:
+the next root of its denominator has at least seven times the modulus of the first."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class MD1:
 
 
 def mm1_waiting(load: float, packets: float) -> float:
-    """Mean number that waits in M/M/1/K at a load below 1, K = `packets`."""
+    """Mean number of waiting packets in M/M/1/K at a load below 1, K = `packets`."""
     full = float(load ** (packets + 1))
     system = load / (1 - load) - (packets + 1) * full / (1 - full)
     return max(0.0, system - (load - full) / (1 - full))
@@ -144,8 +145,8 @@ def mm1_waiting(load: float, packets: float) -> float:
 def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Loss, and the limit for the target loss.
 
-    rho^n with room for n packets (Auge and Roberts 2006, sec. IV.A), and on top what is lost while
-    more flows are in progress than fit.
+    The loss is rho^n with room for n packets (Auge and Roberts 2006, sec. IV.A), plus the loss
+    while more flows are in progress than fit.
 
     Raises:
         NotApplicableError: The load is not between 0 and 1, or flows have no limit of their own.
@@ -193,11 +194,15 @@ def required(load: float, loss: float) -> float:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Poisson arrivals of many flows, each far slower than the link, that fit."""
+    """Poisson arrivals of many flows that fit, each far slower than the link."""
     flows = flows_of(link)
-    regular = [one.group for one in link.dynamic if not one.poisson]
-    regular += [one.group for one in link.streams if one.process == "on_off"]
-    fast = [one.group for one in link.dynamic if one.peak_rate_bps > NEARLY_POISSON * link.rate_bps]
+    regular = [group.group for group in link.dynamic if not group.poisson]
+    regular += [stream.group for stream in link.streams if stream.process == "on_off"]
+    fast = [
+        group.group
+        for group in link.dynamic
+        if group.peak_rate_bps > NEARLY_POISSON * link.rate_bps
+    ]
     sigma = sqrt(flows.mean)
     return [
         assume(

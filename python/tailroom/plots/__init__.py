@@ -1,7 +1,7 @@
 """Pictures for papers, one file per figure.
 
-A new figure is one file with a function `draw(result) -> Figure` and one line in `FIGURES`, or of a
-sweep, with `draw(view, ...) -> Figure` and a line in `draw_sweep`.
+A new figure of a run is a file with a function `draw(result) -> Figure` and a line in `FIGURES`; a
+new figure of a sweep has `draw(view, ...) -> Figure` and a line in `draw_sweep`.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class _Figure(NamedTuple):
     file_name: str
     draw: "Callable[[Result], Figure]"
     shows: str
-    """The table of the result that it draws."""
+    """Table of the result with the data of the figure."""
 
 
 FIGURES: "dict[PlotKind, _Figure]" = {
@@ -46,7 +46,7 @@ def draw(result: "Result", kind: "PlotKind") -> "Figure":
     """Draws one figure.
 
     Raises:
-        ValueError: What it shows was not recorded, or there is no such figure.
+        ValueError: Its data were not recorded, or there is no such figure.
     """
     if kind not in FIGURES:
         raise ValueError(f"there is no plot {kind!r}; choose one of {', '.join(FIGURES)}")
@@ -63,10 +63,10 @@ def write(
 ) -> list[Path]:
     """Draws figures into files of a directory and returns their paths.
 
-    Without `kinds`, those for which something was recorded.
+    Without `kinds`, draws every figure whose data were recorded.
 
     Raises:
-        ValueError: What a figure shows was not recorded.
+        ValueError: The data of a figure were not recorded.
         OSError: A file cannot be written.
     """
     paths = []
@@ -101,7 +101,7 @@ def draw_sweep(  # noqa: PLR0913 - each says one thing about a figure
         raise ValueError(f"there is no plot {kind!r} of a sweep; choose one of {', '.join(taken)}")
     for name, value in (("y", y), ("metrics", metrics), ("models", models)):
         if value and name not in taken[kind]:
-            raise ValueError(f"{kind} takes no {name}; leave it out, or choose another plot")
+            raise ValueError(f"{kind}: does not take {name}; leave it out, or choose another plot")
     view = SweepView(result, link)
     named = [view.metric(name) for name in metrics]
     if kind == "curves":
@@ -109,5 +109,5 @@ def draw_sweep(  # noqa: PLR0913 - each says one thing about a figure
     if kind == "tradeoff":
         return trade_off.draw(view, x=x)
     if len(named) > 1:
-        raise ValueError("a heat map shows one metric; name one of them")
+        raise ValueError("heatmap: shows a single metric; name only one")
     return heat_map.draw(view, x=x, y=y, metric=named[0] if named else "")

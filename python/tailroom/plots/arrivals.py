@@ -27,14 +27,14 @@ SPECIAL: dict[str, tuple[str, dict[str, Any]]] = {
     "early": ("dropped early", {"marker": "D", "markerfacecolor": "0.6"}),
     "head": ("dropped at the head", {"marker": "v", "markerfacecolor": "black"}),
 }
-"""Fates but to be accepted: words, and a shape that tells them without colour."""
+"""Fates other than acceptance: words, and a marker that does not depend on colour."""
 
 
 def draw(result: "Result") -> Figure:
     """For each link its arrivals by group and flow, above the queue that they find.
 
-    Groups have bands of equal height, the last one on top, and their flows rows of it. Within a row
-    the height means nothing: it is spread so that dense arrivals look dense.
+    Groups have bands of equal height, the last group on top; each flow has a row of its band. The
+    height within a row has no meaning: arrivals are spread so that dense arrivals look dense.
 
     Raises:
         ValueError: No link records its arrivals.
@@ -63,17 +63,17 @@ def draw(result: "Result") -> Figure:
 def draw_link(
     packets: "Axes", queue: "Axes", table: "pa.Table", summary: "Mapping[str, Any]"
 ) -> None:
-    """One link of a run with this summary, by the rows that its arrival log has of it."""
+    """Draws a link from its rows of the arrival log and the summary of the run."""
     _draw_packets(packets, table, _rows(summary, table))
     _draw_queue(queue, table)
 
 
 def _rows(summary: "Mapping[str, Any]", table: "pa.Table") -> dict[str, dict[str, int]]:
-    """The flows of each group that sent something, from the lowest row up."""
+    """Returns the sending flows of each group, from the lowest row up."""
     groups: dict[str, dict[str, int]] = {name: {} for name in summary["groups"]}
     group_of = {flow["name"]: flow["group"] for flow in summary["flows"]}
     sent = set(table.column("flow").unique().to_pylist())
-    # A flow that comes and goes has its group's name.
+    # A flow that arrives and departs has its group's name.
     for flow in [*group_of, *groups]:
         members = groups[group_of.get(flow, flow)]
         if flow in sent:
@@ -119,7 +119,7 @@ def _draw_packets(panel: "Axes", table: "pa.Table", rows: dict[str, dict[str, in
 
 
 def _heights(table: "pa.Table", rows: dict[str, dict[str, int]]) -> "NDArray[np.float64]":
-    """Where each packet is drawn: groups are 1 high, their flows share that."""
+    """Returns the height of each packet: a group is 1 high, its flows share the height."""
     flows = table["flow"].combine_chunks()
     row_heights = {
         flow: (band + place / len(members), 1 / len(members))

@@ -1,6 +1,6 @@
-"""What each of several choices gets and pays: utilization against queueing delay.
+"""Utilization against queueing delay for several choices.
 
-Where the queueing delay of groups of flows is known, a last panel shows whose packets wait.
+If the queueing delay of groups of flows is known, a last panel shows its p99 per group.
 """
 
 import textwrap
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 GOT, PAID, PAID_AT_MOST = "utilization", "queue_delay_s_mean", "queue_delay_s_p99"
 LEAST_SPAN = 2.0
-"""The axis of utilization spans at least so much, in percent."""
+"""Least span of the utilization axis, in percentage points."""
 MOST_PANELS = 6
-"""Links that are drawn; the table has all."""
+"""Largest number of drawn links; the table has all links."""
 
 
 def draw(found: "Choices") -> Figure:
@@ -38,9 +38,9 @@ def draw(found: "Choices") -> Figure:
     rows = -(-count // columns)
     figure = Figure(figsize=(4.6 * columns + 2.6, 3.4 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    titles = dict.fromkeys(one.title for one in found.choices if one.title)
+    titles = dict.fromkeys(choice.title for choice in found.choices if choice.title)
     title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"
-    # Above the panels: the legend begins right of them, at the same height.
+    # The title is above the panels, because the legend is right of them.
     figure.suptitle(textwrap.fill(title, 36 * columns), fontsize="medium")
     for panel, link in zip(panels, links, strict=False):
         _draw_link(panel, found, link)
@@ -50,8 +50,8 @@ def draw(found: "Choices") -> Figure:
         panel.remove()
     looks = style.marked_line_styles()
     handles = [
-        Line2D([], [], label=one.name, **{**look, "linestyle": "none"})
-        for one, look in zip(found.choices, looks, strict=False)
+        Line2D([], [], label=choice.name, **{**look, "linestyle": "none"})
+        for choice, look in zip(found.choices, looks, strict=False)
     ]
     handles.append(Line2D([], [], color="0.3", linewidth=0.8, label="from mean to p99 delay"))
     if len(found.seeds) > 1:
@@ -88,7 +88,7 @@ def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
     _delay_axis(panel, delays)
     panel.margins(y=0.12)
     low, high = panel.get_ylim()
-    # A difference of a few hundredths of a percent fills no panel.
+    # A difference of a few hundredths of a percent must not fill the panel.
     wider = max(0.0, LEAST_SPAN - (high - low)) / 2
     # No mean passes 100 %, though its interval may.
     panel.set_ylim(low - wider, min(high + wider, 101))
@@ -100,7 +100,7 @@ def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
 
 def _waiting_groups(found: "Choices") -> list[str]:
     """The groups of flows whose queueing delay is known."""
-    names = [name for one in found.choices for name in one.metrics]
+    names = [name for choice in found.choices for name in choice.metrics]
     groups = [
         name.split(".")[1]
         for name in names
@@ -113,11 +113,11 @@ def _draw_groups(panel: "Axes", found: "Choices", groups: list[str]) -> None:
     """The p99 of the queueing delay of each group, a marker per choice."""
     delays: list[float] = []
     step = 0.6 / max(1, len(found.choices) - 1)
-    for number, (one, look) in enumerate(
+    for number, (choice, look) in enumerate(
         zip(found.choices, style.marked_line_styles(), strict=False)
     ):
         for place, group in enumerate(groups):
-            delay, width = _number(one, f"groups.{group}.{PAID_AT_MOST}")
+            delay, width = _number(choice, f"groups.{group}.{PAID_AT_MOST}")
             if isfinite(delay):
                 at = place + number * step - 0.3
                 panel.errorbar(
@@ -142,9 +142,9 @@ def _delay_axis(panel: "Axes", delays: list[float]) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def _number(one: "Choice", metric: str) -> tuple[float, float]:
+def _number(choice: "Choice", metric: str) -> tuple[float, float]:
     """Mean and half-width of a metric in the unit of the picture; NaN where it is not defined."""
-    interval = one.metrics.get(metric)
+    interval = choice.metrics.get(metric)
     if interval is None:
         return nan, 0.0
     width = interval.half_width if isfinite(interval.half_width) else 0.0

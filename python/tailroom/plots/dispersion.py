@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from tailroom.simulation.result import Result
 
 LEAST_INDEX = 0.05
-"""On a logarithmic axis the band ends here: with few intervals it would reach 0."""
+"""Lower end of the band on a logarithmic axis; with few intervals it would reach 0."""
 
 
 def draw(result: "Result") -> Figure:
-    """One line per link, and a band that Poisson arrivals leave at a scale in 5 % of the cases.
+    """One line per link, and the band that contains 95 % of Poisson arrivals at each scale.
 
     Raises:
         ValueError: No link measures its arrivals.
@@ -51,10 +51,10 @@ def draw(result: "Result") -> Figure:
 
 
 def _draw_spread_of_poisson(panel: "Axes", table: "pa.Table") -> None:
-    """Where the index of Poisson arrivals lies 19 times in 20."""
+    """Draws the 95 % band of the index of Poisson arrivals."""
     scale_s, first = np.unique(table["scale_s"].to_numpy(), return_index=True)
     intervals = table["intervals"].to_numpy()[first].astype(float)
     # The variance of n counts has a relative standard deviation of sqrt(2 / (n - 1)).
     spread = 1.96 * np.sqrt(2 / (intervals - 1))
     low = np.maximum(1 - spread, LEAST_INDEX)
-    panel.fill_between(scale_s, low, 1 + spread, color="0.88", zorder=0, label="its 95 %")
+    panel.fill_between(scale_s, low, 1 + spread, color="0.88", zorder=0, label="Poisson, 95 %")

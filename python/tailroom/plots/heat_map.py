@@ -1,4 +1,4 @@
-"""A metric of a sweep over two of its keys."""
+"""A metric of a sweep over two keys."""
 
 import itertools
 from typing import TYPE_CHECKING, Any
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_PANELS = 9
-"""Combinations of the remaining keys that one page holds."""
+"""Largest number of panels on a page."""
 MOST_NUMBERS = 12
-"""More columns leave no room for numbers in the cells."""
+"""Largest number of columns with numbers in the cells."""
 COLOURS = "cividis"
-"""Its lightness grows evenly: grey print and the colour-blind see the same order."""
+"""Colour map with evenly growing lightness, for grey print and colour blindness."""
 
 
 def draw(
     view: SweepView, *, x: str | None = None, y: str | None = None, metric: str = ""
 ) -> Figure:
-    """One panel a combination of the other keys; a cell is the mean over the runs of a point.
+    """One panel per combination of the other keys; a cell is the mean over the runs of a point.
 
     Raises:
-        ValueError: There are no two keys that vary, or too many others.
+        ValueError: Fewer than two keys vary, or the other keys have too many combinations.
         MetricError: There is no such metric.
     """
     across, up = _keys(view, x, y)
@@ -43,7 +43,7 @@ def draw(
         )
     label, scale = axis_label(name), axis_scale(name)
     cells = [_cells(view, line, across, up, name) * scale for line in lines]
-    norm = _norm(np.concatenate([one.ravel() for one in cells]))
+    norm = _norm(np.concatenate([cell.ravel() for cell in cells]))
     columns = min(3, len(lines))
     rows = -(-len(lines) // columns)
     width = 1.4 + 0.55 * len(view.words(across))
@@ -65,26 +65,26 @@ def draw(
 
 
 def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
-    """The two keys: those named, else the first two whose values are combined."""
+    """Returns the two keys: the named keys, else the first two whose values are combined."""
     across = [view.key(x)] if x else list(dict.fromkeys([view.along(), *view.axes]))
     up = [view.key(y)] if y else list(view.axes)
-    for one, other in itertools.product(across, up):
-        if _are_crossed(view, one, other):
-            return one, other
+    for key, other in itertools.product(across, up):
+        if _are_crossed(view, key, other):
+            return key, other
     named = " and ".join(filter(None, (x, y)))
     raise ValueError(
-        "a heat map needs two keys of which every value meets every other; this sweep varies "
-        f"{', '.join(view.axes)}" + (f", and {named} will not do" if named else "")
+        "heatmap: needs two keys in --grid whose values are all combined; this sweep varies "
+        f"{', '.join(view.axes)}" + (f", and {named} are not combined" if named else "")
     )
 
 
-def _are_crossed(view: SweepView, one: str, other: str) -> bool:
-    """Whether neither key's value says which one the other has."""
+def _are_crossed(view: SweepView, first: str, second: str) -> bool:
+    """Whether neither key's value determines the value of the other."""
     pairs = set(
-        zip(*(view.positions(key, range(len(view.points))) for key in (one, other)), strict=True)
+        zip(*(view.positions(key, range(len(view.points))) for key in (first, second)), strict=True)
     )
     counts = [len({pair[side] for pair in pairs}) for side in (0, 1)]
-    return one != other and len(pairs) > max(counts) and min(counts) > 1
+    return first != second and len(pairs) > max(counts) and min(counts) > 1
 
 
 def _cells(view: SweepView, line: Line, across: str, up: str, metric: str) -> "NDArray[np.float64]":
@@ -120,9 +120,9 @@ def _label(panel: "Axes", view: SweepView, across: str, up: str) -> None:
 
 
 def _bare(view: SweepView, key: str) -> list[str]:
-    """The values of a key, without the unit that the axis has."""
+    """Returns the values of a key in words, without the unit."""
     numbers = view.axes[key].numbers
-    return view.words(key) if numbers is None else [plain(one) for one in sorted(numbers)]
+    return view.words(key) if numbers is None else [plain(number) for number in sorted(numbers)]
 
 
 def _write_numbers(panel: "Axes", values: "NDArray[np.float64]", norm: Normalize) -> None:

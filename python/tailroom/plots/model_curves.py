@@ -1,4 +1,4 @@
-"""What models predict over a key of the scenario."""
+"""Predictions of models over a key of the scenario."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,17 +24,21 @@ SCALE = {"utilization": 100.0, "loss_fraction": 100.0, "queue_delay_s_mean": 1e3
 
 
 def draw(curves: "Curves") -> Figure:
-    """One panel a quantity, one line a model."""
-    quantities = [one for one in PANELS if curves.who_say(one)] or ["utilization"]
+    """One panel per quantity, one line per model."""
+    quantities = [metric for metric in PANELS if curves.models_predicting(metric)] or [
+        "utilization"
+    ]
     figure = Figure(figsize=(9, 2.6 * len(quantities) + 0.6), layout="constrained")
     panels = np.atleast_1d(figure.subplots(len(quantities), sharex=True))
     figure.suptitle(f"Models, link {curves.points[0].link.name}")
     names = [answer.model.name for answer in curves.points[0].answers]
     styles = dict(zip(names, style.line_styles(), strict=False))
     for panel, quantity in zip(panels, quantities, strict=True):
-        for name in curves.who_say(quantity):
+        for name in curves.models_predicting(quantity):
             values = curves.values(name, quantity)
-            scaled = np.array([np.nan if one is None else SCALE[quantity] * one for one in values])
+            scaled = np.array(
+                [np.nan if value is None else SCALE[quantity] * value for value in values]
+            )
             _draw_line(panel, curves, name, scaled, styles[name])
         panel.set_ylabel(PANELS[quantity])
         if quantity == "loss_fraction":
@@ -52,8 +56,8 @@ def _draw_line(
     values: "NDArray[np.float64]",
     look: dict[str, Any],
 ) -> None:
-    """A model's line; pale, and said so in the legend, where its assumptions fail."""
-    failing = np.array([one.fails(name) for one in curves.points])
+    """Draws the line of a model, pale where its assumptions fail, as its legend states."""
+    failing = np.array([point.fails(name) for point in curves.points])
     said = np.isfinite(values)
     part = style.failing_words(int(np.sum(failing & said)), int(np.sum(said)))
     places = np.array(_places(curves.axis))
@@ -61,7 +65,7 @@ def _draw_line(
         panel.plot(places, values, label=name + part, **{**look, **style.FAILING_LINE})
         return
     panel.plot(places, np.where(failing, np.nan, values), label=name + part, **look)
-    # The steps to and from a point where an assumption fails are pale too.
+    # The segments next to a point with a failing assumption are pale too.
     near = failing | np.append(failing[1:], False) | np.insert(failing[:-1], 0, False)
     panel.plot(places, np.where(near, values, np.nan), **{**look, **style.FAILING_LINE})
 
@@ -71,7 +75,7 @@ def _places(axis: "Axis") -> list[float]:
 
 
 def _label(panel: "Axes", axis: "Axis") -> None:
-    """The key and its unit; a logarithmic scale where the values span two decades."""
+    """Labels the axis with key and unit; logarithmic if the values span 1.5 decades."""
     numbers = axis.numbers
     panel.set_xlabel(f"{axis.key} ({axis.unit})" if axis.unit else axis.key)
     if numbers is None:

@@ -1,4 +1,4 @@
-"""One page on a congestion control: a panel a criterion, the control beside the references."""
+"""One page on a congestion control: a panel per criterion, the control beside the references."""
 
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 COLUMNS = 3
 FEWEST_OF_LINE = 3
-"""Points that make a line; fewer are bars."""
+"""Fewest points of a line; fewer points are drawn as bars."""
 COLOURS = {"pass": "#006D4E", "caution": "#A35F00", "undecided": "#3F5E96", "fail": "#B00020"}
-"""Of verdicts, which are written too."""
+"""Colours of the verdicts, whose words are drawn too."""
 HATCHES = ("", "///", "...")
 
 
 def draw(evaluation: "Evaluation") -> Figure:
-    """Lines over a key with numbers, bars otherwise; 95 % confidence intervals; the verdict."""
+    """Draws lines over a numeric key, else bars, with 95 % confidence intervals and the verdict."""
     findings = evaluation.findings
     rows = -(-len(findings) // COLUMNS)
     figure = Figure(figsize=(11.5, 2.35 * rows + 0.9), layout="constrained")
@@ -48,7 +48,7 @@ def draw(evaluation: "Evaluation") -> Figure:
 
 def _heading(evaluation: "Evaluation") -> str:
     counts = ", ".join(
-        f"{sum(one.verdict == verdict for one in evaluation.findings)} {verdict}"
+        f"{sum(finding.verdict == verdict for finding in evaluation.findings)} {verdict}"
         for verdict in COLOURS
     )
     against = " and ".join(evaluation.references)
@@ -108,13 +108,13 @@ def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]
 
 
 def _paler(place: int) -> str:
-    """The control's bars are dark, the references' light: grey print keeps them apart."""
+    """Returns a dark colour for the control and white for references, distinct in grey print."""
     return "0.35" if place == 0 else "white"
 
 
 def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[float]]:
-    means = [one.mean if one else nan for one in values]
-    halves = [one.half_width if one and isfinite(one.half_width) else 0.0 for one in values]
+    means = [value.mean if value else nan for value in values]
+    halves = [value.half_width if value and isfinite(value.half_width) else 0.0 for value in values]
     return means, halves
 
 

@@ -1,4 +1,4 @@
-"""What each buffer that was tried gives, and what the goals ask for."""
+"""Metrics of the buffers that `size` tried, with the targets."""
 
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from tailroom.studies.size_study.targets import Target
 
 TRADE_OFF = ("queue_delay_s_mean", "utilization")
-"""Bought with the one, got of the other."""
+"""Metrics of the trade-off: x axis, y axis."""
 
 
 def draw(size: "Size") -> Figure:
-    """One panel a goal over the buffer, and one of utilization against mean queueing delay."""
+    """One panel per goal over the buffer, and one of utilization against mean queueing delay."""
     count = len(size.goals) + 1
     figure = Figure(figsize=(8, 2.5 * count + 0.5), layout="constrained")
     panels = figure.subplots(count)
@@ -29,9 +29,9 @@ def draw(size: "Size") -> Figure:
     for panel, goal in zip(panels, size.goals, strict=False):
         _draw_goal(panel, size, goal)
     points = _draw_trade_off(panels[-1], size)
-    # Whether labels touch is known when the panels have their places.
+    # The overlap of labels is known only after the layout.
     figure.draw_without_rendering()
-    texts = [plain(one.limit) for one in size.tried][: len(points)]
+    texts = [plain(tried.limit) for tried in size.tried][: len(points)]
     style.label_points(panels[-1], points, texts)
     return figure
 
@@ -49,7 +49,7 @@ def _draw_goal(panel: "Axes", size: "Size", goal: "Target") -> None:
     bars = [[scale * one.half_width for one in intervals]] * 2
     panel.errorbar(
         limits,
-        [scale * one.mean for one in intervals],
+        [scale * interval.mean for interval in intervals],
         yerr=np.where(np.isfinite(bars), bars, 0),
         color="black",
         marker="o",
@@ -75,11 +75,11 @@ def _mark_answer(panel: "Axes", size: "Size") -> None:
 
 
 def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
-    """Draws it, and returns where each buffer stands."""
+    """Draws the trade-off and returns the position of each buffer."""
     prefix = f"links.{size.link.name}."
     try:
         delays, shares = (
-            [one.interval(prefix + metric).mean for one in size.tried] for metric in TRADE_OFF
+            [tried.interval(prefix + metric).mean for tried in size.tried] for metric in TRADE_OFF
         )
     except MetricError:
         panel.set_visible(False)

@@ -1,4 +1,4 @@
-"""Metrics of a sweep over one of its keys, with confidence bands, and models beside them."""
+"""Metrics of a sweep over a key, with confidence bands and predictions of models."""
 
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -33,14 +33,14 @@ def draw(
     metrics: Sequence[str] = (),
     models: Iterable[str] = (),
 ) -> Figure:
-    """One panel a metric, one line a combination of the other keys.
+    """One panel per metric, one line per combination of the other keys.
 
     Raises:
         ValueError: There is no such key or model, or nothing varies.
         MetricError: There is no such metric.
     """
     page = _Page(view, view.key(x) if x else view.along(), list(models))
-    names = list(metrics) or _with_something_to_say(view)
+    names = list(metrics) or _default_metrics(view)
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
@@ -55,16 +55,16 @@ def draw(
     return figure
 
 
-def _with_something_to_say(view: SweepView) -> list[str]:
-    """The usual metrics; without fairness where one flow is alone with itself."""
+def _default_metrics(view: SweepView) -> list[str]:
+    """Returns the default metrics; without fairness if it is 1 everywhere, as for a single flow."""
     everywhere = range(len(view.points))
     jain = view.means(OF_FLOWS, everywhere).mean
-    fairness = [OF_FLOWS] if any(isfinite(one) and one < 1 for one in jain) else []
+    fairness = [OF_FLOWS] if any(isfinite(index) and index < 1 for index in jain) else []
     return [*map(view.of_link, OF_LINK), *fairness]
 
 
 class _Page:
-    """What the panels of a figure share."""
+    """Data and styles that the panels of a figure share."""
 
     def __init__(self, view: SweepView, key: str, models: list[str]) -> None:
         lines = view.lines(key)
@@ -74,12 +74,12 @@ class _Page:
         self.lines: list[Line] = style.evenly_spread(lines)
         self.said = _Models(view, models)
         self.over_words = view.axes[key].numbers is None
-        """Nothing lies between two words: there are points, side by side, and no lines."""
+        """Whether the values are words; then points are drawn side by side, without lines."""
         self.looks = [look for look, _ in zip(style.marked_line_styles(), self.lines, strict=False)]
         if self.over_words:
             self.looks = [{**look, "linestyle": "none"} for look in self.looks]
         elif models:
-            # Dashes are the models' then; markers and colours tell the simulated lines apart.
+            # Dashes are reserved for models; markers and colours distinguish simulated lines.
             self.looks = [{**look, "linestyle": "-"} for look in self.looks]
 
     def draw(self, panel: "Axes", metric: str) -> None:
@@ -90,7 +90,8 @@ class _Page:
             means = self.view.means(metric, line.places)
             values += means.mean
             over = self._positions(number)
-            mean, half = (np.multiply(scale, one) for one in (means.mean, means.half_width))
+            mean = np.multiply(scale, means.mean)
+            half = np.multiply(scale, means.half_width)
             self._draw_line(panel, over, mean, half, self.looks[number])
             for place, name in enumerate(self.said.names):
                 predicted = self.said.values(name, line, metric)
@@ -177,39 +178,39 @@ def _bound(panel: "Axes", metric: str, least: float) -> None:
 
 
 class _Models:
-    """What models say at the points of a sweep, each asked once."""
+    """Predictions of models at the points of a sweep, each computed once."""
 
     def __init__(self, view: SweepView, names: list[str]) -> None:
         self.view = view
         self.names = names
-        self.spoken: set[str] = set()
-        """Those that say something of what is drawn."""
+        self.predicting: set[str] = set()
+        """Models that predict a drawn metric."""
         self._asked: dict[tuple[int, str], Predictions | None] = {}
 
     def label(self, name: str) -> str:
-        """How the legend names a model."""
-        if name not in self.spoken:
-            return f"model: {name} (says nothing here)"
-        failing = [one.fails(name) for one in self._asked.values() if one]
+        """Returns the legend entry of a model."""
+        if name not in self.predicting:
+            return f"model: {name} (no prediction)"
+        failing = [answer.fails(name) for answer in self._asked.values() if answer]
         return f"model: {name}{style.failing_words(sum(failing), sum(failing))}"
 
     def values(self, name: str, line: Line, metric: str) -> list[float]:
-        """A metric along a line; NaN where the model says nothing of it."""
+        """Returns a metric along a line; NaN where the model does not predict it."""
         prefix, _, quantity = metric.rpartition(".")
         kind, _, link = prefix.partition(".")
         if kind != "links" or quantity not in OF_LINK[:3]:
             return [nan] * len(line.places)
         said = [self._ask(place, link) for place in line.places]
-        found = [one.says(name, quantity) if one else None for one in said]
-        if any(one is not None for one in found):
-            self.spoken.add(name)
-        return [nan if one is None else one for one in found]
+        found = [answer.value(name, quantity) if answer else None for answer in said]
+        if any(value is not None for value in found):
+            self.predicting.add(name)
+        return [nan if value is None else value for value in found]
 
     def fails(self, name: str, line: Line, metric: str) -> bool:
         """Whether one of a model's assumptions does not hold somewhere along a line."""
         link = metric.split(".")[1]
         said = (self._ask(place, link) for place in line.places)
-        return any(one.fails(name) for one in said if one)
+        return any(answer.fails(name) for answer in said if answer)
 
     def _ask(self, place: int, link: str) -> "Predictions | None":
         if (place, link) not in self._asked:

@@ -1,4 +1,4 @@
-"""What the figures of a sweep have in common: its keys, its lines, and the means along them."""
+"""Data that the figures of a sweep share: keys, lines, and means along lines."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tailroom.studies.sweep_study.study import SweepResult
 
 LIMIT = ".limit"
-"""Keys of queue limits end so."""
+"""End of the keys of queue limits."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Line:
     """Points of a sweep that differ in one key only."""
 
     label: str
-    """The settings that tell it from the other lines; empty if it is the only one."""
+    """Settings that distinguish the line; empty for a single line."""
     places: tuple[int, ...]
-    """Its points in the sweep, along the key."""
+    """Indices of its points in the sweep, along the key."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Means:
 
     mean: list[float]
     half_width: list[float]
-    """Of the 95 % confidence intervals; NaN where there is a single run."""
+    """Half-widths of the 95 % confidence intervals; NaN for a single run."""
 
 
 class SweepView:
@@ -47,8 +47,8 @@ class SweepView:
 
         Args:
             result: The sweep.
-            link: The link whose metrics are drawn; if left out, the one whose keys vary, else the
-                only one.
+            link: The link whose metrics are drawn (default: the link whose keys vary, else the
+                only link).
 
         Raises:
             ValueError: No run is finished.
@@ -71,10 +71,10 @@ class SweepView:
 
     @property
     def link(self) -> str:
-        """The link whose metrics are drawn where only the end of a name is given.
+        """The link of metrics that are named without a link.
 
         Raises:
-            MetricError: There are several.
+            MetricError: There are several links.
         """
         if len(self._links) > 1:
             raise MetricError(
@@ -84,10 +84,10 @@ class SweepView:
         return self._links[0]
 
     def key(self, name: str) -> str:
-        """The key of this name, or the one that ends so.
+        """Returns the key of this name, or the key that ends with this name.
 
         Raises:
-            ValueError: There is none, or several.
+            ValueError: There is no such key, or there are several.
         """
         ending = [key for key in self.axes if key.endswith(f".{name}")]
         found = [name] if name in self.axes else ending
@@ -96,7 +96,7 @@ class SweepView:
         if not self.axes:
             raise ValueError(f"{name}: nothing varies in this sweep, so there is nothing to draw")
         raise ValueError(
-            f"{name}: {'several keys end so' if found else 'no key that varies is named so'}; "
+            f"{name}: {'several keys end so' if found else 'no varying key has this name'}; "
             f"choose one of {', '.join(found or self.axes)}"
         )
 
@@ -108,15 +108,17 @@ class SweepView:
         """
         several = [key for key in self.axes if len(self.axes[key].values) > 1]
         if not several:
-            raise ValueError("one point is no curve: nothing varies in this sweep")
+            raise ValueError(
+                "nothing varies in this sweep, so there is no curve; draw a sweep with --grid"
+            )
         limits = [key for key in several if key.endswith(LIMIT)]
         numeric = [key for key in several if self.axes[key].numbers is not None]
         return (limits or numeric or several)[0]
 
     def lines(self, *keys: str) -> list[Line]:
-        """The points by their settings but for these keys, which they are drawn over.
+        """Groups the points by all settings except these keys, which are the axes.
 
-        A key that those settle says nothing of its own: its values go with theirs.
+        A key whose value is determined by these keys is ignored.
         """
         others = [key for key in self.axes if key not in keys and not self._settled(key, keys)]
         groups: dict[str, list[int]] = {}
@@ -131,23 +133,26 @@ class SweepView:
         return [Line(label, tuple(sorted(found, key=order))) for label, found in groups.items()]
 
     def positions(self, key: str, places: Sequence[int]) -> list[float]:
-        """Where points stand on an axis: by their number, or by their place among the values."""
+        """Returns positions on an axis: numbers, or indices of values that are words."""
         order = self._order(key)
         return [order[_text(self.points[place][key])] for place in places]
 
     def means(self, metric: str, places: Sequence[int]) -> Means:
-        """A metric at these points, by its full name."""
+        """Returns a metric at these points; `metric` is its full name."""
         if metric not in self._found:
             self._found[metric] = self.result.intervals(metric)
         found = [self._found[metric][place] for place in places]
-        widths = [one.half_width if one and isfinite(one.half_width) else nan for one in found]
-        return Means([one.mean if one else nan for one in found], widths)
+        widths = [
+            interval.half_width if interval and isfinite(interval.half_width) else nan
+            for interval in found
+        ]
+        return Means([interval.mean if interval else nan for interval in found], widths)
 
     def metric(self, name: str) -> str:
-        """The full name of a metric that is named in short; that of the link comes first.
+        """Returns the full name of a metric; a short name means the metric of the link first.
 
         Raises:
-            MetricError: There is no such metric, or several.
+            MetricError: There is no such metric, or there are several.
         """
         if name in self.metrics:
             return name
@@ -163,7 +168,7 @@ class SweepView:
         return [value_words(value, self.axes[key].values) for value in self.ordered(key)]
 
     def ordered(self, key: str) -> list[object]:
-        """The values of a key: numbers by size, others as they were given."""
+        """Returns the values of a key: numbers by size, others in the given order."""
         axis = self.axes[key]
         if axis.numbers is None:
             return list(axis.values)
@@ -187,33 +192,38 @@ class SweepView:
         return {_text(value): place for value, place in zip(axis.values, numbers, strict=True)}
 
     def _settled(self, key: str, keys: Sequence[str]) -> bool:
-        """Whether the values of `keys` say which one this key has."""
+        """Whether the values of `keys` determine the value of this key."""
         seen: dict[str, str] = {}
         for settings in self.points:
-            given = _text([settings[one] for one in keys])
+            given = _text([settings[axis_key] for axis_key in keys])
             if seen.setdefault(given, _text(settings[key])) != _text(settings[key]):
                 return False
         return True
 
     def _setting(self, key: str, value: object, among: Sequence[str]) -> str:
-        """A value, with its key's last words where it does not speak for itself."""
+        """Returns a value in words, with the end of its key unless the value is unambiguous."""
         words = value_words(value, self.axes[key].values)
         last = key.rpartition(".")[2]
-        alone = [one for one in among if one.rpartition(".")[2] == last] == [key]
+        alone = [other for other in among if other.rpartition(".")[2] == last] == [key]
         name = key_words(key) if not alone else last.replace("_", " ")
         speaks = alone and isinstance(value, (str, Mapping)) and self.axes[key].numbers is None
         return words if speaks else f"{name} {words}"
 
     def _candidates(self, name: str | None) -> list[str]:
-        """The links that may be meant: the one named, those whose keys vary, or all."""
+        """Returns the candidate links: the named link, the links whose keys vary, or all links."""
         links = list(
-            dict.fromkeys(one.split(".")[1] for one in self.metrics if one.startswith("links."))
+            dict.fromkeys(
+                metric.split(".")[1] for metric in self.metrics if metric.startswith("links.")
+            )
         )
         if not links:
             raise ValueError("no run of this sweep is finished; there is nothing to draw yet")
         if name is None:
             varied = [key.split(".")[1] for key in self.axes if key.startswith("links.")]
-            return list(dict.fromkeys(one for one in varied if one in links)) or links
+            return (
+                list(dict.fromkeys(link_name for link_name in varied if link_name in links))
+                or links
+            )
         if name not in links:
             raise MetricError(f"{name}: there is no such link; choose one of {', '.join(links)}")
         return [name]

@@ -1,4 +1,4 @@
-"""What a sweep's points get and what they pay: utilization against mean queueing delay."""
+"""Utilization against mean queueing delay for the points of a sweep."""
 
 from math import isfinite
 
@@ -15,7 +15,7 @@ PAID, GOT = "queue_delay_s_mean", "utilization"
 
 
 def draw(view: SweepView, *, x: str | None = None) -> Figure:
-    """One line a combination of the other keys, from point to point along a key.
+    """One line per combination of the other keys, from point to point along a key.
 
     Raises:
         ValueError: There is no such key, or nothing varies.

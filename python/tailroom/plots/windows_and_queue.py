@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from tailroom.simulation.result import Result
 
 MOST_WINDOWS = 20
-"""Up to here all are shown; of more, some of each group."""
+"""Largest number of windows that are all drawn; of more flows, some per group are drawn."""
 
 MOST_LINKS = 4
-"""More panels would leave none of them readable."""
+"""Largest number of readable panels."""
 
 
 def draw(result: "Result") -> Figure:
     """Upper panel: windows of flows; below: the queue of each link, with its limit.
 
-    Up to ten flows have a line style each. Of more flows, each group has a colour, and shows some.
+    Up to ten flows have a line style each. With more flows, each group has a colour, and some of
+    its flows are drawn.
 
     Raises:
         ValueError: No series was recorded.

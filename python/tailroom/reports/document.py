@@ -1,4 +1,4 @@
-"""A document as blocks, written as Markdown, or as a page of HTML that needs no other file."""
+"""A document of blocks, written as Markdown or as a self-contained HTML page."""
 
 import base64
 import re
@@ -41,7 +41,7 @@ class Drawn:
 
     png: bytes
     svg: str
-    """As text; empty if the picture has so many marks that only pixels show it."""
+    """SVG text; empty if the picture has too many marks for vectors."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Picture:
     file: str
     drawn: Drawn
     shows: str
-    """What a reader who cannot see it is told."""
+    """Alternative text."""
 
 
 Block = Heading | Paragraph | Table | Picture
@@ -84,13 +84,13 @@ Block = Heading | Paragraph | Table | Picture
 
 @dataclass(frozen=True)
 class Document:
-    """A title, and what stands below it."""
+    """A title and blocks."""
 
     title: str
     blocks: Sequence[Block]
 
     def markdown(self) -> str:
-        """Markdown that names the pictures' files."""
+        """Returns Markdown that refers to the picture files."""
         parts = [f"# {self.title}", *map(_markdown, self.blocks)]
         return "\n\n".join(parts) + "\n"
 
@@ -131,7 +131,7 @@ def _html(block: Block) -> str:
 
 
 def _html_table(table: Table) -> str:
-    headings = "".join(f"<th>{escape(one)}</th>" for one in table.headings)
+    headings = "".join(f"<th>{escape(heading)}</th>" for heading in table.headings)
     rows = ["".join(_html_cell(cell, table.colours) for cell in row) for row in table.rows]
     lines = "\n".join(f"<tr>{row}</tr>" for row in (headings, *rows))
     return f'<div class="wide"><table>\n{lines}\n</table></div>'
@@ -142,7 +142,7 @@ def _html_picture(file: str, drawn: Drawn, shows: str) -> str:
         data = base64.b64encode(drawn.png).decode()
         return f'<img src="data:image/png;base64,{data}" alt="{escape(shows)}">'
     svg = drawn.svg[drawn.svg.index("<svg") :]
-    # Names inside a picture are names of the whole page: those of another picture must differ.
+    # The ids of embedded pictures share the page, so they get a prefix per picture.
     own = re.sub(r"\W", "-", file)
     svg = re.sub(r'( id="|xlink:href="#|url\(#)', rf"\1{own}-", svg)
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(shows)}"', 1)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LARGEST_SVG = 1_500_000
-"""Characters; a picture of more has so many marks that browsers are slow to draw them."""
+"""In characters; browsers draw larger pictures slowly."""
 
 
 def drawn(figure: "Figure", dots_per_inch: int) -> Drawn:
-    """The picture as PNG and as SVG, whose text stays text; the same bytes each time."""
+    """Returns the picture as PNG and SVG, reproducible byte for byte; text in SVG stays text."""
     png, svg = io.BytesIO(), io.StringIO()
     figure.savefig(png, format="png", dpi=dots_per_inch)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tailroom"}):

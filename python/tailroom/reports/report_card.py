@@ -1,4 +1,4 @@
-"""A report card as a document: Markdown, or a page of HTML that needs no other file."""
+"""A report card as a document: Markdown or a self-contained HTML page."""
 
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.statistics.intervals import Interval
@@ -41,14 +41,14 @@ def measured(found: Finding) -> str:
 
 
 def threshold(found: Finding) -> str:
-    """When the verdict is a pass, a caution or a fail, in words."""
+    """Returns the conditions of a pass and of a fail, in words."""
     criterion = found.criterion
     side = "at least" if criterion.better == "higher" else "at most"
     if criterion.by == "difference":
         sign = "-" if criterion.better == "higher" else "+"
-        limits = [f"reference {sign} {one:g}" for one in (criterion.caution, criterion.failure)]
+        limits = [f"reference {sign} {limit:g}" for limit in (criterion.caution, criterion.failure)]
     else:
-        limits = [f"{one:g} x reference" for one in (criterion.caution, criterion.failure)]
+        limits = [f"{limit:g} x reference" for limit in (criterion.caution, criterion.failure)]
     return (
         f"pass: surely {side} {criterion.harmless:g}, or surely {side} {limits[0]}; "
         f"fail: surely not even {side} {limits[1]}"

@@ -13,7 +13,7 @@ NONE_INSTALLED = "no papers are installed; `pip install tailroom-papers` install
 
 
 def names() -> list[str]:
-    """The names of the papers, sorted; loads none of them."""
+    """Returns the sorted names of the papers without loading them."""
     return sorted(_entries())
 
 
@@ -33,7 +33,7 @@ def load(name: str) -> Paper:
 
 
 def parts_of(paper: Paper, figures: Sequence[str]) -> tuple[Part, ...]:
-    """The parts of these names, in the paper's order; all parts if no name is given.
+    """Returns the parts of these names in the paper's order; all parts without names.
 
     Raises:
         PaperError: The paper has no part of such a name.

@@ -1,4 +1,4 @@
-"""Claims, and how what was measured decides them."""
+"""Claims, and the checks that decide them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tailroom.statistics.intervals import Interval
 
 
 class Verdict(StrEnum):
-    """What has become of a claim."""
+    """Verdict on a claim."""
 
     HOLDS = "holds"
     IN_PART = "holds in part"
@@ -19,29 +19,29 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One side of a claim: a number of the paper's beside ours."""
+    """One side of a claim: a number of the paper and the measured number."""
 
     what: str
     stated: str
-    """What the paper says of it: "above 90 %"."""
+    """The paper's statement: "above 90 %"."""
     measured: Interval | float | None
-    """`None` if it is not defined in any run."""
+    """`None` if the number is undefined in every run."""
     holds: bool | None
     """`None` if the confidence interval does not decide it."""
     percent: bool = False
-    """Whether people read it in percent."""
+    """Whether reports show the number in percent."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The sides of a claim, and why they come out as they do."""
+    """The sides of a claim, and the explanation of their results."""
 
     checks: tuple[Check, ...]
     why: str
 
     @property
     def verdict(self) -> Verdict:
-        """Holds if every side does; does not hold if none does and one is sure not to."""
+        """Holds if every side holds; does not hold if no side holds and at least one fails."""
         found = {check.holds for check in self.checks}
         if found == {True}:
             return Verdict.HOLDS
@@ -51,13 +51,13 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, and what decides it."""
+    """A statement of a paper, and the function that judges it."""
 
     name: str
     text: str
     """The paper's words, or close to them."""
     place: str
-    """Where they stand: "Sec. III-A, Figure 3"."""
+    """Place of the words in the paper: "Sec. III-A, Figure 3"."""
     judge: Callable[[Found], Judgement]
 
 
@@ -103,12 +103,12 @@ def is_true(
     *,
     percent: bool = False,
 ) -> Check:
-    """A side that the caller has decided; `None` if what was measured does not decide it."""
+    """A side that the caller has decided; `condition` is `None` if it is undecided."""
     return Check(what, stated, measured, condition, percent)
 
 
 def shown(value: Interval | float | None, percent: bool = False) -> str:
-    """A number as reports write it, with the half-width of its interval."""
+    """Formats a number for reports, with the half-width of its interval."""
     if value is None:
         return "undefined"
     scale, unit = (100.0, " %") if percent else (1.0, "")
@@ -121,8 +121,8 @@ def shown(value: Interval | float | None, percent: bool = False) -> str:
 
 
 def count(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
-    """How many claims there are of each verdict."""
-    return {one: sum(found.verdict is one for found in judgements) for one in Verdict}
+    """Returns the number of claims per verdict."""
+    return {verdict: sum(found.verdict is verdict for found in judgements) for verdict in Verdict}
 
 
 def _decided(yes: bool, no: bool) -> bool | None:

@@ -1,4 +1,4 @@
-"""A reproduced paper: its parts, what their studies have found, and the verdicts."""
+"""A reproduced paper: its parts, the results of their studies, and the verdicts."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from tailroom.reproduction.paper import Paper, Part
 
 @dataclass(frozen=True)
 class PartDone:
-    """A part with what its studies have found, and its claims judged."""
+    """A part with the results of its studies and the verdicts on its claims."""
 
     part: Part
     found: Found
@@ -26,6 +26,6 @@ class Reproduction:
     form: Form
     parts: tuple[PartDone, ...]
     directory: Path
-    """Where the report, the pictures, the data and the store are."""
+    """Directory of the report, the pictures, the data and the store."""
     runs: int
-    """Runs that it rests on."""
+    """Number of runs."""

@@ -1,4 +1,4 @@
-"""How thoroughly a paper is reproduced."""
+"""Extent of a reproduction."""
 
 from enum import Enum
 from typing import TypeVar
@@ -7,10 +7,10 @@ T = TypeVar("T")
 
 
 class Form(Enum):
-    """How thoroughly a paper is reproduced."""
+    """Extent of a reproduction."""
 
     SMOKE = "smoke"
-    """Seconds: enough to see that nothing is broken."""
+    """Seconds: checks only that the code works."""
     QUICK = "quick"
     """About a minute on two cores: fewer points and seeds, shorter runs."""
     FULL = "full"

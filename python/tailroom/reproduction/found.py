@@ -1,4 +1,4 @@
-"""What the store holds of a part's studies: points, runs, their numbers and tables."""
+"""Stored results of a part's studies: points, runs, metrics and tables."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from tailroom.storage.store import Store, SweepRecord
 
 @dataclass(frozen=True)
 class RunFound:
-    """One run as the store holds it."""
+    """A stored run."""
 
     store: Store
     key: str
@@ -30,7 +30,7 @@ class RunFound:
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """Seed of the run."""
         return int(self.row["seed"][0].as_py())
 
     @property
@@ -39,7 +39,7 @@ class RunFound:
         return str(self.row["scenario"][0].as_py())
 
     def value(self, metric: "Metric") -> float | None:
-        """A number of it, by name as in `tailroom results`; `None` if it is not defined.
+        """Returns a metric, by name as in `tailroom results`; `None` if it is undefined.
 
         Raises:
             MetricError: There is no such metric.
@@ -50,7 +50,7 @@ class RunFound:
         return value
 
     def table(self, name: str) -> pa.Table:
-        """A table that its study keeps.
+        """Returns a table that the study keeps.
 
         Raises:
             KeyError: The study does not keep it.
@@ -62,7 +62,7 @@ class RunFound:
 
 
 Metric = str | Callable[[RunFound], float | None]
-"""A number of a run: by name, or worked out of what the store holds."""
+"""A metric of a run: by name, or computed from the stored run."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class PointFound:
     runs: tuple[RunFound, ...]
 
     def number(self, key: str) -> float:
-        """The number of a setting that has a unit: 0.1 of "0.1 bdp".
+        """Returns the number of a setting with a unit: 0.1 of "0.1 bdp".
 
         Raises:
             KeyError: The study does not vary this key.
@@ -81,17 +81,17 @@ class PointFound:
         return float(self.settings[key].split()[0])
 
     def values(self, metric: Metric) -> list[float]:
-        """A metric of each run in which it is defined, by seed."""
+        """Returns a metric of each run in which it is defined, by seed."""
         found = (run.value(metric) for run in self.runs)
         return [value for value in found if value is not None]
 
     def interval(self, metric: Metric) -> Interval | None:
-        """Its mean over the runs with the 95 % confidence interval; `None` if undefined in all."""
+        """Returns the mean over the runs with its 95 % interval; `None` if never defined."""
         values = self.values(metric)
         return mean_interval(values) if values else None
 
     def mean(self, metric: Metric) -> float:
-        """Its mean over the runs; NaN if it is undefined in all."""
+        """Returns the mean of a metric over the runs; NaN if it is undefined in all runs."""
         interval = self.interval(metric)
         return interval.mean if interval else float("nan")
 
@@ -104,7 +104,7 @@ class StudyFound:
 
     @classmethod
     def of(cls, record: SweepRecord, runs: Mapping[str, RunFound]) -> "StudyFound":
-        """The points of a study with those of their runs that are finished, by key."""
+        """Returns the points of a study with their runs, given by key."""
         return cls(
             tuple(
                 PointFound(point["settings"], tuple(runs[key] for key in point["runs"]))
@@ -113,10 +113,10 @@ class StudyFound:
         )
 
     def at(self, settings: Mapping[str, object]) -> PointFound:
-        """The first point with these settings, whatever its others are.
+        """Returns the first point with these settings, among other settings.
 
         Raises:
-            KeyError: There is none.
+            KeyError: There is no such point.
         """
         for point in self.points:
             if all(point.settings.get(key) == value for key, value in settings.items()):
@@ -136,7 +136,7 @@ class StudyFound:
 
 @dataclass(frozen=True)
 class Found:
-    """What a part's studies have found."""
+    """Results of a part's studies."""
 
     form: Form
     studies: Mapping[str, StudyFound]

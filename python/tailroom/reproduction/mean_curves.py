@@ -25,37 +25,37 @@ def draw_means(  # noqa: PLR0913 - each says one thing about a line
     scale: float = 1.0,
     lines: int = 4,
 ) -> list[float]:
-    """The means of a metric, which is never negative, with the band of their 95 % intervals.
+    """Draws the means of a nonnegative metric with the band of their 95 % intervals.
 
-    Where it is undefined there is nothing; a single run has no band, a single point a bar.
+    Undefined means are left out; a single run has no band, a single point has a bar.
 
     Args:
-        axes: Where.
-        over: What varies: a number for each point.
+        axes: Axes to draw into.
+        over: Position of each point on the x axis.
         points: Points of a study.
-        metric: By name or worked out.
-        look: Of the line, with its colour.
-        label: For the legend, if the look has none.
-        scale: The metric times this is drawn.
-        lines: How many are drawn in this panel: many have paler bands.
+        metric: Name or function of the metric.
+        look: Style of the line, with its colour.
+        label: Label for the legend, if the style has none.
+        scale: Factor on the metric.
+        lines: Number of lines in the panel; many lines have paler bands.
 
     Returns:
         The means as drawn.
     """
     pairs = zip(over, (point.interval(metric) for point in points), strict=True)
-    known = [(x, one) for x, one in pairs if one is not None]
+    known = [(x, interval) for x, interval in pairs if interval is not None]
     x = [x for x, _ in known]
-    mean = scale * np.array([one.mean for _, one in known])
-    half = scale * np.array([bar_length(one) for _, one in known])
+    mean = scale * np.array([interval.mean for _, interval in known])
+    half = scale * np.array([bar_length(interval) for _, interval in known])
     # A band on a logarithmic scale must not reach 0.
     low, high = np.maximum(mean - half, mean / 100), mean + half
     axes.fill_between(x, low, high, color=look["color"], **style.band(lines))
     if len(x) == 1:
         axes.vlines(x, low, high, color=look["color"], linewidth=1)
     axes.plot(x, mean, **{"label": label, **look})
-    return [float(one) for one in mean]
+    return [float(number) for number in mean]
 
 
 def bar_length(interval: Interval | None) -> float:
-    """Half the width of an interval as an error bar shows it: none for a single run."""
+    """Returns the half-width of an interval for an error bar; 0 for a single run."""
     return interval.half_width if interval and isfinite(interval.half_width) else 0.0

@@ -2,9 +2,9 @@
 
 | file | content |
 | --- | --- |
-| tailroom-paper.json | which paper and form it is |
+| tailroom-paper.json | name and form of the paper |
 | store/ | every run |
-| data/PART.parquet, .csv | a row a run of that part |
+| data/PART.parquet, .csv | a row per run of that part |
 | figure-PART.png | its picture |
 | claims.json | claims, numbers and verdicts |
 | report.md | the same to read, with the pictures |
@@ -35,14 +35,14 @@ from tailroom.studies.sweep_study.tables import table_of_runs
 
 MARKER = "tailroom-paper.json"
 LONG_COLUMNS = ("scenario", "summary")
-"""Of a run, as the store has them; too long for a table that people open."""
+"""Columns of the store that are too long for a table."""
 
 
 def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[Path, Store]:
-    """A new directory for a paper in a form, or the one of an earlier reproduction of the same.
+    """Opens a new directory, or the directory of an earlier reproduction of the paper in this form.
 
     Raises:
-        OutputDirectoryError: It holds something else, or cannot be written.
+        OutputDirectoryError: The directory has other content, or cannot be written.
     """
     path = Path(out).absolute()
     if path.exists() and not path.is_dir():
@@ -93,7 +93,7 @@ def write(done: Reproduction) -> None:
 
 
 def _runs(part: PartDone) -> pa.Table:
-    """One row a run, with the name of its study first."""
+    """One row per run, with the name of its study first."""
     tables = []
     for name, study in part.found.studies.items():
         finished = [(point.settings, run.row) for point in study.points for run in point.runs]

@@ -1,4 +1,4 @@
-"""What a paper is made of: parts with studies, pictures and claims."""
+"""A paper: parts with studies, pictures and claims."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 
 def check_names(of: str, names: Sequence[str]) -> None:
-    """Raises ValueError if these cannot be files beside each other, as parts and studies are."""
+    """Raises ValueError if these names are not distinct, valid file names."""
     for name in names:
         if not name or name.startswith(".") or "/" in name:
-            raise ValueError(f"{of}: {name!r} is no name of a file; leave out slashes and dots")
+            raise ValueError(
+                f"{of}: {name!r} is not a file name; leave out slashes and leading dots"
+            )
         if names.count(name) > 1:
-            raise ValueError(f"{of}: there are two of the name {name!r}; give each its own")
+            raise ValueError(f"{of}: the name {name!r} is used twice; give each its own name")
 
 
 @dataclass(frozen=True)
@@ -27,18 +29,18 @@ class Study:
     """A sweep of one scenario."""
 
     name: str
-    """Its name in its part."""
+    """Name of the study in its part."""
     scenario: str | Scenario
     """A shipped scenario ("barman-2004/figure-3.toml"), or a table as in such a file."""
     grid: Mapping[str, Sequence[object]] = field(default_factory=dict)
     """Keys with their values, every combination a point; before the scenario's own `[sweep]`."""
     together: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    """Keys whose values go together."""
+    """Keys whose values vary together, row by row."""
     set: Mapping[str, object] = field(default_factory=dict)
-    """Values replaced in every run."""
+    """Values that replace those of the scenario in every run."""
     seeds: int = 5
     keep: tuple[str, ...] = ()
-    """Tables kept of every run, such as `flow_series`."""
+    """Tables that are stored for every run, such as `flow_series`."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,13 @@ class Part:
     """A figure, a table, or a question that the paper leaves open."""
 
     name: str
-    """What `--figure` takes: "3", "table-1", "sensitivity"."""
+    """Name for `--figure`: "3", "table-1", "sensitivity"."""
     title: str
     studies: Callable[[Form], Sequence[Study]]
     draw: "Callable[[Found], Figure]"
     claims: tuple[Claim, ...] = ()
     note: str = ""
-    """A paragraph for the report: how it was done, and what the paper does not say."""
+    """Paragraphs for the report: the method, and the parameters that the paper does not state."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class Paper:
     venue: str
     parts: tuple[Part, ...]
     times: str
-    """How long its forms take on two cores."""
+    """Duration of its forms on two cores."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError if parts have the same name, or one that no file can have."""
+        """Raises ValueError if parts share a name, or a name is not a valid file name."""
         check_names(self.name, [part.name for part in self.parts])

@@ -71,8 +71,12 @@ def _read(store: Store, keys: set[str]) -> dict[str, RunFound]:
 def _judged(
     part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, RunFound]
 ) -> PartDone:
-    """Judges the claims of a part by what its studies have found."""
-    records = {one.study.name: one.record for one in planned if one.part is part}
+    """Judges the claims of a part by the results of its studies."""
+    records = {
+        planned_study.study.name: planned_study.record
+        for planned_study in planned
+        if planned_study.part is part
+    }
     studies = {name: StudyFound.of(record, runs) for name, record in records.items()}
     found = Found(form, studies)
     return PartDone(part, found, tuple((claim, claim.judge(found)) for claim in part.claims))

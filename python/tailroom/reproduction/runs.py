@@ -34,8 +34,8 @@ class Planned:
             id=f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}",
             title=self.what.title,
             scenario=self.what.source.place,
-            axes={one.key: list(one.values) for one in self.what.axes},
-            points=[{"settings": one.settings, "runs": one.keys} for one in self.points],
+            axes={axis.key: list(axis.values) for axis in self.what.axes},
+            points=[{"settings": point.settings, "runs": point.keys} for point in self.points],
         )
 
 
@@ -43,7 +43,7 @@ def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
     """Plans every study of these parts.
 
     Raises:
-        ValueError: Studies of a part have the same name, or one that no file can have.
+        ValueError: Studies of a part share a name, or a name is not a valid file name.
     """
     planned: list[Planned] = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""A key of the scenario and the values that it is to take: one axis of a curve or a sweep."""
+"""A key of the scenario with its values: an axis of a curve or a sweep."""
 
 import re
 import tomllib
@@ -10,7 +10,7 @@ from typing import Any
 from tailroom.errors import ScenarioError
 
 MOST_POINTS = 10_000
-"""More values of one key are refused."""
+"""Largest number of values of a key."""
 
 _QUANTITY = re.compile(r"\s*([-+]?[0-9._]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
 _RANGE_KEYS = ("from", "to", "points", "scale")
@@ -22,7 +22,7 @@ _HOW = (
 
 @dataclass(frozen=True)
 class Axis:
-    """Values of one key, in the order in which they are drawn."""
+    """Values of a key, in the order of drawing."""
 
     key: str
     """Dotted key of the scenario."""
@@ -31,15 +31,18 @@ class Axis:
 
     @property
     def numbers(self) -> list[float] | None:
-        """The values as numbers of one unit; `None` if they are not."""
+        """The values as numbers of a common unit; `None` if there are other values."""
         read = [_quantity(value) for value in self.values]
-        if any(one is None for one in read) or len({one[1] for one in read if one}) > 1:
+        if (
+            any(quantity is None for quantity in read)
+            or len({quantity[1] for quantity in read if quantity}) > 1
+        ):
             return None
-        return [one[0] for one in read if one]
+        return [quantity[0] for quantity in read if quantity]
 
     @property
     def unit(self) -> str:
-        """The unit of `numbers`; empty without one."""
+        """The unit of `numbers`; empty without a unit."""
         first = _quantity(self.values[0])
         return first[1] if first and self.numbers is not None else ""
 
@@ -48,14 +51,14 @@ def axis(key: str, values: object) -> Axis:
     """Reads the values of a key: a list of them, or a range with `from`, `to` and `points`.
 
     Raises:
-        ScenarioError: There is no value, or the range is none.
+        ScenarioError: There is no value, or the range is wrong.
     """
     if isinstance(values, Mapping):
         read: Sequence[object] = _range(key, values)
     elif isinstance(values, (list, tuple)):
         read = values
     else:
-        raise ScenarioError(f"{key}: {values!r} is no list of values; {_HOW}")
+        raise ScenarioError(f"{key}: {values!r} is not a list of values; {_HOW}")
     if not read:
         raise ScenarioError(f"{key}: the list of values is empty; {_HOW}")
     if len(read) > MOST_POINTS:
@@ -83,11 +86,11 @@ def parse_axis(text: str) -> Axis:
     """Reads KEY=VALUES from the command line: a TOML list or table, or values between commas.
 
     Raises:
-        ScenarioError: It is not of that form, or `axis` refuses the values.
+        ScenarioError: The text has another form, or `axis` refuses the values.
     """
     key, equals, values = (part.strip() for part in text.partition("="))
     if not (key and equals and values):
-        raise ScenarioError(f"{text}: no KEY=VALUES; {_HOW}")
+        raise ScenarioError(f"{text}: not KEY=VALUES; {_HOW}")
     try:
         return axis(key, tomllib.loads(f"values = {values}")["values"])
     except tomllib.TOMLDecodeError:
@@ -100,7 +103,7 @@ def parse_axis(text: str) -> Axis:
 
 
 def key_words(key: str) -> str:
-    """A key as a label says it: `links.core.queue.limit` is "queue limit of core"."""
+    """Returns a key as a label: `links.core.queue.limit` is "queue limit of core"."""
     parts = key.split(".")
     if parts[0] in ("links", "flows") and len(parts) > 2:
         return f"{' '.join(parts[2:])} of {parts[1]}".replace("_", " ")
@@ -108,16 +111,16 @@ def key_words(key: str) -> str:
 
 
 def value_words(value: object, among: Sequence[object]) -> str:
-    """A value in few words: of a table its kind, and what tells it from others of its kind.
+    """Returns a value in few words: of a table its kind and its distinguishing parameters.
 
-    A control of the user's own is named instead of its kind.
+    The user's own control is named instead of its kind.
 
     Args:
-        value: Of a key of the scenario.
-        among: The values that the key takes; the words tell them apart.
+        value: A value of the key.
+        among: All values of the key; the words distinguish them.
     """
     if isinstance(value, Mapping) and "kind" in value:
-        alike = [table for one in among if _kind(table := _as_table(one)) == _kind(value)]
+        alike = [table for other in among if _kind(table := _as_table(other)) == _kind(value)]
         keys = [key for table in alike for key in table if key not in ("kind", "control")]
         differing = [
             key
@@ -127,20 +130,20 @@ def value_words(value: object, among: Sequence[object]) -> str:
         words = (f"{key} {value_words(value[key], [value[key]])}" for key in differing)
         return " ".join([_kind(value), ", ".join(words)]).strip()
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {value_words(one, [one])}" for key, one in value.items())
+        return ", ".join(f"{key} {value_words(item, [item])}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
-        return " to ".join(value_words(one, [one]) for one in value)
+        return " to ".join(value_words(item, [item]) for item in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def setting_words(settings: Mapping[str, object], axes: Mapping[str, Sequence[object]]) -> str:
-    """Settings in one line, e.g. "links.core.queue = codel, flows.reno.count = 4".
+    """Returns settings in one line, e.g. "links.core.queue = codel, flows.reno.count = 4".
 
     Args:
         settings: Values by key.
-        axes: The values that each key takes.
+        axes: All values of each key.
     """
     return ", ".join(
         f"{key} = {value_words(value, axes.get(key, [value]))}" for key, value in settings.items()
@@ -148,13 +151,13 @@ def setting_words(settings: Mapping[str, object], axes: Mapping[str, Sequence[ob
 
 
 def headings(keys: Sequence[str]) -> list[str]:
-    """The last part of each key, where that tells them apart; else the keys."""
+    """Returns the last part of each key if it is unique; else the keys."""
     last = [key.rpartition(".")[2] for key in keys]
     return last if len(set(last)) == len(last) else list(keys)
 
 
 def _as_table(value: object) -> Mapping[str, Any]:
-    """A table; of a word the table of that kind."""
+    """Returns a table; for a word, the table of that kind."""
     if isinstance(value, Mapping):
         return value
     return {"kind": value} if isinstance(value, str) else {}
@@ -166,7 +169,7 @@ def _kind(table: Mapping[str, Any]) -> str:
 
 
 def bare_value(text: str) -> object:
-    """A value as the command line gives it: TOML if it is, else text."""
+    """Parses a value of the command line: TOML if valid, else text."""
     try:
         value: object = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -202,7 +205,7 @@ def _range(key: str, given: Mapping[str, Any]) -> list[object]:
     low, high, unit = first[0], last[0], first[1]
     if low == high or (scale == "log" and min(low, high) <= 0):
         raise ScenarioError(
-            f"{key}: no range from {low:g} to {high:g}; the ends differ, and are positive on a "
+            f"{key}: no range from {low:g} to {high:g}; give different ends, positive on a "
             "logarithmic scale"
         )
     numbers = [_between(low, high, place / (points - 1), scale) for place in range(points)]
@@ -221,9 +224,9 @@ def _between(low: float, high: float, part: float, scale: str) -> float:
 
 
 def _written(numbers: list[float], unit: str, whole: bool) -> list[object]:
-    """The numbers as a scenario has them; whole ones without repetition."""
+    """Returns the numbers as scenario values; whole numbers without repetition."""
     if whole:
         rounded = dict.fromkeys(round(number) for number in numbers)
         return [f"{number} {unit}" if unit else number for number in rounded]
-    # Six digits say all that a range needs, and 0.3 stays 0.3.
+    # Six digits suffice for a range, and 0.3 stays 0.3.
     return [f"{number:.6g} {unit}" if unit else float(f"{number:.6g}") for number in numbers]

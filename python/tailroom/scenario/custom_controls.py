@@ -1,4 +1,4 @@
-"""Congestion controls of the user's own: given as an object, or found as "module:Class"."""
+"""The user's own congestion controls: given as an object, or named as "module:Class"."""
 
 import copy
 import difflib
@@ -22,80 +22,80 @@ from tailroom.errors import ControlError, ScenarioError
 
 
 class CongestionControl(Protocol):
-    """The law of a flow's window in congestion avoidance.
+    """The window law of a flow in congestion avoidance.
 
-    Slow start, loss recovery and timeouts are the sender's, and so is the least window, 1 packet.
-    Two more methods are called where a control has them, and return nothing:
+    The sender performs slow start, loss recovery and timeouts, and keeps the window at 1 packet or
+    more. Two optional methods return nothing:
     `on_rto(self, event: CongestionEvent)` at a retransmission timeout, before `on_congestion` is
     asked, and `on_round(self, event: RoundEvent)` at the end of each round trip, before `on_ack`.
     """
 
     def on_ack(self, event: AckEvent, /) -> float:
-        """The window after an ACK in congestion avoidance, in packets."""
+        """Returns the window after an ACK in congestion avoidance, in packets."""
 
     def on_congestion(self, event: CongestionEvent, /) -> float:
-        """The window to fall to, in packets; it becomes ssthresh."""
+        """Returns the window after the reduction, in packets; it becomes ssthresh."""
 
 
 class RateBasedControl(Protocol):
-    """A control that models the path: it answers each ACK with a window and a pacing rate.
+    """A control that models the path: each ACK sets a window and a pacing rate.
 
-    Loss recovery and timeouts are the sender's; after a timeout the window is 1 packet until the
-    next ACK. Three more methods are called where a control has them:
-    `on_lost(self, event: LostPacketEvent)` for each packet newly taken for lost, before the ACK
-    that tells of it, and `on_congestion(self, event: CongestionEvent)` at the beginning of a
+    The sender performs loss recovery and timeouts; after a timeout the window is 1 packet until the
+    next ACK. Three methods are optional: `on_lost(self, event: LostPacketEvent)` for each packet
+    newly considered lost, before the ACK that reports the loss, and
+    `on_congestion(self, event: CongestionEvent)` at the beginning of a
     repair, at a timeout and at an ECN mark; both return nothing.
     `on_restart(self, event: RestartEvent)`, at the first packet after a time with nothing to send,
     returns a `ControlOutput`.
     """
 
     def begin(self, event: BeginEvent, /) -> ControlOutput:
-        """How to send until the first ACK."""
+        """Returns window and pacing rate until the first ACK."""
 
     def on_rate_sample(self, event: RateSampleEvent, /) -> ControlOutput:
-        """How to send after an ACK, whatever the sender is doing."""
+        """Returns window and pacing rate after an ACK, in any state of the sender."""
 
 
 ControlFactory: TypeAlias = Callable[..., CongestionControl | RateBasedControl]
-"""A class, or anything to call that makes a control; it is called once for each flow.
+"""A class or another callable that returns a control; it is called once per flow.
 
-A function that makes rate-based controls says so by an attribute, `is_rate_based = True`, so that
-the memory for their records of packets in flight is counted before the run.
+A function that returns rate-based controls has the attribute `is_rate_based = True`, so that the
+memory for their records of packets in flight is counted before the run.
 """
 
 WINDOW_METHODS = {
     "on_ack": "the window after an ACK in packets",
     "on_congestion": "the window to fall to in packets",
 }
-"""What a control that sets a window must have, and what it returns."""
+"""Required methods of a control that sets a window, with their results."""
 RATE_METHODS = {
     "begin": "a tailroom.ControlOutput",
     "on_rate_sample": "a tailroom.ControlOutput",
 }
-"""What a rate-based control must have, and what it returns; the second makes it one."""
+"""Required methods of a rate-based control, with their results; the second identifies it."""
 
 EXAMPLE = '"mymodule:MyControl"'
 
 _NAMELESS = uuid.uuid4().hex
-"""Stands for code that has no file to tell it from other code."""
+"""Hash of code without a file."""
 
 
 @dataclass(frozen=True)
 class OwnControls:
-    """Where the controls of a scenario come from."""
+    """The user's own controls of a scenario."""
 
     directory: Path = Path()
-    """Modules are looked for here too: it is the scenario file's."""
+    """Directory of the scenario file, searched for modules too."""
     given: dict[str, ControlFactory] = field(default_factory=dict)
-    """Objects that the caller has handed over, by the name that the scenario gets for them."""
+    """Objects of the caller, by their names in the scenario."""
     codes: dict[str, str | None] = field(default_factory=dict)
-    """SHA-256 of their code, where they have come without its file, by the same name."""
+    """SHA-256 of the code of objects without a file, by the same names."""
 
     def give(self, group: str, control: str | ControlFactory) -> object:
-        """Takes a control for a group of flows, and says what the scenario writes for it.
+        """Registers a control for a group of flows; returns its value in the scenario.
 
         Raises:
-            ScenarioError: It is nothing that makes controls.
+            ScenarioError: The object is not callable.
         """
         if isinstance(control, str):
             return control
@@ -116,7 +116,7 @@ class OwnControls:
         return {"kind": "custom", "control": name, "parameters": parameters}
 
     def find(self, name: str, parameters: str) -> "_Maker | None":
-        """What makes a flow's control; `None` if the name is not that of a Python object.
+        """Returns the maker of a flow's control; `None` if the name is not that of a Python object.
 
         Args:
             name: As in "module:Class".
@@ -137,7 +137,7 @@ class OwnControls:
         return _Maker(factory, keywords)
 
     def fingerprint(self, controls: Iterable[str]) -> str:
-        """Tells apart what the names of these controls of the user's own do not.
+        """Returns a fingerprint of the code and the objects of these controls.
 
         Raises:
             ScenarioError: A control cannot be sent to another process, or its code has changed.
@@ -149,26 +149,26 @@ class OwnControls:
                 parts.append(pickle.dumps(self.given.get(name)).hex())
             except (pickle.PicklingError, AttributeError, TypeError) as error:
                 raise ScenarioError(
-                    f"{name}: cannot go to another process ({error}); define it at the top level "
-                    f"of a module, and name it as in {EXAMPLE} or give the class"
+                    f"{name}: cannot be sent to another process ({error}); define it at the top "
+                    f"level of a module, and name it as in {EXAMPLE} or give the class"
                 ) from None
         return "".join(parts)
 
     def code_hash(self, name: str) -> str | None:
-        """SHA-256 of the file with a control's code, once found; `None` if it has none."""
+        """Returns the SHA-256 of the file with a control's code; `None` without a file."""
         if name in self.codes:
             return self.codes[name]
         file = source_file(name)
         return hashlib.sha256(file.read_bytes()).hexdigest() if file else None
 
     def gathered(self, names: Iterable[str]) -> "OwnControls":
-        """The same controls as objects, which can go to where their files are not."""
+        """Returns the same controls as objects, for machines without their files."""
         given = {name: self.given.get(name) or self._load(name) for name in names}
         codes = {name: self.code_hash(name) for name in given}
         return OwnControls(self.directory.absolute(), given, codes)
 
     def _free_name(self, control: ControlFactory) -> str:
-        """Module and name of an object; numbered if another object is named so already."""
+        """Returns module and name of an object, numbered if another object has this name."""
         inner = control.func if isinstance(control, functools.partial) else control
         place = getattr(inner, "__module__", type(inner).__module__)
         name = getattr(inner, "__qualname__", type(inner).__qualname__)
@@ -204,9 +204,9 @@ class OwnControls:
         return factory
 
     def _import(self, name: str, module_name: str) -> object:
-        """Imports as Python does, and from the scenario's and the current directory."""
+        """Imports a module, also from the directories of the scenario and of the process."""
         places = [self.directory.absolute(), Path.cwd()]
-        # They stay: a module may import others beside it while it runs.
+        # The directories stay in sys.path: a module may import its neighbours during the run.
         sys.path.extend(dict.fromkeys(str(at) for at in places if str(at) not in sys.path))
         importlib.invalidate_caches()
         try:
@@ -226,7 +226,7 @@ class OwnControls:
 
 
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """The part of a traceback that begins in the user's code."""
+    """Returns the part of a traceback that begins in the user's code."""
     here = (
         str(Path(__file__).parents[1]),
         "<frozen importlib",
@@ -242,7 +242,7 @@ def _import_error(name: str, module_name: str, error: Exception) -> ControlError
 
 
 def _check_origin(name: str, top: str, places: list[Path]) -> None:
-    """Refuses to run another module than the one beside the scenario that has the same name."""
+    """Refuses a module that hides the module of the same name beside the scenario."""
     loaded = getattr(sys.modules[top], "__file__", None)
     candidates = (at / file for at in places for file in (f"{top}.py", f"{top}/__init__.py"))
     meant = next((file for file in candidates if file.is_file()), None)
@@ -255,8 +255,8 @@ def _check_origin(name: str, top: str, places: list[Path]) -> None:
     )
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    return one.samefile(other) or one.read_bytes() == other.read_bytes()
+def _is_same(file: Path, other: Path) -> bool:
+    return file.samefile(other) or file.read_bytes() == other.read_bytes()
 
 
 def _is_plain(value: object) -> bool:
@@ -269,7 +269,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any]) -> None:
-    """Refuses a class without the methods, and parameters that it does not take."""
+    """Refuses a class that lacks methods, and parameters that the class does not take."""
     if inspect.isclass(factory):
         missing = _missing_method(factory)
         if missing:
@@ -285,7 +285,7 @@ def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any])
 
 
 def _missing_method(control: object) -> str | None:
-    """Says which method a control lacks."""
+    """Returns which method a control lacks; `None` if it has all."""
     is_rate_based = callable(getattr(control, "on_rate_sample", None))
     if is_rate_based and callable(getattr(control, "on_ack", None)):
         return (
@@ -300,13 +300,13 @@ def _missing_method(control: object) -> str | None:
 
 @dataclass(frozen=True)
 class _Maker:
-    """Makes a control for each flow, and says beforehand which kind it is."""
+    """Makes a control per flow; knows its kind in advance."""
 
     factory: ControlFactory
     keywords: Mapping[str, Any]
 
     def __call__(self) -> CongestionControl | RateBasedControl:
-        """Makes the control of one flow."""
+        """Makes the control of a flow."""
         control = self.factory(**copy.deepcopy(dict(self.keywords)))
         missing = _missing_method(control)
         if missing:
@@ -316,7 +316,7 @@ class _Maker:
 
     @property
     def is_rate_based(self) -> bool:
-        """Whether the controls are rate-based, as far as it shows before one is made."""
+        """Whether the controls are rate-based, as far as class or attribute show."""
         factory = self.factory
         inner = factory.func if isinstance(factory, functools.partial) else factory
         if inspect.isclass(inner):
@@ -325,13 +325,13 @@ class _Maker:
 
 
 _loaded: dict[str, tuple[object, str]] = {}
-"""Digest of each module's file when it was first asked for, with the import that it came from."""
+"""First digest of each module's file, with the import that it belongs to."""
 
 
 def digest_of_code(control: str) -> str:
-    """The SHA-256 of the file with a control's code, as long as that is the code in memory.
+    """Returns the SHA-256 of the file with a control's code, if the file is unchanged.
 
-    A control that was defined without a file is taken for another one in each process.
+    A control without a file counts as a different control in each process.
 
     Raises:
         ScenarioError: The file has changed since it was imported.
@@ -354,14 +354,14 @@ def digest_of_code(control: str) -> str:
 
 
 def source_file(control: str) -> Path | None:
-    """The file with the code of a control that has been found; `None` if it has none."""
+    """Returns the file with the code of an imported control; `None` without a file."""
     module = sys.modules.get(control.partition(":")[0])
     file = getattr(module, "__file__", None)
     return Path(file) if file and Path(file).is_file() else None
 
 
 def portable_file(control: str) -> Path | None:
-    """The same, if that file alone can be imported from another directory under the same name."""
+    """Returns that file if it can be imported alone, from another directory, by the same name."""
     module_name = control.partition(":")[0]
     file = source_file(control)
     if file is None or file.name != f"{module_name}.py":
@@ -370,13 +370,13 @@ def portable_file(control: str) -> Path | None:
 
 
 def beside(control: ControlFactory) -> list[ModuleType]:
-    """The module of a control and those beside it, as far as they are loaded, unless installed."""
+    """Returns the loaded modules in the directory of a control, unless they are installed."""
     inner = control.func if isinstance(control, functools.partial) else control
     file = source_file(getattr(inner, "__module__", type(inner).__module__))
     if file is None or _is_installed(file):
         return []
-    places = ((one, getattr(one, "__file__", None)) for one in list(sys.modules.values()))
-    return [one for one, at in places if at and Path(at).parent == file.parent]
+    places = ((module, getattr(module, "__file__", None)) for module in list(sys.modules.values()))
+    return [module for module, at in places if at and Path(at).parent == file.parent]
 
 
 def _is_installed(file: Path) -> bool:

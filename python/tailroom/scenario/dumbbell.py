@@ -48,12 +48,12 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     more than 20 million packets.
 
     Args:
-        rate: Of the link, with its unit, as in `"1 Gbit/s"`.
+        rate: Rate of the link with its unit, as in `"1 Gbit/s"`.
         rtt: Two-way propagation delay with its unit, as in `"40 ms"` or `"5 ms to 200 ms"`.
-        flows: How many, or how many of each congestion control: `{"cubic": 500, "bbr3": 100}`.
+        flows: Number of flows, or number per congestion control: `{"cubic": 500, "bbr3": 100}`.
         congestion: The congestion control of all flows, where `flows` is a number; CUBIC if left
             out.
-        duration: Of a run, with its unit.
+        duration: Simulated time of a run, with its unit.
         host: Profile of the hosts, as `tailroom list host` names it.
 
     Raises:
@@ -102,7 +102,7 @@ def read_flows(text: str) -> int | dict[str, int]:
     """Reads `10`, or `500 cubic, 100 bbr3`.
 
     Raises:
-        ScenarioError: It is neither.
+        ScenarioError: The text is neither.
     """
     if text.strip().isdecimal():
         return int(text)
@@ -119,7 +119,7 @@ def read_flows(text: str) -> int | dict[str, int]:
 
 
 def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, int]:
-    """How many flows each congestion control has."""
+    """Returns the number of flows per congestion control."""
     if isinstance(flows, Mapping):
         if congestion is not None:
             raise ScenarioError(
@@ -133,17 +133,19 @@ def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, in
         if count < 1:
             raise ScenarioError(f"flows: {count} flows; give at least 1")
     if not mix:
-        raise ScenarioError("flows: there are none; give at least 1")
+        raise ScenarioError("flows: is empty; give at least 1 flow")
     return mix
 
 
 def _known(name: str, kind: str) -> str:
-    """The kind of a component, if there is one of this name."""
-    known = [one["kind"] for one in json.loads(_engine.components())[name]]
+    """Returns the kind of a component after checking that it exists."""
+    known = [component["kind"] for component in json.loads(_engine.components())[name]]
     if kind in known:
         return kind
     near = difflib.get_close_matches(kind, known, n=2, cutoff=0.5)
-    near += [one for one in known if one.startswith(kind) and one not in near]
+    near += [
+        known_kind for known_kind in known if known_kind.startswith(kind) and known_kind not in near
+    ]
     meant = f"did you mean `{'` or `'.join(near)}`? " if near else ""
     raise ScenarioError(f'{name}: "{kind}" is unknown; {meant}`tailroom list {name}` names all')
 
@@ -166,7 +168,7 @@ def _read_rtts(rtt: str) -> tuple[float, float]:
     if not match:
         rtt_s = _read("rtt", "positive_duration", rtt)
         return rtt_s, rtt_s
-    ends = [one for one in match.groups() if one is not None]
+    ends = [text for text in match.groups() if text is not None]
     shortest_s, longest_s = (_read("rtt", "positive_duration", end) for end in ends)
     if shortest_s >= longest_s:
         raise ScenarioError(f'rtt: "{rtt}" is empty; give the shorter RTT first')
@@ -174,7 +176,7 @@ def _read_rtts(rtt: str) -> tuple[float, float]:
 
 
 def _check_text(name: str, value: object, example: str) -> None:
-    """Refuses a number: it would have no unit."""
+    """Refuses a number, which has no unit."""
     if value is not None and not isinstance(value, str):
         raise ScenarioError(f'{name}: {value!r} has no unit; write a string, as in "{example}"')
 

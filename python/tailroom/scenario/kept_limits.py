@@ -1,8 +1,8 @@
 """A queue discipline that is named by a word keeps the limit of the scenario's queue.
 
-`links.down.queue = codel, pie` among the values of a key asks what another discipline does with the
-same buffer, so the word replaces the kind, keeps the `limit` that the scenario gives, and drops the
-other parameters. A queue that is written as a table is taken as it is written.
+`links.down.queue = codel, pie` compares disciplines with the same buffer: the word replaces the
+kind, keeps the `limit` of the scenario, and drops the other parameters. A queue that is written as
+a table is used unchanged.
 """
 
 import json
@@ -19,15 +19,15 @@ from tailroom.scenario.source import ScenarioSource
 
 @dataclass(frozen=True)
 class KeptLimit:
-    """What became of words among the values of a queue."""
+    """The limit of the queues that are named by words."""
 
     key: str
-    """Of the queue, e.g. `links.down.queue`."""
+    """Key of the queue, e.g. `links.down.queue`."""
     limit: object | None
-    """As the scenario gives it; `None` if it gives none, or if it varies itself."""
+    """Limit of the scenario; `None` if the scenario has none, or if the limit varies."""
 
     def __str__(self) -> str:
-        """A sentence for the reader of the results."""
+        """Returns a note on the results."""
         if self.limit is None:
             return f"{self.key}: the scenario gives no limit, so each discipline has its default"
         return f"{self.key}: limit {self.limit} kept from the scenario"
@@ -41,22 +41,22 @@ def spell_out(
     Args:
         source: The scenario.
         axes: The keys that vary.
-        varied: Other keys that vary. A limit that varies itself is not kept.
+        varied: Other keys that vary. A limit that varies is not kept.
 
     Returns:
-        The axes, and a `KeptLimit` for each with words.
+        The axes, and a `KeptLimit` per axis with words.
     """
-    keys = {*varied, *(one.key for one in axes)}
+    keys = {*varied, *(axis.key for axis in axes)}
     spelled, kept = [], []
-    for one in axes:
-        if _is_queue(one.key) and any(isinstance(value, str) for value in one.values):
-            varies = f"{one.key}.limit" in keys
-            limit = None if varies else written_value(source, f"{one.key}.limit")
-            values = tuple(_as_table(value, limit) for value in one.values)
-            spelled.append(Axis(one.key, values))
-            kept += [] if varies else [KeptLimit(one.key, limit)]
+    for axis in axes:
+        if _is_queue(axis.key) and any(isinstance(value, str) for value in axis.values):
+            varies = f"{axis.key}.limit" in keys
+            limit = None if varies else written_value(source, f"{axis.key}.limit")
+            values = tuple(_as_table(value, limit) for value in axis.values)
+            spelled.append(Axis(axis.key, values))
+            kept += [] if varies else [KeptLimit(axis.key, limit)]
         else:
-            spelled.append(one)
+            spelled.append(axis)
     return tuple(spelled), kept
 
 
@@ -76,7 +76,7 @@ def written_value(source: ScenarioSource, key: str) -> object | None:
 
 
 def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
-    """The table of this key, made where there is none."""
+    """Returns the table of this key, created if missing."""
     if not isinstance(table.get(key), dict):
         table[key] = {}
     inner: dict[str, Any] = table[key]
@@ -99,7 +99,7 @@ def _as_table(value: object, limit: object | None) -> object:
 def _limited() -> frozenset[str]:
     """Kinds of queue disciplines that take a limit."""
     return frozenset(
-        one["kind"]
-        for one in json.loads(_engine.components())["queue"]
-        if any(parameter["name"] == "limit" for parameter in one["parameters"])
+        component["kind"]
+        for component in json.loads(_engine.components())["queue"]
+        if any(parameter["name"] == "limit" for parameter in component["parameters"])
     )

@@ -1,18 +1,18 @@
-"""Values by name that answer a wrong name with the nearest one."""
+"""Values by name, with suggestions for misspelled names."""
 
 import difflib
 from collections.abc import Iterable
 from typing import Any
 
 MOST_NAMED = 12
-"""Names that an error lists where none is near."""
+"""Largest number of names that an error lists."""
 
 
 class NamedValues(dict[str, Any]):
-    """A dictionary whose `KeyError` says which key may have been meant."""
+    """A dictionary whose `KeyError` suggests similar keys."""
 
     def __missing__(self, key: object) -> Any:
-        """Answers a key that is not there.
+        """Refuses a missing key.
 
         Raises:
             KeyError: Always; the message names the nearest keys.
@@ -21,15 +21,17 @@ class NamedValues(dict[str, Any]):
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """Up to three names that begin with `name`; else that resemble it; else that contain it."""
+    """Returns up to three names that begin with, else resemble, else contain `name`."""
     known = list(known)
-    begun = [one for one in known if name and one.lower().startswith(name.lower())]
+    begun = [
+        candidate for candidate in known if name and candidate.lower().startswith(name.lower())
+    ]
     alike = begun or difflib.get_close_matches(name, known, n=3)
-    return (alike or [one for one in known if name.lower() in one.lower()])[:3]
+    return (alike or [candidate for candidate in known if name.lower() in candidate.lower()])[:3]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What a user who wrote `name` may have meant: near names, else some of those there are."""
+    """Returns a suggestion for a misspelled `name`: similar names, else known names."""
     known = list(known)
     meant = near(name, known)
     if meant:

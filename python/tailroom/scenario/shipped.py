@@ -6,25 +6,25 @@ from tailroom.errors import ScenarioError
 from tailroom.scenario.named_values import near
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
-"""A TOML file for each, in directories named after where they are from."""
+"""Directory with a TOML file per scenario, in subdirectories by source."""
 
 
 def shipped_scenarios() -> dict[str, Path]:
-    """The file of each shipped scenario by its name, as in `first` or `barman-2004/figure-3`."""
+    """Returns the file of each shipped scenario by name: `first`, `barman-2004/figure-3`."""
     paths = sorted(SCENARIOS.rglob("*.toml"))
     return {path.relative_to(SCENARIOS).with_suffix("").as_posix(): path for path in paths}
 
 
 def shipped_scenario(name: str) -> Path | None:
-    """The file of a shipped scenario, by its name or the last part of it; `None` if there is none.
+    """Returns the file of a shipped scenario by its name or the last part of its name, else `None`.
 
     Raises:
-        ScenarioError: The last part is that of several names.
+        ScenarioError: Several names have this last part.
     """
     known = shipped_scenarios()
     if name in known:
         return known[name]
-    found = [one for one in known if one.rpartition("/")[2] == name]
+    found = [full_name for full_name in known if full_name.rpartition("/")[2] == name]
     if len(found) > 1:
         raise ScenarioError(
             f"{name}: several shipped scenarios have this name; choose one of {', '.join(found)}"
@@ -33,6 +33,10 @@ def shipped_scenario(name: str) -> Path | None:
 
 
 def near_names(name: str) -> list[str]:
-    """Up to three names of shipped scenarios that a user who wrote `name` may have meant."""
-    by_part = {part: one for one in shipped_scenarios() for part in (one.rpartition("/")[2], one)}
-    return list(dict.fromkeys(by_part[one] for one in near(name, by_part)))
+    """Returns up to three names of shipped scenarios that resemble `name`."""
+    by_part = {
+        part: full_name
+        for full_name in shipped_scenarios()
+        for part in (full_name.rpartition("/")[2], full_name)
+    }
+    return list(dict.fromkeys(by_part[part] for part in near(name, by_part)))

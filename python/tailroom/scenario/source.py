@@ -22,9 +22,9 @@ from tailroom.scenario.shipped import near_names, shipped_scenario
 from tailroom.scenario.types import Scenario
 
 STANDARD_INPUT = "-"
-"""In place of a path: the scenario is read from standard input."""
+"""Path that stands for standard input."""
 LARGEST_SCENARIO_BYTES = 4 << 20
-"""A larger scenario file is refused: it is not one."""
+"""Largest size of a scenario file."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class ScenarioSource:
 
     text: str
     directory: Path
-    """Paths in the scenario are relative to it."""
+    """Base directory of relative paths in the scenario."""
     place: str
     """How messages name the scenario: its path or name, "stdin" for standard input, or "scenario"
     for one built in Python."""
     overrides: tuple[tuple[str, str], ...] = ()
-    """Keys with the values that replace those of the text."""
+    """Keys with values that replace values of the text."""
     controls: OwnControls = field(default_factory=OwnControls)
-    """Where congestion controls come from that are not the engine's."""
+    """The user's own congestion controls."""
 
     @classmethod
     def of(
@@ -84,11 +84,11 @@ class ScenarioSource:
         return dataclasses.replace(self, overrides=self.overrides + texts)
 
     def resolve(self, seed: int | None) -> str:
-        """The scenario as TOML with every default filled in and absolute paths of files.
+        """Returns the scenario as TOML with every default filled in and absolute file paths.
 
         Raises:
-            ScenarioError: The scenario is wrong; the message has a line for each problem (at most
-                ten), which names the place and the remedy.
+            ScenarioError: The scenario is wrong; the message has a line per problem (at most ten)
+                with the place and the remedy.
         """
         with self.named_in_errors():
             resolved = _engine.resolve(
@@ -97,11 +97,11 @@ class ScenarioSource:
         return replace_files(resolved, lambda path: str((self.directory / path).absolute()))
 
     def hash(self) -> str:
-        """Names what is simulated, whatever the seed.
+        """Returns a hash of the simulated scenario, independent of the seed.
 
-        It is the SHA-256 of the scenario as resolved at seed 0, each file replaced by the SHA-256
-        of its content, and each control of the user's own named together with that of its module:
-        comments, units and defaults left out change nothing.
+        The hash is the SHA-256 of the scenario as resolved at seed 0, with each file replaced by
+        the SHA-256 of its content and each of the user's own controls extended by the SHA-256 of
+        its module. Comments, units and omitted defaults do not change it.
         """
         content = replace_files(self.resolve(seed=0), lambda path: _sha256(Path(path).read_bytes()))
         code = [self.controls.code_hash(control) for control in own_controls(content)]
@@ -109,7 +109,7 @@ class ScenarioSource:
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """Puts the name of the file in front of each problem that the engine finds in it."""
+        """Puts the name of the file in front of each problem in an error."""
         try:
             yield
         except ScenarioError as error:
@@ -127,11 +127,11 @@ def replace_files(scenario: str, replace: Callable[[str], str]) -> str:
 
 
 def _naming_files(value: object) -> Iterator[tuple[dict[str, Any], str]]:
-    """The tables that name a file, with the key: traces of links, files of distributions."""
+    """Yields tables that name a file, with the key: traces of links, files of distributions."""
     if isinstance(value, dict):
-        # A table may have such a name too.
+        # A table may have such a key for another value.
         yield from ((value, key) for key in ("trace", "file") if isinstance(value.get(key), str))
-        # What a control of the user's own takes is not for us to read.
+        # Parameters of the user's own controls are opaque.
         items = [item for key, item in value.items() if key != "parameters"]
     else:
         items = value if isinstance(value, list) else []
@@ -140,7 +140,7 @@ def _naming_files(value: object) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def own_controls(scenario: str) -> list[str]:
-    """Names of the congestion controls in a resolved scenario (TOML) that are the user's own."""
+    """Returns the names of the user's own controls in a resolved scenario (TOML)."""
     groups = tomllib.loads(scenario)["flows"].values()
     controls = [group.get("congestion", {}) for group in groups]
     return [control["control"] for control in controls if control.get("kind") == "custom"]
@@ -151,7 +151,7 @@ def _sha256(content: bytes) -> str:
 
 
 def _override_text(value: object) -> str:
-    """Writes a value as the command line would give it."""
+    """Returns a value as text for the command line."""
     return value if isinstance(value, str) else _inline(value)
 
 
@@ -193,7 +193,7 @@ def _decoded(content: bytes, place: str) -> str:
     if len(content) > LARGEST_SCENARIO_BYTES:
         raise ScenarioError(
             f"{place}: the scenario is larger than 4 MiB; "
-            "keep long schedules in a file of their own and name that in the scenario"
+            "move long schedules into a separate file and name that file in the scenario"
         )
     try:
         return content.decode("utf-8-sig")

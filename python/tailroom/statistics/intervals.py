@@ -19,7 +19,7 @@ class Interval:
     half_width: float
     """Infinite for a single value."""
     count: int
-    """Independent values that it is made of."""
+    """Number of independent values."""
 
     @property
     def low(self) -> float:
@@ -33,11 +33,11 @@ class Interval:
 
 
 def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFIDENCE) -> Interval:
-    """The mean of independent values with its interval by Student's t distribution.
+    """Returns the mean of independent values with its interval by Student's t distribution.
 
     Args:
-        values: At least one.
-        confidence: In (0, 1).
+        values: At least one value.
+        confidence: Confidence level in (0, 1).
 
     Raises:
         ValueError: There are no values.
@@ -45,10 +45,10 @@ def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFI
     array = np.asarray(values, dtype=float)
     count = array.size
     if count == 0:
-        raise ValueError("no values to take the mean of")
+        raise ValueError("values: is empty; give at least one value")
     if count == 1:
         return Interval(float(array[0]), inf, 1)
-    # Differences from the first: rounding gives equal values no width.
+    # Differences from the first value: equal values give width 0 despite rounding.
     apart = array - array[0]
     error = float(np.std(apart, ddof=1)) / sqrt(count)
     # scipy.stats takes half a second to load; this is its quantile of Student's t.

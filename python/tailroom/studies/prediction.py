@@ -78,8 +78,8 @@ class Predictions:
             raise NotApplicableError(answer.why_not)
         return answer.prediction
 
-    def says(self, name: str, quantity: str) -> float | None:
-        """What the model of this name says of a quantity of a `Prediction`; `None` if nothing."""
+    def value(self, name: str, quantity: str) -> float | None:
+        """Returns a quantity of a model's `Prediction`; `None` if the model does not predict it."""
         for answer in self.answers:
             if answer.model.name == name and answer.prediction:
                 value: float | None = getattr(answer.prediction, quantity)
@@ -90,10 +90,10 @@ class Predictions:
         """Whether the model of this name predicts although one of its assumptions does not hold."""
         return any(one.failing for one in self.answers if one.model.name == name)
 
-    def who_say(self, quantity: str) -> list[str]:
+    def models_predicting(self, quantity: str) -> list[str]:
         """Names of the models that predict this quantity."""
         names = [answer.model.name for answer in self.answers]
-        return [name for name in names if self.says(name, quantity) is not None]
+        return [name for name in names if self.value(name, quantity) is not None]
 
     def as_dict(self) -> dict[str, Any]:
         """As `tailroom model --json` prints it."""
@@ -158,13 +158,14 @@ class Curves:
 
         return curves_html(self)
 
-    def who_say(self, quantity: str) -> list[str]:
+    def models_predicting(self, quantity: str) -> list[str]:
         """Names of the models that predict this quantity at any of the points."""
-        return list(dict.fromkeys(name for one in self.points for name in one.who_say(quantity)))
+        names = (name for point in self.points for name in point.models_predicting(quantity))
+        return list(dict.fromkeys(names))
 
     def values(self, name: str, quantity: str) -> list[float | None]:
-        """What a model says of a quantity, point by point."""
-        return [one.says(name, quantity) for one in self.points]
+        """Returns a model's prediction of a quantity at each point."""
+        return [point.value(name, quantity) for point in self.points]
 
     def as_dict(self) -> dict[str, Any]:
         """As `tailroom model --over --json` prints it."""

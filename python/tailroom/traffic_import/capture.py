@@ -23,7 +23,7 @@ from tailroom.traffic_import.capture_directions import (
 _Value = TypeVar("_Value")
 
 WINDOW_S = 0.1
-"""Peak rates are over this time unless another is given."""
+"""Default time window of peak rates, in seconds."""
 
 SHORTEST_WINDOW_S = 1e-6
 LONGEST_WINDOW_S = 3600.0
@@ -31,7 +31,7 @@ LONGEST_WINDOW_S = 3600.0
 
 @dataclass(frozen=True)
 class Capture:
-    """What a capture holds."""
+    """The TCP flows of a capture."""
 
     flows: pa.Table
     """One row for each direction of a connection that carried data, in order of start.
@@ -80,7 +80,7 @@ def import_capture(
 
     Args:
         path: The capture.
-        window_s: Peak rates are over this time: 1e-6 to 3600 seconds.
+        window_s: Time window of peak rates, 1e-6 to 3600 seconds.
         to: Only flows whose receiver is in one of these prefixes: "192.0.2.0/24", "2001:db8::/32",
             or an address.
         from_: Only flows whose sender is in one of these prefixes.
@@ -88,7 +88,7 @@ def import_capture(
     Raises:
         CaptureError: The file cannot be read, or holds no TCP connection with data, or none that
             goes from and to these prefixes.
-        ValueError: The window is too short or too long, or something is no prefix.
+        ValueError: The window is out of range, or a text is not a prefix.
     """
     receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from")
     if not SHORTEST_WINDOW_S <= window_s <= LONGEST_WINDOW_S:
@@ -143,7 +143,7 @@ def _wanted(to: Sequence[Network], from_: Sequence[Network]) -> str:
 
 
 def directions_text(directions: Directions | None) -> str:
-    """Writes how many flows go each way; empty if they go one way."""
+    """Returns the number of flows per direction in words; empty if all flows go one way."""
     if directions is None:
         return ""
     side = ", ".join(directions.side[:MOST_NAMED])
@@ -172,5 +172,5 @@ def _why_no_flows(capture: Capture) -> str:
 
 
 def skipped_text(capture: Capture) -> str:
-    """Writes the reasons with their counts."""
+    """Returns the reasons of skipped packets with their counts."""
     return ", ".join(f"{count:,} {reason}" for reason, count in capture.skipped.items())

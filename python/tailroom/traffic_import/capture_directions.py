@@ -1,4 +1,4 @@
-"""Which way the flows of a capture go: a link carries one direction, a capture shows both."""
+"""Directions of the flows of a capture: a link carries one direction, a capture has both."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -7,14 +7,14 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 Network = IPv4Network | IPv6Network
 MOST_NAMED = 3
-"""A side of more addresses than this is named by a prefix, if one tells it from the other side."""
+"""Largest number of addresses that are listed; a larger side is named by a prefix if possible."""
 
 
 def parse_prefixes(texts: str | Iterable[str], name: str) -> tuple[Network, ...]:
     """Reads prefixes (CIDR) or addresses, IPv4 or IPv6; bits behind the prefix do not count.
 
     Raises:
-        ValueError: One is neither; `name` is the option in the message.
+        ValueError: A text is neither; the message begins with `name`.
     """
     found = []
     for text in [texts] if isinstance(texts, str) else texts:
@@ -22,25 +22,26 @@ def parse_prefixes(texts: str | Iterable[str], name: str) -> tuple[Network, ...]
             found.append(ip_network(text.strip(), strict=False))
         except ValueError:
             raise ValueError(
-                f"{name} {text}: is no address or prefix; write for example 192.0.2.7, "
+                f"{name} {text}: is not an address or prefix; write for example 192.0.2.7, "
                 "192.0.2.0/24 or 2001:db8::/32"
             ) from None
     return tuple(found)
 
 
 def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
-    """Which addresses are in one of the prefixes; all if there are none."""
+    """Returns whether each address is in one of the prefixes; all True without prefixes."""
     if not prefixes:
         return [True] * len(addresses)
     inside = {
-        one: any(_address(one) in prefix for prefix in prefixes) for one in dict.fromkeys(addresses)
+        address: any(_address(address) in prefix for prefix in prefixes)
+        for address in dict.fromkeys(addresses)
     }
-    return [inside[one] for one in addresses]
+    return [inside[address] for address in addresses]
 
 
 @dataclass(frozen=True)
 class Directions:
-    """How many flows go to a side of the capture, and how many come from it."""
+    """Number of flows to a side of the capture and from that side."""
 
     side: tuple[str, ...]
     """The addresses of that side, or a prefix that holds them and none of the other side."""
@@ -65,7 +66,9 @@ def find_directions(
         receivers: The address that received it.
         sizes: Its bytes.
     """
-    counts = Counter(one for pair in zip(senders, receivers, strict=True) for one in set(pair))
+    counts = Counter(
+        address for pair in zip(senders, receivers, strict=True) for address in set(pair)
+    )
     neighbours: dict[str, set[str]] = {}
     for sender, receiver in set(zip(senders, receivers, strict=True)):
         if sender != receiver:
@@ -73,7 +76,7 @@ def find_directions(
             neighbours.setdefault(receiver, set()).add(sender)
     if not neighbours:
         return None
-    busiest = max(neighbours, key=lambda one: counts[one])  # the first, if several are
+    busiest = max(neighbours, key=lambda address: counts[address])  # the first, if several are
     side, other = _sides(busiest, neighbours)
     to_flows = from_flows = to_bytes = from_bytes = 0
     for sender, receiver, size in zip(senders, receivers, sizes, strict=True):
@@ -93,22 +96,22 @@ def _sides(start: str, neighbours: dict[str, set[str]]) -> tuple[set[str], set[s
     waiting = deque([(start, 0)])
     while waiting:
         address, parity = waiting.popleft()
-        for one in neighbours[address]:
-            if one in sides[parity]:
+        for neighbour in neighbours[address]:
+            if neighbour in sides[parity]:
                 return {start}, neighbours[start]
-            if one not in sides[1 - parity]:
-                sides[1 - parity].add(one)
-                waiting.append((one, 1 - parity))
+            if neighbour not in sides[1 - parity]:
+                sides[1 - parity].add(neighbour)
+                waiting.append((neighbour, 1 - parity))
     return sides
 
 
 def _named(side: set[str], other: set[str]) -> tuple[str, ...]:
-    addresses = sorted(map(_address, side), key=lambda one: (one.version, int(one)))
+    addresses = sorted(map(_address, side), key=lambda address: (address.version, int(address)))
     first = addresses[0]
     if len(addresses) > MOST_NAMED and first.version == addresses[-1].version:
         different = int(first) ^ int(addresses[-1])
         prefix = ip_network((first, first.max_prefixlen - different.bit_length()), strict=False)
-        if not any(_address(one) in prefix for one in other):
+        if not any(_address(address) in prefix for address in other):
             return (str(prefix),)
     return tuple(map(str, addresses))
 

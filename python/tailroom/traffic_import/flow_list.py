@@ -22,7 +22,7 @@ COLUMNS = {
     "rate_bps": pa.float64(),
     "rtt_s": pa.float64(),
 }
-"""What a reader of a list needs; the last two may be missing."""
+"""Columns that the engine reads; the last two are optional."""
 
 ROWS_AT_ONCE = 65_536
 
@@ -48,10 +48,10 @@ def write(flows: pa.Table, path: Path) -> None:
 
 
 def check_free(path: Path) -> None:
-    """Refuses a path that is taken, or in no directory that may be written.
+    """Checks that a new file can be written.
 
     Raises:
-        FlowListError: As said.
+        FlowListError: The file exists, or its directory cannot be written.
     """
     if path.exists():
         raise FlowListError(f"{path}: exists already; choose another file or remove this one")
@@ -75,10 +75,10 @@ def write_csv(flows: pa.Table, file: TextIO) -> None:
 
 
 def csv_of_parquet(path: str | os.PathLike[str]) -> str:
-    """Reads a list in Parquet and writes down what the engine needs of it as CSV.
+    """Reads a Parquet list and returns the columns that the engine reads as CSV.
 
     Raises:
-        FlowListError: The file cannot be read, or a column holds something else than numbers.
+        FlowListError: The file cannot be read, or a column has other values than numbers.
     """
     try:
         with pq.ParquetFile(path) as file:

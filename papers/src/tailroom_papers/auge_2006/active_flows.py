@@ -1,4 +1,4 @@
-"""How many flows a fair queue must know at a time, with up to 100,000 in progress."""
+"""Number of flows that a fair queue must know at a time, with up to 100,000 in progress."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
-from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006 import background, setup
 
 if TYPE_CHECKING:
     from tailroom.reproduction.found import Found, PointFound
@@ -25,7 +25,7 @@ LOADS = (50, 90)
 MOST = "streams-100000"
 """Study of the most flows, in the quick form."""
 HUNDREDS = 1000
-"""What is "measured in hundreds" is below it."""
+"""Upper bound of a number "measured in hundreds"."""
 
 STATE = f"links.{setup.LINK}.discipline_state"
 P99 = f"{STATE}.active_flows_p99"
@@ -33,11 +33,11 @@ MEAN = f"{STATE}.active_flows_mean"
 LARGEST = f"{STATE}.active_flows_max"
 IN_PROGRESS = f"links.{setup.LINK}.flows_in_progress_mean"
 MBPS_OF = {1_000: 100, 10_000: 1_000, 100_000: 10_000}
-"""The link that so many flows fill."""
+"""Rate of the link that this number of flows fills."""
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """Permanent streams at two loads, and TCP flows that come and go at a load of a half."""
+    """Permanent streams at two loads, and TCP flows that arrive and depart at a load of a half."""
     numbers = form.of((1_000,), (1_000, 10_000), tuple(MBPS_OF))
     found = [_streams(load, numbers, form) for load in LOADS]
     if form is Form.QUICK:
@@ -52,7 +52,7 @@ def _streams(load: int, numbers: Sequence[int], form: Form, name: str = "") -> S
         "slow": {
             "path": [setup.LINK],
             "packet_size": "1000 B",
-            # The same on every link: the paper's limited flows do not know it.
+            # Equal on every link, because the paper's limited flows do not depend on the link.
             "source": {"kind": "poisson", "rate": f"{load} kbit/s"},
         }
     }
@@ -141,7 +141,9 @@ def draw(found: "Found") -> Figure:
     looks = style.marked_line_styles()
     for (name, points), look in zip(lines.items(), looks, strict=False):
         numbers = [_number(point) for point in points]
-        beside.draw_line(panel, numbers, points, P99, {**look, "label": f"{name}: p99"}, scale=1.0)
+        background.draw_line(
+            panel, numbers, points, P99, {**look, "label": f"{name}: p99"}, scale=1.0
+        )
         faint = {**look, "linestyle": "none", "markerfacecolor": look["color"]}
         means = [point.mean(MEAN) for point in points]
         panel.plot(numbers, means, **faint, label=f"{name}: mean")

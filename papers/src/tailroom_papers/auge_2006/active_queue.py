@@ -12,8 +12,8 @@ from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, i
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Queue
-from tailroom_papers.auge_2006 import beside, setup
-from tailroom_papers.auge_2006.beside import Span
+from tailroom_papers.auge_2006 import background, setup
+from tailroom_papers.auge_2006.background import Span
 from tailroom_papers.auge_2006.comparison import less, more
 from tailroom_papers.auge_2006.residual import (
     background_delay_ms,
@@ -58,12 +58,12 @@ def studies(form: Form) -> Sequence[Study]:
     """A study for each case."""
     span = form.of(Span(30, 50), Span(50, 150), Span(50, 550))
     names = form.of((SHORT, LONG, "CoDel", FAIR), tuple(QUEUES), tuple(QUEUES))
-    grid = {beside.QUEUE: [QUEUES[name] for name in names]}
+    grid = {background.QUEUE: [QUEUES[name] for name in names]}
     cases = form.of((LONE, MIXED), (LONE, MIXED, "4 HighSpeed"), tuple(CASES))
     found = []
     for case in cases:
-        flows = {kind: beside.flow(kind, count) for kind, count in CASES[case].items()}
-        table = beside.scenario(flows, span, f"{case} beside a Poisson background")
+        flows = {kind: background.flow(kind, count) for kind, count in CASES[case].items()}
+        table = background.scenario(flows, span, f"{case} beside a Poisson background")
         found.append(Study(_name(case), table, grid=grid, seeds=form.of(3, 3, 5)))
     return found
 
@@ -73,7 +73,7 @@ def _name(case: str) -> str:
 
 
 def reno_part(run: "RunFound") -> float:
-    """NewReno's part of what it and HighSpeed deliver."""
+    """NewReno's share of the goodput of NewReno and HighSpeed."""
     goodput = {name: run.summary["groups"][name]["goodput_bps"] for name in ("reno", "highspeed")}
     return float(goodput["reno"] / sum(goodput.values()))
 
@@ -81,15 +81,17 @@ def reno_part(run: "RunFound") -> float:
 def _names(found: "Found") -> list[str]:
     """The queues of this form, in order."""
     points = found.study(_name(LONE)).points
-    return [name for name, queue in QUEUES.items() if any(queue == _queue(one) for one in points)]
+    return [
+        name for name, queue in QUEUES.items() if any(queue == _queue(point) for point in points)
+    ]
 
 
 def _queue(point: "PointFound") -> object:
-    return point.settings[beside.QUEUE]
+    return point.settings[background.QUEUE]
 
 
 def _at(found: "Found", case: str, name: str) -> "PointFound":
-    return found.study(_name(case)).at({beside.QUEUE: QUEUES[name]})
+    return found.study(_name(case)).at({background.QUEUE: QUEUES[name]})
 
 
 def draw(found: "Found") -> Figure:
@@ -123,9 +125,9 @@ def _draw_metric(panel: "Axes", found: "Found", metric: "Metric", scale: float) 
     for place, (case, look) in enumerate(zip(CASES, looks, strict=False)):
         if _name(case) in found.studies:
             points = [_at(found, case, name) for name in names]
-            xs = [one + 0.13 * (place - 1.5) for one in range(len(names))]
+            xs = [number + 0.13 * (place - 1.5) for number in range(len(names))]
             marks = {**look, "linestyle": "none", "label": case}
-            beside.draw_line(panel, xs, points, metric, marks, scale=scale)
+            background.draw_line(panel, xs, points, metric, marks, scale=scale)
 
 
 def _open_question(found: "Found") -> Judgement:
@@ -166,7 +168,7 @@ def _open_question(found: "Found") -> Judgement:
 
 
 def _better_in_both(found: "Found", names: Sequence[str]) -> list[str]:
-    """The queues with more of the residual and less delay than FIFO with 100 packets."""
+    """Queues with a larger share of the residual and less delay than FIFO with 100 packets."""
     short = _at(found, LONE, SHORT)
     share, delay_ms = short.mean(residual_share), short.mean(background_delay_ms)
     points = {name: _at(found, LONE, name) for name in names}

@@ -1,4 +1,4 @@
-"""The model that the paper announces, over what is simulated."""
+"""The model that the paper announces, compared with simulation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from tailroom.reproduction.claim import Claim, Judgement, below, is_true
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.statistics.jackknife import jackknife
-from tailroom_papers.auge_2006 import beside, predicted, setup
-from tailroom_papers.auge_2006.beside import OTHER_WORDS, Span
+from tailroom_papers.auge_2006 import background, predicted, setup
+from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ CONTROLS = ("reno", "highspeed")
 GOAL = 0.05
 """Mean absolute error of the share that makes a model fit for choosing a buffer."""
 WANTED = 0.75
-"""Share of the residual that a buffer is to achieve."""
+"""Target share of the residual capacity."""
 
 
 def studies(form: Form) -> Sequence[Study]:
     """Both controls over buffer and load of the background."""
     span = form.of(Span(20, 80), Span(30, 150), Span(50, 650))
-    table = beside.scenario(
-        {"flow": beside.flow("reno")}, span, "A flow beside Poisson backgrounds of any load"
+    table = background.scenario(
+        {"flow": background.flow("reno")}, span, "A flow beside Poisson backgrounds of any load"
     )
     loads = form.of((50,), (30, 50, 70), (30, 50, 70, 90))
     buffers = form.of((20, 200), (20, 50, 100, 625), (10, 20, 50, 100, 200, 625, 1250))
@@ -50,7 +50,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 
 def load_of(point: "PointFound") -> float:
-    """Of the background, as a part of 50 Mbit/s."""
+    """Loads of the background, as fractions of 50 Mbit/s."""
     return point.number(BACKGROUND_RATE) / 50
 
 
@@ -86,18 +86,18 @@ def draw(found: "Found") -> Figure:
 def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         mine = [point for point in points if control_of(point) == control]
-        buffers = [beside.buffer_of(point) for point in mine]
+        buffers = [background.buffer_of(point) for point in mine]
         marks = {**look, "linestyle": "none", "label": f"{OTHER_WORDS[control]}, simulation"}
-        beside.draw_line(panel, buffers, mine, residual_share, marks)
+        background.draw_line(panel, buffers, mine, residual_share, marks)
         line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
         shares = [100 * predicted.share(point.runs[0]) for point in mine]
         panel.plot(buffers, shares, label=f"{OTHER_WORDS[control]}, model", **line)
-    beside.buffer_axis(panel)
-    panel.set(ylim=(0, 108), ylabel=beside.SHARE_LABEL)
+    background.buffer_axis(panel)
+    panel.set(ylim=(0, 108), ylabel=background.SHARE_LABEL)
 
 
 def _draw_need(panel: "Axes", found: "Found") -> None:
-    """Between which simulated buffers the share passes `WANTED`, beside the model's."""
+    """Draws the simulated buffers between which the share passes `WANTED`, and the model's."""
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         crossings = _crossings(found, control)
         loads = [100 * load + (0.7 if control == "reno" else -0.7) for load in crossings]
@@ -123,15 +123,18 @@ def _draw_need(panel: "Axes", found: "Found") -> None:
 
 
 def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "Crossing | None"]]:
-    """By load: where the simulated share passes `WANTED`, and where the model's does, if it does.
+    """Returns, by load, the buffers at which the simulated and the model's share pass `WANTED`.
 
-    Loads at which no simulated share passes it are left out.
+    Loads at which no simulated share passes `WANTED` are left out.
     """
     crossings: dict[float, tuple[Crossing, Crossing | None]] = {}
     mine = [point for point in found.study("grid").points if control_of(point) == control]
     for load in sorted({load_of(point) for point in mine}):
-        points = sorted((one for one in mine if load_of(one) == load), key=beside.buffer_of)
-        buffers = [beside.buffer_of(point) for point in points]
+        points = sorted(
+            (candidate for candidate in mine if load_of(candidate) == load),
+            key=background.buffer_of,
+        )
+        buffers = [background.buffer_of(point) for point in points]
         passed = crossing(buffers, [point.mean(residual_share) for point in points])
         said = crossing(buffers, [predicted.share(point.runs[0]) for point in points])
         if passed:
@@ -141,7 +144,7 @@ def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "C
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a growing share passes `WANTED`."""
+    """Returns the buffer at which a growing share passes `WANTED`."""
 
     low: int
     high: int
@@ -164,10 +167,12 @@ def _judge(found: "Found") -> Judgement:
     points = found.study("grid").points
     errors = {_place(point): _error(point, point.runs) for point in points}
     worst = max(points, key=lambda point: abs(errors[_place(point)]))
-    # A run each point: they are numbered alike.
+    # The same run of each point.
     error = jackknife(
         range(len(points[0].runs)),
-        lambda chosen: mean(abs(_error(one, [one.runs[run] for run in chosen])) for one in points),
+        lambda chosen: mean(
+            abs(_error(measured, [measured.runs[run] for run in chosen])) for measured in points
+        ),
     )
     inside = [
         said is not None and passed.low <= said.between <= passed.high
@@ -199,7 +204,7 @@ def _judge(found: "Found") -> Judgement:
         ),
         f"The largest error is {100 * errors[_place(worst)]:+.1f} points "
         f"({OTHER_WORDS[control_of(worst)]}, load {100 * load_of(worst):.0f} %, "
-        f"{beside.buffer_of(worst)} packets). For {100 * WANTED:.0f} % of the residual NewReno "
+        f"{background.buffer_of(worst)} packets). For {100 * WANTED:.0f} % of the residual NewReno "
         f"needs, by the model, {words or 'no buffer that was simulated'} of background.",
     )
 

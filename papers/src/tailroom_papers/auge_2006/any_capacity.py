@@ -1,4 +1,4 @@
-"""Whether one or two hundred packets do on a link of any capacity."""
+"""Whether one or two hundred packets suffice on a link of any capacity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, s
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.found import PointFound
 from tailroom.reproduction.paper import Part, Study
-from tailroom_papers.auge_2006 import beside, predicted, setup
-from tailroom_papers.auge_2006.beside import OTHER_WORDS, Span
+from tailroom_papers.auge_2006 import background, predicted, setup
+from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ REASONABLE = 2 / 3
 """Of the residual capacity. The paper gives no number; on an empty link with a buffer of one packet
 a flow has 3/4 by its own count, and a little less should do beside others."""
 FASTEST_MBPS = 10_000
-"""The model is drawn for it even where it is not simulated."""
+"""Capacity at which the model is drawn even without simulation."""
 MODEL_BUFFERS = (20, 30, 50, 70, 100, 150, 200, 400, 625)
 
 
 @dataclass(frozen=True)
 class Link:
-    """A capacity, and how long a flow needs to show what it gets of it."""
+    """A capacity, and the duration in which a flow reaches its steady state."""
 
     mbps: int
     span: Span
@@ -44,10 +44,10 @@ class Link:
 
 
 Seconds = Mapping[int, tuple[int, int]]
-"""From when to when a capacity is measured."""
+"""Begin and end of the measured time, by control and capacity."""
 SECONDS: dict[str, Seconds] = {
-    # Reno adds a packet a round trip: on 1 Gbit/s it takes 310 s from loss to loss. HighSpeed takes
-    # as long until its window is that large as the first number says.
+    # Reno adds a packet per round trip, so a cycle on 1 Gbit/s lasts 310 s. HighSpeed needs the
+    # first number of seconds to reach that window.
     "reno": {50: (50, 250), 200: (100, 300), 1000: (400, 1600)},
     "highspeed": {
         50: (20, 100),
@@ -84,15 +84,15 @@ def _links(control: str, form: Form) -> list[Link]:
 
 def _study(control: str, link: Link, buffers: Sequence[int], form: Form) -> Study:
     title = f"{OTHER_WORDS[control]} beside a Poisson background of half of {link.words}"
-    table = beside.scenario({"flow": beside.flow(control)}, link.span, title)
-    # One stream makes the same Poisson packets as 25, and FIFO does not tell flows apart.
+    table = background.scenario({"flow": background.flow(control)}, link.span, title)
+    # One stream sends the same Poisson packets as 25 streams, and FIFO ignores flows.
     settings = _settings(link.mbps) | {f"flows.{setup.BACKGROUND}.count": 1}
     grid = {LIMIT: [f"{buffer - 1} packets" for buffer in buffers]}
     return Study(_name(control, link.mbps), table, grid=grid, set=settings, seeds=form.of(3, 3, 5))
 
 
 def _settings(mbps: int) -> dict[str, object]:
-    """Of all that grows with the capacity."""
+    """Factor on all settings that grow with the capacity."""
     return {
         f"links.{setup.LINK}.rate": f"{mbps} Mbit/s",
         f"flows.{setup.BACKGROUND}.source.rate": f"{mbps / 2:g} Mbit/s",
@@ -115,7 +115,7 @@ def draw(found: "Found") -> Figure:
     panels = figure.subplots(1, len(SECONDS), sharey=True)
     for panel, control in zip(panels, SECONDS, strict=True):
         _draw_control(panel, found, control)
-    panels[0].set_ylabel(beside.SHARE_LABEL)
+    panels[0].set_ylabel(background.SHARE_LABEL)
     return figure
 
 
@@ -127,17 +127,17 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
         line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
         if points:
             marks = {**look, "linestyle": "none", "label": label}
-            xs = [beside.buffer_of(point) for point in points]
-            beside.draw_line(panel, xs, points, residual_share, marks)
+            xs = [background.buffer_of(point) for point in points]
+            background.draw_line(panel, xs, points, residual_share, marks)
         else:
             line["label"] = f"{label}, model only"
         if points or mbps == FASTEST_MBPS:
             any_run = found.study(_name(control, 50)).points[0].runs[0]
             buffers = found.form.of((20, 200), MODEL_BUFFERS, MODEL_BUFFERS)
             shares = predicted.shares_over(any_run, buffers, _settings(mbps))
-            panel.plot(buffers, [100 * one for one in shares], **line)
+            panel.plot(buffers, [100 * share for share in shares], **line)
     panel.axhline(100 * REASONABLE, label="taken as reasonable", **style.LIMIT_LINE)
-    beside.buffer_axis(panel)
+    background.buffer_axis(panel)
     panel.set(title=OTHER_WORDS[control], ylim=(0, 105))
     panel.legend(fontsize="x-small", loc="lower right")
 
@@ -155,7 +155,7 @@ def _mbps(point: PointFound) -> int:
 def _at_buffer(found: "Found", control: str, buffer: int) -> list[PointFound]:
     """By capacity."""
     points = [point for mbps in SECONDS["highspeed"] for point in _points(found, control, mbps)]
-    return [point for point in points if beside.buffer_of(point) == buffer]
+    return [point for point in points if background.buffer_of(point) == buffer]
 
 
 def _checks(found: "Found", control: str, buffer: int) -> list[Check]:

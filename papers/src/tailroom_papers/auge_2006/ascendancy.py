@@ -1,4 +1,4 @@
-"""How flows share over tens of seconds: evenly, or one after the other ahead of the rest."""
+"""Shares of flows over tens of seconds: even, or with changing leaders."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class Ascendancy:
     largest_over_smallest: float
     """Of the flows' means in a stretch, mean over the stretches."""
     leader_keeps: float
-    """Part of the stretches after which the largest flow is still the largest."""
+    """Fraction of the stretches after which the largest flow remains the largest."""
     leaders: int
     """Flows that are the largest in some stretch."""
 
@@ -41,8 +41,8 @@ def means(run: RunFound, column: str) -> NDArray[np.float64]:
         time_s = of_flow["time_s"].to_numpy() - run.summary["measured_from_s"]
         stretch = np.floor(time_s / STRETCH_S).astype(int)
         values = of_flow[column].to_numpy()
-        # What the last sample begins is no whole stretch.
-        rows.append([values[stretch == one].mean() for one in range(stretch[-1])])
+        # The last sample begins an incomplete stretch.
+        rows.append([values[stretch == number].mean() for number in range(stretch[-1])])
     return np.asarray(rows)
 
 

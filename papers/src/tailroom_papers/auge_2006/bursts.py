@@ -1,4 +1,4 @@
-"""Bursts of a flow at the link, and where in them packets are lost."""
+"""Bursts of a flow at the link, and the places of losses in the bursts."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +15,7 @@ SILENCE_S = 0.010
 """A longer gap ends a burst: sixty packet times, a tenth of a round trip."""
 PACKET_S = 8 * PACKET_BYTES / RATE_BPS
 BACK_TO_BACK = 1.5
-"""Packet times; a smaller gap lets no other packet in between."""
+"""In packet times; a smaller gap has no room for another packet."""
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def bursts_of(run: RunFound, flow: str) -> Bursts:
 
 @lru_cache(maxsize=128)
 def _in_store(store: Store, key: str, flow: str) -> Bursts:
-    # Several claims ask for the same ones, and logs are long.
+    # Several claims need the same bursts, and logs are long.
     table = store.table(key, "arrival_log")
     if table is None:
         raise KeyError("arrival_log is not kept; add it to the study's `keep`")

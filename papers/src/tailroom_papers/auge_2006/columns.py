@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tailroom.reproduction.found import PointFound, RunFound
 
 SHOWN_S = 150.0
-"""Of a run. Longer, and the teeth of the windows could not be told apart."""
+"""Duration drawn; in longer spans the teeth of the windows are indistinguishable."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _draw_windows(panel: "Axes", run: "RunFound") -> None:
 
 
 def flow_words(name: str) -> str:
-    """A name such as highspeed.0 as people write it: HighSpeed 1."""
+    """Returns a readable name: highspeed.0 is HighSpeed 1."""
     group, _, number = name.partition(".")
     return WORDS.get(group, group) + (f" {int(number) + 1}" if number else "")
 

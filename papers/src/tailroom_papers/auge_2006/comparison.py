@@ -1,4 +1,4 @@
-"""Checks of one mean beside another, and how reports write what is compared."""
+"""Checks that compare two means, and their wording in reports."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from tailroom.statistics.intervals import Interval
 def more(
     what: str, ours: Interval | None, other: Interval | None, words: str, *, percent: bool = False
 ) -> Check:
-    """Whether a mean is above another one; undecided where their intervals overlap.
+    """Whether a mean is above another mean; undecided if their intervals overlap.
 
     Args:
-        what: What is measured.
-        ours: Of what the claim says that it has more.
-        other: Of what it is compared with.
-        words: What the claim says: "more than under FIFO".
-        percent: Whether people read it in percent.
+        what: The measured quantity.
+        ours: The mean that the claim states to be larger.
+        other: The mean that it is compared with.
+        words: The words of the claim: "more than under FIFO".
+        percent: Whether reports show percent.
     """
     holds = None
     if ours and other and (ours.low > other.high or ours.high < other.low):
@@ -27,7 +27,7 @@ def more(
 def less(
     what: str, ours: Interval | None, other: Interval | None, words: str, *, percent: bool = False
 ) -> Check:
-    """Whether a mean is below another one; undecided where their intervals overlap."""
+    """Whether a mean is below another mean; undecided if their intervals overlap."""
     check = more(what, ours, other, words, percent=percent)
     holds = None if check.holds is None else not check.holds
     return Check(what, check.stated, ours, holds, percent)
@@ -39,6 +39,6 @@ def percent(part: float, digits: int = 0) -> str:
 
 
 def sentence(parts: Sequence[str]) -> str:
-    """What is said of each of several cases, as one sentence."""
+    """Joins statements on several cases into a sentence."""
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."

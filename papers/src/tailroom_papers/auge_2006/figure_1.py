@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 RATE_MBPS = 50
 PACKETS = 100
 SHOWN_S = (10.0, 40.0)
-"""What is drawn; the run goes on, so that the flows that arrive until then end in it."""
+"""Time drawn, in seconds; the run continues until the drawn flows end."""
 ACCESS_MBPS = {"home": 1, "office": 4, "campus": 1000}
 """Exogenous rates; the last is more than the link has."""
 MEAN_SIZE = {"home": "500 kB", "office": "2 MB", "campus": "2 MB"}
@@ -122,7 +122,7 @@ def draw(found: "Found") -> Figure:
 
 
 def _draw_boxes(panel: "Axes", run: "RunFound") -> None:
-    # Height within the link means nothing, as in the paper; the same in every drawing.
+    # The height within the link has no meaning, as in the paper; fixed in every drawing.
     height = np.random.default_rng(1)
     log = run.table("flow_log")
     boxes: dict[str, list[Rectangle]] = {kind: [] for kind in ACCESS_MBPS}
@@ -163,7 +163,7 @@ def _draw_numbers(panel: "Axes", run: "RunFound") -> None:
 def in_progress(
     starts: NDArray[np.float64], ends: NDArray[np.float64], times: NDArray[np.float64]
 ) -> NDArray[np.intp]:
-    """How many flows there are at each of the times."""
+    """Returns the number of flows at each of the times."""
     begun = np.searchsorted(np.sort(starts), times, side="right")
     return begun - np.searchsorted(np.sort(ends), times, side="right")
 
@@ -209,7 +209,7 @@ def _regimes(found: "Found") -> Judgement:
             "transparent: largest rate over a second",
             transparent.interval(busiest),
             0.95,
-            # The link cannot show a sum above its capacity: what comes near would be one.
+            # The link cannot carry more than its capacity, so a sum near capacity counts as above.
             "always less than the link's capacity (taken as below 95 %)",
             percent=True,
         ),

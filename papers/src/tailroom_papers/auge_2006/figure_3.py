@@ -27,17 +27,17 @@ EMPTY = "on an empty link"
 NS2 = {20: "S6 20 newreno", 100: "S6 100 newreno"}
 AROUND_40 = "around 40 % (taken as within 5 points)"
 ONE_PACKET_SHARE = 0.75
-"""What a flow gets of an empty link with a buffer of one packet: the mean of half and all."""
+"""Share of a flow on an empty link with a buffer of one packet: the mean of 1/2 and 1."""
 
 
 def studies(form: Form) -> Sequence[Study]:
     """The three buffers, and a link without background."""
     beside = setup.study(BESIDE, {"reno": 1}, [fifo(buffer) for buffer in BUFFERS], form)
-    # A limit of 1 packet, the least there is, is beside the one being sent.
+    # A limit of 1 packet, the least limit, does not count the packet in transmission.
     queues = [fifo(2), fifo(20)]
     table = setup.scenario({"reno": 1}, queues[0], form)
     table["flows"] = {"reno": setup.bulk("reno")}
-    # Only the start is random here, and hardly matters.
+    # Only the start is random, with little effect.
     empty = Study(EMPTY, table, grid=over(queues), seeds=form.of(3, 3, 5))
     return [beside, empty]
 

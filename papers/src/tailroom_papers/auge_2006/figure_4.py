@@ -76,13 +76,13 @@ def _runs(found: "Found") -> Sequence["RunFound"]:
 
 def _over_runs(found: "Found", value: Callable[[Bursts], float | None]) -> Interval | None:
     values = [value(bursts_of(run, FLOW)) for run in _runs(found)]
-    known = [one for one in values if one is not None]
+    known = [number for number in values if number is not None]
     return mean_interval(known) if known else None
 
 
 def _at_the_end(found: "Found") -> Judgement:
-    mean_place = _over_runs(found, lambda one: _mean(one.places_lost))
-    last_quarter = _over_runs(found, lambda one: _mean(one.places_lost >= 0.75))
+    mean_place = _over_runs(found, lambda loss: _mean(loss.places_lost))
+    last_quarter = _over_runs(found, lambda loss: _mean(loss.places_lost >= 0.75))
     checks = (
         above(
             "mean place of losses in their burst, 0 the first packet, 1 the last",
@@ -110,9 +110,9 @@ def _at_the_end(found: "Found") -> Judgement:
 
 def _small_windows(found: "Found") -> Judgement:
     windows = [windows_before(run, FLOW) for run in _runs(found)]
-    # All that fits without randomness: what the residual holds, and the buffer.
+    # Packets that fit without randomness: residual bandwidth-delay product and buffer.
     room = RESIDUAL_BDP_PACKETS + BUFFER
-    means = [float(one.mean()) for one in windows if one.size]
+    means = [float(window.mean()) for window in windows if window.size]
     check = below(
         "mean window at a reduction, packets",
         mean_interval(means) if means else None,
@@ -120,7 +120,7 @@ def _small_windows(found: "Found") -> Judgement:
         f"relatively small (taken as below two thirds of the {room} that residual and buffer hold)",
     )
     together = np.concatenate(windows)
-    half, all_of_it = (percent(float((together < one).mean())) for one in (room / 2, room))
+    half, all_of_it = (percent(float((together < bound).mean())) for bound in (room / 2, room))
     why = (
         f"Of {together.size} reductions {half} come at windows below half of that, and {all_of_it} "
         f"below all of it. Without background the window would have to exceed the bandwidth-delay "
@@ -133,18 +133,18 @@ def _in_bursts(found: "Found") -> Judgement:
     checks = (
         above(
             "silence between two bursts, ms",
-            _over_runs(found, lambda one: 1e3 * float(np.median(one.silences_s))),
+            _over_runs(found, lambda loss: 1e3 * float(np.median(loss.silences_s))),
             25,
             "stripes (taken as a quarter of a round trip)",
         ),
         below(
             "median gap within a burst, packet times of the link",
-            _over_runs(found, lambda one: float(np.median(one.gaps))),
+            _over_runs(found, lambda loss: float(np.median(loss.gaps))),
             3,
             "at link rate, with some randomness (taken as below 3)",
         ),
     )
-    median = _over_runs(found, lambda one: float(np.median(one.lengths)))
+    median = _over_runs(found, lambda loss: float(np.median(loss.lengths)))
     why = (
         f"Half of the bursts are longer than {median.mean if median else 0:.0f} packets. A gap is "
         f"about two packet times, not one: the flow shares the link with as many packets of the "

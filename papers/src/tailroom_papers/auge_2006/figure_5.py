@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NUMBERS = (1, 2, 4)
 BUFFER = 20
 EXCESS = 1 / 3
-"""More than this of what chance leaves would not be little synchronization."""
+"""Largest synchronization, beyond chance, that counts as little."""
 
 
 def studies(form: Form) -> Sequence[Study]:

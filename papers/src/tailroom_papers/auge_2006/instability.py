@@ -1,4 +1,4 @@
-"""Many Reno flows: whether their windows move together, by buffer, and under gentle RED."""
+"""Many Reno flows: synchronization of their windows by buffer, and under gentle RED."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from tailroom.reproduction.claim import Claim, Judgement, above, below, shown
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Queue, Scenario
-from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006 import background, setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ DELAY = f"links.{setup.LINK}.queue_delay_s_mean"
 
 @dataclass(frozen=True)
 class Crowd:
-    """Flows, and what each would have in flight if the pipe were shared out."""
+    """Number of flows, and packets in flight per flow at equal shares of the pipe."""
 
     flows: int
     window: int
@@ -113,7 +113,7 @@ def _study(crowd: Crowd, form: Form) -> Study:
             }
         },
     }
-    grid = {beside.QUEUE: list(crowd.queues().values())}
+    grid = {background.QUEUE: list(crowd.queues().values())}
     keep = ("flow_series", "link_series")
     return Study(crowd.name, table, grid=grid, seeds=form.of(3, 3, 5), keep=keep)
 
@@ -145,7 +145,7 @@ def swing(run: "RunFound") -> float:
 
 
 def _at(found: "Found", crowd: Crowd, queue: str) -> "PointFound":
-    return found.study(crowd.name).at({beside.QUEUE: crowd.queues()[queue]})
+    return found.study(crowd.name).at({background.QUEUE: crowd.queues()[queue]})
 
 
 def draw(found: "Found") -> Figure:

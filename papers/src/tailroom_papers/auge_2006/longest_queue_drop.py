@@ -10,7 +10,7 @@ from tailroom.reproduction.claim import Check, Claim, Judgement
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import AdaptiveRedQueue, Queue, RedQueue
-from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006 import background, setup
 from tailroom_papers.auge_2006.comparison import less, more
 from tailroom_papers.auge_2006.residual import (
     background_delay_ms,
@@ -85,7 +85,9 @@ def draw(found: "Found") -> Figure:
     for panel, (label, metric) in zip(panels, PANELS.items(), strict=True):
         for (words, _), line in zip(QUEUES.items(), style.marked_line_styles(), strict=False):
             points = [_at(found, words, buffer) for buffer in buffers]
-            beside.draw_line(panel, buffers, points, metric, {**line, "label": words}, scale=1.0)
+            background.draw_line(
+                panel, buffers, points, metric, {**line, "label": words}, scale=1.0
+            )
         style.scale_over(panel, buffers)
         panel.set_ylabel(label)
         panel.grid(visible=True, color="0.92")
@@ -117,7 +119,7 @@ def _outperforms(found: "Found") -> Judgement:
 
 
 def _beside_red(found: "Found", buffer: int) -> list[Check]:
-    """Longest-queue drop beside the better of the two kinds of RED."""
+    """Compares longest-queue drop with the better kind of RED."""
     longest = _at(found, "longest-queue drop", buffer)
     others = [_at(found, words, buffer) for words in REDS]
     checks = []
@@ -127,8 +129,8 @@ def _beside_red(found: "Found", buffer: int) -> list[Check]:
         ("loss of the background, %", background_loss_percent, less),
         ("p99 delay of the background, ms", background_delay_ms, less),
     ):
-        known = [one for one in (other.interval(metric) for other in others) if one]
-        best = (max if better is more else min)(known, key=lambda one: one.mean)
+        known = [interval for interval in (other.interval(metric) for other in others) if interval]
+        best = (max if better is more else min)(known, key=lambda interval: interval.mean)
         words = f"{'above' if better is more else 'below'} RED's better"
         checks.append(better(f"{what}, {buffer} packets", longest.interval(metric), best, words))
     return checks

@@ -1,4 +1,4 @@
-"""Flows that arrive beside one that is there already, under FIFO and fair queueing."""
+"""Flows that arrive beside an existing flow, under FIFO and fair queueing."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ BUFFERS = (100, BDP_PACKETS)
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """One flow that lasts, with others that come and go, and without."""
+    """One flow that lasts, with others that arrive and depart, and without."""
     queues = [queue(buffer) for buffer in _buffers(form) for queue in QUEUES.values()]
     table = setup.scenario({EXISTING: 1}, queues[0], form)
     crowded: Scenario = {**table, "flows": {**table["flows"], NEWCOMERS: _newcomers(form)}}
@@ -52,7 +52,7 @@ def _newcomers(form: Form) -> Flows:
 
 
 def draw(found: "Found") -> "Figure":
-    """What the flow that lasts makes of each arrival."""
+    """Response of the permanent flow to each arrival."""
     return columns.draw(
         f"One NewReno flow while another of {SIZE_MB:g} MB arrives every {APART_S} s "
         "(vertical lines)",
@@ -102,7 +102,7 @@ def _half(found: "Found", buffer: int, what: str, metric: "Callable[[RunFound], 
     stated = f"considerably less than under FIFO (half of {shown(under_fifo)})"
     under_fair = _at(found, "fair queueing", buffer).interval(metric)
     if not under_fifo or not under_fifo.mean:
-        # There is nothing to attenuate.
+        # There is no effect to attenuate.
         return Check(what, stated, under_fair, None)
     return below(what, under_fair, 0.5 * under_fifo.mean, stated)
 

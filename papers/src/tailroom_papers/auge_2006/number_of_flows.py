@@ -1,4 +1,4 @@
-"""Section III-B: how many bottlenecked flows there are at a time."""
+"""Section III-B: the number of bottlenecked flows over time."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -78,7 +78,7 @@ def more_than_few(run: "RunFound") -> float:
 
 
 def beyond_law(run: "RunFound") -> float:
-    """The same less what the law says at the load that arrived."""
+    """The same less the prediction of the law at the offered load."""
     return more_than_few(run) - offered(run) ** (FEW + 1)
 
 
@@ -140,11 +140,15 @@ def draw(found: "Found") -> Figure:
 def _draw_shares(panel: "Axes", point: "PointFound", rho: float, look: dict[str, Any]) -> None:
     numbers = range(SHOWN + 1)
     found = [point.interval(partial(share_of, number=n)) for n in numbers]
-    pairs = [(n, one) for n, one in zip(numbers, found, strict=True) if one and one.mean > 0]
+    pairs = [
+        (n, interval)
+        for n, interval in zip(numbers, found, strict=True)
+        if interval and interval.mean > 0
+    ]
     panel.errorbar(
         [n for n, _ in pairs],
-        [one.mean for _, one in pairs],
-        yerr=[one.half_width for _, one in pairs],
+        [interval.mean for _, interval in pairs],
+        yerr=[interval.half_width for _, interval in pairs],
         capsize=2,
         **{**look, "linestyle": "none", "label": f"load {rho:g}, simulation"},
     )

@@ -11,8 +11,8 @@ from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
-from tailroom_papers.auge_2006 import beside, setup
-from tailroom_papers.auge_2006.beside import OTHER_WORDS, Span
+from tailroom_papers.auge_2006 import background, setup
+from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.comparison import more
 from tailroom_papers.auge_2006.residual import background_loss, residual_share
 
@@ -28,11 +28,11 @@ QUICK_PAIR_BUFFERS = (20, 100, 312, 450, 625)
 HEAD_START_S = 10
 """The second of two flows begins so long before statistics do: the first has found its window."""
 SMALLEST_PART = 0.25
-"""A flow that gets less of what two share is starved: half of its half."""
+"""Share of two flows' goodput below which a flow is starved: half of its half."""
 SLOW = 0.9
 """Jain's index: two flows of which one still has twice as much."""
 BETTER = "htcp"
-"""What the paper's source proposes against the drawbacks of the others."""
+"""The proposal of the paper's source against the drawbacks of the others."""
 JAIN = "flows.jain_index"
 
 
@@ -44,10 +44,10 @@ def studies(form: Form) -> Sequence[Study]:
     alone = [queue(buffer) for queue in kinds for buffer in buffers]
     pair = form.of((20, setup.BDP_PACKETS), QUICK_PAIR_BUFFERS, PAIR_BUFFERS)
     return [
-        _study("alone", {"flow": beside.flow("reno")}, alone, controls, form),
+        _study("alone", {"flow": background.flow("reno")}, alone, controls, form),
         _study(
             "packet-pair",
-            {"flow": beside.flow("packet_pair")},
+            {"flow": background.flow("packet_pair")},
             [setup.fair(buffer) for buffer in pair],
             ("packet_pair",),
             form,
@@ -61,13 +61,13 @@ def _of_two(name: str, form: Form, other: str | None) -> Study:
     """The second flow is of the same control, or of another, and begins when the first is set."""
     queues: list[Queue] = [setup.fifo(setup.BDP_PACKETS), setup.fair(setup.BDP_PACKETS)]
     controls = form.of(("scalable",), NEW, NEW)
-    late = beside.flow(other or "reno")
+    late = background.flow(other or "reno")
     late_s = _span(form).measure_from_s - HEAD_START_S
     late["start"] = {"uniform": [f"{late_s} s", f"{late_s + HEAD_START_S / 2:g} s"]}
-    study = _study(name, {"flow": beside.flow("reno"), "late": late}, queues, controls, form)
+    study = _study(name, {"flow": background.flow("reno"), "late": late}, queues, controls, form)
     kinds = study.grid[CONTROL]
     together = {CONTROL: kinds, "flows.late.congestion": kinds} if other is None else {}
-    grid = {beside.QUEUE: study.grid[beside.QUEUE]} | ({} if together else {CONTROL: kinds})
+    grid = {background.QUEUE: study.grid[background.QUEUE]} | ({} if together else {CONTROL: kinds})
     return Study(
         name, study.scenario, grid=grid, together=together, set=study.set, seeds=study.seeds
     )
@@ -84,8 +84,8 @@ def _study(
     controls: Sequence[str],
     form: Form,
 ) -> Study:
-    table = beside.scenario(flows, _span(form), "Other controls beside a Poisson background")
-    grid: dict[str, Sequence[object]] = {beside.QUEUE: list(queues), CONTROL: list(controls)}
+    table = background.scenario(flows, _span(form), "Other controls beside a Poisson background")
+    grid: dict[str, Sequence[object]] = {background.QUEUE: list(queues), CONTROL: list(controls)}
     return Study(name, table, grid=grid, seeds=form.of(3, 3, 5))
 
 
@@ -103,9 +103,9 @@ def draw(found: "Found") -> Figure:
         panel.set_title(f"one flow, {words}", fontsize="small")
     _draw_pair(upper[1], found)
     for panel in upper:
-        beside.buffer_axis(panel)
+        background.buffer_axis(panel)
         panel.set_ylim(0, 105)
-    upper[0].set_ylabel(beside.SHARE_LABEL)
+    upper[0].set_ylabel(background.SHARE_LABEL)
     style.legend_beside(upper[1])
     _draw_bars(lower[0], found, "two-alike", JAIN, 1.0)
     lower[0].set_title("two of a kind, the second later, 625 packets", fontsize="small")
@@ -127,18 +127,20 @@ def _draw_shares(panel: "Axes", found: "Found", kind: str) -> None:
     points = found.study("alone").points
     controls = dict.fromkeys(_control(point) for point in points)
     for control, look in zip(controls, style.marked_line_styles(), strict=False):
-        mine = [one for one in points if _control(one) == control and _discipline(one) == kind]
-        buffers = [beside.buffer_of(point) for point in mine]
+        mine = [
+            point for point in points if _control(point) == control and _discipline(point) == kind
+        ]
+        buffers = [background.buffer_of(point) for point in mine]
         label = OTHER_WORDS[control]
-        beside.draw_line(panel, buffers, mine, residual_share, {**look, "label": label})
+        background.draw_line(panel, buffers, mine, residual_share, {**look, "label": label})
 
 
 def _draw_pair(panel: "Axes", found: "Found") -> None:
     points = found.study("packet-pair").points
     look = {"color": "0.45", "linestyle": ":", "marker": "*", "markersize": 7, "linewidth": 1.6}
-    buffers = [beside.buffer_of(point) for point in points]
+    buffers = [background.buffer_of(point) for point in points]
     label = {"label": OTHER_WORDS["packet_pair"]}
-    beside.draw_line(panel, buffers, points, residual_share, look | label)
+    background.draw_line(panel, buffers, points, residual_share, look | label)
 
 
 def _draw_bars(panel: "Axes", found: "Found", study: str, metric: "Metric", scale: float) -> None:
@@ -150,9 +152,9 @@ def _draw_bars(panel: "Axes", found: "Found", study: str, metric: "Metric", scal
         found_means = [point.interval(metric) for point in mine]
         panel.bar(
             [controls.index(_control(point)) + shift for point in mine],
-            [scale * one.mean if one else 0.0 for one in found_means],
+            [scale * interval.mean if interval else 0.0 for interval in found_means],
             0.38,
-            yerr=[scale * one.half_width if one else 0.0 for one in found_means],
+            yerr=[scale * interval.half_width if interval else 0.0 for interval in found_means],
             capsize=3,
             color=face,
             edgecolor="black",
@@ -167,7 +169,7 @@ def _control(point: "PointFound") -> str:
 
 
 def _discipline(point: "PointFound") -> str:
-    return str(point.settings[beside.QUEUE]["kind"])
+    return str(point.settings[background.QUEUE]["kind"])
 
 
 def late_part(run: "RunFound") -> float:
@@ -182,7 +184,7 @@ def loss_of_flow(run: "RunFound") -> float:
 
 
 def _alone(found: "Found", control: str, queue: Queue) -> "PointFound":
-    return found.study("alone").at({CONTROL: control, beside.QUEUE: queue})
+    return found.study("alone").at({CONTROL: control, background.QUEUE: queue})
 
 
 def _controls(found: "Found", study: str) -> list[str]:
@@ -265,7 +267,7 @@ def _drawbacks(found: "Found") -> Judgement:
 
 
 def _outperforms(found: "Found", others: Sequence[str]) -> list[Check]:
-    """H-TCP beside the best of those that the paper finds fault with."""
+    """Compares H-TCP with the best of the controls that the paper criticizes."""
     checks = []
     for study, metric, words in (
         ("beside-newreno", late_part, _beside_words(BETTER)),
@@ -298,16 +300,16 @@ def _of_pair(
     found: "Found", study: str, control: str, queue: Callable[[int], Queue] = setup.fifo
 ) -> "PointFound":
     """Two flows in a large buffer."""
-    return found.study(study).at({CONTROL: control, beside.QUEUE: queue(setup.BDP_PACKETS)})
+    return found.study(study).at({CONTROL: control, background.QUEUE: queue(setup.BDP_PACKETS)})
 
 
 def _packet_pair(found: "Found") -> Judgement:
     study = found.study("packet-pair")
-    small = study.at({beside.QUEUE: setup.fair(20)})
-    large = study.at({beside.QUEUE: setup.fair(setup.BDP_PACKETS)})
+    small = study.at({background.QUEUE: setup.fair(20)})
+    large = study.at({background.QUEUE: setup.fair(setup.BDP_PACKETS)})
     checks: list[Check] = []
     for point in (small, large):
-        words = f"packet pair, {beside.buffer_of(point)} packets, fair queueing"
+        words = f"packet pair, {background.buffer_of(point)} packets, fair queueing"
         checks += [
             above(
                 f"{words}: share of the residual",
@@ -332,7 +334,7 @@ def _packet_pair(found: "Found") -> Judgement:
             ),
         ]
     enough = [point for point in study.points if point.mean(loss_of_flow) < 0.01]
-    least = min(map(beside.buffer_of, enough), default=None)
+    least = min(map(background.buffer_of, enough), default=None)
     need = f"{least} packets is the smallest buffer tried" if least else "no buffer tried is one"
     return Judgement(
         tuple(checks),

@@ -1,4 +1,4 @@
-"""Two supplementary benefits of fair queueing: losses that are not shared, ACKs at an even pace."""
+"""Two benefits of fair queueing: losses that are not shared, and evenly spaced ACKs."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -122,7 +122,10 @@ def _desynchronized(found: "Found") -> Judgement:
         }
         checks.append(_less(f"shared reductions with {buffer} packets", measures))
         chance = _sharing(found, "fair queueing", buffer).mean(BY_CHANCE[buffer])
-        means = {words: one.mean if one else float("nan") for words, one in measures.items()}
+        means = {
+            words: interval.mean if interval else float("nan")
+            for words, interval in measures.items()
+        }
         parts.append(
             f"with {buffer} packets {percent(means['fair queueing'])} of the reductions are shared "
             f"under fair queueing ({percent(chance)} by chance) and {percent(means['FIFO'])} "

@@ -1,4 +1,4 @@
-"""What the model of bursts over a background says of the set-up that a run had."""
+"""Predictions of the model of bursts over a background for the settings of a run."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,7 +13,7 @@ from tailroom.scenario.source import ScenarioSource
 
 
 def share(run: RunFound) -> float:
-    """The flow's part of what the background leaves, as `residual.residual_share` counts it."""
+    """The flow's share of the residual capacity, as `residual.residual_share` counts it."""
     return _share_of(run.scenario)
 
 

@@ -1,4 +1,4 @@
-"""When flows reduce their windows: at which size, and whether together or by chance."""
+"""Window reductions of flows: window sizes, and synchronization beyond chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,12 +82,12 @@ def of_events(flows: Sequence[Events], round_trip: int) -> Synchronization | Non
 
     By chance, an event is shared as often as a time is within a round trip of others' events.
     """
-    total = sum(int(one.sum()) for one in flows)
+    total = sum(int(flow.sum()) for flow in flows)
     if total == 0:
         return None
     together = expected = 0.0
     for place, own in enumerate(flows):
-        others = [near(one, round_trip) for other, one in enumerate(flows) if other != place]
+        others = [near(times, round_trip) for other, times in enumerate(flows) if other != place]
         covered = np.any(others, axis=0) if others else np.zeros_like(own)
         together += float((own & covered).sum())
         expected += float(own.sum() * covered.mean())

@@ -1,4 +1,4 @@
-"""What is left to the flows, what they make of it, and what the background suffers."""
+"""Residual capacity, the flows' share of it, and loss and delay of the background."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tailroom_papers.auge_2006.setup import BACKGROUND, LINK, PACKET_BYTES
 
 
 def residual_share(run: RunFound) -> float:
-    """What all other flows carry over what the background leaves of the link."""
+    """Carried rate of all other flows over the residual capacity of the link."""
     summary = run.summary
     capacity_bps = summary["links"][LINK]["capacity_bps"]
     carried_bps = {name: carried(run, name) for name in summary["groups"]}
@@ -16,7 +16,7 @@ def residual_share(run: RunFound) -> float:
 
 
 def carried(run: RunFound, group: str) -> float:
-    """Bits a second of a group that the link takes, headers included."""
+    """Bits per second of a group that the link takes, headers included."""
     summary = run.summary
     packets = at_link(run, group)
     taken = packets["arrivals_packets"] - packets["drops_packets"]
@@ -41,7 +41,7 @@ def background_loss(run: RunFound) -> float:
 
 
 def background_delay_ms(run: RunFound) -> float:
-    """99th percentile of what packets of the background wait, in ms."""
+    """99th percentile of the queueing delay of background packets, in ms."""
     return 1e3 * float(at_link(run, BACKGROUND)["queue_delay_s_p99"])
 
 
@@ -58,7 +58,7 @@ def goodput_of(run: RunFound, group: str) -> float:
 def seconds_between_reductions(run: RunFound) -> float | None:
     """Mean of the flows' own means, without those that reduce too seldom to tell."""
     means = [flow["seconds_between_reductions_mean"] for flow in run.summary["flows"]]
-    known = [float(one) for one in means if one is not None]
+    known = [float(mean) for mean in means if mean is not None]
     return sum(known) / len(known) if known else None
 
 

@@ -18,7 +18,7 @@ PACKET_BYTES = 1000
 BDP_PACKETS = 625
 RESIDUAL_BDP_PACKETS = 312
 BUFFERS = (20, 100, BDP_PACKETS)
-"""Packets, with the one being sent, as ns-2 counts; our limits leave that one out."""
+"""In packets, with the packet in transmission as in ns-2; our limits do not count it."""
 
 LINK = "bottleneck"
 QUEUE = f"links.{LINK}.queue"
@@ -34,11 +34,11 @@ RECOVERY: dict[str, Recovery] = {"reno": "newreno", "highspeed": "sack"}
 WORDS = {"reno": "NewReno", "highspeed": "HighSpeed"}
 
 Flows = Mapping[str, int]
-"""How many flows of each control."""
+"""Number of flows per control."""
 
 
 def fifo(buffer: int) -> DropTailQueue:
-    """A queue that is served first come, first served."""
+    """A FIFO queue."""
     return {"kind": "drop_tail", "limit": f"{buffer - 1} packets"}
 
 
@@ -52,18 +52,18 @@ QUEUES: dict[str, Callable[[int], Queue]] = {"FIFO": fifo, "fair queueing": fair
 
 
 def settings(queue: Queue) -> dict[str, object]:
-    """What tells the points of a study apart: kind and limit of the queue."""
+    """Settings that distinguish the points of a study: kind and limit of the queue."""
     return {KIND: queue["kind"], LIMIT: queue["limit"]}
 
 
 def over(queues: Sequence[Queue]) -> dict[str, Sequence[object]]:
     """The axes of a study over these queues, which are every kind with every limit."""
     keys = [settings(queue) for queue in queues]
-    return {key: list(dict.fromkeys(one[key] for one in keys)) for key in (KIND, LIMIT)}
+    return {key: list(dict.fromkeys(queue[key] for queue in keys)) for key in (KIND, LIMIT)}
 
 
 def scenario(flows: Flows, queue: Queue, form: Form) -> Scenario:
-    """Flows that nothing but the link limits, beside the background."""
+    """Flows that only the link limits, beside the background."""
     return {
         "title": "Flows beside a Poisson background",
         "duration": form.of("110 s", "200 s", "550 s"),

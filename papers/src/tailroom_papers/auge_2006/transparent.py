@@ -14,7 +14,7 @@ from tailroom.reproduction.claim import Claim, Judgement, above, below, between,
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Scenario
-from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006 import background, setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ EMPTIES_S = 160e-6
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """Poisson packets of exponential sizes, and flows of 1 Mbit/s that come and go."""
+    """Poisson packets of exponential sizes, and flows of 1 Mbit/s that arrive and depart."""
     seconds = form.of(0.1, 1.6, 40)
     table: Scenario = {
         "title": "Poisson packets of exponential sizes",
@@ -85,7 +85,7 @@ def _at(found: "Found", load: float, buffer: int) -> "PointFound":
     return next(
         point
         for point in found.study("packets").points
-        if abs(_load(point) - load) < 1e-6 and beside.buffer_of(point) == buffer
+        if abs(_load(point) - load) < 1e-6 and background.buffer_of(point) == buffer
     )
 
 
@@ -109,8 +109,8 @@ def _draw_loss(panel: "Axes", found: "Found") -> None:
         points = [_at(found, load, buffer) for buffer in BUFFERS]
         marks = {**look, "linestyle": "none", "label": f"load {load:g}: simulation"}
         lossy = [point for point in points if point.mean(LOSS) > 0]
-        beside.draw_line(
-            panel, [beside.buffer_of(one) for one in lossy], lossy, LOSS, marks, scale=1.0
+        background.draw_line(
+            panel, [background.buffer_of(point) for point in lossy], lossy, LOSS, marks, scale=1.0
         )
         line = {"color": look["color"], "linewidth": 1.0}
         panel.plot(BUFFERS, [load**n for n in BUFFERS], linestyle="--", **line)
@@ -126,13 +126,13 @@ def _draw_loss(panel: "Axes", found: "Found") -> None:
 def _draw_dispersion(panel: "Axes", found: "Found") -> None:
     for run, look in zip(_flows(found).runs, style.line_styles(), strict=False):
         table = run.table("arrival_dispersion")
-        milliseconds = [1e3 * one for one in table["scale_s"].to_pylist()]
+        milliseconds = [1e3 * scale_s for scale_s in table["scale_s"].to_pylist()]
         panel.plot(milliseconds, table["index"], label=f"seed {run.seed}", **look)
     panel.axhline(1, color="0.6", linewidth=0.9)
     panel.axvline(1e3 * drain_s(_flows(found).runs[0]), **style.LIMIT_LINE, label="buffer empties")
     panel.set(xscale="log", yscale="log", xlabel="time scale (ms)")
     panel.set_ylabel("index of dispersion (Poisson: 1)")
-    panel.set_title("TCP flows of 1 Mbit/s that come and go", fontsize="small")
+    panel.set_title("dynamic TCP flows of 1 Mbit/s", fontsize="small")
     panel.xaxis.set_major_formatter(plain_ticks)
     panel.yaxis.set_major_formatter(plain_ticks)
     panel.grid(color="0.9")

@@ -23,7 +23,7 @@ FIGURES = (
     rtt_fairness.PART,
 )
 LEFT_OPEN = (sensitivity.PART, parking_lot.PART, other_traffic.PART, other_controls.PART)
-"""What the paper does not say, and what it leaves to future work."""
+"""Parameters that the paper does not state, and its future work."""
 
 PAPER = Paper(
     name="barman-2004",

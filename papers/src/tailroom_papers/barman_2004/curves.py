@@ -1,4 +1,4 @@
-"""What the pictures over the buffer share: measured lines with bands, ns-2's points, axes."""
+"""Elements of the pictures over the buffer: lines with bands, ns-2's points, axes."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -79,13 +79,13 @@ def _points(  # noqa: PLR0913, PLR0917 - each says one thing about the points
 
 def spread(low: float, high: float, count: int) -> list[float]:
     """Fractions in equal steps of their logarithm."""
-    return [float(one) for one in np.geomspace(low, high, count)]
+    return [float(number) for number in np.geomspace(low, high, count)]
 
 
 def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
-    """The fraction of the buffer from which on mean utilization is at a level."""
-    fractions = [setting.fraction(one) for one in study.points]
-    return stays_from(fractions, [one.mean("utilization") for one in study.points], level)
+    """Returns the fraction of the buffer from which mean utilization stays at a level."""
+    fractions = [setting.fraction(point) for point in study.points]
+    return stays_from(fractions, [point.mean("utilization") for point in study.points], level)
 
 
 def percent(fraction: float) -> str:

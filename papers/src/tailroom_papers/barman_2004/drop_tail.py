@@ -56,18 +56,22 @@ def draw(setting: Setting, found: Found) -> Figure:
         "Bands are 95 % confidence intervals",
     )
     study = found.study("highspeed")
-    least = min(setting.fraction(one) for one in study.points)
+    least = min(setting.fraction(point) for point in study.points)
     fractions = curves.spread(least, 1.0, 36)
     said = {model: curve(study, model, setting, fractions) for model in MODELS}
     for panel in (paper, small):
         _utilization(panel, setting, found, only=("highspeed",) if panel is paper else tuple(SHOWN))
         for look, (model, label) in zip(curves.model_looks(), MODELS.items(), strict=True):
-            panel.plot(fractions, [100 * one[0] for one in said[model]], label=label, **look)
+            panel.plot(
+                fractions, [100 * prediction[0] for prediction in said[model]], label=label, **look
+            )
     paper.set_xlim(0, 1.02)
     small.set_xscale("log")
     _loss(loss, setting, found)
     for look, (model, label) in zip(curves.model_looks(), MODELS.items(), strict=True):
-        losses = [one[1] if one[1] > FLOOR else float("nan") for one in said[model]]
+        losses = [
+            prediction[1] if prediction[1] > FLOOR else float("nan") for prediction in said[model]
+        ]
         loss.plot(fractions, losses, label=label, **look)
     for panel, letter in zip((paper, small, loss), "abc", strict=True):
         panel.set_xlabel(f"({letter})  buffer, as a fraction of {setting.full_packets:,} packets")

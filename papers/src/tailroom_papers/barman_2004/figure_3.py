@@ -23,7 +23,7 @@ MODELLED_FROM = 0.05
 """Fractions from here on are those of the comparison of models: below, bursts fill the buffer."""
 RENO = {"flows.hstcp.congestion": {"kind": "reno"}}
 RENO_TIMES = {Form.SMOKE: ("40 s", "15 s"), Form.QUICK: ("120 s", "40 s")}
-"""Windows of Reno grow by a packet a round trip; the full form gives them ten minutes."""
+"""Windows of Reno grow by a packet per round trip; the full form gives them ten minutes."""
 SMALLEST, TINY, TENTH = 0.001, 0.01, 0.1
 MARGINAL = 0.08
 """The largest gain that counts as marginal: that from the paper's 90 % to its 98 %."""
@@ -151,7 +151,7 @@ def small_buffers(found: Found) -> Judgement:
 def loss_is_low_p(found: Found) -> Judgement:
     """Loss mostly equal to p_l."""
     points = found.study("highspeed").points
-    near = [LOW_P / 2 <= one.mean("loss_fraction") <= 2 * LOW_P for one in points]
+    near = [LOW_P / 2 <= point.mean("loss_fraction") <= 2 * LOW_P for point in points]
     share = sum(near) / len(near)
     where = [
         curves.percent(FIGURE_3.fraction(point))
@@ -191,13 +191,14 @@ def model_is_close(found: Found) -> Judgement:
         what = f"model minus simulation at {100 * fraction:g} %"
         checks.append(predictions.is_close(what, at(found, fraction), PAPERS_MODEL))
     points = found.study("highspeed").points
-    apart = [predictions.error(one, PAPERS_MODEL).low for one in points]
+    apart = [predictions.error(point, PAPERS_MODEL).low for point in points]
     sawtooth = predictions.error(at(found, TENTH), "sawtooth").mean
     return Judgement(
         tuple(checks),
         f"The fixed point, solved exactly, lies above the interval of the simulation at "
-        f"{sum(one > 0 for one in apart)} of {len(points)} buffers, by more than "
-        f"{100 * CLOSE:g} points at {sum(one > CLOSE for one in apart)}. The synchronised "
+        f"{sum(difference > 0 for difference in apart)} of {len(points)} buffers, by more than "
+        f"{100 * CLOSE:g} points at {sum(difference > CLOSE for difference in apart)}. The "
+        "synchronised "
         f"sawtooth is {100 * abs(sawtooth):.1f} points away at 10 %.",
     )
 
@@ -228,7 +229,7 @@ def why_apart(found: Found) -> Judgement:
             ),
         ),
         "Mean distance from the simulation from 5 % of the buffer on, in points: "
-        + "; ".join(f"{label} {100 * one:.1f}" for label, one in apart.items())
+        + "; ".join(f"{label} {100 * difference:.1f}" for label, difference in apart.items())
         + f"; the paper's model with both corrections {100 * corrected:.1f}. Nearest is the one "
         f'called "{best}". '
         f"{100 * together:.0f} % of the flows lose in the same episode at 10 %, where every fixed "
@@ -238,17 +239,18 @@ def why_apart(found: Found) -> Judgement:
 
 def unique(found: Found) -> Judgement:
     """Uniqueness of the fixed point depends on the buffer."""
-    solved = [solutions(predictions.link_of(one)) for one in found.study("highspeed").points]
-    several = sum(one.crossings != 1 for one in solved)
-    diverge = sum(abs(one.slope) > 1 for one in solved)
-    steepest = min(one.slope for one in solved)
+    solved = [solutions(predictions.link_of(point)) for point in found.study("highspeed").points]
+    several = sum(solution.crossings != 1 for solution in solved)
+    diverge = sum(abs(solution.slope) > 1 for solution in solved)
+    steepest = min(solution.slope for solution in solved)
     return Judgement(
         (
             claim.is_true(
                 "buffers at which Eq. 5 has not exactly one solution", "some", several > 0, several
             ),
         ),
-        f"What the flows send falls with the load at {sum(one.falls for one in solved)} of "
+        "What the flows send falls with the load at "
+        f"{sum(solution.falls for solution in solved)} of "
         f"{len(solved)} buffers, so it meets the load once. What depends on the buffer is whether "
         f"plain iteration finds it: the slope there is steeper than -1 at {diverge} of "
         f"{len(solved)} buffers (down to {steepest:.3g}).",

@@ -34,7 +34,7 @@ def paced_fractions(form: Form) -> Sequence[float]:
 def similar_trends(found: Found) -> Judgement:
     """Similar trends as in Figure 3."""
     study = found.study("highspeed")
-    tiny, tenth, full = (FIGURE_4.at(study, one) for one in (0.01, TENTH, 1.0))
+    tiny, tenth, full = (FIGURE_4.at(study, fraction) for fraction in (0.01, TENTH, 1.0))
     half, most = (curves.reaches(study, FIGURE_4, level) for level in (0.5, 0.9))
     return Judgement(
         (
@@ -59,10 +59,10 @@ def similar_trends(found: Found) -> Judgement:
 def _grows(study: StudyFound) -> bool | None:
     """Whether no step to a larger buffer loses half a point; `None` if intervals do not tell."""
     found = [point.interval("utilization") for point in study.points]
-    steps = [(one, other) for one, other in pairwise(found) if one and other]
-    if any(other.high < one.low - 0.005 for one, other in steps):
+    steps = [(interval, other) for interval, other in pairwise(found) if interval and other]
+    if any(other.high < interval.low - 0.005 for interval, other in steps):
         return False
-    return True if all(other.mean >= one.mean - 0.005 for one, other in steps) else None
+    return True if all(other.mean >= interval.mean - 0.005 for interval, other in steps) else None
 
 
 CLAIMS = (

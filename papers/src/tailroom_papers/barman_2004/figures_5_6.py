@@ -66,7 +66,7 @@ def _draw_windows(panel: "Axes", run: RunFound) -> None:
     flows = [flow["name"] for flow in run.summary["flows"]]
     looks = style.line_styles()
     for name, flow in zip(NAMES, reversed(flows), strict=True):
-        mine = series.filter([one == flow for one in series["flow"].to_pylist()])
+        mine = series.filter([flow_name == flow for flow_name in series["flow"].to_pylist()])
         panel.plot(mine["time_s"], mine["cwnd_packets"], label=name, **next(looks))
     panel.set_ylabel("congestion window (packets)")
 
@@ -94,8 +94,8 @@ def due_to_rtts(found: Found) -> Judgement:
 def larger_is_fairer(found: Found) -> Judgement:
     """A larger buffer reduces the unfairness."""
     under, over = two_flows.at(found, UNDER), two_flows.at(found, OVER)
-    ratios = [two_flows.typical_ratio(one) for one in (under, over)]
-    expected = [one.mean(two_flows.expected_ratio) for one in (under, over)]
+    ratios = [two_flows.typical_ratio(point) for point in (under, over)]
+    expected = [point.mean(two_flows.expected_ratio) for point in (under, over)]
     return Judgement(
         (
             claim.above(

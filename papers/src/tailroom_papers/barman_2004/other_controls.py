@@ -49,7 +49,7 @@ FAST_QUEUE_FRACTION = 10 * 100 / 12_500
 
 
 def controls(form: Form) -> tuple[str, ...]:
-    """Reno's windows need minutes to grow, more than the shorter forms have."""
+    """Reno's windows need minutes to grow, longer than the shorter forms last."""
     every = tuple(NAMES)
     return form.of(("highspeed", "fast"), every[:-1], every)
 
@@ -111,9 +111,9 @@ def draw(found: Found) -> Figure:
 
 
 def _draw_ns2(panel: "Axes", found: Found) -> None:
-    """What ns-2 has of HighSpeed and of Reno (60 to 160 s) at the buffers drawn."""
+    """ns-2's results of HighSpeed and Reno (60 to 160 s) at the drawn buffers."""
     variations = {"highspeed": "", "reno": "sack_reno_instead"}
-    for control in (one for one in variations if one in controls(found.form)):
+    for control in (variation for variation in variations if variation in controls(found.form)):
         rows = {
             100 * fraction: 100 * utilization
             for fraction in fractions(found.form)
@@ -128,11 +128,11 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
     tried = controls(found.form)
     for target, marker, face, aside in ((0.9, "o", "white", -0.13), (0.98, "s", "black", 0.13)):
         needed = [smallest(found, control, target) for control in tried]
-        rows = [(place, one) for place, one in enumerate(needed) if one is not None]
-        mean = [100 * one.mean for _, one in rows]
-        half = [100 * one.half_width for _, one in rows]
+        rows = [(place, interval) for place, interval in enumerate(needed) if interval is not None]
+        mean = [100 * interval.mean for _, interval in rows]
+        half = [100 * interval.half_width for _, interval in rows]
         # An interval on a logarithmic scale must not reach 0.
-        low = [min(one, 0.9 * middle) for one, middle in zip(half, mean, strict=True)]
+        low = [min(width, 0.9 * middle) for width, middle in zip(half, mean, strict=True)]
         panel.errorbar(
             mean, [place + aside for place, _ in rows], xerr=[low, half], linestyle="none",
             color="black", marker=marker, markerfacecolor=face, capsize=2.5,
@@ -157,7 +157,7 @@ def _judge_fast(found: Found) -> Judgement:
         ),
     ]
     others = []
-    for control in (one for one in LOSS_BASED if one in controls(found.form)):
+    for control in (kind for kind in LOSS_BASED if kind in controls(found.form)):
         other = found.study(control)
         times_longer = ratio(FIGURE_3.at(other, 1.0), FIGURE_3.at(other, 0.2), QUEUE_DELAY)
         checks.append(
@@ -180,7 +180,7 @@ def _judge_tenth(found: Found) -> Judgement:
     texts = []
     for control in controls(found.form):
         needed = [smallest(found, control, target) for target in TARGETS]
-        said = " / ".join(_percent(one, fractions(found.form)[0]) for one in needed)
+        said = " / ".join(_percent(interval, fractions(found.form)[0]) for interval in needed)
         texts.append(f"{NAMES[control]} {said}")
         tenth = FIGURE_3.at(found.study(control), 0.1).interval(UTILIZATION)
         checks.append(above(f"{NAMES[control]}, buffer 10 %", tenth, 0.9, percent=True))

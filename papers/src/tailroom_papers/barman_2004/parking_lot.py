@@ -1,4 +1,4 @@
-"""Several congested bottlenecks, which the paper left to validate: three links in a row."""
+"""Several congested bottlenecks, the paper's future work: three links in a row."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -45,7 +45,7 @@ LONG_FLOWS, CROSS_FLOWS = 5, 5
 SIMILAR = 0.05
 """Utilizations that differ by no more are similar."""
 FULL_LINK = 0.999
-"""A link that carries this cannot carry more with a larger buffer."""
+"""Utilization above which a larger buffer cannot increase it."""
 
 
 def fractions(form: Form) -> tuple[float, ...]:
@@ -140,7 +140,7 @@ def _points(found: Found) -> list[PointFound]:
 
 
 def draw(found: Found) -> Figure:
-    """Utilization of each link, and what a flow gets."""
+    """Draws the utilization of each link and the goodput per flow."""
     over = fractions(found.form)
     alone = [FIGURE_3.at(found.study("one-link"), fraction) for fraction in over]
     figure = Figure(figsize=(9.6, 4.6), layout="constrained")
@@ -187,9 +187,9 @@ def _judge_trends(found: Found) -> Judgement:
         for fraction in three
     }
     checks += [
-        between(f"three links less one, buffer {100 * fraction:.0f} %", one, -SIMILAR, SIMILAR,
+        between(f"three links less one, buffer {100 * fraction:.0f} %", distance, -SIMILAR, SIMILAR,
                 f"similar: within {100 * SIMILAR:.0f} points", percent=True)
-        for fraction, one in apart.items()
+        for fraction, distance in apart.items()
     ]  # fmt: skip
     checks += [_rises(small, large, three) for small, large in pairwise(three)]
     tenth = three[0.1].interval(mean_utilization)

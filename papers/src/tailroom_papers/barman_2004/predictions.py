@@ -1,4 +1,4 @@
-"""What the models say at the settings of stored runs."""
+"""Predictions of the models at the settings of stored runs."""
 
 import tomllib
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ MODELS = {
 """Those of DropTail, as legends call them."""
 RED_MODEL = "red_fixed_point"
 CLOSE = 0.03
-"""Utilizations that lie apart by less count as close; the paper gives no number."""
+"""Largest difference of close utilizations; the paper gives no number."""
 
 
 @lru_cache(maxsize=4096)
 def of_scenario(scenario: str, model: str) -> Prediction | None:
-    """What a model says of a stored scenario; `None` if it does not apply."""
+    """Returns a model's prediction for a stored scenario; `None` if it does not apply."""
     try:
         return predict(tomllib.loads(scenario), only=[model])[model]  # type: ignore[arg-type]
     except NotApplicableError:
@@ -41,13 +41,13 @@ def of_scenario(scenario: str, model: str) -> Prediction | None:
 
 
 def utilization(point: PointFound, model: str) -> float:
-    """What a model says at a point; NaN if nothing."""
+    """Returns a model's prediction at a point; NaN without a prediction."""
     said = of_scenario(point.runs[0].scenario, model)
     return float("nan") if said is None or said.utilization is None else said.utilization
 
 
 def loss(point: PointFound, model: str) -> float:
-    """What a model says at a point; NaN if nothing."""
+    """Returns a model's prediction at a point; NaN without a prediction."""
     said = of_scenario(point.runs[0].scenario, model)
     return float("nan") if said is None or said.loss_fraction is None else said.loss_fraction
 
@@ -65,7 +65,7 @@ def with_both_corrections(point: PointFound) -> float:
 def error(point: PointFound, model: str) -> Interval:
     """By how much a model's utilization lies above the simulated one."""
     said = utilization(point, model)
-    return mean_interval([said - one for one in point.values("utilization")])
+    return mean_interval([said - value for value in point.values("utilization")])
 
 
 def is_close(what: str, point: PointFound, model: str) -> Check:
@@ -75,8 +75,8 @@ def is_close(what: str, point: PointFound, model: str) -> Check:
 
 
 def mean_distance(points: Sequence[PointFound], said: Callable[[PointFound], float]) -> float:
-    """Mean distance of what is said of the utilizations from the simulated ones."""
-    return float(np.mean([abs(said(one) - one.mean("utilization")) for one in points]))
+    """Mean absolute difference of predicted and simulated utilizations."""
+    return float(np.mean([abs(said(point) - point.mean("utilization")) for point in points]))
 
 
 def curve(
@@ -84,7 +84,7 @@ def curve(
 ) -> list[tuple[float, float]]:
     """Utilization and loss by a model at many buffers, from a stored scenario with another limit.
 
-    NaN where it says nothing.
+    NaN where the model does not predict.
     """
     table = tomllib.loads(study.points[0].runs[0].scenario)
     found = []
@@ -92,5 +92,5 @@ def curve(
         settings = {LIMIT: setting.limit(fraction)}
         said = predict(table, only=[model], set=settings).answers[0].prediction  # type: ignore[arg-type]
         values = (said.utilization, said.loss_fraction) if said else (None, None)
-        found.append(tuple(float("nan") if one is None else one for one in values))
+        found.append(tuple(float("nan") if value is None else value for value in values))
     return found  # type: ignore[return-value]

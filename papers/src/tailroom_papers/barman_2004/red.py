@@ -56,8 +56,8 @@ def studies(setting: Setting, form: Form) -> Sequence[Study]:
 
 def _with_thresholds(study: Study, setting: Setting, fractions: Sequence[float]) -> Study:
     """The same with 40 % of the buffer and the buffer as thresholds."""
-    lows = [setting.limit(MIN_THRESHOLD * one) for one in fractions]
-    limits = [setting.limit(one) for one in fractions]
+    lows = [setting.limit(MIN_THRESHOLD * fraction) for fraction in fractions]
+    limits = [setting.limit(fraction) for fraction in fractions]
     keys = {LIMIT: limits, f"{QUEUE}.min_threshold": lows, f"{QUEUE}.max_threshold": limits}
     return replace(study, grid={}, together=keys)
 
@@ -114,7 +114,7 @@ def _models(
 
 
 def _from_a_tenth(setting: Setting, found: Found, name: str) -> list[PointFound]:
-    return [one for one in found.study(name).points if setting.fraction(one) > TENTH - 1e-3]
+    return [point for point in found.study(name).points if setting.fraction(point) > TENTH - 1e-3]
 
 
 def loss(setting: Setting, found: Found) -> Judgement:

@@ -1,4 +1,4 @@
-"""Fairness of two flows with RTTs of 40 and 80 ms over the buffer, and whether they converge."""
+"""Fairness and convergence of two flows with RTTs of 40 and 80 ms over the buffer."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -30,7 +30,7 @@ SLICES = 20
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """From a few percent of the smaller bandwidth-delay product to three times that."""
+    """Buffers from a few percent of the smaller bandwidth-delay product to three times it."""
     limits = form.of(
         (UNDER, OVER),
         (UNDER, "2499 packets", OVER),
@@ -82,11 +82,11 @@ def draw(found: Found) -> Figure:
 
 def _means(panel: "Axes", points: Sequence[PointFound], metric: str) -> None:
     found = [(packets(point), point.interval(metric)) for point in points]
-    told = [(x, one) for x, one in found if one is not None]
+    told = [(x, interval) for x, interval in found if interval is not None]
     panel.errorbar(
         [x for x, _ in told],
-        [one.mean for _, one in told],
-        yerr=[one.half_width for _, one in told],
+        [interval.mean for _, interval in told],
+        yerr=[interval.half_width for _, interval in told],
         color="black",
         marker="o",
         markerfacecolor="white",
@@ -114,7 +114,7 @@ def _ratios(panel: "Axes", points: Sequence[PointFound], x: Sequence[int]) -> No
         label=f"flows that lose together,\nat rest: RTT ratio ^ {two_flows.AT_REST:.2f}",
     )
     panel.set_yscale("log")
-    panel.set_yticks(RATIOS, [f"{one} : 1" for one in RATIOS])
+    panel.set_yticks(RATIOS, [f"{ratio} : 1" for ratio in RATIOS])
     panel.minorticks_off()
     panel.set_ylim(0.8, 120)
     panel.set_ylabel("throughput ratio")
@@ -137,9 +137,9 @@ def index_over_time(runs: Sequence[RunFound]) -> tuple[list[float], list[float]]
     tables = [run.table("flow_series") for run in runs]
     means = []
     for begin, close in pairwise(edges):
-        found = [jain_index(two_flows.rates_between(one, begin, close)) for one in tables]
-        means.append(float(np.mean([one for one in found if one is not None])))
-    return [float(one) for one in edges[1:]], means
+        found = [jain_index(two_flows.rates_between(table, begin, close)) for table in tables]
+        means.append(float(np.mean([index for index in found if index is not None])))
+    return [float(edge) for edge in edges[1:]], means
 
 
 def convergence(found: Found) -> Judgement:

@@ -1,4 +1,4 @@
-"""What the paper leaves open, varied one at a time from Figure 3's scenario."""
+"""Parameters that the paper does not state, varied individually from Figure 3's scenario."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,25 +35,25 @@ BASE, NEWRENO = "base", "newreno"
 
 @dataclass(frozen=True)
 class Variation:
-    """One answer to something that the paper does not say."""
+    """A choice of a parameter that the paper does not state."""
 
     name: str
     question: str
-    """What it does not say."""
+    """The unstated parameter."""
     answer: str
     set: Mapping[str, object]
     forms: tuple[Form, ...] = (Form.QUICK, Form.FULL)
-    """In which it is tried."""
+    """Forms in which the variation is tried."""
     ns2: str | None = None
-    """What ns-2's rows call it, if they have it."""
+    """Name of the variation in ns-2's rows, if they have it."""
 
 
 AS_WRITTEN = Variation(BASE, "", "", {}, tuple(Form), ns2="")
 
 
 def variations(form: Form) -> list[Variation]:
-    """What is tried beside the base in a form."""
-    return [one for one in _variations(form) if form in one.forms]
+    """Returns the variations of a form."""
+    return [variation for variation in _variations(form) if form in variation.forms]
 
 
 def _variations(form: Form) -> list[Variation]:
@@ -129,8 +129,13 @@ def fractions(form: Form) -> tuple[float, ...]:
 def studies(form: Form) -> list[Study]:
     """The base, and a study for each variation."""
     return [
-        over_buffers(one.name, form, FRACTIONS if one is AS_WRITTEN else fractions(form), **one.set)
-        for one in [AS_WRITTEN, *variations(form)]
+        over_buffers(
+            variation.name,
+            form,
+            FRACTIONS if variation is AS_WRITTEN else fractions(form),
+            **variation.set,
+        )
+        for variation in [AS_WRITTEN, *variations(form)]
     ]
 
 
@@ -161,22 +166,22 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def _row(one: Variation) -> str:
-    return f"{one.question}: {one.answer}"
+def _row(variation: Variation) -> str:
+    return f"{variation.question}: {variation.answer}"
 
 
 def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fraction: float) -> None:
     """Dots with intervals, over the band of the base."""
-    for place, one in enumerate([AS_WRITTEN, *tried]):
-        interval = FIGURE_3.at(found.study(one.name), fraction).interval(UTILIZATION)
+    for place, variation in enumerate([AS_WRITTEN, *tried]):
+        interval = FIGURE_3.at(found.study(variation.name), fraction).interval(UTILIZATION)
         if interval is None:
             continue
         mean, half = 100 * interval.mean, 100 * interval.half_width
-        marker = "s" if one is AS_WRITTEN else "o"
+        marker = "s" if variation is AS_WRITTEN else "o"
         panel.errorbar(
             [mean], [place], xerr=[half], color="black", marker=marker, markersize=4.5, capsize=2.5
         )
-        if one is AS_WRITTEN:
+        if variation is AS_WRITTEN:
             panel.axvspan(mean - half, mean + half, color="0.88", zorder=0, label="base, 95 %")
     _draw_ns2(panel, [AS_WRITTEN, *tried], fraction)
     stated = {0.1: 90, 0.2: 98}.get(fraction)
@@ -190,27 +195,30 @@ def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fractio
 
 
 def _draw_ns2(panel: "Axes", tried: Sequence[Variation], fraction: float) -> None:
-    """What ns-2 has with the same variation, just below ours."""
+    """Draws ns-2's result of the same variation, just below ours."""
     rows = {
         place + 0.3: utilization
-        for place, one in enumerate(tried)
-        if one.ns2 is not None and (utilization := ns2_utilization(fraction, one.ns2)) is not None
+        for place, variation in enumerate(tried)
+        if variation.ns2 is not None
+        and (utilization := ns2_utilization(fraction, variation.ns2)) is not None
     }
-    percent = [100 * one for one in rows.values()]
+    percent = [100 * value for value in rows.values()]
     panel.plot(percent, list(rows), label="ns-2, varied likewise" if rows else "", **NS2_LOOK)
 
 
 def _judge_90(found: Found) -> Judgement:
     checks = [above("base", _utilization(found, BASE, 0.1), 0.9, percent=True)]
-    for one in variations(found.form):
-        checks.append(above(_row(one), _utilization(found, one.name, 0.1), 0.9, percent=True))
+    for variation in variations(found.form):
+        checks.append(
+            above(_row(variation), _utilization(found, variation.name, 0.1), 0.9, percent=True)
+        )
     return Judgement(tuple(checks), f"{_effects(found, 0.1)}{_timeouts(found)}")
 
 
 def _judge_98(found: Found) -> Judgement:
     names = [(BASE, "base")]
     if 0.2 in fractions(found.form):
-        names += [(one.name, _row(one)) for one in variations(found.form)]
+        names += [(variation.name, _row(variation)) for variation in variations(found.form)]
     checks = [
         above(row, _utilization(found, name, 0.2), ALMOST_98, percent=True) for name, row in names
     ]
@@ -222,20 +230,20 @@ def _utilization(found: Found, name: str, fraction: float) -> "Interval | None":
 
 
 def _effects(found: Found, fraction: float) -> str:
-    """Which variations move the utilization by more than chance does, and how far."""
+    """Lists the variations that change the utilization by more than chance, and the change."""
     base = FIGURE_3.at(found.study(BASE), fraction)
     text = f"With the base {shown(base.interval(UTILIZATION), percent=True)}."
     if fraction not in fractions(found.form):
         return f"{text} The others are tried at this buffer in the full form."
     moved = []
-    for one in variations(found.form):
-        apart = difference(FIGURE_3.at(found.study(one.name), fraction), base, UTILIZATION)
+    for variation in variations(found.form):
+        apart = difference(FIGURE_3.at(found.study(variation.name), fraction), base, UTILIZATION)
         if apart and abs(apart.mean) > apart.half_width:
-            moved.append((apart, one))
+            moved.append((apart, variation))
     if not moved:
         return f"{text} No variation moves it by more than its 95 % interval."
     moved.sort(key=lambda pair: pair[0].mean)
-    parts = [f"{_row(one)} {100 * apart.mean:+.1f} points" for apart, one in moved]
+    parts = [f"{_row(variation)} {100 * apart.mean:+.1f} points" for apart, variation in moved]
     return (
         f"{text} Moved by more than the 95 % interval of the difference: {'; '.join(parts)}. "
         f"Of {len(variations(found.form))} variations about one in twenty does so by chance."
@@ -244,7 +252,7 @@ def _effects(found: Found, fraction: float) -> str:
 
 def _timeouts(found: Found) -> str:
     """Why NewReno stands out, where it is tried."""
-    if NEWRENO not in (one.name for one in variations(found.form)):
+    if NEWRENO not in (variation.name for variation in variations(found.form)):
         return ""
     shares = {
         name: shown(FIGURE_3.at(found.study(name), 0.1).interval(timeout_fraction), percent=True)

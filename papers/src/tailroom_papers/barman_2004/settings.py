@@ -1,4 +1,4 @@
-"""The settings of Figures 3, 4, 7 and 8, and buffers as fractions of what the paper calls full."""
+"""Settings of Figures 3, 4, 7 and 8; buffers are fractions of the paper's full buffer."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ RANDOM_STARTS = {"flows.hstcp.start": {"uniform": ["0 s", "10 s"]}}
 
 
 ALMOST_98 = 0.97
-"""The paper's "almost 98 %" with a buffer of 20 %: within a point of it. It says no more."""
+"""Bound for the paper's "almost 98 %" with a buffer of 20 %: one percentage point less."""
 
 
 class Reference(NamedTuple):
@@ -75,7 +75,7 @@ class Setting:
         return Study(
             name,
             self.scenario,
-            grid={LIMIT: [self.limit(one) for one in fractions]},
+            grid={LIMIT: [self.limit(part) for part in fractions]},
             set={**RANDOM_STARTS, **times, **(set or {})},
             seeds=form.of(3, 3, 5),
         )

@@ -16,7 +16,7 @@ def smallest_fraction(
     """
     runs = zip(*(point.values(metric) for point in points), strict=False)
     crossings = [stays_from(fractions, values, target) for values in runs]
-    found = [one for one in crossings if one is not None]
+    found = [crossing for crossing in crossings if crossing is not None]
     return mean_interval(found) if len(found) == len(crossings) and found else None
 
 

@@ -1,4 +1,4 @@
-"""What Figures 5 and 6 and the fairness over the buffer share: two flows, RTTs 40 and 80 ms."""
+"""Two flows with RTTs of 40 and 80 ms, for Figures 5 and 6 and the fairness over the buffer."""
 
 from collections.abc import Mapping, Sequence
 from math import log
@@ -76,7 +76,7 @@ def expected_ratio(run: RunFound) -> float:
     and the rate w / R as R^(-q/(q - 1)). R is the RTT with the mean wait.
     """
     wait_s = run.summary["links"]["bottleneck"]["queue_delay_s_mean"]
-    short, long = (one + wait_s for one in RTTS_S)
+    short, long = (rtt_s + wait_s for rtt_s in RTTS_S)
     return float((long / short) ** AT_REST)
 
 
@@ -102,7 +102,7 @@ def rates_between(series: pa.Table, begin_s: float, end_s: float) -> list[float]
     """Mean goodput of each flow over the samples after `begin_s`, up to `end_s`."""
     inside = pc.and_(pc.greater(series["time_s"], begin_s), pc.less_equal(series["time_s"], end_s))
     means = series.filter(inside).group_by("flow").aggregate([("goodput_bps", "mean")])
-    return [float(one) for one in means["goodput_bps_mean"].to_pylist()]
+    return [float(goodput) for goodput in means["goodput_bps_mean"].to_pylist()]
 
 
 def typical_ratio(point: PointFound) -> float:

@@ -1,4 +1,4 @@
-"""How many solutions the paper's Eq. 5 has, and whether plain iteration finds one."""
+"""Number of solutions of the paper's Eq. 5, and convergence of plain iteration."""
 
 from math import exp, log
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class Solutions(NamedTuple):
     """Of Eq. 5 at one buffer."""
 
     crossings: int
-    """Loads at which what the flows send crosses the load that they are given."""
+    """Number of loads at which the flows' load equals the given load."""
     falls: bool
     """Whether what they send in answer falls all the way, so that there can be no second."""
     slope: float

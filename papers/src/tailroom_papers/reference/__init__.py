@@ -1,4 +1,4 @@
-"""Results of others beside which ours are drawn: ns-2's, and those of a hardware switch.
+"""Reference results: of ns-2 and of a hardware switch.
 
 `ns2.csv`: means and sample standard deviations of ns-2.35 runs on the papers' scenarios, by case
 ("S1 1250" is Barman's Figure 3 with a buffer of 1250 packets, counted as ns-2 does, with the one in
@@ -20,9 +20,9 @@ TOFINO = Path(__file__).with_name("tofino.csv")
 
 
 def ns2(prefix: str = "") -> pa.Table:
-    """The rows of ns-2 whose case begins so, as in "S1 "; columns as in the file."""
+    """Returns ns-2's rows whose case begins with `prefix`, as in "S1 "; columns as in the file."""
     table = csv.read_csv(NS2)
-    return table.filter(pa.array([one.startswith(prefix) for one in table["case"].to_pylist()]))
+    return table.filter(pa.array([case.startswith(prefix) for case in table["case"].to_pylist()]))
 
 
 def tofino() -> pa.Table:

@@ -7,7 +7,7 @@ from tailroom_papers.su_2005 import (
     figure_3,
     keeping_advantages,
     table_1,
-    unsaid,
+    unstated_parameters,
 )
 
 PAPER = Paper(
@@ -21,7 +21,7 @@ PAPER = Paper(
         block_pacing.PART,
         keeping_advantages.PART,
         capacity.PART,
-        unsaid.PART,
+        unstated_parameters.PART,
     ),
     times="1 min quick, 12 min full (two cores)",
 )

@@ -1,4 +1,4 @@
-"""Block pacing on and off: what the blocks do to bursts, queue, losses and fairness."""
+"""Block pacing on and off: the effect on bursts, queue, losses and fairness."""
 
 from typing import TYPE_CHECKING
 
@@ -115,7 +115,7 @@ def judge_bursts(found: Found) -> Judgement:
 
 
 def judge_effects(found: Found) -> Judgement:
-    """What sharp increments would do, blocks undo: losses of F3 and of the background."""
+    """Judges whether blocks undo the effect of sharp increments: losses of F3 and background."""
     with_blocks, without = of(found, True), of(found, False)
     losses = {
         "loss rate of F3 (200 ms)": long_flow_loss,

@@ -1,4 +1,4 @@
-"""The bottleneck that the paper's text lacks: which rate and delay come nearest to its Table 1."""
+"""The unstated bottleneck: the rate and delay that reproduce Table 1 best."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -52,7 +52,7 @@ def paths(form: Form) -> list[Path]:
 
 
 def studies(form: Form) -> list[Study]:
-    """Table 1 on every path, with a buffer of rate times delay; a study a delay."""
+    """Table 1 on every path, with a buffer of rate times delay; a study per delay."""
     shorter = {"duration": "90 s", "measure_from": "40 s"}
     found = []
     for delay in delays_ms(form):
@@ -77,7 +77,7 @@ def on(found: Found, path: Path) -> dict[int, PointFound]:
 
 
 def distances(found: Found) -> dict[Path, Interval]:
-    """How far the table of each path is from the paper's."""
+    """Distance of the table of each path from the paper's table."""
     return {path: distance(on(found, path)) for path in paths(found.form)}
 
 
@@ -96,7 +96,7 @@ def judge_choice(found: Found) -> Judgement:
     of_path = distances(found)
     mine = of_path[CHOSEN]
     nearest = min(of_path, key=lambda path: of_path[path].mean)
-    nearer = [path for path, one in of_path.items() if one.high < mine.low]
+    nearer = [path for path, interval in of_path.items() if interval.high < mine.low]
     checks: list[Check] = [
         is_true(
             "distance of the chosen path from Table 1",
@@ -133,7 +133,7 @@ def judge_choice(found: Found) -> Judgement:
 def judge_sensitivity(found: Found) -> Judgement:
     """Table 1's order of the fairness indices, largest at c = 10, on each path."""
     order = {path: _order_of(on(found, path)) for path in paths(found.form)}
-    holding = [path for path, one in order.items() if one]
+    holding = [path for path, as_stated in order.items() if as_stated]
     checks = tuple(
         is_true(
             f"{_words(path)}: index at c = 10 less the larger one of c = 5 and 20",
@@ -158,8 +158,10 @@ def judge_sensitivity(found: Found) -> Judgement:
 def _means(some: Sequence[Path], found: Found) -> str:
     """The index at each c, over several paths."""
     points = [on(found, path) for path in some]
-    means = [sum(one[c].mean(measures.fairness) for one in points) / len(points) for c in TABLE_C]
-    return ", ".join(f"{one:.2f}" for one in means)
+    means = [
+        sum(point[c].mean(measures.fairness) for point in points) / len(points) for c in TABLE_C
+    ]
+    return ", ".join(f"{mean:.2f}" for mean in means)
 
 
 def _words(path: Path) -> str:
@@ -176,17 +178,17 @@ def _order_of(points: dict[int, PointFound]) -> bool:
 
 
 def _lead(points: dict[int, PointFound]) -> Interval | None:
-    """How much larger the index is at 10 than at whichever of 5 and 20 is ahead."""
+    """The index at c = 10 less the larger index of c = 5 and c = 20."""
     rival = max((5, 20), key=lambda c: points[c].mean(measures.fairness))
     return difference(points[10], points[rival], measures.fairness)
 
 
 def _above_both(points: dict[int, PointFound]) -> bool | None:
     apart = [difference(points[10], points[c], measures.fairness) for c in (5, 20)]
-    known = [one for one in apart if one is not None]
-    if len(known) == 2 and all(one.low > 0 for one in known):
+    known = [interval for interval in apart if interval is not None]
+    if len(known) == 2 and all(interval.low > 0 for interval in known):
         return True
-    return False if any(one.high < 0 for one in known) else None
+    return False if any(interval.high < 0 for interval in known) else None
 
 
 def draw(found: Found) -> "Figure":
@@ -215,7 +217,7 @@ def draw(found: Found) -> "Figure":
         ("fairness index", measures.fairness, [row.fairness for row in TABLE.values()], 1.0),
     ]
     for axes, (label, metric, stated, scale) in zip(panels[1:], cells, strict=True):
-        _draw_cell(axes, found, rates, metric, [scale * one for one in stated], scale)
+        _draw_cell(axes, found, rates, metric, [scale * number for number in stated], scale)
         axes.set_ylabel(label)
     for axes in panels:
         style.scale_over(axes, [path.rate_mbps for path in rates])
@@ -240,7 +242,7 @@ def _draw_distance(axes: "Axes", found: Found) -> None:
     chosen = of_path[CHOSEN]
     if chosen.count > 1:
         axes.errorbar(CHOSEN.rate_mbps, chosen.mean, chosen.half_width, color="0.4", capsize=4)
-    axes.set_ylim(bottom=0, top=1.3 * max(one.mean for one in of_path.values()))
+    axes.set_ylim(bottom=0, top=1.3 * max(value.mean for value in of_path.values()))
     axes.set_ylabel("distance from Table 1\n(ring: the one chosen, with 95 % interval)")
 
 

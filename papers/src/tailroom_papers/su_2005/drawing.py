@@ -1,4 +1,4 @@
-"""What the pictures share: the paper's numbers, bars in groups, the legend below."""
+"""Elements of the pictures: the paper's numbers, grouped bars, the legend below."""
 
 from collections.abc import Iterable, Sequence
 from math import nan
@@ -40,7 +40,7 @@ def grouped_bars(
     series: Sequence[tuple[str, Sequence[PointFound], Metric]],
     scale: float = 1.0,
 ) -> None:
-    """Bars side by side with their intervals: a group a place, a bar in each a series.
+    """Draws grouped bars with intervals: a group per place, a bar per series.
 
     A series is its label, a point for each group, and the metric.
     """
@@ -50,9 +50,9 @@ def grouped_bars(
         at = [place + (number - (len(series) - 1) / 2) * width for place in range(len(groups))]
         axes.bar(
             at,
-            [nan if one is None else scale * one.mean for one in found],
+            [nan if interval is None else scale * interval.mean for interval in found],
             width,
-            yerr=[scale * bar_length(one) for one in found],
+            yerr=[scale * bar_length(interval) for interval in found],
             color=SHADES[number % len(SHADES)],
             hatch=HATCHES[number % len(HATCHES)],
             edgecolor="black",

@@ -1,4 +1,4 @@
-"""Figure 3: how fair four controls are to flows with different round trip times."""
+"""Figure 3: fairness of four controls to flows with different round trip times."""
 
 from itertools import islice
 from math import exp, log
@@ -68,7 +68,7 @@ NS2_ROWS = {
     ("reno", 2500): "S5 2500 sack web",
     ("reno", 250): "S5 250 sack web",
 }
-"""What ns-2 was asked, by control and buffer; its Scalable TCP is Linux's, another one."""
+"""Cases of ns-2 by control and buffer; its Scalable TCP is the Linux variant."""
 
 
 def studies(form: Form) -> list[Study]:
@@ -86,7 +86,10 @@ def studies(form: Form) -> list[Study]:
         Study(
             "ns-2",
             "su-2005-fhstcp/rtt-fairness.toml",
-            grid={CONTROL: list(CONTROLS), LIMIT: [f"{one - 1} packets" for one in NS2_BUFFERS]},
+            grid={
+                CONTROL: list(CONTROLS),
+                LIMIT: [f"{ns2_buffer - 1} packets" for ns2_buffer in NS2_BUFFERS],
+            },
             set={**span(form), "flows.users": USERS},
             seeds=form.of(1, 4, 20),
         ),
@@ -193,9 +196,12 @@ def _over_time(axes: "Axes", point: PointFound, look: dict[str, Any], name: str,
     curves = [of(run) for run in point.runs]
     times = curves[0][0]
     each = [mean_interval([curve[1][place] for curve in curves]) for place in range(len(times))]
-    axes.plot(times, [one.mean for one in each], label=name, **look)
+    axes.plot(times, [interval.mean for interval in each], label=name, **look)
     if len(curves) > 2:
-        low, high = [max(0.0, one.low) for one in each], [min(1.0, one.high) for one in each]
+        low, high = (
+            [max(0.0, interval.low) for interval in each],
+            [min(1.0, interval.high) for interval in each],
+        )
         axes.fill_between(times, low, high, color=look["color"], **style.band(4))
 
 
@@ -213,13 +219,15 @@ def _beside_ns2(axes: "Axes", found: Found) -> None:
     study = found.study("ns-2")
     looks = islice(style.marked_line_styles(), 2)
     for buffer, look, aside in zip(NS2_BUFFERS, looks, (-0.12, 0.12), strict=True):
-        points = [study.at({CONTROL: one, LIMIT: f"{buffer - 1} packets"}) for one in CONTROLS]
+        points = [
+            study.at({CONTROL: control, LIMIT: f"{buffer - 1} packets"}) for control in CONTROLS
+        ]
         each = [point.interval(measures.fairness) for point in points]
         at = [place + aside for place in range(len(each))]
         axes.errorbar(
             at,
-            [one.mean if one else np.nan for one in each],
-            [bar_length(one) for one in each],
+            [interval.mean if interval else np.nan for interval in each],
+            [bar_length(interval) for interval in each],
             label=f"tailroom, 100 Mbit/s, {buffer} packets",
             capsize=3,
             **{**look, "linestyle": "none"},

@@ -1,4 +1,4 @@
-"""FHSTCP alone against HighSpeed TCP alone: does it keep what HighSpeed TCP is for?"""
+"""FHSTCP alone against HighSpeed TCP alone: whether it keeps the advantages."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -32,16 +32,16 @@ RTT = "flows.fair.rtt"
 SSTHRESH = "flows.fair.initial_ssthresh"
 FAST = Path(1000, 20)
 FASTEST = Path(10_000, 20)
-FEWER_MICE: dict[str, object] = {f"flows.{one}.source.load": 0.001 for one in ("short", "web")}
+FEWER_MICE: dict[str, object] = {f"flows.{group}.source.load": 0.001 for group in ("short", "web")}
 """The same 20 Mbit/s on ten times the rate."""
 NAMES = {"fhstcp": "FHSTCP, c = 10", "highspeed": "HighSpeed TCP", "reno": "standard TCP"}
 RATES = {"1G": "1 Gbit/s", "10G": "10 Gbit/s"}
 """By study."""
 NO_BLOCKS = {"kind": "fhstcp", "block_pacing": False}
 FAIR_FACTOR = {"fhstcp": 10.0}
-"""c; the others have no such factor."""
+"""c; the other controls have no such factor."""
 RAMP_FROM = 100
-"""Packets at which slow start is made to end, so that the window law alone fills the link."""
+"""Window, in packets, that ends slow start, so that the window law alone fills the link."""
 MOST_OF_BUFFER = 0.9
 """Filled by slow start, so that the first loss is not far."""
 HALF = 0.5
@@ -98,16 +98,19 @@ def studies(form: Form) -> list[Study]:
 def filling(path: Path, rtts_ms: Sequence[int]) -> dict[str, list[object]]:
     """RTTs, each with a slow start that ends where the link and most of the buffer are full.
 
-    Slow start until the first loss overshoots by a whole bandwidth-delay product, and what its
-    losses leave behind would be measured for minutes.
+    Slow start until the first loss overshoots by a whole bandwidth-delay product, and the effect of
+    its losses would last for minutes.
     """
     link = [path.rate_mbps * rtt * 1000 // PACKET_BITS for rtt in rtts_ms]
     most = MOST_OF_BUFFER * path.buffer_packets
-    return {RTT: [f"{rtt} ms" for rtt in rtts_ms], SSTHRESH: [round(one + most) for one in link]}
+    return {
+        RTT: [f"{rtt} ms" for rtt in rtts_ms],
+        SSTHRESH: [round(packets + most) for packets in link],
+    }
 
 
 def half_filled_s(run: RunFound) -> float | None:
-    """Time until the flow has half the link; `None` if it never has."""
+    """Returns the time until the flow has half the link; `None` if it never has."""
     times, amounts = goodputs(run)
     enough = HALF * PAYLOAD * measures.capacity_bps(run)
     reached = np.flatnonzero(amounts[0] >= enough)
@@ -137,7 +140,7 @@ def judge_utilization(found: Found) -> Judgement:
             what = f"{name}, RTT {rtt}: utilization of FHSTCP less that of HighSpeed TCP"
             stated = f"above -{100 * AS_GOOD:g} points"
             checks.append(above(what, change, -AS_GOOD, stated, percent=True))
-            used = [f"{100 * one.mean('utilization'):.1f}" for one in (point, other)]
+            used = [f"{100 * measured.mean('utilization'):.1f}" for measured in (point, other)]
             said.append(f"{used[0]} against {used[1]} % at {name} and {rtt}")
     unpaced = found.study("1G").where({CONTROL: NO_BLOCKS}).points
     used = [
@@ -157,8 +160,8 @@ def judge_response(found: Found) -> Judgement:
     study = found.study("ramp")
     for point in study.where({CONTROL: "fhstcp"}).points:
         rtt = point.settings[RTT]
-        others = {one: study.at({CONTROL: one, RTT: rtt}) for one in ("highspeed", "reno")}
-        checks += [_sooner(f"RTT {rtt}", point, one, other) for one, other in others.items()]
+        others = {kind: study.at({CONTROL: kind, RTT: rtt}) for kind in ("highspeed", "reno")}
+        checks += [_sooner(f"RTT {rtt}", point, kind, other) for kind, other in others.items()]
         said.append(f"{_seconds(point)} against {_seconds(others['highspeed'])} at {rtt}")
     return Judgement(
         tuple(checks),
@@ -169,7 +172,7 @@ def judge_response(found: Found) -> Judgement:
 
 
 def _sooner(where: str, mine: PointFound, control: str, theirs: PointFound) -> Check:
-    """Whether FHSTCP has half the link before another, or that one never; else undecided."""
+    """Checks that FHSTCP reaches half the link before another control; may be undecided."""
     later = difference(mine, theirs, half_filled_s)
     if later is not None:
         holds = below("", later, 0.0).holds
@@ -202,16 +205,16 @@ def draw(found: Found) -> "Figure":
 
 def _draw_utilization(axes: "Axes", found: Found, name: str) -> None:
     study = found.study(name)
-    controls: list[tuple[object, str]] = [(one, NAMES[one]) for one in ("fhstcp", "highspeed")]
+    controls: list[tuple[object, str]] = [(kind, NAMES[kind]) for kind in ("fhstcp", "highspeed")]
     controls.append((NO_BLOCKS, "FHSTCP without blocks"))
     rtts = [str(point.settings[RTT]) for point in study.where({CONTROL: "fhstcp"}).points]
     drawing.grouped_bars(
         axes,
         rtts,
         [
-            (name, study.where({CONTROL: one}).points, "utilization")
-            for one, name in controls
-            if study.where({CONTROL: one}).points
+            (name, study.where({CONTROL: kind}).points, "utilization")
+            for kind, name in controls
+            if study.where({CONTROL: kind}).points
         ],
         100,
     )
@@ -230,7 +233,10 @@ def _draw_ramp(axes: "Axes", found: Found) -> None:
         rates = np.array([amounts[0] for _, amounts in curves]) / capacity
         each = [mean_interval(column) for column in rates.T]
         axes.plot(
-            curves[0][0], [100 * one.mean for one in each], label=name, **{**look, "linewidth": 1.5}
+            curves[0][0],
+            [100 * interval.mean for interval in each],
+            label=name,
+            **{**look, "linewidth": 1.5},
         )
     axes.set_xlabel(f"time since the window was {RAMP_FROM} packets (s), RTT {rtt}")
     axes.set_ylabel("goodput at 1 Gbit/s (% of the payload rate)")

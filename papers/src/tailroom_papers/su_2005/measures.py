@@ -1,4 +1,4 @@
-"""What Table 1 and Figure 3 count, from the runs that the store holds."""
+"""Metrics of Table 1 and Figure 3, from stored runs."""
 
 from collections.abc import Callable, Sequence
 from math import log, nan
@@ -13,7 +13,7 @@ BACKGROUND = "background"
 
 
 def carried(who: dict[str, Any], lost: float | None, capacity_bps: float) -> float:
-    """Share of the link that what arrives beyond it takes, headers included."""
+    """Share of the link that the packets behind it take, headers included."""
     return float(who["throughput_bps"]) * (1 - (lost or 0.0)) / capacity_bps
 
 
@@ -45,10 +45,10 @@ def total_utilization(run: RunFound) -> float:
 
 def background_utilization(run: RunFound) -> float:
     """F4: that of all background traffic, long-lived, short-lived and web flows."""
-    groups = {name: one for name, one in run.summary["groups"].items() if name != FAIR}
+    groups = {name: group for name, group in run.summary["groups"].items() if name != FAIR}
     return sum(
-        carried(one, one["links"][LINK]["loss_fraction"], capacity_bps(run))
-        for one in groups.values()
+        carried(value, value["links"][LINK]["loss_fraction"], capacity_bps(run))
+        for value in groups.values()
     )
 
 

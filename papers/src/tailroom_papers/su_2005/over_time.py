@@ -33,7 +33,7 @@ def jain(amounts: Floats) -> Floats:
 
 
 def up_to(amounts: Floats) -> Floats:
-    """The index of what has been delivered from the start until the end of each interval."""
+    """Returns the index of the data delivered until the end of each interval."""
     return jain(amounts.cumsum(axis=1))
 
 

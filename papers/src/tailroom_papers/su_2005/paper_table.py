@@ -1,4 +1,4 @@
-"""Table 1 as the paper prints it, and how far a measured table is from it."""
+"""The paper's Table 1, and the distance of a measured table from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ TABLE = {
 UTILIZATION_STEP = 0.05
 FAIRNESS_STEP = 0.05
 LEAST_LOSS = 1e-7
-"""What is taken for no loss at all: one packet in the whole run."""
+"""Loss rate that counts as no loss: one packet in the whole run."""
 
 
 def measured(runs: Sequence[RunFound]) -> tuple[tuple[float, ...], float, float]:

@@ -22,7 +22,7 @@ PACKET_BITS = 8000
 
 @dataclass(frozen=True)
 class Path:
-    """A bottleneck, which the paper's missing Figure 2 would give."""
+    """A bottleneck; the paper's missing Figure 2 would state it."""
 
     rate_mbps: int
     delay_ms: int

@@ -1,4 +1,4 @@
-"""Table 1: what the fair factor c does to the three flows, their fairness and the background."""
+"""Table 1: the effect of the fair factor c on the three flows, fairness and background."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
@@ -216,7 +216,7 @@ def judge_loss(found: Found) -> Judgement:
 
 
 def judge_friendly(found: Found) -> Judgement:
-    """Beside FHSTCP the background gets what it gets beside standard TCP."""
+    """Judges whether the background gets as much beside FHSTCP as beside standard TCP."""
     use = measures.background_utilization
     checks = []
     for c in TABLE_C:

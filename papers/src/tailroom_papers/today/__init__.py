@@ -1,4 +1,4 @@
-"""The papers' questions asked of the controls, queues and links of today."""
+"""The papers' questions for the controls, queues and links of today."""
 
 from tailroom.reproduction.paper import Paper
 from tailroom_papers.today.buffer_curves import CURVES_10G, CURVES_100G

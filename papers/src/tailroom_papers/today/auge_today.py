@@ -1,4 +1,4 @@
-"""What Auge and Roberts concluded of small buffers and fair queueing, asked of today's controls."""
+"""Conclusions of Auge and Roberts on small buffers and fair queueing, for today's controls."""
 
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Check, Claim, Judgement
@@ -34,7 +34,7 @@ def _at(found: Found, link: Bottleneck, control: str, limit: str) -> PointFound:
 
 
 def judge_twenty(found: Found) -> Judgement:
-    """What a flow gets of the residual capacity with 20 packets of buffer."""
+    """Judges the share of the residual capacity with a buffer of 20 packets."""
     checks = []
     for link in LINKS:
         for control in CONTROLS[link]:
@@ -70,12 +70,12 @@ def judge_two_hundred(found: Found) -> Judgement:
 
 
 def judge_better(found: Found) -> Judgement:
-    """What today's controls get more than Reno at small buffers."""
+    """Judges the advantage of today's controls over Reno at small buffers."""
     checks: list[Check] = []
     for link in LINKS:
         for control in CONTROLS[link][1:]:
             for limit in (TWENTY, TWO_HUNDRED):
-                new, reno = (_at(found, link, one, limit) for one in (control, "reno"))
+                new, reno = (_at(found, link, kind, limit) for kind in (control, "reno"))
                 more = difference(new, reno, share_of_residual)
                 packets = int(limit.split()[0]) + 1
                 what = f"{LABELS[control]} less Reno, {link}, {packets} packets"
@@ -91,7 +91,7 @@ def judge_better(found: Found) -> Judgement:
 
 
 def judge_starvation(found: Found) -> Judgement:
-    """What CUBIC gets beside BBR, behind one queue and behind a queue a flow."""
+    """Judges CUBIC's share beside BBR, with a single queue and with a queue per flow."""
     checks = []
     for rival in RIVALS:
         for limit in found_limits(found):

@@ -1,4 +1,4 @@
-"""One flow that only this link limits, beside a background that takes half of it."""
+"""A flow that only this link limits, beside a background of half the link's rate."""
 
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.found import PointFound, RunFound, StudyFound
@@ -29,7 +29,7 @@ def name(link: Bottleneck, kind: str = "drop_tail") -> str:
 
 
 def study(link: Bottleneck, form: Form) -> Study:
-    """Every control over the buffer, one queue for all."""
+    """Every control over the buffer, with a single queue."""
     few: tuple[str, ...] = {
         TEN: (TWENTY, HUNDRED_PACKETS, TWO_HUNDRED),
         HUNDRED: (TWENTY, TWO_HUNDRED),
@@ -41,7 +41,7 @@ def study(link: Bottleneck, form: Form) -> Study:
 
 
 def fair_study(form: Form) -> Study:
-    """The same with a queue a flow, on the slower link."""
+    """The same with a queue per flow, on the slower link."""
     return _study(TEN, form, "fair", FAIR_CONTROLS, (TWENTY, HUNDRED_PACKETS))
 
 

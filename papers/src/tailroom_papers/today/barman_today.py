@@ -1,4 +1,4 @@
-"""What Barman, Smaragdakis and Matta concluded of HighSpeed TCP, asked of today's controls."""
+"""Conclusions of Barman, Smaragdakis and Matta on HighSpeed TCP, for today's controls."""
 
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Check, Claim, Judgement
@@ -47,7 +47,7 @@ def judge_twenty_percent(found: Found) -> Judgement:
 
 
 def judge_fall(found: Found) -> Judgement:
-    """What utilization loses between buffers of 10 % and of 2 %."""
+    """Judges the loss of utilization between buffers of 10 % and 2 %."""
     checks = []
     for link in (TEN, HUNDRED):
         for control in ASKED:

@@ -1,4 +1,4 @@
-"""What a buffer costs and brings under each control, at 10 and at 100 Gbit/s."""
+"""Utilization, delay and loss over the buffer per control, at 10 and 100 Gbit/s."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -68,7 +68,7 @@ def part(link: Bottleneck) -> Part:
 
 
 def draw(link: Bottleneck, found: Found) -> Figure:
-    """A panel a metric, a line a control."""
+    """A panel per metric, a line per control."""
     figure = Figure(figsize=(9.5, 6.4), layout="constrained")
     panels: Sequence[Axes] = figure.subplots(2, 2).ravel()
     points = found.study(f"{link.gbps}g")

@@ -1,4 +1,4 @@
-"""How many cycles of its window a run holds, so that its means say something of a steady state."""
+"""Number of window cycles in a run, to check that its means describe a steady state."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from tailroom_papers.today.drawing import LABELS
 
 ENOUGH = 10
 PROBING = ("bbr1", "bbr3")
-"""Controls whose rhythm is not that of their losses: they have no sawtooth to count."""
+"""Controls without a sawtooth: their cycles do not follow losses."""
 
 
 def cycles(run: RunFound, control: str) -> float | None:
@@ -27,7 +27,7 @@ def controls(point: PointFound) -> set[str]:
 
 
 def cycles_claim(name: str, studies: Sequence[str]) -> Claim:
-    """That every run of these studies, or of all of the part's, is long enough."""
+    """Checks that every run of these studies, or of all studies of the part, is long enough."""
     return Claim(
         name,
         "At least ten window cycles in every run, so that its means are steady",
@@ -59,7 +59,7 @@ def judge(found: Found, studies: Sequence[str]) -> Judgement:
 
 
 def _told(point: PointFound) -> list[str]:
-    """A point's settings, without what only goes with them."""
+    """Returns a point's settings, without settings that follow from others."""
     told = [str(value) for key, value in point.settings.items() if key != "duration"]
     return list(dict.fromkeys(told))
 

@@ -19,7 +19,7 @@ LABELS = {
     "bbr1": "BBRv1",
     "bbr3": "BBRv3",
 }
-"""Controls as papers write them."""
+"""Names of the controls in the papers' spelling."""
 LOOKS: Mapping[str, dict[str, Any]] = dict(zip(LABELS, style.marked_line_styles(), strict=False))
 """The same look of a control in every picture."""
 

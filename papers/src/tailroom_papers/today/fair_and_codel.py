@@ -1,4 +1,4 @@
-"""CUBIC and BBR, alone and mixed, behind one queue, behind CoDel, and behind a queue a flow."""
+"""CUBIC and BBR, alone and mixed, behind one queue, behind CoDel, and behind a queue per flow."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -77,17 +77,17 @@ def _settle_s(form: Form) -> float:
 def _buffers(form: Form) -> dict[str, list[str]]:
     limits = form.of((0.5,), (0.05, 0.5), (0.05, 0.1, 0.2, 0.5, 1, 2, 4))
     seconds, per_bdp_s = form.of((1.0, 0.0), (5.0, 5.0), (30.0, 17.0))
-    # In place of the second that the scenarios say.
+    # Instead of the scenarios' one second.
     return buffers(limits, _settle_s(form), seconds, per_bdp_s)
 
 
 def studies(form: Form) -> Sequence[Study]:
     """Both under every discipline."""
-    return [study(one, form) for study in (alone, mixed) for one in DISCIPLINES]
+    return [study(discipline, form) for study in (alone, mixed) for discipline in DISCIPLINES]
 
 
 def share_of_cubic(run: RunFound) -> float:
-    """What the CUBIC flows get of what all get."""
+    """CUBIC flows' share of the goodput of all flows."""
     groups = run.summary["groups"]
     cubic = float(groups["cubic"]["goodput_bps"])
     return cubic / (cubic + float(groups["bbr"]["goodput_bps"]))
@@ -99,7 +99,7 @@ def delay_ms(run: RunFound) -> float:
 
 
 def draw(found: Found) -> Figure:
-    """Rows: delay, utilization, and how CUBIC and BBR share; a line a discipline."""
+    """Rows: delay, utilization, and how CUBIC and BBR share; a line per discipline."""
     figure = Figure(figsize=(11.5, 8.2), layout="constrained")
     delays, utilizations, shares = figure.subplots(3, 3, sharey="row")
     for column, control in enumerate(CONTROLS):
@@ -137,7 +137,7 @@ def _draw(  # noqa: PLR0913 - each says one thing about a panel
     control: str = "",
     rival: str = "",
 ) -> None:
-    """A line a discipline, of ten flows of one control or of CUBIC beside its rival."""
+    """A line per discipline, of ten flows of one control or of CUBIC beside its rival."""
     kind, setting = ("alone", {CONTROL: control}) if control else ("mixed", {RIVAL: rival})
     values: list[float] = []
     for discipline, looks in LOOKS.items():
@@ -148,7 +148,7 @@ def _draw(  # noqa: PLR0913 - each says one thing about a panel
 
 
 def judge_codel(found: Found) -> Judgement:
-    """The mean delay in a buffer that would hold far more."""
+    """Judges the mean delay in a much larger buffer."""
     checks = []
     for discipline in ("codel", "fq_codel"):
         for control in CONTROLS:
@@ -170,7 +170,7 @@ def judge_codel(found: Found) -> Judgement:
 
 
 def judge_shares(found: Found) -> Judgement:
-    """What CUBIC gets of the link beside BBR."""
+    """Judges CUBIC's share of the link beside BBR."""
     checks = []
     for rival in RIVALS:
         for point in found.study("mixed-fq_codel").where({RIVAL: rival}).points:

@@ -1,6 +1,6 @@
-"""Buffers that keep a link busy on a hardware switch, and in simulation beside it.
+"""Buffers that keep a link busy on a hardware switch and in simulation.
 
-What is known of the experiment, and why each key is as it is: docs/validation/tofino.md.
+docs/validation/tofino.md describes the experiment and the reason of each key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,12 +27,12 @@ COUNT = "flows.hosts.count"
 LIMIT = "links.switch.queue.limit"
 CELLS_PER_PACKET = 9000 / 80
 EMPTY_READING = 2
-"""Packets that the switch reads where nothing waits."""
+"""Reading of the switch at an empty queue, in packets."""
 
 MEASURED = ("reno", "scalable")
-"""What ran on the switch."""
+"""Controls that ran on the switch."""
 FORETOLD = ("cubic", "bbr3")
-"""What did not, on the same network."""
+"""Controls that ran only in simulation, on the same network."""
 RANGES = {"reno": (17, 201), "scalable": (17, 70), "cubic": (26, 140), "bbr3": (26, 140)}
 """Buffers in packets between which the quick form looks for the smallest sufficient one."""
 GOAL = 10 / 14
@@ -61,7 +61,7 @@ def limit(cells: int) -> str:
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """A study a control."""
+    """A study per control."""
     flows = form.of((1,), (1, 16), (1, 2, 4, 8, 16, 32, 64))
     return [
         Study(
@@ -76,8 +76,8 @@ def studies(form: Form) -> Sequence[Study]:
 
 def _limits(control: str, form: Form) -> list[str]:
     low, high = RANGES[control] if form is not Form.FULL else (0, 201)
-    cells = [one for one in grid() if low <= one / CELLS_PER_PACKET <= high]
-    return [limit(one) for one in style.evenly_spread(cells, form.of(3, 18, 18))]
+    cells = [cell for cell in grid() if low <= cell / CELLS_PER_PACKET <= high]
+    return [limit(cell) for cell in style.evenly_spread(cells, form.of(3, 18, 18))]
 
 
 def _scenario(control: str) -> Scenario:
@@ -98,7 +98,7 @@ def _scenario(control: str) -> Scenario:
         "send_burst": 7,
         "ack_aggregation": "144 us",
     }
-    # The switch drops when a packet leaves: here the oldest goes when a new one finds no room.
+    # The switch drops at departures; here a full queue drops its oldest packet.
     queue = {"kind": "drop_head", "limit": "1 bdp"}
     switch = {"rate": "10 Gbit/s", "delay": "100 us", "queue": queue}
     table = {
@@ -121,7 +121,7 @@ def smallest(points: Sequence[PointFound]) -> float | None:
 
     `None` if none of them suffices.
     """
-    cells = {limit(one): one for one in grid()}
+    cells = {limit(cell): cell for cell in grid()}
     enough = [
         cells[str(point.settings[LIMIT])] / CELLS_PER_PACKET
         for point in points
@@ -174,7 +174,7 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
 
 
 def _draw_queue(panel: "Axes", found: Found, control: str) -> None:
-    cells = {limit(one): one for one in grid()}
+    cells = {limit(cell): cell for cell in grid()}
     counts = sorted({point.settings[COUNT] for point in found.study(control).points})
     shown = (counts[0], counts[-1]) if len(counts) > 1 else (counts[0],)
     for count, look in zip(shown, style.marked_line_styles(), strict=False):
@@ -184,11 +184,11 @@ def _draw_queue(panel: "Axes", found: Found, control: str) -> None:
         name = f"{count} flow{'s' if count > 1 else ''}"
         panel.plot(over, ours, label=f"{name}, simulation", **look)
         theirs = rows()[control, count]
-        under = [one for one in sorted(theirs) if one / CELLS_PER_PACKET <= max(over)]
+        under = [cell for cell in sorted(theirs) if cell / CELLS_PER_PACKET <= max(over)]
         solid = {**look, "linestyle": "none", "markersize": 8, "markerfacecolor": "0.75"}
         panel.plot(
-            [one / CELLS_PER_PACKET for one in under],
-            [theirs[one] for one in under],
+            [cell / CELLS_PER_PACKET for cell in under],
+            [theirs[cell] for cell in under],
             zorder=1.8,
             label=f"{name}, switch",
             **solid,
@@ -201,8 +201,8 @@ def _draw_queue(panel: "Axes", found: Found, control: str) -> None:
 
 
 def judge_cells(found: Found) -> Judgement:
-    """How many of the smallest buffers are the switch's, or its neighbours on the grid."""
-    sizes = [one / CELLS_PER_PACKET for one in grid()]
+    """Judges how many smallest buffers equal the switch's, or a neighbour on the grid."""
+    sizes = [cell / CELLS_PER_PACKET for cell in grid()]
     checks, apart = [], []
     for control in MEASURED:
         within = []

@@ -20,7 +20,7 @@ HOST: dict[str, Any] = {
     # Segmentation offload hands the network card 64 KB at a time.
     "send_burst": 7,
 }
-"""What a Linux host of today does, apart from its congestion control."""
+"""Settings of a Linux host of today, except its congestion control."""
 
 
 def buffers(
@@ -28,8 +28,8 @@ def buffers(
 ) -> dict[str, list[str]]:
     """Queue limits in BDP, and durations that grow with them, as a cycle of the window does."""
     return {
-        LIMIT: [f"{one:g} bdp" for one in limits],
-        "duration": [f"{settle_s + seconds + per_bdp_s * one:g} s" for one in limits],
+        LIMIT: [f"{limit:g} bdp" for limit in limits],
+        "duration": [f"{settle_s + seconds + per_bdp_s * limit:g} s" for limit in limits],
     }
 
 
@@ -81,9 +81,9 @@ class Bottleneck:
             "count": count,
             "congestion": control,
             "rtt": {"uniform": [f"{0.95 * rtt:g} ms", f"{1.05 * rtt:g} ms"]},
-            # Faster than the link, so that a burst of one host finds no place to spread but here.
+            # Faster than the link, so bursts of a host spread only at the bottleneck.
             "access_rate": f"{2.5 * self.gbps:g} Gbit/s",
-            # The time of a packet on the link: without it phases, not controls, choose who loses.
+            # The time of a packet on the link; without it, phases decide which flows lose.
             "send_jitter": f"{PACKET_BITS / self.gbps:g} ns",
             "start": {"uniform": ["0 s", f"{settle_s / 4:g} s"]},
         }

@@ -1,4 +1,4 @@
-"""Flows of two RTTs on one link: what the nearer ones get, over the buffer."""
+"""Flows of two RTTs on one link: the share of the short RTT over the buffer."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def study(form: Form) -> Study:
     return Study(
         "two-rtts",
         LINK.scenario(title, seconds, settle_s, flows),
-        grid={LIMIT: [f"{one:g} bdp" for one in limits]},
+        grid={LIMIT: [f"{limit:g} bdp" for limit in limits]},
         together={CONTROL: CONTROLS, "flows.long.congestion": CONTROLS},
         seeds=form.of(2, 4, 5),
     )

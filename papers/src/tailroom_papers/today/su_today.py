@@ -1,4 +1,4 @@
-"""What Su et al. concluded of RTT unfairness, asked of today's controls."""
+"""Conclusions of Su et al. on RTT unfairness, for today's controls."""
 
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Claim, Judgement
@@ -25,7 +25,7 @@ def judge_highspeed(found: Found) -> Judgement:
 
 
 def judge_today(found: Found) -> Judgement:
-    """Whether today's controls keep what FHSTCP was made for."""
+    """Whether today's controls keep the purpose of FHSTCP."""
     study = found.study("two-rtts")
     checks = []
     for control in ("cubic", "bbr1", "bbr3"):

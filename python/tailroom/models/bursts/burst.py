@@ -1,4 +1,4 @@
-"""Hazard of a pass while the packets of the flow are one burst with silence behind it."""
+"""Hazard of a pass while the packets of the flow form one burst followed by silence."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ on the error is below 1e-4 of what the burst leaves.
 
 @dataclass(frozen=True)
 class Bursts:
-    """A table of hazards, and the densities that growth makes."""
+    """A table of hazards, and of the densities that growth produces."""
 
     loop: Loop
     table: Floats
@@ -27,7 +27,7 @@ class Bursts:
     log_slots: Floats
     """Logarithms of these lengths, in slots."""
     growths: Floats
-    """Packets a round trip; the next three are for each of them."""
+    """Growth in packets per round trip; the next three fields have an entry per growth."""
     places: Floats
     """Among the densities of the table."""
     densities: Floats

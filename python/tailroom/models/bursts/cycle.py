@@ -28,7 +28,7 @@ REFUSED = 3
 
 @dataclass(frozen=True)
 class Detail:
-    """How finely everything is divided."""
+    """Resolution of the computation."""
 
     peaks: int = 28
     windows: int = 40
@@ -40,29 +40,29 @@ class Detail:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Means over time, but for the last two."""
+    """Stationary cycle: means over time, except the last two fields."""
 
     utilization: float
     flow_density: float
-    """Packets of the flow that leave, per slot."""
+    """Departing packets of the flow, per slot."""
     refused_density: float
-    """Packets that the buffer refuses, per slot."""
+    """Dropped packets, per slot."""
     queue_packets: float
     window: float
     seconds: float
-    """From loss to loss."""
+    """Duration from loss to loss."""
     peak: float
     """Window at a loss."""
 
 
 def cycle(loop: Loop, growth: Growth, slot_s: float, detail: Detail | None = None) -> Cycle:
-    """The stationary cycle of a flow that this link limits.
+    """Computes the stationary cycle of a flow that this link limits.
 
     Args:
         loop: Link, background and round trip.
         growth: The flow's congestion control.
-        slot_s: Time that the link takes for a packet.
-        detail: How finely to compute.
+        slot_s: Transmission time of a packet, in seconds.
+        detail: Resolution of the computation.
     """
     detail = detail or Detail()
     top = _largest_window(loop, growth)
@@ -88,7 +88,7 @@ def cycle(loop: Loop, growth: Growth, slot_s: float, detail: Detail | None = Non
 
 
 def _largest_window(loop: Loop, growth: Growth) -> float:
-    """A window that is all but never reached: a full buffer, three deviations, one more pass."""
+    """A window that is hardly ever exceeded: full buffer, three deviations, one more pass."""
     full = loop.residual * (loop.slots + loop.limit)
     spread = np.sqrt(loop.load * (loop.slots + loop.limit))
     far = full + 4 * spread + 20
@@ -127,7 +127,7 @@ def _windows(loop: Loop, top: float, count: int) -> Floats:
 
 @dataclass(frozen=True)
 class _Passes:
-    """What a flow meets and how it answers, pass by pass."""
+    """The link's losses and the flow's growth, pass by pass."""
 
     loop: Loop
     growth: Growth
@@ -139,7 +139,7 @@ class _Passes:
 
 
 def _run(passes: _Passes, most_steps: int) -> tuple[Floats, Floats]:
-    """All cycles at once, from each peak: what they add up to, and where they end."""
+    """Follows the cycles from all peaks at once; returns their sums and their ends."""
     growth, peaks, stride, table = passes.growth, passes.peaks, passes.stride, passes.table
     starts = np.tile(peaks, len(growth.goals))
     goals = np.repeat(growth.goals, len(peaks)) * starts
@@ -152,16 +152,16 @@ def _run(passes: _Passes, most_steps: int) -> tuple[Floats, Floats]:
     while alive.max() > ENOUGH and steps < most_steps:
         if steps == 1:
             window = begun = np.maximum(1.0, growth.begin(starts, goals))
-        one = table.step(law, window)
-        law, kept = one.law, one.kept
-        rates = _rates(passes.loop, one, window)
-        slots = stride * (passes.loop.slots + one.queue)
+        step = table.step(law, window)
+        law, kept = step.law, step.kept
+        rates = _rates(passes.loop, step, window)
+        slots = stride * (passes.loop.slots + step.queue)
         steps += 1
         if steps <= DEAF_ROUNDS:
             sums += slots / stride * rates
             continue
         grown = growth.over(window, slots * passes.slot_s, stride)
-        # A window above the last of the table has filled the buffer for sure.
+        # A window above the last entry of the table has filled the buffer.
         kept = np.where(window > table.windows[-1], 0.0, kept)
         full = -np.log(np.maximum(kept, 1e-300))
         mean_growth = (window + grown - begun) / (stride * (steps - DEAF_ROUNDS))
@@ -180,23 +180,23 @@ def _run(passes: _Passes, most_steps: int) -> tuple[Floats, Floats]:
 
 
 def _settled(ends: Floats, peaks: Floats, goals: Floats, window: Floats, alive: Floats) -> bool:
-    """Whether cycles that are still going on are so rare in the long run that they do not count."""
+    """Whether unfinished cycles are rare enough in the long run to be neglected."""
     so_far = ends.copy()
     _put(so_far, peaks, goals, window, alive)
     return bool(_stationary(so_far) @ alive < ENOUGH)
 
 
-def _rates(loop: Loop, one: Pass, window: Floats) -> Floats:
-    """What is summed over a cycle, per slot: time, and what `Cycle` begins with."""
-    idle = np.minimum(np.maximum(one.idle, 0), loop.residual)
-    refused = np.maximum(0, one.refused)
+def _rates(loop: Loop, step: Pass, window: Floats) -> Floats:
+    """Quantities summed over a cycle, per slot: time, and the first fields of `Cycle`."""
+    idle = np.minimum(np.maximum(step.idle, 0), loop.residual)
+    refused = np.maximum(0, step.refused)
     busy = 1 - idle
     flow = np.minimum(busy, loop.residual - idle + refused)
-    return np.array([np.ones_like(busy), busy, flow, refused, one.queue, window])
+    return np.array([np.ones_like(busy), busy, flow, refused, step.queue, window])
 
 
 def _put(ends: Floats, peaks: Floats, goals: Floats, end: Floats, lost: Floats) -> None:
-    """Where cycles end, between two peaks; with the goal that the control will remember."""
+    """Distributes the ends of cycles over neighbouring peaks, with the goal to remember."""
     count = len(peaks)
     low, part = between(np.interp(np.log(end), np.log(peaks), np.arange(count)), count)
     if len(goals) > count:
@@ -208,7 +208,7 @@ def _put(ends: Floats, peaks: Floats, goals: Floats, end: Floats, lost: Floats) 
 
 
 def _stationary(ends: Floats) -> Floats:
-    """The law of the peaks."""
+    """Returns the stationary distribution of the peaks."""
     moves = ends / ends.sum(axis=1, keepdims=True)
     for _ in range(12):
         moves = moves @ moves

@@ -1,4 +1,4 @@
-"""How windows grow from one loss to the next, many at a time."""
+"""Growth of windows between two losses, vectorized."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from tailroom.models.window_laws.window_law import Floats, Numbers
 
 
 class Growth(Protocol):
-    """A control between two losses, for windows in packets and times in seconds."""
+    """Growth of a control between two losses; windows in packets, times in seconds."""
 
     goals: tuple[float, ...]
-    """What it may remember of the window at a loss, as parts of it."""
+    """Fractions of the window at a loss that the control may remember."""
 
     def begin(self, peak: Floats, goal: Floats) -> Floats:
         """The windows right after a loss at `peak`, with `goal` remembered."""
@@ -25,7 +25,7 @@ class Growth(Protocol):
         """Growth during so many round trips, which take so long."""
 
     def typical(self, window: Floats) -> Floats:
-        """Growth in a round trip where nothing else is known than the window."""
+        """Returns the growth per round trip, given only the window."""
 
 
 @dataclass
@@ -38,15 +38,15 @@ class ByWindow:
     goals: tuple[float, ...] = (1.0,)
 
     def begin(self, peak: Floats, goal: Floats) -> Floats:
-        """What the decrease leaves."""
+        """Returns the windows after the decrease."""
         return (1 - self.decrease(peak)) * peak
 
     def over(self, window: Floats, seconds: Floats, rounds: float) -> Floats:
-        """The increase, as if the window stood still."""
+        """Returns the increase at a constant window."""
         return rounds * self.increase(window, seconds / rounds)
 
     def typical(self, window: Floats) -> Floats:
-        """The increase with an empty queue."""
+        """Returns the increase at an empty queue."""
         return self.increase(window, np.full_like(window, self.rtt_s))
 
 
@@ -68,7 +68,7 @@ class Cubic:
         return window
 
     def over(self, window: Floats, seconds: Floats, rounds: float) -> Floats:
-        """Along the curve, or Reno's window where that is larger."""
+        """Follows the curve, or Reno's window where it is larger."""
         slow = 3 * (1 - self.beta) / (1 + self.beta)
         self._friendly = self._friendly + rounds * np.where(self._friendly < self._peak, slow, 1.0)
         self._elapsed_s = self._elapsed_s + seconds
@@ -78,12 +78,12 @@ class Cubic:
         return np.clip(reached - window, 0.0, 0.5 * rounds * window)
 
     def typical(self, window: Floats) -> Floats:
-        """Reno's: near the plateau, where most losses come, the curve is as flat."""
+        """Reno's increase: near the plateau, where most losses occur, the curve is as flat."""
         return np.ones_like(window)
 
 
 def growth_of(flows: FlowClass) -> Growth:
-    """How a control grows.
+    """Returns the growth of a control.
 
     Raises:
         NotApplicableError: It has no law of growth, or answers marks.

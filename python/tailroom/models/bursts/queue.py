@@ -1,7 +1,7 @@
-"""The queue that a flow's packets and a Poisson background make, pass by pass.
+"""The queue of a flow's packets and a Poisson background, pass by pass.
 
-Time is in slots, the time that the link takes to send a packet; a density is packets a slot.
-docs/models/bursts-over-background.md derives what is used here.
+Time is in slots, the time that the link takes to send a packet; a density is packets per slot.
+docs/models/bursts-over-background.md has the derivation.
 """
 
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ class Loop:
     """A link, its background, and the round trip of the one flow that is not limited elsewhere."""
 
     load: float
-    """Background, packets a slot, in (0, 1)."""
+    """Background, packets per slot, in (0, 1)."""
     limit: float
-    """Packets that may wait."""
+    """Queue limit, in waiting packets."""
     slots: float
     """Round trip time without queueing, in slots: the bandwidth-delay product."""
     phase: float = 0.0
-    """How far in a slot a packet arrives that left the link a round trip ago, in [0, 1)."""
+    """Arrival time within a slot, in [0, 1), of a packet that left the link a round trip ago."""
 
     @property
     def residual(self) -> float:
-        """What the background leaves, packets a slot."""
+        """Residual capacity, in packets per slot."""
         return 1 - self.load
 
 
@@ -58,7 +58,7 @@ def decay(load: float, density: float) -> float:
     def excess(theta: float) -> float:
         return load * expm1(theta) / theta + density - 1 + variance * theta / 2
 
-    # The second order's root is too large, by far where the load is small.
+    # The root of the second-order equation is too large, by far at small loads.
     high = min(2 * (1 - load - density) / (load + variance), LARGEST_DECAY)
     while excess(high) < 0:
         high *= 2
@@ -69,10 +69,10 @@ def decay(load: float, density: float) -> float:
 
 
 def packing(load: float, density: float | Floats) -> Floats:
-    """Growth of a burst, in packets a round trip, at whose end it becomes so dense.
+    """Growth, in packets per round trip, at which the end of a burst reaches this density.
 
-    Queueing spreads a burst: it delays what is dense the most. Growth, anywhere in the burst, and
-    spreading balance where y - ln y = 1 + growth (1 + load) / load, with
+    Queueing spreads a burst, because it delays the densest part most. Growth and spreading balance
+    where y - ln y = 1 + growth (1 + load) / load, with
     y = residual / (residual - density).
     """
     more = density / (1 - load - np.asarray(density, dtype=float))
@@ -81,7 +81,7 @@ def packing(load: float, density: float | Floats) -> Floats:
 
 
 def hit(load: float, density: float, phase: float | None, doubled: float) -> float:
-    """The flow's part of the packets that a full buffer refuses.
+    """The flow's share of the packets that a full buffer drops.
 
     A slot frees one place. A packet of the flow finds it taken if one of the background came first:
     one that arrives at `phase` in the slot with probability 1 - exp(-load phase), and with
@@ -95,7 +95,7 @@ def hit(load: float, density: float, phase: float | None, doubled: float) -> flo
 
 @dataclass(frozen=True)
 class Lattice:
-    """Queue lengths in steps: single packets, or more where the buffer is long."""
+    """Queue lengths in steps of one packet, or of several packets in a long buffer."""
 
     steps: int
     height: float
@@ -108,7 +108,7 @@ class Lattice:
 
     @property
     def lengths(self) -> Floats:
-        """Packets that wait, from an empty queue to a full one."""
+        """Waiting packets, from an empty to a full queue."""
         lengths: Floats = self.height * np.arange(self.steps + 1, dtype=np.float64)
         return lengths
 
@@ -128,21 +128,21 @@ class Lattice:
         return scale * pull / np.expm1(pull), scale * pull / -np.expm1(-pull)
 
     def any_of(self, part: float) -> float:
-        """Probability that a step's worth of lost packets has one of the flow's."""
+        """Probability that the packets lost in a step include a packet of the flow."""
         return -expm1(self.height * log1p(-min(part, 1 - 1e-9)))
 
 
 def survival(
     loop: Loop, density: float, slots: Floats, part: float = 1.0, most: int = 100
 ) -> Floats:
-    """Probability that a burst of this density loses none of its packets in so many slots.
+    """Probability that a burst of this density loses no packet in `slots` slots.
 
     Args:
         loop: Link and background.
-        density: Of the burst, below the residual capacity.
-        slots: How long the burst is.
-        part: The flow's part of what is refused; 1 asks for any overflow.
-        most: Steps that the queue is divided into.
+        density: Density of the burst, below the residual capacity.
+        slots: Length of the burst, in slots.
+        part: The flow's share of the dropped packets; 1 counts every overflow.
+        most: Largest number of steps of the queue.
 
     The burst finds the queue of the background alone.
     """

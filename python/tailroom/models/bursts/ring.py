@@ -15,23 +15,23 @@ LEAST_KEPT = 1e-200
 
 @dataclass(frozen=True)
 class Pass:
-    """What becomes of the queue in a pass, at each of some windows."""
+    """The effect of a pass on the queue, per window."""
 
     law: Floats
-    """Of the queue afterwards, given that the flow lost nothing."""
+    """Distribution of the queue after the pass, given that the flow lost no packet."""
     kept: Floats
-    """Probability of that."""
+    """Probability that the flow lost no packet."""
     idle: Floats
     """Mean over the pass, per slot; so are the next two."""
     refused: Floats
-    """Packets that the buffer refuses."""
+    """Dropped packets."""
     queue: Floats
     """Packets that wait, not per slot."""
 
 
 @dataclass(frozen=True)
 class Ring:
-    """What a pass does to the law of the queue, at each of some windows."""
+    """Transition of the distribution of the queue in a pass, per window."""
 
     line: Lattice
     windows: Floats
@@ -59,7 +59,7 @@ class Ring:
 
 
 def arrival_rate(loop: Loop, window: float, queue: Floats) -> Floats:
-    """What the flow sends, packets a slot, when so much waits.
+    """Sending rate of the flow, in packets per slot, at this queue length.
 
     A window beyond the residual product keeps (window - residual slots) / residual packets waiting,
     its own and the background's among them, on average; a round trip takes the distance from there
@@ -71,7 +71,7 @@ def arrival_rate(loop: Loop, window: float, queue: Floats) -> Floats:
 
 
 def stays_busy(loop: Loop, window: float) -> float:
-    """Probability that a queue at its limit has not been empty for a round trip.
+    """Probability that a queue at its limit was not empty during the last round trip.
 
     A Brownian motion back in time, with the drift that it has at the limit.
     """
@@ -87,7 +87,7 @@ def stays_busy(loop: Loop, window: float) -> float:
 
 
 def flow_part(loop: Loop, window: float, growth: float) -> float:
-    """The flow's part of the packets refused, at this window.
+    """The flow's share of the dropped packets, at this window.
 
     A link that was busy for a round trip still has the flow's packets at the same place in a slot.
     """
@@ -104,7 +104,7 @@ def ring(loop: Loop, windows: Floats, growth: Floats, most: int, stride: float =
     size = line.steps + 1
     lengths, middles = line.lengths, line.lengths + line.height / 2
     moves = np.zeros((len(windows), size, size))
-    # What is summed over a pass, by length: time, idle time, packets refused, queue.
+    # Sums over a pass, by length: time, idle time, dropped packets, queue.
     rates = np.zeros((len(windows), size, 4))
     rates[:, :, 0], rates[:, :, 3] = 1.0, lengths
     inner = np.arange(line.steps)
@@ -114,7 +114,7 @@ def ring(loop: Loop, windows: Floats, growth: Floats, most: int, stride: float =
         drift = arrival_rate(loop, window, middles) - loop.residual
         up, down = line.rates(drift, variance)
         falls = np.r_[0.0, down[:-1]]
-        # What the reflection at an empty queue adds to the drift is the idle time.
+        # The idle time is the drift that the reflection at an empty queue adds.
         empty = float(arrival_rate(loop, window, lengths[:1])[0]) - loop.residual
         rates[at, 0, 1] = max(0.0, line.height * up[0] - empty)
         rates[at, -1, 2] = line.height * up[-1]

@@ -1,6 +1,6 @@
 """Window laws of the congestion controls.
 
-A new law is one file with a function `law(flows) -> WindowLaw`, and one line in `LAWS`.
+A new law is a file with a function `law(flows) -> WindowLaw`, and a line in `LAWS`.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ NO_LAW: dict[str, str] = {
     "packet_pair": "it sends at the rate that the path delivers, whatever is lost",
     "fixed_window": "its window never changes",
 }
-"""Controls whose mean window no loss probability gives, and why."""
+"""Controls without a window law, with the reason."""
 
 
 def law_of(flows: FlowClass) -> WindowLaw:

@@ -15,7 +15,7 @@ def law(flows: FlowClass) -> WindowLaw:
 
 
 def law_with(a: float, b: float) -> WindowLaw:
-    """AIMD that adds a packets a round trip and loses the part b of its window."""
+    """AIMD: increase a packets per round trip, decrease b (fraction of the window)."""
     return WindowLaw(
         source="Floyd, Handley, Padhye 2000, A comparison of equation-based and AIMD, sec. 4",
         window=lambda p, _rtt_s: mean_window(p, a, b),

@@ -12,7 +12,7 @@ from tailroom.models.window_laws.cycle import Curve, Response
 from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, WindowLaw
 
 CLOSE = 2.0
-"""Steps of the search below it, in packets a round trip, are the slow ones, as in the simulator."""
+"""In packets per round trip; smaller steps are the slow last part, as in the simulator."""
 
 
 _TINY = 1e-300
@@ -29,7 +29,7 @@ class Constants:
     decrease: float = 205 / 1024
 
     def increment(self, window: float, goal: float) -> float:
-        """Growth in packets a round trip, in search of the goal or beyond it."""
+        """Growth in packets per round trip, below and beyond the goal."""
         if window <= self.low_window:
             return 1.0
         smooth = self.search_divisor / self.smooth_part
@@ -82,7 +82,7 @@ def mean_window(p: Numbers, constants: Constants) -> Floats:
     Reno's.
     """
     search = _response(replace(constants, low_window=0.0)).mean_window(p)
-    # Never decreased by half; small windows grow as Reno's.
+    # The decrease is never a half; small windows grow as Reno's.
     mild = _response(constants).mean_window(p)
     return np.minimum(mild, np.maximum(search, reno.PERIODIC / np.sqrt(p)))
 

@@ -1,4 +1,4 @@
-"""CUBIC (RFC 9438): a cubic of the time since the last loss, and Reno where that is more."""
+"""CUBIC (RFC 9438): a cubic of the time since the last loss, or Reno's window if larger."""
 
 from math import cbrt
 
@@ -38,7 +38,7 @@ def mean_window(p: Numbers, rtt_s: Numbers, c: float = 0.4, beta: float = 0.7) -
 
 
 def seconds_to(epoch: Epoch, w: float, c: float = 0.4, beta: float = 0.7) -> float:
-    """Time until the cubic or `W_est` (RFC 9438 sec. 4.2, 4.3) reaches w, the earlier of them."""
+    """Time until the cubic or `W_est` (RFC 9438 sec. 4.2, 4.3) reaches w, whichever is earlier."""
     plateau = cbrt((epoch.goal - beta * epoch.peak) / c)
     cubic = plateau - cbrt((epoch.goal - w) / c)
     alpha = 3 * (1 - beta) / (1 + beta)

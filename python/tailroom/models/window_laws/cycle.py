@@ -1,4 +1,4 @@
-"""The fluid cycle of a window between two losses, for increases and decreases that depend on it."""
+"""The fluid cycle of a window between two losses, for window-dependent laws."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ class Response:
         """Tabulates the curve.
 
         Raises:
-            ValueError: A larger peak has a cycle of fewer packets, so that p says not which.
+            ValueError: `packets` does not rise strictly, so p does not determine the cycle.
         """
         self._curve = curve
         log_packets = np.log(curve.packets(_PEAKS))
         if np.any(np.diff(log_packets) <= 0):
             raise ValueError("a larger window is not a longer cycle")
-        # So near that one step of Newton's method nearly always suffices.
+        # One step of Newton's method nearly always suffices from here.
         self._log_peak = MonotoneCubic(log_packets, np.log(_PEAKS))
 
     def peak(self, p: Numbers) -> Floats:
@@ -49,7 +49,7 @@ class Response:
         wanted = -np.log(np.asarray(p, dtype=float))
         found: Floats = self._log_peak(wanted)
         for _ in range(_REFINEMENTS):
-            # Newton's method; the slope leaps near a kink, so that no table of slopes will do.
+            # Newton's method; the slope jumps at a kink, so a table of slopes would be wrong.
             pair = np.log(self._curve.packets(np.exp(np.stack([found, found + _STEP]))))
             change = (wanted - pair[0]) * _STEP / (pair[1] - pair[0])
             found = found + change

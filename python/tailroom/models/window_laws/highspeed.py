@@ -56,7 +56,7 @@ class Constants:
         return self.low_p * relative**-self.exponent
 
     def increase(self, w: Numbers) -> Floats:
-        """a(w), packets a round trip (RFC 3649 sec. 5); 1 up to `low_window`, never below 1."""
+        """a(w), packets per round trip (RFC 3649 sec. 5); 1 up to `low_window`, never below 1."""
         w = np.asarray(w, dtype=float)
         b = self.decrease(w)
         growth = w**2 * self.loss_probability(w) * 2 * b / (2 - b)
@@ -95,7 +95,7 @@ def law(flows: FlowClass, form: Form = "response") -> WindowLaw:
 
 
 def constants_of(flows: FlowClass) -> Constants:
-    """What the scenario gives; with a table its own parameters, as in the simulator."""
+    """Returns the scenario's parameters; a published table has parameters of its own."""
     given = flows.parameters
     if given.get("increase", "continuous") != "continuous":
         return DEFAULTS
@@ -106,7 +106,7 @@ def constants_of(flows: FlowClass) -> Constants:
 def rate_pps(
     p: Numbers, rtt_s: Numbers, constants: Constants = DEFAULTS, form: Form = "response"
 ) -> Floats:
-    """lambda(p, R): mean packets a second at loss probability p in (0, 1] and RTT R."""
+    """lambda(p, R): mean packets per second at loss probability p in (0, 1] and RTT R."""
     rate: Floats = mean_window(p, constants, form) / np.asarray(rtt_s, dtype=float)
     return rate
 

@@ -26,13 +26,13 @@ class Constants:
     adaptive_backoff: bool = True
 
     def scale(self, rtt_s: Numbers) -> Floats:
-        """The factor by which the RTT scales the growth."""
+        """Factor of the growth that depends on the RTT."""
         if not self.rtt_scaling:
             return np.ones_like(np.asarray(rtt_s, dtype=float))
         return np.clip(np.asarray(rtt_s, dtype=float) / REFERENCE_RTT_S, LEAST_SCALE, LARGEST_SCALE)
 
     def backoff(self, base_rtt_s: float, largest_rtt_s: float) -> float:
-        """What is left of the window after a loss: the part that just empties the queue."""
+        """Fraction of the window after a loss: the fraction that just empties the queue."""
         if not self.adaptive_backoff:
             return LEAST_BACKOFF
         return min(max(base_rtt_s / largest_rtt_s, LEAST_BACKOFF), LARGEST_BACKOFF)
@@ -68,7 +68,7 @@ def seconds_to(epoch: Epoch, w: float, constants: Constants) -> float:
 
 
 def growth(epoch: Epoch, elapsed_s: float, constants: Constants) -> float:
-    """Growth in packets a round trip, 2 (1 - beta) alpha, so long after a loss."""
+    """Growth in packets per round trip, 2 (1 - beta) alpha, this time after a loss."""
     excess = max(0.0, elapsed_s - constants.low_speed_period_s)
     alpha = 1 + LINEAR * excess + SQUARE * excess**2
     if constants.rtt_scaling:
@@ -85,7 +85,7 @@ def mean_window(p: Numbers, rtt_s: Numbers, constants: Constants) -> Floats:
 
 
 def cycle_s(packets: Floats, rtt_s: Floats, constants: Constants) -> Floats:
-    """Seconds between two losses so many packets apart, at a constant RTT.
+    """Seconds between two losses at this distance in packets, at a constant RTT.
 
     The growth is constant at first, so that packets rise as time squared; after that they are a
     polynomial of fourth order in the time since then.

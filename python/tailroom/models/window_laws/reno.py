@@ -1,4 +1,4 @@
-"""Reno: one packet a round trip, half the window at a loss (RFC 5681)."""
+"""Reno: one packet per round trip, half the window at a loss (RFC 5681)."""
 
 from math import sqrt
 

@@ -1,4 +1,4 @@
-"""What a window law is: how a congestion control's window answers loss."""
+"""The interface of window laws: the window of a congestion control as a function of loss."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Numbers = float | Floats
-"""A number or an array of them; functions of a law take both and answer in kind."""
+"""A number or an array; functions of a law take both and return the same kind."""
 
 
 @dataclass(slots=True)
 class Epoch:
-    """How far a flow has come since its last loss."""
+    """State of a flow since its last loss."""
 
     peak: float
-    """Window at the last loss, before the decrease; also that at the next."""
+    """Window at the last loss, before the decrease; also the window at the next loss."""
     goal: float
-    """The window that the control remembers of it."""
+    """The window that the control remembers from the last loss."""
     base_rtt_s: float
     """Round trip time without queueing."""
     peak_rtt_s: float
@@ -29,12 +29,12 @@ class Epoch:
     elapsed_s: float = 0.0
     """Time since the last loss."""
     rounds: float = 0.0
-    """Round trips since then."""
+    """Round trips since the last loss."""
 
 
 @dataclass(frozen=True)
 class WindowLaw:
-    """A congestion control in the large: no slow start, no timeouts, no bound on the window.
+    """The steady state of a congestion control: no slow start, no timeouts, unbounded window.
 
     Loss probability p counts reductions over packets sent (a loss event each round trip at most),
     round trips are in seconds, windows in packets.
@@ -46,10 +46,10 @@ class WindowLaw:
     """`window(p, rtt_s)`: mean window in packets, p in (0, 1]. Continuous, and strictly falling in
     p; at least 1."""
     increase: Callable[[Numbers, Numbers], Floats] | None = None
-    """`increase(w, rtt_s)`: growth in packets a round trip, at window w; `None` where it depends on
+    """`increase(w, rtt_s)`: growth in packets per round trip, at window w; `None` if it depends on
     more than the window (CUBIC: on the time since the last loss)."""
     decrease: Callable[[Numbers], Floats] | None = None
-    """`decrease(w)`: the part of the window w that a loss takes, in (0, 1)."""
+    """`decrease(w)`: the fraction of the window w removed at a loss, in (0, 1)."""
     seconds_to: Callable[[Epoch, float], float] | None = None
     """`seconds_to(epoch, w)`: time until the window has grown to w, at the round trip time of the
     epoch, for a law without `increase`. Losses come at equal windows, and w is close."""
@@ -60,7 +60,7 @@ class WindowLaw:
     """`decrease_at(epoch)`: the decrease where it depends on round trip times too, at the loss that
     ends the epoch; `decrease` is then that at a constant one."""
     counts_marks: bool = False
-    """Whether p is the share of packets marked; a queue that drops has then no use for `window`."""
+    """Whether p is the share of marked packets; then `window` does not apply to drops."""
     kinks: tuple[float, ...] = ()
     """Windows at which `increase` or its derivative jumps."""
 

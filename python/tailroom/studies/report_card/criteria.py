@@ -245,7 +245,7 @@ CRITERIA = (
         reason="ours: twice as long is noticed; two RTTs, 80 ms, are what 50 kB take at least",
     ),
     Criterion(
-        name="left",
+        name="harm_to_others",
         title="What Reno and CUBIC keep",
         section="5.2.1",
         experiment="mixed",
@@ -259,7 +259,7 @@ CRITERIA = (
         reason="ours: half of what they keep beside one another is significant harm",
     ),
     Criterion(
-        name="taken",
+        name="own_share",
         title="What it gets beside them",
         section="5.2.1",
         experiment="mixed",

@@ -124,7 +124,7 @@ class Size:
         return [(one.goal, other.goal) for one, other in apart]
 
     @property
-    def unseen(self) -> list[tuple[Target, int]]:
+    def unresolved_targets(self) -> list[tuple[Target, int]]:
         """Bounds on loss that the answer's runs are too short to show, with their packets.
 
         None was lost, and by the rule of three (Hanley, Lippman-Hand 1983) up to 3 in so many may

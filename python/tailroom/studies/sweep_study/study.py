@@ -111,7 +111,7 @@ class SweepResult:
         ]
 
     @cached_property
-    def unsettled(self) -> list[tuple[dict[str, object], float | None]]:
+    def warm_up_too_short(self) -> list[tuple[dict[str, object], float | None]]:
         """Points whose measured time begins before the warm-up ends, with the end in seconds.
 
         The end is that of `tailroom.warm_up` for the mean over the point's runs, at the link that

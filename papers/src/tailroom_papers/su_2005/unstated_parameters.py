@@ -1,4 +1,4 @@
-"""What the paper leaves open besides the bottleneck, and what each of it changes."""
+"""Unstated parameters other than the bottleneck, and the effect of each."""
 
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -26,11 +26,11 @@ VARIANTS: dict[str, dict[str, object]] = {
     "3 background flows": {"flows.background.count": 3},
     "5 background flows": {"flows.background.count": 5},
     "background RTT 80-200 ms": {"flows.background.rtt": {"from": "80 ms", "to": "200 ms"}},
-    "short, web 0.25 % each": {f"flows.{one}.source.load": 0.0025 for one in GROUPS[2:]},
-    "short, web 4 % each": {f"flows.{one}.source.load": 0.04 for one in GROUPS[2:]},
-    "access 1 Gbit/s": {f"flows.{one}.access_rate": "1 Gbit/s" for one in GROUPS},
-    JITTER: {f"flows.{one}.send_jitter": "20 us" for one in GROUPS},
-    "limited slow start": {f"flows.{one}.slow_start": {"kind": "limited"} for one in GROUPS},
+    "short, web 0.25 % each": {f"flows.{group}.source.load": 0.0025 for group in GROUPS[2:]},
+    "short, web 4 % each": {f"flows.{group}.source.load": 0.04 for group in GROUPS[2:]},
+    "access 1 Gbit/s": {f"flows.{group}.access_rate": "1 Gbit/s" for group in GROUPS},
+    JITTER: {f"flows.{group}.send_jitter": "20 us" for group in GROUPS},
+    "limited slow start": {f"flows.{group}.slow_start": {"kind": "limited"} for group in GROUPS},
 }
 LONGER = "600 s instead of 200 s"
 
@@ -52,7 +52,7 @@ def studies(form: Form) -> list[Study]:
             set={**span(form), **settings},
             seeds=form.of(3, 4, 10),
         )
-        for name, settings in ((_slug(one), what) for one, what in variants(form).items())
+        for name, settings in ((_slug(label), what) for label, what in variants(form).items())
     ]
 
 
@@ -105,7 +105,7 @@ def _three(points: dict[int, PointFound], metric: Metric) -> str:
 
 def _slug(name: str) -> str:
     """A study's name is part of a file's."""
-    return "".join(one if one.isalnum() else "-" for one in name)
+    return "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
 def draw(found: Found) -> "Figure":
@@ -118,9 +118,9 @@ def draw(found: Found) -> "Figure":
     rows = range(len(names))
     each = [distance(of(found, name)) for name in names]
     panels[0].errorbar(
-        [one.mean for one in each],
+        [interval.mean for interval in each],
         rows,
-        xerr=[bar_length(one) for one in each],
+        xerr=[bar_length(interval) for interval in each],
         color="black",
         linestyle="none",
         marker="D",
@@ -145,12 +145,12 @@ def draw(found: Found) -> "Figure":
 def _draw_by_c(axes: "Axes", found: Found, names: list[str], metric: Metric, scale: float) -> None:
     for c, look in zip(TABLE_C, islice(style.marked_line_styles(), 3), strict=True):
         each = [of(found, name)[c].interval(metric) for name in names]
-        known = [(row, one) for row, one in enumerate(each) if one is not None]
+        known = [(row, interval) for row, interval in enumerate(each) if interval is not None]
         aside = {5: -0.2, 10: 0.0, 20: 0.2}[c]
         axes.errorbar(
-            [scale * one.mean for _, one in known],
+            [scale * interval.mean for _, interval in known],
             [row + aside for row, _ in known],
-            xerr=[scale * bar_length(one) for _, one in known],
+            xerr=[scale * bar_length(interval) for _, interval in known],
             label=f"c = {c}",
             capsize=2,
             **{**look, "linestyle": "none"},

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from math import exp, inf, log
 
 LEAST_LIMIT = 1.0
-"""In packets: a scenario has no smaller one."""
+"""In packets; the smallest limit of a scenario."""
 
 LARGEST_LIMIT = 1e9
 """In packets; beyond any buffer."""
 
 WIDE = 8
-"""Factor from one limit to the next while the answer is not yet between two of them."""
+"""Factor between limits until two of them bracket the answer."""
 
 
 def smallest_limit(meets: Callable[[float], bool], largest: float = LARGEST_LIMIT) -> float:
-    """The smallest whole limit, in packets that wait, at which `meets(limit)` is true.
+    """Returns the smallest whole limit, in waiting packets, at which `meets(limit)` is true.
 
-    `meets` must be monotone: once true, it stays true for larger limits. The answer is infinite if
-    it is false at `largest`, and at least 1. It takes about 2 log2(answer) calls.
+    `meets` must be monotone: once true, it stays true for larger limits. The answer is at least 1,
+    and infinite if `meets(largest)` is false. The search takes about 2 log2(answer) calls.
     """
     high = LEAST_LIMIT
     while not meets(high):
@@ -32,11 +32,11 @@ def smallest_limit(meets: Callable[[float], bool], largest: float = LARGEST_LIMI
 
 
 def smallest_limit_near(excess: Callable[[float], float], guess: float) -> float:
-    """Like `smallest_limit`, where a call is dear and what it returns is smooth.
+    """Like `smallest_limit`, for expensive smooth functions.
 
-    `excess(limit)` is what is there beyond the target, negative below the answer. Regula falsi over
-    the logarithm of the limit, in the form called Illinois: an end that stays counts half. About
-    ten calls, against 2 log2(answer).
+    `excess(limit)` is the value less the target, negative below the answer. The search is regula
+    falsi over the logarithm of the limit in the Illinois variant, which halves the weight of an end
+    that stays. It takes about ten calls instead of 2 log2(answer).
     """
     low, short, high, over = _bracket(excess, min(max(LEAST_LIMIT, guess // 1), LARGEST_LIMIT))
     moved = ""
@@ -54,9 +54,9 @@ def smallest_limit_near(excess: Callable[[float], float], guess: float) -> float
 
 
 def _bracket(excess: Callable[[float], float], guess: float) -> tuple[float, float, float, float]:
-    """A limit that is too small, its excess, and one that is not, with its own.
+    """Returns a limit that is too small and a sufficient limit, each with its excess.
 
-    Where the least limit will do, it is both; where none will do, the second is infinite.
+    If the least limit suffices, it is both; if no limit suffices, the second is infinite.
     """
     at, found = guess, excess(guess)
     while found >= 0 and at > LEAST_LIMIT:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailroom.models.required import LARGEST_LIMIT, smallest_limit, smallest_limit_near
+from tailroom.models.smallest_limit import LARGEST_LIMIT, smallest_limit, smallest_limit_near
 from tests.models.links import FIXED
 
 Curve = Callable[[float], float]

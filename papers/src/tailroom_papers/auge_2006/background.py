@@ -1,4 +1,4 @@
-"""Flows beside a Poisson background on links of any rate, and how their shares are drawn."""
+"""Flows beside a Poisson background on links of any rate, and pictures of their shares."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ OTHER_WORDS = {
 
 @dataclass(frozen=True)
 class Span:
-    """How long is simulated, and from when on it counts."""
+    """Duration of the simulation and begin of the measured time."""
 
     measure_from_s: int
     duration_s: int
@@ -87,12 +87,12 @@ def draw_line(  # noqa: PLR0913 - each says one thing about a line
 ) -> None:
     """Means with their confidence intervals as bars."""
     found = [point.interval(metric) for point in points]
-    pairs = [(x, one) for x, one in zip(xs, found, strict=True) if one is not None]
-    means = [scale * one.mean for _, one in pairs]
+    pairs = [(x, interval) for x, interval in zip(xs, found, strict=True) if interval is not None]
+    means = [scale * interval.mean for _, interval in pairs]
     panel.errorbar(
         [x for x, _ in pairs],
         means,
-        yerr=[scale * bar_length(one) for _, one in pairs],
+        yerr=[scale * bar_length(interval) for _, interval in pairs],
         capsize=2,
         **look,
     )
