@@ -299,9 +299,9 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
         ),
         (
             ["--store", "somewhere"],
-            ["--store: applies to several runs only; leave it out", "add --vary, --seeds"],
+            ["--store: is for several runs; leave it out", "add --vary, --seeds"],
         ),
-        (["--workers", "2"], ["--workers: applies to several runs only; leave it out"]),
+        (["--workers", "2"], ["--workers: is for several runs; leave it out"]),
     ],
 )
 def test_wrong_choices_are_refused(

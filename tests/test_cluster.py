@@ -177,7 +177,7 @@ def test_a_worker_with_another_engine_that_comes_later_stops_the_sweep(
 
 
 def test_size_on_a_cluster_gives_the_local_answer(client: Any, small: Path) -> None:
-    how: dict[str, Any] = {"set": AT_RANDOM, "at_most": 4, "precision": 0.2}
+    how: dict[str, Any] = {"set": AT_RANDOM, "max_seeds": 4, "precision": 0.2}
     there = tr.size(small, ["utilization >= 0.95"], executor=client, **how)
     here = tr.size(small, ["utilization >= 0.95"], **how)
     assert there.limit_packets is not None

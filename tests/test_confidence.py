@@ -29,7 +29,7 @@ def test_one_value_says_nothing_of_its_spread_and_equal_ones_have_none() -> None
     assert mean_interval([3.0]).half_width == inf
     assert mean_interval([0.1] * 7) == mean_interval(np.full(7, 0.1))
     assert (mean_interval([0.1] * 7).mean, mean_interval([0.1] * 7).half_width) == (0.1, 0.0)
-    with pytest.raises(ValueError, match="no values"):
+    with pytest.raises(ValueError, match="at least one value"):
         mean_interval([])
 
 

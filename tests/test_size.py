@@ -310,7 +310,7 @@ def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
     for goal, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
         ended = tailroom(*QUESTION, *flows, "--target", goal)
         assert ended.status == 0, ended.errors
-        assert ("larger --at-most" in ended.output) is is_open
+        assert ("raise --at-most" in ended.output) is is_open
 
 
 @pytest.mark.slow
@@ -379,8 +379,8 @@ def test_wrong_questions_touch_nothing(tailroom: Tailroom, tmp_path: Path, case:
         (["--rate", "10Mbps", "--rtt", "20"], ['--rtt: "20" has no unit', "ms"]),
         (["--rate", "10Mbps", "--rtt", "20ms", "--congestion", "rino"], ["`reno`"]),
         (["--rate", "10Mbps", "--rtt", "20ms", "--flows", "0"], ["--flows"]),
-        (["FILE", "--rate", "10Mbps"], ["go without a scenario file; replace the values"]),
-        (["FILE", "--congestion", "reno"], ["go without a scenario file; replace the values"]),
+        (["FILE", "--rate", "10Mbps"], ["replace a scenario file; leave out FILE"]),
+        (["FILE", "--congestion", "reno"], ["replace a scenario file; leave out FILE"]),
         (["nowhere.toml"], ["nowhere.toml: cannot read the scenario"]),
     ],
 )

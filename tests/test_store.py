@@ -103,7 +103,7 @@ def test_a_full_disk_is_named_and_loses_nothing(scenario: Path, tmp_path: Path) 
     ended = limited(8_000, "sweep", scenario, "--store", store, *SWEEP)
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"error: {store}/runs/")
-    assert "File too large; runs that have finished are kept: make room" in ended.stderr
+    assert "File too large; finished runs are kept: free disk space" in ended.stderr
     assert ended.stderr.count("\n") == 1
     assert rows_of(store) == before
     assert not list(store.rglob("*.partial"))
@@ -133,7 +133,7 @@ def test_a_file_system_that_fills_up_keeps_what_fits(
     store = small_disk / "store"
     ended = tailroom("sweep", scenario, "--store", store, *SWEEP)
     assert ended.status == 1
-    assert "No space left on device; runs that have finished are kept" in ended.errors
+    assert "No space left on device; finished runs are kept" in ended.errors
     kept = rows_of(store)
     assert 1 <= len(kept) < 12
     sweep(scenario, tmp_path / "whole")

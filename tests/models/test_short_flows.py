@@ -106,7 +106,7 @@ def test_says_nothing_of_overload_and_permanent_flows() -> None:
         MODEL.predict(link(dynamic=(dynamic(1e8),), bdp=1000), Requirement())
     with pytest.raises(NotApplicableError, match="2 permanent flows outlast slow start"):
         MODEL.predict(link(flows(2), dynamic=(dynamic(1e7),)), Requirement())
-    with pytest.raises(NotApplicableError, match="no flows come and go"):
+    with pytest.raises(NotApplicableError, match="no dynamic flows"):
         MODEL.predict(link(streams=(stream(1e7),)), Requirement())
 
 

@@ -52,6 +52,22 @@ class SweepResult:
     store: Store
     record: SweepRecord
 
+    def __repr__(self) -> str:
+        """Title, keys, and the numbers of points and runs."""
+        record = self.record
+        keys = f" over {', '.join(record.axes)}" if record.axes else ""
+        runs = sum(len(point["runs"]) for point in record.points)
+        return (
+            f"<SweepResult {record.id}: {record.title}; {len(record.points):,} points{keys}, "
+            f"{runs:,} runs in {self.store.directory}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import sweep_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return sweep_html(self)
+
     @cached_property
     def index(self) -> RunIndex:
         """The finished runs as columns, read once."""
