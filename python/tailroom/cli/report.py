@@ -114,7 +114,7 @@ def _sharing(result: Result) -> Table:
 
 def _sizes(result: Result) -> Table:
     table = table_of(
-        "Flows that come and go",
+        "Dynamic flows",
         "group",
         "payload from",
         "completed",

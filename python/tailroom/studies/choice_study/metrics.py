@@ -16,7 +16,7 @@ GROUP_METRICS = (
     "all_sizes.completion_time_s_p99",
     "jain_index",
 )
-"""Those of them that a group has: completion times of flows that come and go, one-way delay and
+"""Those of them that a group has: completion times of dynamic flows, one-way delay and
 jitter of sources without acknowledgements, fairness of several flows."""
 FLOWS, FAIRNESS = "flows", "jain_index"
 ALL_FAIRNESS = f"{ALL_FLOWS}.{FAIRNESS}"
