@@ -6,12 +6,13 @@
 //! traffic -> tcp::sender -> link (queue, serializer, loss) -> ... -> tcp::receiver -> ACK -> sender
 //! ```
 //!
-//! [`traffic`] sources and the sender of a [`tcp`] connection decide what may leave, the sender
-//! asking its [`congestion`] control how large the window is; a [`link`] is shared, and its
-//! [`queue`] discipline guards its buffer; the receiver answers with ACKs. What lies between two
-//! shared links is a [`private_path`]. A [`network`] is data: a [`scenario`] resolves to one, a
-//! [`simulation::Simulation`] runs it, analytic models read its [`model_input`]. What is measured
-//! is the business of [`probe`] and [`results`].
+//! A [`traffic`] source generates the data, and the sender of a [`tcp`] connection decides when
+//! packets leave; its [`congestion`] control sets the window. Flows share a [`link`], whose
+//! [`queue`] discipline decides which packets its buffer accepts. The receiver answers with ACKs.
+//! The [`private_path`] of a flow is everything between two shared links. A [`network`] is data: a
+//! [`scenario`] resolves to a network, a [`simulation::Simulation`] runs it, and the analytic
+//! models read its [`model_input`]. [`probe`] measures, and [`results`] summarizes the
+//! measurements.
 //!
 //! Modules import one another in one direction, which `import_order.txt` states.
 

@@ -1,9 +1,9 @@
-//! Exact serialization times: the fraction of a picosecond that a packet leaves over is carried to
-//! the next, so that a million packets take as long as their bits do.
+//! Exact serialization times: the remainder of a picosecond is carried from packet to packet, so
+//! that a million packets take exactly the time of their bits.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// A change of rate: from `at` on the link runs at `rate`; at 0 bit/s it stands still.
+/// A change of rate: from `at` on, the link sends at `rate`; at 0 bit/s it sends nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateChange {
     /// Time of the change, since the start of the run or of the period.
@@ -103,7 +103,7 @@ impl Serializer {
         }
     }
 
-    /// What can be carried in `[from, to)`, in bit * ps / s: exact.
+    /// The exact capacity of `[from, to)`, in bit * ps / s.
     pub fn capacity(&self, from: Time, to: Time) -> u128 {
         match &self.schedule {
             None => u128::from(self.rate) * u128::from(to.since(from).picoseconds()),
@@ -126,7 +126,7 @@ impl Serializer {
         self.capacity(Time::ZERO, now) - used
     }
 
-    /// Divides once for a run of packets of one size.
+    /// Caches the quotient, so that a run of packets of one size needs one division.
     #[inline]
     fn prepare(&mut self, bytes: u32) {
         if bytes != self.last_bytes {
@@ -147,7 +147,8 @@ impl RateSchedule {
         let passed = self.changes.partition_point(|change| change.at <= in_period);
         let rate = match passed.checked_sub(1) {
             Some(last) => self.changes[last].rate.bits_per_second(),
-            // Before the first change of a later period the last rate of the period before holds.
+            // Before the first change of a later period, the last rate of the previous period
+            // applies.
             None if self.period.is_some_and(|period| time >= period) => {
                 self.changes.last().map_or(self.initial, |change| change.rate.bits_per_second())
             }

@@ -19,7 +19,7 @@ impl SenderSide {
 
     /// The fraction nearest to `fraction`, which is taken as 0 below 0 and as 1 above 1.
     pub fn new(fraction: f64) -> Self {
-        // A product of doubles is rounded alike on every machine.
+        // Every machine rounds a product of doubles in the same way.
         let billionths = (fraction.clamp(0.0, 1.0) * f64::from(BILLION)).round();
         SenderSide { billionths: billionths as u32 }
     }
@@ -86,7 +86,7 @@ mod tests {
     fn all_on_one_side_leaves_nothing_on_the_other() {
         assert_eq!(split(52_000_000_000, 1.0), [26_000_000_000, 0, 0, 26_000_000_000]);
         assert_eq!(split(52_000_000_000, 0.0), [0, 26_000_000_000, 26_000_000_000, 0]);
-        // What four does not divide lies on the ACKs' way to the sender.
+        // The remainder of the division by four lies on the ACKs' way to the sender.
         assert_eq!(split(52_000_000_003, 1.0), [26_000_000_000, 0, 0, 26_000_000_003]);
         assert_eq!(split(52_000_000_003, 0.0), [0, 26_000_000_000, 26_000_000_000, 3]);
     }

@@ -1,11 +1,11 @@
 //! From the text of a scenario to a [`Network`]: units, defaults, names and ranges end here.
 //!
-//! The text passes three folders. [`text`]: `document` (TOML, lines, overrides), `check` (the keys
-//! and values that the schema allows), `error`. [`format`](mod@format): `file` and `flows`, the typed
-//! form, whose doc comments are the user's documentation; `hosts`, the profiles of hosts; the schema,
-//! and the list of components. [`resolve`]: `defaults` (keys that groups share), `files`, `controls`
-//! and `mahimahi` (what the scenario names and the caller supplies), and the network itself with
-//! `memory`, which says whether the run fits.
+//! The text passes three folders. `text/`: `document` (TOML, lines, overrides), `check` (the keys
+//! and values that the schema allows), `error`. `format/`: `file` and `flows`, the
+//! typed form, whose doc comments are the user's documentation; `hosts`, the profiles of hosts; the
+//! schema, and the list of components. `resolve/`: `defaults` (keys that groups share), `files`,
+//! `controls` and `mahimahi` (what the scenario names and the caller supplies), and the network
+//! itself with `memory`, which says whether the run fits.
 //!
 //! The typed form holds what a scenario writes differently from the network. The keys of a
 //! component (a queue, a control, a source, a transport, random loss, admission control) are

@@ -1,9 +1,9 @@
 //! The order of events: arrivals at shared links (and rare wake-ups), sorted by time and flow.
 //!
-//! A timing wheel of coarse buckets, each sorted when its turn comes. Events go to pooled chunks in
-//! the order of insertion; a bucket that is opened is copied out, its keys are sorted, and what
-//! arrives late for the open bucket goes to a small heap. What lies beyond the wheel's horizon
-//! waits in a second heap. Correctness does not depend on the bucket width; only speed does.
+//! A timing wheel of coarse buckets, each of which is sorted when its turn comes. Events go to
+//! pooled chunks in the order of insertion. A bucket that is opened is copied out and its keys are
+//! sorted; events that are added to the open bucket later go to a small heap. Events beyond the
+//! wheel's horizon wait in a second heap. Only the speed depends on the width of the buckets.
 //!
 //! The order is (time, flow, hop, insertion), a wake-up before arrivals: the reference loop of the
 //! tests, a plain heap over every stage of every packet, must give the same results.
@@ -44,10 +44,11 @@ const MOST_IN_BUCKET: usize = if cfg!(test) { 200 } else { 1 << INDEX_BITS };
 const CHUNK_BYTES: u64 = (CHUNK * size_of::<Event>() + size_of::<u32>()) as u64;
 const OPEN_EVENT_BYTES: u64 = (size_of::<Event>() + size_of::<u64>() + 2 * size_of::<u32>()) as u64;
 const HEAP_EVENT_BYTES: u64 = size_of::<Ordered>() as u64;
-/// Events a chunk holds: 768 bytes, so that a bucket of 1000 wastes little and copies in runs.
+/// Number of events in a chunk, 768 bytes: a bucket of 1000 events wastes little memory, and is
+/// copied in long runs.
 const CHUNK: usize = 32;
 const NO_CHUNK: u32 = u32::MAX;
-/// As many as 32 bits can number the events of: 100 GB.
+/// Largest number of chunks whose events 32 bits can number: 100 GB.
 const MOST_CHUNKS: usize = (1 << 27) - 1;
 /// Bits of a sort key that hold the position in the open bucket.
 const INDEX_BITS: u32 = 24;
@@ -104,7 +105,7 @@ impl Schedule {
     /// `horizon`.
     pub(super) fn new(events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
         let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
-        // Where the lookahead is tiny (links in a row without delay) the heap has to do.
+        // If the lookahead is tiny (several links without delay), the heap takes the events.
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
         let shift = width.ilog2().clamp(10, MAX_SHIFT);
         let buckets = (horizon.picoseconds() >> shift).clamp(64, 1 << 16).next_power_of_two();
@@ -157,7 +158,7 @@ impl Schedule {
         fits
     }
 
-    /// How much more memory events may take.
+    /// The memory, in bytes, that further events may take.
     fn spare_bytes(&self) -> u64 {
         self.memory_limit_bytes.saturating_sub(self.memory_bytes())
     }
@@ -213,7 +214,7 @@ impl Schedule {
         chunk * CHUNK as u32
     }
 
-    /// Makes room for a chunk; false if there is no memory for it.
+    /// Makes room for a chunk; returns false if there is no memory for it.
     fn enlarge_pool(&mut self) -> bool {
         let fits = self.spare_bytes() / CHUNK_BYTES;
         let is_first = self.events.is_empty();
@@ -227,7 +228,7 @@ impl Schedule {
         true
     }
 
-    /// Makes room for more events in the open bucket; false if there is no memory for them.
+    /// Makes room for more events in the open bucket; returns false if there is no memory for them.
     #[cold]
     fn enlarge_current(&mut self) -> bool {
         let fits = (self.spare_bytes() / OPEN_EVENT_BYTES) as usize;

@@ -1,7 +1,7 @@
 //! The tables of a run: columns of equal length, each table with its collector in a file of its
 //! own.
 //!
-//! A table is declared once. [`table!`] makes a struct of columns and keeps what the declaration
+//! A table is declared once. `table!` makes a struct of columns and keeps what the declaration
 //! says about them: names, element types, labels and documentation. The binding, the Python package
 //! and the reference read the declarations ([`Tables::declarations`]), so none of them names a
 //! table.
