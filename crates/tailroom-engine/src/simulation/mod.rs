@@ -15,6 +15,7 @@ mod routes;
 mod schedule;
 mod services;
 mod sizing;
+mod steady_flows;
 mod stores;
 mod waits;
 
@@ -36,6 +37,7 @@ use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use routes::Routes;
 use schedule::Schedule;
 use services::Services;
+use steady_flows::SteadyFlows;
 use stores::Stores;
 
 /// A run in progress.
@@ -49,6 +51,7 @@ pub struct Simulation {
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
+    steady: SteadyFlows,
     dynamic: DynamicFlows,
     routes: Routes,
     /// By group.
@@ -77,12 +80,13 @@ impl Simulation {
         let mut simulation = Simulation {
             schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
             dynamic: DynamicFlows::new(network, &links),
+            routes: Routes::new(network, |link| links[link].is_plain()),
             links,
             admissions: FlowAdmissions::new(network),
             services: Services::new(network.links.len()),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
-            routes: Routes::new(network),
+            steady: SteadyFlows::new(network.flows.len()),
             groups: vec![GroupProbe::default(); network.groups.len()],
             stores: Stores::default(),
             events: 0,
@@ -135,6 +139,7 @@ impl Simulation {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
             let other = service.min(self.dynamic.next_arrival());
+            self.run_plain_events(until.min(other));
             let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
@@ -231,6 +236,7 @@ impl Simulation {
             return; // an earlier wake-up has taken its place
         }
         flow.wake_at = Time::NEVER;
+        self.steady.settle(event.flow(), flow);
         let (endpoints, mut injector) =
             flow.endpoints_and_injector(event.flow(), &mut self.schedule, &mut self.stores);
         if let Endpoints::Tcp(connection) = endpoints {
@@ -238,6 +244,8 @@ impl Simulation {
         }
         if flow.arm(event.flow(), &mut self.schedule) {
             self.dynamic.release_if_done(event.flow(), &mut self.flows);
+        } else {
+            self.steady.note(event.flow(), flow, event.time());
         }
     }
 
@@ -249,6 +257,7 @@ impl Simulation {
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
+        self.settle_flows();
         self.run_flows_out(end);
         self.check_controls()?;
         if self.schedule.is_overfull() {
@@ -272,6 +281,12 @@ impl Simulation {
         let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
+    }
+
+    fn settle_flows(&mut self) {
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            self.steady.settle(number as u32, flow);
+        }
     }
 
     /// Fires the timers and emissions that are due before `end` although their packets reach no

@@ -3,6 +3,7 @@
 
 pub mod receiver;
 pub mod sender;
+pub mod steady;
 
 use crate::packet::{Ack, Packet};
 use crate::private_path::{NetworkSink, PrivatePath};
@@ -73,6 +74,14 @@ impl Connection {
         if let Some(ack) = receiver.on_packet(now, packet) {
             answer(sender, private_path, now, ack, sink);
         }
+    }
+
+    /// Sends what the window allows at `now`, after the steps of a steady state that has reached the
+    /// end of the data.
+    #[inline(never)]
+    pub fn send_more(&mut self, now: Time, sink: &mut impl NetworkSink) {
+        let Connection { sender, private_path, .. } = self;
+        sender.send_more(now, &mut AccessLink { private_path, sink });
     }
 
     /// Sends the ACK whose timer has expired.

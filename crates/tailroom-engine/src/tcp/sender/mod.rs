@@ -17,6 +17,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
+mod steady;
 mod window;
 
 use super::TcpSpec;
@@ -36,6 +37,7 @@ use recovery::{Recovery, RepairRule};
 use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
+pub(super) use steady::SteadySender;
 
 /// Takes the packets of a sender.
 pub trait PacketSink {
@@ -407,6 +409,11 @@ impl Sender {
             Phase::Open => self.send_new(now, out),
             Phase::Recovery | Phase::Timeout => self.send_in_recovery(now, out),
         }
+    }
+
+    /// Sends what the window allows at `now`, outside recovery.
+    pub fn send_more(&mut self, now: Time, out: &mut impl PacketSink) {
+        self.send_new(now, out);
     }
 
     /// Sends new data while the window has room, outside recovery.
