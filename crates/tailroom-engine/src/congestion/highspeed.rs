@@ -271,8 +271,8 @@ impl WindowLaw for Highspeed {
         self.cell_at(cwnd_packets).grow(cwnd_packets, event.acked_packets)
     }
 
-    fn growth_cell(&mut self, window: f64) -> GrowthCell {
-        *self.cell_at(window)
+    fn growth_cell(&self) -> GrowthCell {
+        self.cell
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {

@@ -110,10 +110,10 @@ pub trait WindowLaw {
         false
     }
 
-    /// The windows around `window` at which [`on_ack`](WindowLaw::on_ack) computes
-    /// [`GrowthCell::grow`] and changes no state; empty if there are none. The sender then computes
-    /// the growth itself.
-    fn growth_cell(&mut self, _window: f64) -> GrowthCell {
+    /// Windows at which [`on_ack`](WindowLaw::on_ack) computes [`GrowthCell::grow`] and changes no
+    /// state; empty if there are none. The sender then computes the growth itself until the window
+    /// leaves the cell, and calls [`on_ack`](WindowLaw::on_ack) there.
+    fn growth_cell(&self) -> GrowthCell {
         GrowthCell::EMPTY
     }
 
@@ -314,9 +314,9 @@ macro_rules! registry {
                 }
             }
 
-            fn growth_cell(&mut self, window: f64) -> GrowthCell {
+            fn growth_cell(&self) -> GrowthCell {
                 match self {
-                    $(AnyWindowLaw::$law(law) => law.growth_cell(window),)+
+                    $(AnyWindowLaw::$law(law) => law.growth_cell(),)+
                     AnyWindowLaw::Custom(_) => GrowthCell::EMPTY,
                 }
             }

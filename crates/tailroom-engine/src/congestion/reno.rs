@@ -42,7 +42,7 @@ impl WindowLaw for Reno {
         cwnd_packets + event.acked_packets as f64 / cwnd_packets
     }
 
-    fn growth_cell(&mut self, _window: f64) -> GrowthCell {
+    fn growth_cell(&self) -> GrowthCell {
         GrowthCell::everywhere(1.0)
     }
 

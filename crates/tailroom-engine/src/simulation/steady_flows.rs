@@ -19,9 +19,11 @@ use crate::tcp::steady::{SteadyConnection, SteadyStep};
 use crate::units::Time;
 
 /// The steady states, by flow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SteadyFlows {
     states: Vec<SteadyFlow>,
+    /// Whether flows may enter their steady state at all.
+    is_on: bool,
 }
 
 /// The place of a flow.
@@ -41,7 +43,7 @@ impl SteadyFlows {
     pub(super) fn new(flows: usize) -> Self {
         let mut states = Vec::new();
         states.resize_with(flows, SteadyFlow::default);
-        SteadyFlows { states }
+        SteadyFlows { states, is_on: true }
     }
 
     /// Makes a place for the flow of this number, if there is none.
@@ -63,8 +65,9 @@ impl SteadyFlows {
 
     /// Takes the state of a flow over, after a step at `now`, if the flow is steady then.
     #[inline]
-    pub(super) fn note(&mut self, number: u32, flow: &mut Flow, now: Time) {
-        if let Endpoints::Tcp(connection) = &mut flow.endpoints
+    pub(super) fn note(&mut self, number: u32, flow: &Flow, now: Time) {
+        if self.is_on
+            && let Endpoints::Tcp(connection) = &flow.endpoints
             && let Some(steady) = connection.steady_state(now)
         {
             let place = &mut self.states[number as usize];
@@ -137,6 +140,30 @@ fn sender_of(flows: &mut [Flow], number: u32) -> &mut Sender {
 }
 
 impl Simulation {
+    /// Lets every packet take the general path.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_steady_states(mut self) -> Self {
+        self.steady.is_on = false;
+        self
+    }
+
+    /// The state of all flows, links and events, as a text that does not depend on the path that
+    /// packets have taken.
+    #[doc(hidden)]
+    pub fn state_text(&mut self) -> String {
+        self.settle_flows();
+        let mut pending: Vec<Event> = self.schedule.pending().collect();
+        pending.sort_by_key(|event| (event.time(), format!("{event:?}")));
+        let Simulation { flows, links, stores, groups, events, .. } = self;
+        let text = format!("{flows:#?}\n{links:#?}\n{stores:#?}\n{groups:#?}\n{pending:#?}\n{events}");
+        let now = self.schedule.now();
+        for (number, flow) in self.flows.iter().enumerate() {
+            self.steady.note(number as u32, flow, now);
+        }
+        text
+    }
+
     /// Takes the events before `until` as long as each is the arrival of a packet at a link whose
     /// departures are known at once ([`Link::pass`](crate::link::Link::pass)).
     ///
@@ -144,6 +171,9 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn run_plain_events(&mut self, until: Time) {
         let until = until.min(self.link_checkpoints.next);
+        if !self.steady.is_on {
+            return;
+        }
         // The event with the next memory check belongs to the general loop.
         let most =
             EVENTS_BETWEEN_MEMORY_CHECKS - 1 - self.events % EVENTS_BETWEEN_MEMORY_CHECKS;

@@ -36,7 +36,7 @@ pub struct SteadyConnection {
 
 impl Connection {
     /// The steady state, if the connection is in it at `now`.
-    pub fn steady_state(&mut self, now: Time) -> Option<SteadyConnection> {
+    pub fn steady_state(&self, now: Time) -> Option<SteadyConnection> {
         let Connection { sender, receiver, private_path } = self;
         if private_path.has_reverse_path() {
             return None;

@@ -39,7 +39,7 @@ impl Sender {
     /// flight, nothing to repair, no mark to answer or report (the receiver has counted
     /// `marked_packets`), and only the window decides when packets leave.
     pub(in crate::tcp) fn steady_state(
-        &mut self,
+        &self,
         now: Time,
         marked_packets: u64,
     ) -> Option<SteadySender> {
@@ -86,13 +86,13 @@ impl Sender {
             && self.objects.is_none()
     }
 
-    /// How the window grows around its present size; empty if the law has to be asked.
-    fn growth(&mut self) -> GrowthCell {
-        match &mut self.congestion_control {
+    /// How the window grows while the law need not be asked.
+    fn growth(&self) -> GrowthCell {
+        match &self.congestion_control {
             CongestionControl::WindowLaw(law)
                 if self.cwnd >= self.ssthresh && !self.options.sees_every_ack =>
             {
-                law.growth_cell(self.cwnd)
+                law.growth_cell()
             }
             _ => GrowthCell::EMPTY,
         }
