@@ -199,10 +199,7 @@ impl Highspeed {
             IncreaseRule::Table | IncreaseRule::Ns3Table => published_table(),
             IncreaseRule::LinuxTable => linux_table(),
         };
-        Highspeed {
-            cell: GrowthCell::EMPTY,
-            law: Box::new(Law { params: params.clone(), table }),
-        }
+        Highspeed { cell: GrowthCell::EMPTY, law: Box::new(Law { params: params.clone(), table }) }
     }
 
     /// The increase a(w) in packets per round trip, interpolated in the cell that contains

@@ -226,12 +226,12 @@ impl LinkProbe {
 
     /// The same where packets are not [watched](LinkProbe::watches_packets).
     #[expect(clippy::inline_always, reason = "two callers; a call costs 2 % per packet")]
+    #[expect(clippy::needless_bitwise_bool, reason = "no branch: which flow is next is random")]
     #[inline(always)]
     pub(crate) fn count_arrival(&mut self, now: Time, flow: u32, queue: u64, burst_gap: Time) {
         self.now.arrivals += 1;
         let bin = self.account_queue(now, queue);
         self.queue_seen.add_to_bin(bin, 1);
-        // Without a branch: which flow comes next is hard to predict.
         let continues = (flow == self.burst_flow) & (now - self.last_arrival < burst_gap);
         let length = self.burst_length;
         let is_over = !continues & (length > 0);

@@ -126,13 +126,7 @@ impl Serializer {
 impl FixedRate {
     /// The serializer of a link that is idle.
     pub fn new(rate: Rate) -> Self {
-        FixedRate {
-            rate: rate.bits_per_second(),
-            last_bytes: 0,
-            whole: 0,
-            remainder: 0,
-            carry: 0,
-        }
+        FixedRate { rate: rate.bits_per_second(), last_bytes: 0, whole: 0, remainder: 0, carry: 0 }
     }
 
     /// When the transmission of `bytes` that begins at `start`, before [`Time::AFTER_ALL_RUNS`],

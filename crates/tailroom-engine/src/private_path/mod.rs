@@ -93,8 +93,11 @@ impl PrivatePath {
             None => time,
             Some(access) => {
                 let start = time.max(self.access_free_at);
-                self.access_free_at =
-                    if start < Time::AFTER_ALL_RUNS { access.finish(start, bytes) } else { Time::NEVER };
+                self.access_free_at = if start < Time::AFTER_ALL_RUNS {
+                    access.finish(start, bytes)
+                } else {
+                    Time::NEVER
+                };
                 self.access_free_at
             }
         };

@@ -1,7 +1,7 @@
 //! A flow in a run: its two ends, its place among the events, and its account of packets.
 
+use super::fast_paths::PLACE_BYTES;
 use super::schedule::Schedule;
-use super::steady_flows::PLACE_BYTES;
 use super::stores::Stores;
 use crate::flow::Endpoints;
 use crate::network::GroupSpec;
@@ -73,13 +73,7 @@ impl NetworkSink for PacketInjector<'_> {
 /// Puts a packet of `flow` into the schedule, which reaches its first link at `time`.
 #[expect(clippy::inline_always, reason = "two callers: the event stays in registers")]
 #[inline(always)]
-fn inject(
-    schedule: &mut Schedule,
-    stores: &mut Stores,
-    flow: u32,
-    time: Time,
-    packet: &Packet,
-) {
+fn inject(schedule: &mut Schedule, stores: &mut Stores, flow: u32, time: Time, packet: &Packet) {
     let mut event = Event::arrival(time, flow, 0, packet);
     if event.is_kept() {
         event = stores.kept_packets.keep(event, packet.sent, schedule);

@@ -88,7 +88,15 @@ impl Simulation {
     pub(super) fn follow(&mut self, step: Step) {
         let Step { packet: event, outcome, exit, clocks_source } = step;
         let Simulation {
-            flows, schedule, stores, dynamic, link_checkpoints, routes, groups, steady, ..
+            flows,
+            schedule,
+            stores,
+            dynamic,
+            link_checkpoints,
+            routes,
+            groups,
+            fast_paths,
+            ..
         } = self;
         let measure_from = link_checkpoints.checkpoints.measure_from;
         let index = event.flow();
@@ -100,11 +108,11 @@ impl Simulation {
             }
             LinkOutcome::Delivered(at) if exit == Exit::Receiver => {
                 let (event, sent) = sent_at(event, stores);
-                if steady.deliver((at, event, sent), flows, schedule, stores) {
+                if fast_paths.deliver((at, event, sent), flows, schedule, stores) {
                     return;
                 }
                 let flow = &mut flows[index as usize];
-                steady.settle(index, flow);
+                fast_paths.leave(index, flow);
                 flow.account.received += 1;
                 if event.ecn() == Ecn::Ce {
                     flow.account.marked_measured += u64::from(sent >= measure_from);
@@ -122,7 +130,7 @@ impl Simulation {
                     }
                 }
                 let is_quiet = flow.arm(index, schedule);
-                steady.note(index, flow, at);
+                fast_paths.enter(index, flow, at);
                 is_quiet
             }
             LinkOutcome::Delivered(at) if exit == Exit::Sender => {

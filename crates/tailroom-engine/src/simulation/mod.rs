@@ -8,14 +8,15 @@ mod checkpoints;
 mod conservation;
 mod dynamic_flows;
 pub mod error;
+mod fast_paths;
 mod flow;
 mod limits;
 mod link_events;
+mod plain_events;
 mod routes;
 mod schedule;
 mod services;
 mod sizing;
-mod steady_flows;
 mod stores;
 mod waits;
 
@@ -32,12 +33,12 @@ use crate::units::Time;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
 use error::RunError;
+use fast_paths::FastPaths;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use routes::Routes;
 use schedule::Schedule;
 use services::Services;
-use steady_flows::SteadyFlows;
 use stores::Stores;
 
 /// A run in progress.
@@ -51,7 +52,7 @@ pub struct Simulation {
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
-    steady: SteadyFlows,
+    fast_paths: FastPaths,
     dynamic: DynamicFlows,
     routes: Routes,
     /// By group.
@@ -86,7 +87,7 @@ impl Simulation {
             services: Services::new(network.links.len()),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
-            steady: SteadyFlows::new(network.flows.len()),
+            fast_paths: FastPaths::new(network.flows.len()),
             groups: vec![GroupProbe::default(); network.groups.len()],
             stores: Stores::default(),
             events: 0,
@@ -236,7 +237,7 @@ impl Simulation {
             return; // an earlier wake-up has taken its place
         }
         flow.wake_at = Time::NEVER;
-        self.steady.settle(event.flow(), flow);
+        self.fast_paths.leave(event.flow(), flow);
         let (endpoints, mut injector) =
             flow.endpoints_and_injector(event.flow(), &mut self.schedule, &mut self.stores);
         if let Endpoints::Tcp(connection) = endpoints {
@@ -245,7 +246,7 @@ impl Simulation {
         if flow.arm(event.flow(), &mut self.schedule) {
             self.dynamic.release_if_done(event.flow(), &mut self.flows);
         } else {
-            self.steady.note(event.flow(), flow, event.time());
+            self.fast_paths.enter(event.flow(), flow, event.time());
         }
     }
 
@@ -257,7 +258,7 @@ impl Simulation {
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
-        self.settle_flows();
+        self.leave_fast_paths();
         self.run_flows_out(end);
         self.check_controls()?;
         if self.schedule.is_overfull() {
@@ -283,9 +284,9 @@ impl Simulation {
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
     }
 
-    fn settle_flows(&mut self) {
+    fn leave_fast_paths(&mut self) {
         for (number, flow) in self.flows.iter_mut().enumerate() {
-            self.steady.settle(number as u32, flow);
+            self.fast_paths.leave(number as u32, flow);
         }
     }
 

@@ -1,9 +1,9 @@
 //! A TCP connection: both endpoints, and the handling of packets and ACKs that leave the last
 //! shared link.
 
+pub mod fast_path;
 pub mod receiver;
 pub mod sender;
-pub mod steady;
 
 use crate::packet::{Ack, Packet};
 use crate::private_path::{NetworkSink, PrivatePath};
@@ -76,8 +76,7 @@ impl Connection {
         }
     }
 
-    /// Sends what the window allows at `now`, after the steps of a steady state that has reached the
-    /// end of the data.
+    /// Sends what the window allows at `now`, after the fast path has reached the end of the data.
     #[inline(never)]
     pub fn send_more(&mut self, now: Time, sink: &mut impl NetworkSink) {
         let Connection { sender, private_path, .. } = self;

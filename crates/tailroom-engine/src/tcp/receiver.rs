@@ -207,12 +207,13 @@ impl Receiver {
 
     /// The reception in order, if the next packet, unmarked, changes nothing else: no packet is
     /// missing, and no mark is to be echoed.
-    pub fn steady_state(&self) -> Option<&InOrder> {
+    pub fn complete_reception(&self) -> Option<&InOrder> {
         let is_complete = self.ranges.is_empty() && self.recent_count == 0;
         let has_mark = self.ece || self.covers_mark || self.is_echoing || self.acks_at_once;
         // Karn's rule may not want the echo that a delayed ACK holds.
-        let is_steady = is_complete && !has_mark && !self.in_order.owes_retransmission_echo();
-        is_steady.then_some(&self.in_order)
+        let changes_nothing_else =
+            is_complete && !has_mark && !self.in_order.owes_retransmission_echo();
+        changes_nothing_else.then_some(&self.in_order)
     }
 
     /// Takes the reception in order back, after more packets in order.

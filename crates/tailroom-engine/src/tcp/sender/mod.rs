@@ -8,6 +8,7 @@
 
 pub mod counted_pipe;
 pub mod ecn;
+mod fast_path;
 pub mod pacer;
 pub mod prr;
 pub mod rate_based;
@@ -17,7 +18,6 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
-mod steady;
 mod window;
 
 use super::TcpSpec;
@@ -31,13 +31,13 @@ use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use ecn::EcnState;
+pub(super) use fast_path::FastSender;
 use pacer::Pacer;
 use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};
 use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
-pub(super) use steady::SteadySender;
 
 /// Takes the packets of a sender.
 pub trait PacketSink {

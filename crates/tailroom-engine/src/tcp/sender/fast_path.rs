@@ -1,5 +1,4 @@
-//! The steady state of a sender: every ACK acknowledges new data, and nothing is lost, marked or due.
-//! Van Jacobson's header prediction, on the sender's side.
+//! The fast path of a sender: every ACK acknowledges new data, and nothing is lost, marked or due.
 
 use super::rtt::RttEstimator;
 use super::{CongestionControl, Phase, Sender};
@@ -9,12 +8,11 @@ use crate::packet::{Ecn, Packet};
 use crate::probe::flow::WindowArea;
 use crate::units::{Time, float};
 
-/// The part of a sender that the steady state changes, taken out of the sender until something else
-/// happens. Its methods do what [`Sender::on_ack`] does where the preconditions of
-/// [`Sender::steady_state`] hold.
+/// The part of a sender that changes on the fast path. Its methods do what [`Sender::on_ack`] does
+/// where the conditions of [`Sender::fast_path`] hold.
 #[derive(Clone, Debug)]
 #[repr(C)] // in the order of use
-pub(in crate::tcp) struct SteadySender {
+pub(in crate::tcp) struct FastSender {
     una: u64,
     next: u64,
     cwnd: f64,
@@ -22,7 +20,7 @@ pub(in crate::tcp) struct SteadySender {
     rto_deadline: Time,
     /// Before this time no checkpoint is due and the application offers data.
     limit: Time,
-    /// The number of the last packet, which may be short, and ends the steady state.
+    /// The number of the last packet, which may be short, and ends the fast path.
     last_packet: u64,
     packet_bytes: u32,
     ecn: Ecn,
@@ -35,17 +33,14 @@ pub(in crate::tcp) struct SteadySender {
 }
 
 impl Sender {
-    /// The steady state, if the sender is in it at `now`: outside recovery and with packets in
-    /// flight, nothing to repair, no mark to answer or report (the receiver has counted
-    /// `marked_packets`), and only the window decides when packets leave.
-    pub(in crate::tcp) fn steady_state(
-        &self,
-        now: Time,
-        marked_packets: u64,
-    ) -> Option<SteadySender> {
-        let ecn = self.ecn.steady_codepoint(marked_packets)?;
-        let limit = self.probe.next_checkpoint().min(self.send_queue.stop).min(Time::AFTER_ALL_RUNS);
-        let is_steady = self.phase == Phase::Open
+    /// The fast path, if the sender meets its conditions at `now`: packets are in flight and none is
+    /// to be repaired, no mark is to be answered or reported (the receiver has counted
+    /// `marked_packets`), there are more data, and the window alone decides when they leave.
+    pub(in crate::tcp) fn fast_path(&self, now: Time, marked_packets: u64) -> Option<FastSender> {
+        let ecn = self.ecn.settled_codepoint(marked_packets)?;
+        let limit =
+            self.probe.next_checkpoint().min(self.send_queue.stop).min(Time::AFTER_ALL_RUNS);
+        let is_predictable = self.phase == Phase::Open
             && self.scoreboard.is_clear()
             && self.duplicates == 0
             && self.is_window_limited
@@ -54,7 +49,7 @@ impl Sender {
             && now < limit
             && self.release_at == Time::NEVER
             && self.is_clocked_by_acks();
-        is_steady.then(|| SteadySender {
+        is_predictable.then(|| FastSender {
             una: self.una,
             next: self.next,
             cwnd: self.cwnd,
@@ -98,30 +93,30 @@ impl Sender {
         }
     }
 
-    /// Takes the steady state back.
-    pub(in crate::tcp) fn resume(&mut self, steady: &SteadySender) {
-        let sent = steady.next - self.next;
+    /// Takes the state back, and counts what has happened on the fast path.
+    pub(in crate::tcp) fn leave_fast_path(&mut self, fast: &FastSender) {
+        let sent = fast.next - self.next;
         self.probe.counters.sent += sent;
-        self.probe.counters.sent_bytes += sent * u64::from(steady.packet_bytes);
-        self.probe.counters.rtt_sum += steady.rtt_sum;
-        self.probe.counters.rtt_count += steady.rtt_count;
-        self.probe.window_area = steady.area;
-        self.last_sent = steady.last_sent;
-        self.show(steady);
-        self.rto_deadline = steady.rto_deadline;
+        self.probe.counters.sent_bytes += sent * u64::from(fast.packet_bytes);
+        self.probe.counters.rtt_sum += fast.rtt_sum;
+        self.probe.counters.rtt_count += fast.rtt_count;
+        self.probe.window_area = fast.area;
+        self.last_sent = fast.last_sent;
+        self.show(fast);
+        self.rto_deadline = fast.rto_deadline;
     }
 
     /// Takes over what a window law may look at.
-    fn show(&mut self, steady: &SteadySender) {
-        self.una = steady.una;
-        self.next = steady.next;
-        self.cwnd = steady.cwnd;
-        self.scoreboard.advance_clear(steady.una);
-        self.rtt = steady.rtt.clone();
+    fn show(&mut self, fast: &FastSender) {
+        self.una = fast.una;
+        self.next = fast.next;
+        self.cwnd = fast.cwnd;
+        self.scoreboard.advance_clear(fast.una);
+        self.rtt = fast.rtt.clone();
     }
 }
 
-impl SteadySender {
+impl FastSender {
     /// The ECN field of the packets.
     #[inline]
     pub(in crate::tcp) fn ecn(&self) -> Ecn {
@@ -141,8 +136,11 @@ impl SteadySender {
         now <= self.rto_deadline && now < self.limit && cumulative < self.next
     }
 
-    /// Takes in the ACK that [`SteadySender::awaits`] has looked at. It echoes the time `echo`.
-    #[expect(clippy::inline_always, reason = "two callers, of which one handles nearly all packets")]
+    /// Takes in the ACK that [`FastSender::awaits`] has looked at. It echoes the time `echo`.
+    #[expect(
+        clippy::inline_always,
+        reason = "two callers, of which one handles nearly all packets"
+    )]
     #[inline(always)]
     pub(in crate::tcp) fn on_ack<'a>(
         &mut self,
