@@ -23,7 +23,7 @@ fn difference(fast: &str, general: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(25))]
 
     #[test]
     fn both_paths_give_the_same_state_at_all_times(
