@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from tailroom import reproduction
-from tailroom.models.square_root_rule import utilization as lower_bound
+from tailroom.models.rules.square_root_rule import utilization as lower_bound
 from tailroom.reproduction import Claim, Form, Found, Judgement, Part, PointFound, Study, above
 from tailroom.scenario.types import Scenario
 

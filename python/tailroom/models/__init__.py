@@ -7,28 +7,27 @@ read a `Bottleneck`.
 from collections.abc import Iterable
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import (
-    bbr_buffer,
-    bursts_over_background,
-    dctcp_threshold,
-    decrease_rule,
+from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
+from tailroom.models.bursts import bursts_over_background
+from tailroom.models.fixed_point import (
     drop_tail_fixed_point,
     drop_tail_fixed_point_fluid,
-    fluid,
-    loss_and_delay_bounds,
-    processor_sharing,
     red_fixed_point,
-    residual_sawtooth,
+)
+from tailroom.models.flow_level import processor_sharing, short_flows, transparent
+from tailroom.models.fluid import fluid
+from tailroom.models.model import Assumption, Model, Prediction, Requirement
+from tailroom.models.rules import (
+    bbr_buffer,
+    dctcp_threshold,
+    decrease_rule,
+    loss_and_delay_bounds,
     rule_of_thumb,
-    sawtooth,
-    short_flows,
     square_root_rule,
     stability,
     tiny_buffers,
-    transparent,
 )
-from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Requirement
+from tailroom.models.sawtooth import residual_sawtooth, sawtooth
 
 MODELS: dict[str, Model] = {
     model.name: model

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tailroom.models.sawtooth import aimd_utilization
+from tailroom.models.sawtooth.sawtooth import aimd_utilization
 from tailroom.reproduction.claim import Claim, Judgement, above, below, between
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study

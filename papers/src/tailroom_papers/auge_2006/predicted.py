@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tailroom.models import read_bottleneck
 from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.bursts.bursts_over_background import SEARCH, at_limit
 from tailroom.models.bursts.cycle import Cycle
-from tailroom.models.bursts_over_background import SEARCH, at_limit
 from tailroom.reproduction.found import RunFound
 from tailroom.scenario.source import ScenarioSource
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.models.queue_chains import mm1k
+from tailroom.models.numerics.queue_chains import mm1k
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction import pairs

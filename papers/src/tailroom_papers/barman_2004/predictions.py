@@ -9,8 +9,8 @@ import numpy as np
 
 from tailroom.errors import NotApplicableError
 from tailroom.models import Bottleneck, Prediction, read_bottleneck
-from tailroom.models.drop_tail_fixed_point import solve
-from tailroom.models.drop_tail_fixed_point_fluid import LAWS as FLUID
+from tailroom.models.fixed_point.drop_tail_fixed_point import solve
+from tailroom.models.fixed_point.drop_tail_fixed_point_fluid import LAWS as FLUID
 from tailroom.reproduction.claim import Check, between
 from tailroom.reproduction.found import PointFound, StudyFound
 from tailroom.scenario.source import ScenarioSource

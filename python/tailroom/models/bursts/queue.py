@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from tailroom.models.root import root_between
+from tailroom.models.numerics.root import root_between
 from tailroom.models.window_laws.window_law import Floats
 
 LARGEST_DECAY = 500.0
