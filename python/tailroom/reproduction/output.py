@@ -56,7 +56,7 @@ def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[
         found = marker.read_text(encoding="utf-8") if marker.exists() else ""
     except OSError as error:
         raise OutputDirectoryError(
-            f"{path}: cannot write there: {error.strerror}; choose another output directory"
+            f"{path}: cannot be written: {error.strerror}; choose another output directory"
         ) from None
     if found != mine:
         holds = f"holds {found}" if found else "holds something else"
