@@ -1,7 +1,12 @@
 """Analytic models of the literature: predictions for a scenario, in milliseconds.
 
-A new model is a file with a `MODEL` and a line in `MODELS`. Models do not use the simulator; they
-read a `Bottleneck`.
+    from tailroom.models import MODELS, Requirement
+
+    link = tr.predict("scenario.toml").link
+    MODELS["sawtooth"].predict(link, Requirement(utilization=0.98)).required_packets
+
+Models do not use the simulator; they read a `Bottleneck`. A new model is a file with a `MODEL`, in
+the folder of its kind, and a line in `MODELS`.
 """
 
 from collections.abc import Iterable
@@ -53,10 +58,14 @@ MODELS: dict[str, Model] = {
         fluid.MODEL,
     )
 }
+"""Every model by its name, in the order of the reference."""
 
 
 def models_named(names: Iterable[str]) -> list[Model]:
-    """Returns the models of these names.
+    """Returns the models of these names, in the order of the names.
+
+    Args:
+        names: Keys of `MODELS`.
 
     Raises:
         ValueError: There is no such model.

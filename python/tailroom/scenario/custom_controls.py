@@ -1,4 +1,4 @@
-"""The user's own congestion controls: given as an object, or named as "module:Class"."""
+"""The user's own congestion controls, given as objects or by a name such as "module:Class"."""
 
 import copy
 import difflib
@@ -22,38 +22,54 @@ from tailroom.errors import ControlError, ScenarioError
 
 
 class CongestionControl(Protocol):
-    """The window law of a flow in congestion avoidance.
+    """The window law of a flow in congestion avoidance: a class of your own with these methods.
 
     The sender performs slow start, loss recovery and timeouts, and keeps the window at 1 packet or
-    more. Two optional methods return nothing:
-    `on_rto(self, event: CongestionEvent)` at a retransmission timeout, before `on_congestion` is
-    asked, and `on_round(self, event: RoundEvent)` at the end of each round trip, before `on_ack`.
+    more. Two methods are optional and return nothing: `on_rto(self, event: CongestionEvent)` is
+    called at a retransmission timeout, before `on_congestion`; `on_round(self, event: RoundEvent)`
+    is called at the end of each round trip, before `on_ack`. A window that is not a finite number
+    above 0 ends the run with a `ScenarioError`.
     """
 
     def on_ack(self, event: AckEvent, /) -> float:
-        """Returns the window after an ACK in congestion avoidance, in packets."""
+        """Returns the window after an ACK in congestion avoidance, in packets.
+
+        Args:
+            event: The ACK, with the window before it.
+        """
 
     def on_congestion(self, event: CongestionEvent, /) -> float:
-        """Returns the window after the reduction, in packets; it becomes ssthresh."""
+        """Returns the window after the reduction, in packets; it becomes ssthresh.
+
+        Args:
+            event: The congestion, with its kind and the window before it.
+        """
 
 
 class RateBasedControl(Protocol):
-    """A control that models the path: each ACK sets a window and a pacing rate.
+    """A control that models the path: a class of your own that sets window and pacing rate per ACK.
 
     The sender performs loss recovery and timeouts; after a timeout the window is 1 packet until the
-    next ACK. Three methods are optional: `on_lost(self, event: LostPacketEvent)` for each packet
-    newly considered lost, before the ACK that reports the loss, and
-    `on_congestion(self, event: CongestionEvent)` at the beginning of a
-    repair, at a timeout and at an ECN mark; both return nothing.
-    `on_restart(self, event: RestartEvent)`, at the first packet after a time with nothing to send,
-    returns a `ControlOutput`.
+    next ACK. Three methods are optional. `on_lost(self, event: LostPacketEvent)` is called for each
+    packet that is newly declared lost, before the ACK that reports the loss, and returns nothing.
+    `on_congestion(self, event: CongestionEvent)` is called at the beginning of a recovery, at a
+    timeout and at an ECN mark, and returns nothing. `on_restart(self, event: RestartEvent)` is
+    called before the first packet after an idle time, and returns a `ControlOutput`.
     """
 
     def begin(self, event: BeginEvent, /) -> ControlOutput:
-        """Returns window and pacing rate until the first ACK."""
+        """Returns window and pacing rate until the first ACK.
+
+        Args:
+            event: The beginning of the flow, with the initial window.
+        """
 
     def on_rate_sample(self, event: RateSampleEvent, /) -> ControlOutput:
-        """Returns window and pacing rate after an ACK, in any state of the sender."""
+        """Returns window and pacing rate after an ACK, in any state of the sender.
+
+        Args:
+            event: The ACK, with the delivery rate that it shows.
+        """
 
 
 ControlFactory: TypeAlias = Callable[..., CongestionControl | RateBasedControl]

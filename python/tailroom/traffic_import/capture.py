@@ -36,9 +36,9 @@ class Capture:
     flows: pa.Table
     """One row per direction of a connection that carried data, in the order of the starts.
 
-    `start_s` (time of the first data since the first start), `bytes` (payload), `rate_bps` (rate in
-    the busiest window, headers included, or null) and `rtt_s` (round-trip time of the handshake, or
-    null) are the columns of a flow list (docs/guide/import.md).
+    `start_s` (first data, since the first packet of the capture), `bytes` (payload), `rate_bps`
+    (rate in the busiest window, headers included, or null) and `rtt_s` (round-trip time of the
+    handshake, or null) are the columns of a flow list (docs/guide/import.md).
     `flow` names the connection as "opening end > other end"; `direction` is `forward` for data
     from the opening end and `reverse` for data to it.
     """

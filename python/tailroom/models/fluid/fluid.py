@@ -20,39 +20,46 @@ from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats
 
 STEPS = 8000
-"""Of a prediction."""
+"""Number of steps of a prediction."""
 MOST_STEPS = 200_000
+"""Maximum number of steps of a trajectory."""
 STEPS_PER_ROUND_TRIP = 8
+"""Number of steps in the shortest round trip."""
 SHORTEST_PART = 40
-"""A round trip shorter than this part of the mean one is integrated in less than so many steps."""
+"""Round trips shorter than the mean divided by this are integrated in fewer steps."""
 DEFLECTION = 0.9
-"""A prediction starts at the fixed point, but with windows so much as large."""
+"""A prediction starts at the fixed point with the windows multiplied by this factor."""
 MANY = 20
-"""Flows from which on a sum hides the steps of each; no sharp bound."""
+"""Number of flows from which their sum hides the steps of single windows; not a sharp bound."""
 LEAST_WINDOW = 2.0
-"""In packets; timeouts rule flows with smaller ones."""
+"""Smallest window in packets of the model; flows with smaller windows suffer timeouts."""
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A trajectory: an entry per time (s); other quantities in packets unless noted."""
+    """Windows and queue over time: n times and m classes of identical flows."""
 
     times_s: Floats
+    """Times since the start, ascending; shape (n,)."""
     windows: Floats
-    """Window of a flow, a column per class."""
+    """Window of a flow of each class, in packets; shape (n, m)."""
     groups: tuple[str, ...]
-    """Names of the classes' groups."""
+    """Name of the group of each class; m names."""
     rtts_s: Floats
-    """Propagation RTTs of the classes."""
+    """Propagation RTT of each class; shape (m,)."""
     queue_packets: Floats
-    """Packets that wait."""
+    """Number of waiting packets; shape (n,)."""
     arriving_pps: Floats
+    """Packets per second that arrive at the queue; shape (n,)."""
     lost_pps: Floats
+    """Packets per second that the queue drops or marks; shape (n,)."""
     served_pps: Floats
+    """Packets per second that leave the link; shape (n,)."""
     capacity_pps: float
+    """Capacity of the link in packets per second."""
 
     def second_half(self) -> "Trajectory":
-        """The later half of the time."""
+        """Returns the second half of the times, without the start."""
         late = slice(len(self.times_s) // 2, None)
         return Trajectory(
             self.times_s[late],
@@ -73,23 +80,30 @@ def trajectory(
     windows: Floats | float = 1.0,
     step_s: float | None = None,
 ) -> Trajectory:
-    """Integrates flows that begin at time 0 with these windows at an empty queue.
+    """Integrates windows and queue from time 0, with an empty queue.
 
-    There is no slow start: windows grow as in congestion avoidance from the start.
+    There is no slow start: windows grow as in congestion avoidance from the start. The equations
+    are those of Misra, Gong, Towsley (2000) with the window laws of `tailroom.models.window_laws`;
+    docs/models/fluid.md has them.
 
     Args:
         link: The link and its traffic.
-        duration_s: Duration, positive.
-        windows: Initial windows in packets: a number, or a number per class.
-        step_s: Step of integration; if left out, an eighth of the shortest round trip, or longer
-            where that would take more than 200,000 steps.
+        duration_s: Duration in seconds, positive.
+        windows: Initial windows in packets: a number, or an array with one number per class.
+        step_s: Step of integration in seconds; if left out, an eighth of the shortest round trip,
+            or longer if the duration has more than 200,000 such steps.
+
+    Returns:
+        One entry per step.
 
     Raises:
-        NotApplicableError: See `predict`.
+        NotApplicableError: The model does not apply to the link, as for `predict`.
         ValueError: The duration or the step is not positive.
     """
     if duration_s <= 0 or (step_s is not None and step_s <= 0):
-        raise ValueError(f"{duration_s:g} s in steps of {step_s} s: both must be positive")
+        raise ValueError(
+            f"duration_s {duration_s:g}, step_s {step_s}: give positive numbers of seconds"
+        )
     equations = Equations(link)
     size = len(equations.counts)
     start = np.concatenate([np.broadcast_to(windows, size), equations.queue.resting(0.0, 0.0)])
@@ -128,13 +142,14 @@ def _trajectory(equations: Equations, path: Path) -> Trajectory:
 
 
 def predict(link: Bottleneck, _target: Requirement) -> Prediction:
-    """Means over the second half of a trajectory that starts near the fixed point, and margins.
+    """Predicts means over the second half of a trajectory, and the stability of the fixed point.
 
-    It lasts 8000 steps of an eighth of the shortest round trip.
+    The trajectory starts near the fixed point and has 8000 steps of an eighth of the shortest round
+    trip. The model requires no buffer, so the requirement has no effect.
 
     Raises:
-        NotApplicableError: No permanent flow under congestion control crosses the link, one of them
-            has no window law, other traffic fills the link, or the discipline has no equations.
+        NotApplicableError: No permanent flow under congestion control crosses the link, a flow has
+            no window law, other traffic fills the link, or the discipline has no equations.
     """
     equations = Equations(link)
     rest = equations.rest()
@@ -164,7 +179,7 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
 
 
 def stability(equations: Equations, rest: Rest) -> dict[str, float]:
-    """Returns the numbers of the linearised equations; empty without such equations."""
+    """Returns root and margins of the linearised equations; empty if they cannot be linearised."""
     if not rest.smooth:
         return {}
     linear = linearised(equations, rest)
