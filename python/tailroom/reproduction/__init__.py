@@ -29,7 +29,7 @@ from tailroom.reproduction.done import PartDone, Reproduction
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.found import Found, PointFound, RunFound, StudyFound
 from tailroom.reproduction.paper import Paper, Part, Study
-from tailroom.reproduction.reproduce import reproduce
+from tailroom.reproduction.paper_run import reproduce
 
 __all__ = [
     "Check",

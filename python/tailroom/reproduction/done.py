@@ -14,18 +14,24 @@ class PartDone:
     """A part with the results of its studies and the verdicts on its claims."""
 
     part: Part
+    """The part."""
     found: Found
+    """The results of its studies."""
     judged: tuple[tuple[Claim, Judgement], ...]
+    """Its claims, each with the judgement on it."""
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper, or parts of it, reproduced."""
+    """A reproduced paper, or reproduced parts of a paper."""
 
     paper: Paper
+    """The paper."""
     form: Form
+    """Extent of the reproduction."""
     parts: tuple[PartDone, ...]
+    """The reproduced parts, in the order of the paper."""
     directory: Path
     """Directory of the report, the pictures, the data and the store."""
     runs: int
-    """Number of runs."""
+    """Number of runs, including those that the store had already."""

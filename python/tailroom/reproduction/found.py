@@ -1,4 +1,4 @@
-"""Stored results of a part's studies: points, runs, metrics and tables."""
+"""Results of a part's studies, read from the store: points, runs, metrics and tables."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,8 +19,11 @@ class RunFound:
     """A stored run."""
 
     store: Store
+    """The store with the run."""
     key: str
+    """Key of the run in the store."""
     row: pa.Table
+    """One row: scenario, seed, engine, every metric, the whole summary."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -39,7 +42,10 @@ class RunFound:
         return str(self.row["scenario"][0].as_py())
 
     def value(self, metric: "Metric") -> float | None:
-        """Returns a metric, by name as in `tailroom results`; `None` if it is undefined.
+        """Returns the value of a metric; `None` if it is undefined.
+
+        Args:
+            metric: Name as in `tailroom results`, in full or in short, or a function of the run.
 
         Raises:
             MetricError: There is no such metric.
@@ -50,10 +56,13 @@ class RunFound:
         return value
 
     def table(self, name: str) -> pa.Table:
-        """Returns a table that the study keeps.
+        """Returns a table of the run.
+
+        Args:
+            name: Name of a table that the study keeps, such as `flow_series`.
 
         Raises:
-            KeyError: The study does not keep it.
+            KeyError: The study does not keep the table.
         """
         table = self.store.table(self.key, name)
         if table is None:
@@ -70,10 +79,15 @@ class PointFound:
     """The runs at one point of a study."""
 
     settings: Mapping[str, Any]
+    """The values that the study varies, by dotted key."""
     runs: tuple[RunFound, ...]
+    """The runs, by seed."""
 
     def number(self, key: str) -> float:
         """Returns the number of a setting with a unit: 0.1 of "0.1 bdp".
+
+        Args:
+            key: Dotted key that the study varies.
 
         Raises:
             KeyError: The study does not vary this key.
@@ -81,26 +95,51 @@ class PointFound:
         return float(self.settings[key].split()[0])
 
     def values(self, metric: Metric) -> list[float]:
-        """Returns a metric of each run in which it is defined, by seed."""
-        found = (run.value(metric) for run in self.runs)
-        return [value for value in found if value is not None]
+        """Returns the values of a metric in the runs that define it, by seed.
+
+        Args:
+            metric: Name of the metric, or a function of a run.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
+        values = (run.value(metric) for run in self.runs)
+        return [value for value in values if value is not None]
 
     def interval(self, metric: Metric) -> Interval | None:
-        """Returns the mean over the runs with its 95 % interval; `None` if never defined."""
+        """Returns the mean of a metric over the runs with its 95 % interval.
+
+        Args:
+            metric: Name of the metric, or a function of a run.
+
+        Returns:
+            The interval; `None` if no run defines the metric.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
         values = self.values(metric)
         return mean_interval(values) if values else None
 
     def mean(self, metric: Metric) -> float:
-        """Returns the mean of a metric over the runs; NaN if it is undefined in all runs."""
+        """Returns the mean of a metric over the runs; NaN if no run defines it.
+
+        Args:
+            metric: Name of the metric, or a function of a run.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
         interval = self.interval(metric)
         return interval.mean if interval else float("nan")
 
 
 @dataclass(frozen=True)
 class StudyFound:
-    """The points of a study, in the order of its grid."""
+    """The results of a study."""
 
     points: tuple[PointFound, ...]
+    """The points, in the order of the study's grid."""
 
     @classmethod
     def of(cls, record: SweepRecord, runs: Mapping[str, RunFound]) -> "StudyFound":
@@ -113,7 +152,10 @@ class StudyFound:
         )
 
     def at(self, settings: Mapping[str, object]) -> PointFound:
-        """Returns the first point with these settings, among other settings.
+        """Returns the first point that has these settings; it may have others too.
+
+        Args:
+            settings: Values by dotted key, as in the study.
 
         Raises:
             KeyError: There is no such point.
@@ -124,7 +166,11 @@ class StudyFound:
         raise KeyError(f"the study has no point with {dict(settings)}")
 
     def where(self, settings: Mapping[str, object]) -> "StudyFound":
-        """The points with these settings, in order."""
+        """Returns the points that have these settings, in the order of the grid.
+
+        Args:
+            settings: Values by dotted key, as in the study.
+        """
         return StudyFound(
             tuple(
                 point
@@ -136,11 +182,20 @@ class StudyFound:
 
 @dataclass(frozen=True)
 class Found:
-    """Results of a part's studies."""
+    """The results of all studies of a part."""
 
     form: Form
+    """Extent of the reproduction."""
     studies: Mapping[str, StudyFound]
+    """The results of each study, by its name in the part."""
 
     def study(self, name: str) -> StudyFound:
-        """A study by its name in the part."""
+        """Returns the results of a study.
+
+        Args:
+            name: Name of the study in its part.
+
+        Raises:
+            KeyError: The part has no such study.
+        """
         return self.studies[name]

@@ -27,8 +27,8 @@ class CongestionControl(Protocol):
     The sender performs slow start, loss recovery and timeouts, and keeps the window at 1 packet or
     more. Two methods are optional and return nothing: `on_rto(self, event: CongestionEvent)` is
     called at a retransmission timeout, before `on_congestion`; `on_round(self, event: RoundEvent)`
-    is called at the end of each round trip, before `on_ack`. A window that is not a finite number
-    above 0 ends the run with a `ScenarioError`.
+    is called at the end of each round trip, before `on_ack`. A window outside
+    [0, 100,000,000] packets ends the run with a `ScenarioError`.
     """
 
     def on_ack(self, event: AckEvent, /) -> float:

@@ -38,11 +38,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What models say of one link of a scenario."""
+    """Predictions of the analytic models for one link of a scenario."""
 
     link: Bottleneck
+    """The link and its traffic."""
     target: Requirement
+    """The utilization and the loss that required buffers must achieve."""
     answers: tuple[Answer, ...]
+    """One answer per model that was asked."""
 
     def __repr__(self) -> str:
         """How many models apply, and the buffers that they require."""
@@ -142,11 +145,12 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
 
 @dataclass(frozen=True)
 class Curves:
-    """What models say at each value of a key."""
+    """Predictions of the analytic models at each value of a key."""
 
     axis: Axis
+    """The key and its values."""
     points: tuple[Predictions, ...]
-    """One for each value of the axis."""
+    """The predictions, one entry per value of the axis."""
 
     def __repr__(self) -> str:
         """The key and the number of its values."""
@@ -187,7 +191,21 @@ def predict_over(
     set: Mapping[str, object] | None = None,  # noqa: A002
     **question: Any,
 ) -> Curves:
-    """Asks the models at each value of a key; the other arguments are those of `predict`."""
+    """Asks the analytic models at each value of a key, without simulating.
+
+    Args:
+        scenario: Path of a scenario file, or a scenario built in Python.
+        axis: A key of the scenario and its values.
+        set: Values that replace those of the scenario, as for `tailroom.run`.
+        **question: Other arguments of `tailroom.predict`.
+
+    Returns:
+        One `Predictions` per value.
+
+    Raises:
+        ScenarioError: The scenario or a value is wrong, or the scenario has no such link.
+        ValueError: There is no such model.
+    """
     settings = ({**(set or {}), axis.key: value} for value in axis.values)
     return Curves(axis, tuple(predict(scenario, set=one, **question) for one in settings))
 

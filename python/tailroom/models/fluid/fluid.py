@@ -52,7 +52,7 @@ class Trajectory:
     arriving_pps: Floats
     """Packets per second that arrive at the queue; shape (n,)."""
     lost_pps: Floats
-    """Packets per second that the queue drops or marks; shape (n,)."""
+    """Packets per second that the queue drops, without marked packets; shape (n,)."""
     served_pps: Floats
     """Packets per second that leave the link; shape (n,)."""
     capacity_pps: float

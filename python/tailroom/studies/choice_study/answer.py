@@ -27,25 +27,25 @@ _NUMBER = re.compile(r"\d[\d,.]*")
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the choices, and what its runs have shown."""
+    """One choice, and the metrics of its runs."""
 
     words: tuple[str, ...]
-    """What tells it from the others, one word or few under each of `Choices.headings`."""
+    """Its differences from the other choices, one text per heading of `Choices.headings`."""
     settings: Mapping[str, object]
-    """The values that it replaces in the scenario, by key."""
+    """The values that it replaces in the scenario, by dotted key."""
     title: str
-    """Of its scenario."""
+    """Title of its scenario."""
     scenario: str = field(repr=False)
-    """As TOML with every default filled in."""
+    """Its scenario as TOML with every default filled in."""
     metrics: Mapping[str, Interval]
-    """Mean and 95 % interval over the seeds of every metric that is defined, by full name. Of one
+    """Mean over the seeds with its 95 % interval, by the full name of each defined metric. With one
     seed the half-width is infinite."""
     warnings: tuple[str, ...]
-    """Of its runs, those that differ only in numbers once."""
+    """Warnings of its runs; of warnings that differ only in numbers, the first."""
     measured_from_s: float
-    """The statistics cover the time from here ..."""
+    """Start of the time that the statistics cover."""
     measured_to_s: float
-    """... to here."""
+    """End of the time that the statistics cover."""
 
     @property
     def name(self) -> str:

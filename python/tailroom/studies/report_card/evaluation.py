@@ -109,14 +109,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A report card."""
+    """A report card: a congestion control compared with references on the criteria of RFC 9743."""
 
     control: str
+    """Name of the control."""
     references: tuple[str, ...]
+    """Names of the controls with which it is compared."""
     findings: tuple[Finding, ...]
+    """Verdict and intervals, one entry per criterion."""
     runs: pa.Table
     """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
     quick: bool
+    """Whether the card has fewer points, seeds and simulated seconds."""
     store: Store | None
     """The store with the runs, if the caller gave one."""
 

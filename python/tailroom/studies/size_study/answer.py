@@ -25,12 +25,14 @@ FAIRNESS = "flows.jain_index"
 
 @dataclass(frozen=True)
 class Size:
-    """The answer to: how much buffer does this link need?"""
+    """The smallest buffer of a link that meets every target, and the runs that show it."""
 
     link: Bottleneck
+    """The link and its traffic."""
     link_chosen: str
-    """Why this link: empty where there is no other, or it was named."""
+    """Reason for the choice of this link; empty if it is the only link or the user named it."""
     goals: tuple[Target, ...]
+    """The targets."""
     limit_packets: int | None
     """Smallest limit that meets every goal with 95 % confidence, in packets that wait; `None` if
     none of those tried does."""

@@ -21,15 +21,16 @@ from tailroom.statistics.intervals import mean_interval
 
 @dataclass(frozen=True)
 class Precision:
-    """Repeat a point until the confidence interval of a metric is narrow."""
+    """A precision at which a point of a sweep has enough runs."""
 
     metric: str
+    """Name of the metric, in full or in short."""
     half_width: float
-    """Largest half-width of the 95 % confidence interval of its mean."""
+    """Largest half-width of the 95 % confidence interval of its mean, in the unit of the metric."""
     at_least: int = 10
-    """Runs before the interval is first looked at: fewer make it unreliable."""
+    """Number of runs before the interval is first tested; fewer runs make it unreliable."""
     at_most: int = 100
-    """Runs after which the point is given up."""
+    """Number of runs after which the point gets no more runs."""
 
 
 def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:

@@ -47,10 +47,12 @@ MOST_RUNS = 10_000
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The results of a sweep."""
+    """The results of a sweep: its points, their runs, and means with intervals."""
 
     store: Store
+    """The store with the runs."""
     record: SweepRecord
+    """The points of the sweep, and the keys of the runs of each point."""
 
     def __repr__(self) -> str:
         """Title, keys, and the numbers of points and runs."""
