@@ -210,7 +210,12 @@ class SweepView:
         return words if speaks else f"{name} {words}"
 
     def _candidates(self, name: str | None) -> list[str]:
-        """Returns the candidate links: the named link, the links whose keys vary, or all links."""
+        """Returns the candidate links: the named link, the links whose keys vary, or all links.
+
+        Raises:
+            ValueError: No run of the sweep is finished.
+            MetricError: There is no link of this name.
+        """
         links = list(
             dict.fromkeys(
                 metric.split(".")[1] for metric in self.metrics if metric.startswith("links.")

@@ -8,7 +8,8 @@ from tailroom.reproduction.paper import Paper, Part
 from tailroom.scenario.named_values import nearest
 
 GROUP = "tailroom.papers"
-"""The group of entry points; the name of an entry point is that of the paper, its object a `Paper`."""
+"""The group of entry points. The name of an entry point is the name of the paper; its object is a
+`Paper`."""
 NONE_INSTALLED = "no papers are installed; `pip install tailroom-papers` installs some"
 
 

@@ -143,7 +143,12 @@ class StudyFound:
 
     @classmethod
     def of(cls, record: SweepRecord, runs: Mapping[str, RunFound]) -> "StudyFound":
-        """Returns the points of a study with their runs, given by key."""
+        """Returns the points of a study with their runs.
+
+        Args:
+            record: The points of the study, and the keys of the runs of each point.
+            runs: The runs by key.
+        """
         return cls(
             tuple(
                 PointFound(point["settings"], tuple(runs[key] for key in point["runs"]))

@@ -41,7 +41,8 @@ class Study:
     scenario: str | Scenario
     """A shipped scenario ("barman-2004/figure-3.toml"), or a table as in such a file."""
     grid: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    """Keys with their values, every combination a point; before the scenario's own `[sweep]`."""
+    """Keys with their values; every combination is a point. A key replaces the same key in the
+    `[sweep]` of the scenario."""
     together: Mapping[str, Sequence[object]] = field(default_factory=dict)
     """Keys whose values vary together, row by row."""
     set: Mapping[str, object] = field(default_factory=dict)

@@ -203,24 +203,30 @@ class OwnControls:
                 f'"{name}" does not name a class of a module',
                 f"write it as in {EXAMPLE}, or hand the class itself to tailroom.run",
             )
-        found: Any = self._import(name, module_name)
-        where = f"{module_name} ({getattr(found, '__file__', 'built in')})"
+        value: Any = self._import(name, module_name)
+        where = f"{module_name} ({getattr(value, '__file__', 'built in')})"
         for step in path.split("."):
-            if not hasattr(found, step):
-                near = difflib.get_close_matches(step, dir(found), n=1)
+            if not hasattr(value, step):
+                near = difflib.get_close_matches(step, dir(value), n=1)
                 remedy = f"did you mean `{near[0]}`?" if near else "check the class's name"
                 raise ScenarioError(f'"{name}" is not there: {where} has no {step}', remedy)
-            found = getattr(found, step)
-        if not callable(found):
+            value = getattr(value, step)
+        if not callable(value):
             raise ScenarioError(
-                f'"{name}" is no class but a value of type {type(found).__name__}',
+                f'"{name}" is not a class but a value of type {type(value).__name__}',
                 "name a class, or a function that makes a control",
             )
-        factory: ControlFactory = found
+        factory: ControlFactory = value
         return factory
 
     def _import(self, name: str, module_name: str) -> object:
-        """Imports a module, also from the directories of the scenario and of the process."""
+        """Imports a module, also from the directories of the scenario and of the process.
+
+        Raises:
+            ScenarioError: There is no such module, or another one hides it; two arguments, the
+                problem and the remedy.
+            ControlError: The module raised an exception.
+        """
         places = [self.directory.absolute(), Path.cwd()]
         # The directories stay in sys.path: a module may import its neighbours during the run.
         sys.path.extend(dict.fromkeys(str(at) for at in places if str(at) not in sys.path))
@@ -229,14 +235,14 @@ class OwnControls:
             module = importlib.import_module(module_name)
         except ModuleNotFoundError as error:
             if not f"{module_name}.".startswith(f"{error.name}."):
-                raise _import_error(name, module_name, error) from error
+                raise ControlError(_import_problem(name, module_name, error)) from error
             raise ScenarioError(
                 f'"{name}" is not there: no module {error.name} is installed, beside the scenario '
                 f"({places[0]}) or in the current directory ({places[1]})",
                 "check the module's name, or run where its file is",
             ) from None
         except Exception as error:
-            raise _import_error(name, module_name, error) from error
+            raise ControlError(_import_problem(name, module_name, error)) from error
         _check_origin(name, module_name.partition(".")[0], places)
         return module
 
@@ -253,12 +259,16 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
-def _import_error(name: str, module_name: str, error: Exception) -> ControlError:
-    return ControlError(f"{name}: importing {module_name} raised {type(error).__name__}: {error}")
+def _import_problem(name: str, module_name: str, error: Exception) -> str:
+    return f"{name}: importing {module_name} raised {type(error).__name__}: {error}"
 
 
 def _check_origin(name: str, top: str, places: list[Path]) -> None:
-    """Refuses a module that hides the module of the same name beside the scenario."""
+    """Refuses a module that hides the module of the same name beside the scenario.
+
+    Raises:
+        ScenarioError: The loaded module is not the one beside the scenario.
+    """
     loaded = getattr(sys.modules[top], "__file__", None)
     candidates = (at / file for at in places for file in (f"{top}.py", f"{top}/__init__.py"))
     meant = next((file for file in candidates if file.is_file()), None)
@@ -285,7 +295,11 @@ def _is_plain(value: object) -> bool:
 
 
 def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any]) -> None:
-    """Refuses a class that lacks methods, and parameters that the class does not take."""
+    """Refuses a class that lacks methods, and parameters that the class does not take.
+
+    Raises:
+        ScenarioError: A method is missing, or the parameters do not suit the class.
+    """
     if inspect.isclass(factory):
         missing = _missing_method(factory)
         if missing:
@@ -322,7 +336,11 @@ class _Maker:
     keywords: Mapping[str, Any]
 
     def __call__(self) -> CongestionControl | RateBasedControl:
-        """Makes the control of a flow."""
+        """Makes the control of a flow.
+
+        Raises:
+            ScenarioError: The factory returned an object that is not a control.
+        """
         control = self.factory(**copy.deepcopy(dict(self.keywords)))
         missing = _missing_method(control)
         if missing:

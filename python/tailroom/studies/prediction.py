@@ -82,7 +82,12 @@ class Predictions:
         return answer.prediction
 
     def value(self, name: str, quantity: str) -> float | None:
-        """Returns a quantity of a model's `Prediction`; `None` if the model does not predict it."""
+        """Returns a quantity that a model predicts; `None` if the model does not predict it.
+
+        Args:
+            name: Name of the model.
+            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
+        """
         for answer in self.answers:
             if answer.model.name == name and answer.prediction:
                 value: float | None = getattr(answer.prediction, quantity)
@@ -90,11 +95,19 @@ class Predictions:
         return None
 
     def fails(self, name: str) -> bool:
-        """Whether the model of this name predicts although one of its assumptions does not hold."""
+        """Returns whether a model predicts although one of its assumptions does not hold.
+
+        Args:
+            name: Name of the model.
+        """
         return any(one.failing for one in self.answers if one.model.name == name)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity."""
+        """Returns the names of the models that predict a quantity.
+
+        Args:
+            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
+        """
         names = [answer.model.name for answer in self.answers]
         return [name for name in names if self.value(name, quantity) is not None]
 
@@ -163,12 +176,21 @@ class Curves:
         return curves_html(self)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity at any of the points."""
+        """Returns the names of the models that predict a quantity at any point.
+
+        Args:
+            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
+        """
         names = (name for point in self.points for name in point.models_predicting(quantity))
         return list(dict.fromkeys(names))
 
     def values(self, name: str, quantity: str) -> list[float | None]:
-        """Returns a model's prediction of a quantity at each point."""
+        """Returns a quantity that a model predicts, one entry per point.
+
+        Args:
+            name: Name of the model.
+            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
+        """
         return [point.value(name, quantity) for point in self.points]
 
     def as_dict(self) -> dict[str, Any]:

@@ -145,7 +145,10 @@ def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """Predicts means over the second half of a trajectory, and the stability of the fixed point.
 
     The trajectory starts near the fixed point and has 8000 steps of an eighth of the shortest round
-    trip. The model requires no buffer, so the requirement has no effect.
+    trip. The model predicts no required buffer, so the requirement has no effect.
+
+    Args:
+        link: The link and its traffic.
 
     Raises:
         NotApplicableError: No permanent flow under congestion control crosses the link, a flow has

@@ -58,8 +58,9 @@ class Choices:
     """Choices side by side."""
 
     headings: tuple[str, ...]
-    """Of the words that name the choices."""
+    """Headings of the columns that tell the choices apart."""
     choices: tuple[Choice, ...]
+    """The choices, in the order in which they were given."""
     seeds: tuple[int, ...]
     """Seeds of each choice."""
     links: tuple[str, ...]
@@ -135,8 +136,11 @@ class Choices:
     def save(self, directory: str | PathLike[str]) -> None:
         """Writes table (CSV and JSON), scenarios and picture into a new directory.
 
+        Args:
+            directory: The new directory; missing, or an empty directory.
+
         Raises:
-            OutputDirectoryError: The directory holds something already or cannot be written.
+            OutputDirectoryError: The directory has content already, or cannot be written.
         """
         save(self, directory)
 

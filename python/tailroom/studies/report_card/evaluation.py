@@ -179,7 +179,11 @@ class Evaluation:
         raise KeyError(name)
 
     def count(self, verdict: Verdict) -> int:
-        """Number of criteria with this verdict."""
+        """Returns the number of criteria with a verdict.
+
+        Args:
+            verdict: The verdict.
+        """
         return sum(one.verdict == verdict for one in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
@@ -266,7 +270,11 @@ class _Part:
 
 
 def _read(control: Control) -> Control:
-    """Parses a table that the command line gave as text."""
+    """Parses a table that the command line gave as text.
+
+    Raises:
+        ScenarioError: The text is not a TOML table.
+    """
     if not isinstance(control, str) or not control.lstrip().startswith("{"):
         return control
     try:

@@ -37,11 +37,22 @@ class Target:
         return f"{self.metric} {'>=' if self.at_least else '<='} {value}"
 
     def margin(self, value: float) -> float:
-        """How far a value is on the good side of the bound; negative on the other."""
+        """Returns the distance of a value from the bound; negative if the value misses the target.
+
+        Args:
+            value: Value in the unit of the metric.
+        """
         return value - self.bound if self.at_least else self.bound - value
 
     def verdict(self, interval: Interval) -> bool | None:
-        """Whether the metric meets the bound with confidence; `None` if it may or may not."""
+        """Returns whether a metric meets the target with confidence.
+
+        Args:
+            interval: Mean of the metric with its confidence interval.
+
+        Returns:
+            `None` if the bound lies inside the interval.
+        """
         margins = self.margin(interval.low), self.margin(interval.high)
         if min(margins) >= 0:
             return True
@@ -68,7 +79,11 @@ def parse_goal(text: str) -> Target:
 
 
 def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
-    """The value in the metric's own unit."""
+    """The value in the metric's own unit.
+
+    Raises:
+        TargetError: The value is not finite, or its unit does not suit the metric.
+    """
     if not isfinite(number):
         raise TargetError(f"{text}: the value must be finite; {_HOW}")
     if not given or given == unit == "packets":
@@ -89,7 +104,11 @@ def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: st
 
 
 def _check_possible(text: str, metric: str, bound: float) -> None:
-    """Refuses bounds outside of the metric's range: all buffers meet them, or none does."""
+    """Refuses bounds outside of the metric's range: all buffers meet them, or none does.
+
+    Raises:
+        TargetError: The bound lies outside of the range.
+    """
     if bound < 0:
         raise TargetError(f"{text}: no metric is negative; give 0 or more")
     known = metric_of(metric)

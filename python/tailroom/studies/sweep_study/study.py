@@ -99,7 +99,13 @@ class SweepResult:
         return metrics_of_sweep(self.index, self.record)
 
     def intervals(self, metric: str) -> list[Interval | None]:
-        """Mean and 95 % interval of a metric at each point; `None` where it is not defined.
+        """Returns the mean of a metric at each point with its 95 % interval.
+
+        Args:
+            metric: Name of the metric, in full or in short.
+
+        Returns:
+            One entry per point; `None` if no run of the point defines the metric.
 
         Raises:
             MetricError: There is no such metric.
@@ -172,7 +178,14 @@ class SweepResult:
         return [self.index.row(key) for key in self.index.present(keys)]
 
     def means(self, metric: str) -> pa.Table:
-        """One row per point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
+        """Returns the means of a metric, one row per point.
+
+        Args:
+            metric: Name of the metric, in full or in short.
+
+        Returns:
+            The settings (one column per key), then `mean`, `half_width` of the 95 % interval, and
+            `runs` that define the metric.
 
         Raises:
             MetricError: There is no such metric.
