@@ -146,9 +146,3 @@ MEAN_COUNT = Unit("number", "", "number", "", 1.0, packets, number, _plain_width
 """A mean of counts, which need not be a whole number."""
 LOAD = Unit("number", "", "number", "", 1.0, index, number, _plain_width)
 FACTOR = Unit("number", "", "number", "", 1.0, factor, number, _plain_width)
-
-UNITS = (
-    *(SHARE, TIME_FRACTION, FRACTION, INDEX, SECONDS, MILLISECONDS, BITS_PER_S, BYTES, PACKETS),
-    *(BDP, COUNT, MEAN_COUNT, LOAD, FACTOR),
-)
-"""Every unit."""
