@@ -38,11 +38,11 @@ TICK_GAP = 0.09
 """Labels nearer than this part of an axis would touch."""
 
 
-def failing_words(failing: int, said: int) -> str:
+def failing_words(failing: int, predicting: int) -> str:
     """What the legend adds to a model's name, by how many of its points its assumptions fail at."""
     if not failing:
         return ""
-    return " (assumptions fail)" if failing == said else " (pale: assumptions fail)"
+    return " (assumptions fail)" if failing == predicting else " (pale: assumptions fail)"
 
 
 def line_styles() -> Iterator[dict[str, Any]]:
@@ -86,8 +86,8 @@ def band(lines: int) -> dict[str, Any]:
 
 def spans_decades(values: Sequence[float]) -> bool:
     """Whether a logarithmic scale shows these values better."""
-    found = [value for value in values if isfinite(value)]
-    return bool(found) and min(found) > 0 and max(found) / min(found) >= DECADES_RATIO
+    finite = [value for value in values if isfinite(value)]
+    return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= DECADES_RATIO
 
 
 def title(figure: "Figure", text: str, columns: int = 2) -> None:
@@ -118,7 +118,7 @@ def scale_over(axes: "Axes", values: Sequence[float]) -> None:
     for place in range(len(values)):
         if not ticks or places[place] - places[ticks[-1]] >= gap:
             ticks.append(place)
-    axes.set_xticks([values[one] for one in ticks], [plain(values[one]) for one in ticks])
+    axes.set_xticks([values[place] for place in ticks], [plain(values[place]) for place in ticks])
     axes.minorticks_off()
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_means(  # noqa: PLR0913 - each says one thing about a line
+def draw_means(  # noqa: PLR0913 - each is one option of a line
     axes: "Axes",
     over: Sequence[float],
     points: Sequence[PointFound],

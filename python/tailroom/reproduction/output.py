@@ -53,13 +53,13 @@ def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[
         if not path.exists() or (path.is_dir() and not any(path.iterdir())):
             path.mkdir(parents=True, exist_ok=True)
             write_whole(marker, mine.encode())
-        found = marker.read_text(encoding="utf-8") if marker.exists() else ""
+        content = marker.read_text(encoding="utf-8") if marker.exists() else ""
     except OSError as error:
         raise OutputDirectoryError(
             f"{path}: cannot be written: {error.strerror}; choose another output directory"
         ) from None
-    if found != mine:
-        holds = f"holds {found}" if found else "holds something else"
+    if content != mine:
+        holds = f"holds {content}" if content else "holds something else"
         raise OutputDirectoryError(
             f"{path}: {holds}, not {mine}; choose another output directory with --out"
         )

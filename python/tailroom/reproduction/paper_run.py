@@ -15,7 +15,7 @@ from tailroom.reproduction.runs import Planned, plan_parts, run_missing
 from tailroom.storage.store import Store
 
 
-def reproduce(  # noqa: PLR0913 - each says one thing about it
+def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
     paper: Paper,
     out: str | PathLike[str],
     *,
@@ -50,7 +50,7 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
     """
     chosen = tuple(parts) or paper.parts
     planned = plan_parts(chosen, form)
-    points = [point for one in planned for point in one.points]
+    points = [point for planned_study in planned for point in planned_study.points]
     in_processes = any(point.controls for point in points)
     with performer(executor, workers=workers, in_processes=in_processes) as place:
         directory, store = output.open_directory(out, paper, form)

@@ -41,7 +41,7 @@ def document(done: Reproduction, pictures: Mapping[str, Drawn]) -> Document:
 
 def _summary(done: Reproduction) -> str:
     paper = done.paper
-    counts = count([found for part in done.parts for _, found in part.judged])
+    counts = count([judgement for part in done.parts for _, judgement in part.judged])
     words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
     return (
         f"{paper.authors}: {paper.title}. {paper.venue}. Claims: {words}. {FORMS[done.form]} "
@@ -54,9 +54,9 @@ def _summary(done: Reproduction) -> str:
 
 def _overview(done: Reproduction) -> Iterator[Block]:
     rows = [
-        (part.part.name, claim.text, claim.place, str(found.verdict))
+        (part.part.name, claim.text, claim.place, str(judgement.verdict))
         for part in done.parts
-        for claim, found in part.judged
+        for claim, judgement in part.judged
     ]
     if rows:
         yield Table(("part", "claim", "where", "verdict"), rows, COLOURS)

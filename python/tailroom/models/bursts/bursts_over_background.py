@@ -45,23 +45,23 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
             law of growth.
     """
     flow = the_flow(link)
-    found = at_limit(link, link.limit_packets)
+    outcome = at_limit(link, link.limit_packets)
     need = required(link, target.utilization)
     load = background_load(link)
     return Prediction(
-        utilization=found.utilization,
-        loss_fraction=found.refused_density / (found.refused_density + found.utilization),
-        queue_packets_mean=found.queue_packets,
-        queue_delay_s_mean=found.queue_packets / (link.capacity_pps * found.utilization),
+        utilization=outcome.utilization,
+        loss_fraction=outcome.refused_density / (outcome.refused_density + outcome.utilization),
+        queue_packets_mean=outcome.queue_packets,
+        queue_delay_s_mean=outcome.queue_packets / (link.capacity_pps * outcome.utilization),
         required_packets=need,
         required_for=f"{100 * target.utilization:g} % utilization",
         details={
-            "residual_utilization_fraction": found.flow_density / (1 - load),
-            "flow_rate_bps": found.flow_density * link.rate_bps,
-            "window_packets": found.window,
-            "window_at_loss_packets": found.peak,
-            "cycle_s": found.seconds,
-            "rtt_s": flow.rtt_s + found.queue_packets / link.capacity_pps,
+            "residual_utilization_fraction": outcome.flow_density / (1 - load),
+            "flow_rate_bps": outcome.flow_density * link.rate_bps,
+            "window_packets": outcome.window,
+            "window_at_loss_packets": outcome.peak,
+            "cycle_s": outcome.seconds,
+            "rtt_s": flow.rtt_s + outcome.queue_packets / link.capacity_pps,
         },
     )
 

@@ -67,8 +67,8 @@ def assumptions(
 ) -> list[Assumption]:
     """A Poisson stream at a DropTail buffer, and window laws that hold on average."""
     sizes = one_packet_size(link) if chain == "md1k" else exponential_sizes(link)
-    found = solve(link, chain=chain, laws=laws)
-    return [drop_tail(link), sizes, *of_every_fixed_point(link, found)]
+    fixed_point = solve(link, chain=chain, laws=laws)
+    return [drop_tail(link), sizes, *of_every_fixed_point(link, fixed_point)]
 
 
 def exponential_sizes(link: Bottleneck) -> Assumption:

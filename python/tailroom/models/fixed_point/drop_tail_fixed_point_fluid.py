@@ -21,12 +21,12 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
         NotApplicableError: No HighSpeed flow crosses the link, or as `drop_tail_fixed_point`.
     """
     if all(flow_class.congestion not in LAWS for flow_class in link.classes):
-        found = (
+        crossing = (
             ", ".join(sorted({flow_class.congestion for flow_class in link.classes}))
             or "no permanent flows"
         )
         raise NotApplicableError(
-            f"link {link.name}: no permanent HighSpeed flow crosses it, but {found}"
+            f"link {link.name}: no permanent HighSpeed flow crosses it, but {crossing}"
         )
     return drop_tail_fixed_point.predict(link, target, laws=LAWS)
 

@@ -144,12 +144,12 @@ def adapted(
     at: Callable[[float], FixedPoint], red: Red, range_of_max_p: tuple[float, float]
 ) -> tuple[FixedPoint, float]:
     """Returns the rest point of Adaptive RED; the mean queue falls with `max_p`."""
-    found = at(red.max_p)
+    unadapted = at(red.max_p)
     span = red.max_threshold - red.min_threshold
     low, high = (red.min_threshold + part * span for part in (TARGET_MARGIN, 1 - TARGET_MARGIN))
-    if low <= found.queue.waiting <= high:
-        return found, red.max_p
-    is_low = found.queue.waiting < low
+    if low <= unadapted.queue.waiting <= high:
+        return unadapted, red.max_p
+    is_low = unadapted.queue.waiting < low
     end, edge = (range_of_max_p[0], low) if is_low else (range_of_max_p[1], high)
     at_end = at(end)
     if end == red.max_p or (at_end.queue.waiting < edge) == is_low:
@@ -174,8 +174,8 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """
     red = parameters(link)
     if red.range_of_max_p is not None:
-        found, max_p = solve(link)
-        return found.prediction(max_p_fraction=max_p)
+        fixed_point, max_p = solve(link)
+        return fixed_point.prediction(max_p_fraction=max_p)
     demand, whole = Demand(link), chain(red, red.max_p, MOST_STATES)
     queue = whole.limited(_places(red, link))
     return solve_queue(queue.at, demand, queue.places).prediction(
@@ -192,7 +192,7 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals, and drops that depend only on the current queue."""
-    red, (found, _) = parameters(link), solve(link)
+    red, (fixed_point, _) = parameters(link), solve(link)
     weight = link.parameters.get("weight") or -expm1(-1 / link.capacity_pps)
     marked = ", ".join(sorted({flow_class.group for flow_class in link.classes if flow_class.ecn}))
     gaps = "1/p to 2/p" if red.wait else "1 to 1/p"
@@ -201,7 +201,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume("drops are independent", not red.uniform, f"gaps between them are {gaps}"),
         assume("RED drops and does not mark", not marked, f"packets of {marked} are marked"),
         exponential_sizes(link),
-        *of_every_fixed_point(link, found),
+        *of_every_fixed_point(link, fixed_point),
     ]
 
 

@@ -94,7 +94,7 @@ class Demand:
 
 def _alike(classes: tuple[FlowClass, ...]) -> list[list[FlowClass]]:
     """Classes that have one law."""
-    found: dict[str, list[FlowClass]] = {}
+    by_law: dict[str, list[FlowClass]] = {}
     for flow_class in classes:
         parameters = sorted(flow_class.parameters.items())
         key = repr(
@@ -106,8 +106,8 @@ def _alike(classes: tuple[FlowClass, ...]) -> list[list[FlowClass]]:
                 flow_class.ecn,
             )
         )
-        found.setdefault(key, []).append(flow_class)
-    return list(found.values())
+        by_law.setdefault(key, []).append(flow_class)
+    return list(by_law.values())
 
 
 @dataclass(frozen=True)
@@ -220,10 +220,10 @@ def whole_places(link: Bottleneck) -> int:
     return floor(link.system_packets + 1e-9)
 
 
-def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
+def assumptions(link: Bottleneck, fixed_point: FixedPoint) -> list[Assumption]:
     """Returns the assumptions of every fixed point."""
     dynamic = ", ".join(group.group for group in link.dynamic)
-    windows = found.demand.windows(found.queue)
+    windows = fixed_point.demand.windows(fixed_point.queue)
     smallest = float(windows.min(initial=LEAST_WINDOW))
     return [
         as_random_as_poisson(link),

@@ -43,15 +43,15 @@ def slow_start_bursts(packets: Numbers, initial_window: int, max_window: float) 
 
 def bursts(link: Bottleneck) -> tuple[Numbers, Numbers]:
     """Returns the burst sizes in packets on a link, with their arrivals per second."""
-    found = [
+    by_source = [
         (np.ones(1), np.array([stream.rate_bps / (8 * stream.packet_bytes)]))
         for stream in link.streams
     ]
     for group in link.dynamic:
-        found += _bursts_of(group)
-    all_sizes = np.concatenate([size for size, _ in found])
+        by_source += _bursts_of(group)
+    all_sizes = np.concatenate([size for size, _ in by_source])
     sizes, index = np.unique(all_sizes, return_inverse=True)
-    rates = np.bincount(index, weights=np.concatenate([rate for _, rate in found]))
+    rates = np.bincount(index, weights=np.concatenate([rate for _, rate in by_source]))
     return sizes, rates.astype(float)
 
 

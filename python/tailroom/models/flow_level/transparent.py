@@ -96,12 +96,12 @@ class MD1:
         All terms are positive, so that nothing cancels.
         """
         above = poisson.tails(MD1_EXACT + 1, self.load)
-        found = np.zeros(MD1_EXACT + 1)
-        found[0] = 1 - self.load
+        probabilities = np.zeros(MD1_EXACT + 1)
+        probabilities[0] = 1 - self.load
         for j in range(MD1_EXACT):
-            up = found[0] * above[j] + found[1 : j + 1] @ above[j:0:-1]
-            found[j + 1] = up * exp(self.load)
-        return found
+            up = probabilities[0] * above[j] + probabilities[1 : j + 1] @ above[j:0:-1]
+            probabilities[j + 1] = up * exp(self.load)
+        return probabilities
 
     @cached_property
     def decay(self) -> float:

@@ -261,8 +261,8 @@ class _Tables:
         place -= index
         index += self._offsets
         low = rows[index]
-        found = low + place[:, None] * (rows[index + 1] - low)
-        return found[:, 0] + rest * found[:, 1], found[:, 2]
+        entries = low + place[:, None] * (rows[index + 1] - low)
+        return entries[:, 0] + rest * entries[:, 1], entries[:, 2]
 
     def _slice(self, delay_s: float) -> tuple[Floats, float]:
         place = delay_s * self._delays_per_s
@@ -276,13 +276,13 @@ class _Tables:
         growth = table[:, :, 0] + rest * table[:, :, 1]
         # The reductions a packet, and a round trip, that balance the growth.
         a_packet = np.log(growth) - np.log(self._decrease) - 2 * self._logs
-        found = [
+        by_rate = [
             _falls_to(log_rate, np.log(max(probability, 1e-300)), self._logs)
             for log_rate in a_packet
         ]
         once = [_falls_to(log_rate + self._logs, 0.0, self._logs) for log_rate in a_packet]
         # At a larger p w there is one a round trip and no more.
-        windows: Floats = np.exp(np.maximum(found, once))
+        windows: Floats = np.exp(np.maximum(by_rate, once))
         return windows
 
 
@@ -346,13 +346,13 @@ def merged(classes: tuple[FlowClass, ...]) -> list[FlowClass]:
         kinds.setdefault(_kind(flow_class), {}).setdefault(flow_class.rtt_s, []).append(flow_class)
     different = sum(len(by_rtt) for by_rtt in kinds.values())
     share = min(1.0, max(0, MOST_CLASSES - len(kinds)) / max(1, different - len(kinds)))
-    found = []
+    merged_classes = []
     for by_rtt in kinds.values():
         parts = 1 + int(share * (len(by_rtt) - 1))
         for indices in np.array_split(np.arange(len(by_rtt)), parts):
             groups = list(by_rtt.values())[indices[0] : indices[-1] + 1]
-            found.append(_one_of([flow_class for group in groups for flow_class in group]))
-    return found
+            merged_classes.append(_one_of([flow_class for group in groups for flow_class in group]))
+    return merged_classes
 
 
 def _kind(flow_class: FlowClass) -> str:

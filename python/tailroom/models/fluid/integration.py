@@ -69,8 +69,8 @@ def integrate(system: System, start: Floats, before: Floats, step_s: float, step
         index = at.astype(np.intp)
         places = index * width + columns
         early = flat[places]
-        found: Floats = early + (at - index) * (flat[places + width] - early)
-        return found
+        interpolated: Floats = early + (at - index) * (flat[places + width] - early)
+        return interpolated
 
     for step in range(steps):
         slope = system.slope(state, heard(step, state))

@@ -49,8 +49,8 @@ class Linear:
     def remainder(self, s: complex) -> Complex:
         """The matrix s - A - sum of s_i u_i e^(-s R_i), singular at characteristic roots s."""
         waves = self.heard * np.exp(-s * self.delays_s)
-        found: Complex = s * np.eye(len(self.now)) - self.now - waves @ self.sent
-        return found
+        matrix: Complex = s * np.eye(len(self.now)) - self.now - waves @ self.sent
+        return matrix
 
     def loop_gain(self, frequencies: Floats) -> Complex:
         """L(j w), from the probability around the loop and back; the loop closes with -1."""
@@ -162,8 +162,8 @@ def _chebyshev_derivative(points: Floats) -> Floats:
     differences = points[:, None] - points + np.eye(count + 1)
     matrix = np.outer(weights, 1 / weights) / differences
     matrix -= np.diag(matrix.sum(axis=1))
-    found: Floats = matrix
-    return found
+    derivative: Floats = matrix
+    return derivative
 
 
 def _lagrange(points: Floats, at: float) -> Floats:
@@ -173,8 +173,8 @@ def _lagrange(points: Floats, at: float) -> Floats:
         return exact.astype(float)
     weights = (-1.0) ** np.arange(len(points)) / (at - points)
     weights[[0, -1]] /= 2
-    found: Floats = weights / weights.sum()
-    return found
+    normalised: Floats = weights / weights.sum()
+    return normalised
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,12 @@ def smallest_limit_near(excess: Callable[[float], float], guess: float) -> float
     while 1 < high - low < inf:
         middle = exp(log(low) + log(high / low) * short / (short - over))
         middle = min(max(low + 1, float(round(middle))), high - 1)
-        found = excess(middle)
-        if found < 0:
-            low, short, over = middle, found, over / 2 if moved == "low" else over
+        at_middle = excess(middle)
+        if at_middle < 0:
+            low, short, over = middle, at_middle, over / 2 if moved == "low" else over
             moved = "low"
         else:
-            high, over, short = middle, found, short / 2 if moved == "high" else short
+            high, over, short = middle, at_middle, short / 2 if moved == "high" else short
             moved = "high"
     return high
 
@@ -58,17 +58,17 @@ def _bracket(excess: Callable[[float], float], guess: float) -> tuple[float, flo
 
     If the least limit suffices, it is both; if no limit suffices, the second is infinite.
     """
-    at, found = guess, excess(guess)
-    while found >= 0 and at > LEAST_LIMIT:
+    at, at_excess = guess, excess(guess)
+    while at_excess >= 0 and at > LEAST_LIMIT:
         smaller = max(LEAST_LIMIT, at // WIDE)
         there = excess(smaller)
         if there < 0:
-            return smaller, there, at, found
-        at, found = smaller, there
-    while found < 0 and at < LARGEST_LIMIT:
+            return smaller, there, at, at_excess
+        at, at_excess = smaller, there
+    while at_excess < 0 and at < LARGEST_LIMIT:
         larger = min(WIDE * at, LARGEST_LIMIT)
         there = excess(larger)
         if there >= 0:
-            return at, found, larger, there
-        at, found = larger, there
-    return (at, found, at, found) if found >= 0 else (at, found, inf, 0.0)
+            return at, at_excess, larger, there
+        at, at_excess = larger, there
+    return (at, at_excess, at, at_excess) if at_excess >= 0 else (at, at_excess, inf, 0.0)

@@ -111,11 +111,11 @@ def _alone(link: Bottleneck, flows: int) -> Prediction:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """Permanent BBRv1 flows, alone or beside loss-based ones, all with one round trip."""
     trips = sorted({flow_class.rtt_s for flow_class in link.classes})
-    found = f"{1e3 * trips[0]:.4g} to {1e3 * trips[-1]:.4g} ms"
+    span = f"{1e3 * trips[0]:.4g} to {1e3 * trips[-1]:.4g} ms"
     limit, bdp = link.limit_packets, link.bdp_packets
     return [
         only_controls(link, "bbr1", "cubic", "reno"),
-        assume("flows have one round trip time", len(trips) == 1, found),
+        assume("flows have one round trip time", len(trips) == 1, span),
         assume(
             f"the buffer holds {LOSSLESS_BDP:g} bandwidth-delay products",
             limit >= LOSSLESS_BDP * bdp,

@@ -32,21 +32,23 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     left = 1 - load
     flows = synchronised(link, link.capacity_pps * left)
     share = 1.0 if link.discipline in FAIR else left
-    found = cycle(flows, link.limit_packets * share)
+    flow_cycle = cycle(flows, link.limit_packets * share)
     need = smallest_limit(
         lambda limit: load + left * cycle(flows, limit * share).utilization >= target.utilization
     )
     return Prediction(
-        utilization=min(1.0, load + left * found.utilization),
-        loss_fraction=min(1.0, found.lost_packets / (found.packets + _beside(link, found.seconds))),
-        queue_packets_mean=found.queue_packets_mean / share,
-        queue_delay_s_mean=found.queue_delay_s_mean,
+        utilization=min(1.0, load + left * flow_cycle.utilization),
+        loss_fraction=min(
+            1.0, flow_cycle.lost_packets / (flow_cycle.packets + _beside(link, flow_cycle.seconds))
+        ),
+        queue_packets_mean=flow_cycle.queue_packets_mean / share,
+        queue_delay_s_mean=flow_cycle.queue_delay_s_mean,
         required_packets=need,
         required_for=f"{100 * target.utilization:g} % utilization",
         details={
-            **details(found, full_limit(flows) / share),
-            "flows_utilization_fraction": found.utilization,
-            "flows_rate_bps": link.rate_bps * left * found.utilization,
+            **details(flow_cycle, full_limit(flows) / share),
+            "flows_utilization_fraction": flow_cycle.utilization,
+            "flows_rate_bps": link.rate_bps * left * flow_cycle.utilization,
         },
     )
 

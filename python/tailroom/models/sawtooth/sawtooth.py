@@ -33,25 +33,25 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
             run several controls, or their control has no window law.
     """
     flows = synchronised(link, link.capacity_pps)
-    found = cycle(flows, link.limit_packets)
+    flow_cycle = cycle(flows, link.limit_packets)
     return Prediction(
-        utilization=found.utilization,
-        loss_fraction=min(1.0, found.lost_packets / found.packets),
-        queue_packets_mean=found.queue_packets_mean,
-        queue_delay_s_mean=found.queue_delay_s_mean,
+        utilization=flow_cycle.utilization,
+        loss_fraction=min(1.0, flow_cycle.lost_packets / flow_cycle.packets),
+        queue_packets_mean=flow_cycle.queue_packets_mean,
+        queue_delay_s_mean=flow_cycle.queue_delay_s_mean,
         required_packets=required(link, flows, target.utilization),
         required_for=f"{100 * target.utilization:g} % utilization",
-        details=details(found, full_limit(flows)),
+        details=details(flow_cycle, full_limit(flows)),
     )
 
 
-def details(found: Cycle, full: float) -> dict[str, float]:
+def details(flow_cycle: Cycle, full: float) -> dict[str, float]:
     """Further numbers of a cycle."""
     return {
-        "minimum_utilization_fraction": found.utilization_min,
+        "minimum_utilization_fraction": flow_cycle.utilization_min,
         "limit_for_full_utilization_packets": full,
-        "peak_window_packets": found.peak_window,
-        "cycle_s": found.seconds,
+        "peak_window_packets": flow_cycle.peak_window,
+        "cycle_s": flow_cycle.seconds,
     }
 
 
