@@ -33,8 +33,8 @@ def draw(evaluation: "Evaluation") -> Figure:
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     figure.suptitle(_heading(evaluation), fontsize="large")
     looks = dict(zip(evaluation.controls, style.marked_line_styles(), strict=False))
-    for panel, finding in zip(panels, findings, strict=False):
-        _draw_finding(panel, finding, looks)
+    for panel, found in zip(panels, findings, strict=False):
+        _draw_finding(panel, found, looks)
     for panel in panels[len(findings) :]:
         panel.remove()
     figure.legend(
@@ -56,43 +56,43 @@ def _heading(evaluation: "Evaluation") -> str:
     return f"{evaluation.control} on the criteria of RFC 9743, against {against}: {counts}{quick}"
 
 
-def _draw_finding(panel: "Axes", finding: "Finding", looks: dict[str, dict[str, Any]]) -> None:
-    criterion = finding.criterion
+def _draw_finding(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> None:
+    criterion = found.criterion
     panel.set_title(f"{criterion.title} ({criterion.section})", loc="left", fontsize="small")
-    colour = COLOURS[finding.verdict]
-    panel.set_title(finding.verdict, loc="right", fontsize="small", color=colour, weight="bold")
+    colour = COLOURS[found.verdict]
+    panel.set_title(found.verdict, loc="right", fontsize="small", color=colour, weight="bold")
     panel.set_ylabel(criterion.quantity, fontsize="small")
     panel.tick_params(labelsize="small")
     panel.grid(visible=True, axis="y", color="0.92")
     panel.set_axisbelow(True)
-    if finding.over and len(finding.points) >= FEWEST_OF_LINE:
-        _draw_lines(panel, finding, finding.over.numbers or [], looks)
-        if finding.over.key.endswith(".limit"):
-            panel.set_xlabel(f"buffer ({finding.over.unit})", fontsize="small")
+    if found.over and len(found.points) >= FEWEST_OF_LINE:
+        _draw_lines(panel, found, found.over.numbers or [], looks)
+        if found.over.key.endswith(".limit"):
+            panel.set_xlabel(f"buffer ({found.over.unit})", fontsize="small")
     else:
-        _draw_bars(panel, finding, looks)
+        _draw_bars(panel, found, looks)
     _bound(panel, metric_of(criterion.metric) if criterion.metric else None)
 
 
 def _draw_lines(
-    panel: "Axes", finding: "Finding", over: list[float], looks: dict[str, dict[str, Any]]
+    panel: "Axes", found: "Finding", over: list[float], looks: dict[str, dict[str, Any]]
 ) -> None:
     drawn: list[float] = []
     for name, look in looks.items():
-        mean, half = _numbers([point.values[name] for point in finding.points])
+        mean, half = _numbers([point.values[name] for point in found.points])
         panel.errorbar(over, mean, yerr=half, capsize=2, elinewidth=0.8, **look)
         drawn += mean
     style.scale_over(panel, over)
-    metric = finding.criterion.metric
+    metric = found.criterion.metric
     if not metric or metric_of(metric).is_logarithmic:
         style.scale_up(panel, drawn)
 
 
-def _draw_bars(panel: "Axes", finding: "Finding", looks: dict[str, dict[str, Any]]) -> None:
+def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> None:
     width = 0.8 / len(looks)
-    places = np.arange(len(finding.points))
+    places = np.arange(len(found.points))
     for place, (name, look) in enumerate(looks.items()):
-        mean, half = _numbers([point.values[name] for point in finding.points])
+        mean, half = _numbers([point.values[name] for point in found.points])
         panel.bar(
             places + (place - (len(looks) - 1) / 2) * width,
             mean,
@@ -103,7 +103,7 @@ def _draw_bars(panel: "Axes", finding: "Finding", looks: dict[str, dict[str, Any
             hatch=HATCHES[place % len(HATCHES)],
             error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.2"},
         )
-    labels = [point.label.replace(", ", "\n") for point in finding.points]
+    labels = [point.label.replace(", ", "\n") for point in found.points]
     panel.set_xticks(places, labels, fontsize="small")
 
 

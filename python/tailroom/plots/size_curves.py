@@ -44,9 +44,9 @@ def _answer(size: "Size") -> str:
 
 def _draw_goal(panel: "Axes", size: "Size", goal: "Target") -> None:
     label, scale = axis_label(goal.metric), axis_scale(goal.metric)
-    intervals = [tried.interval(goal.metric) for tried in size.tried]
-    limits = [tried.limit for tried in size.tried]
-    bars = [[scale * interval.half_width for interval in intervals]] * 2
+    intervals = [one.interval(goal.metric) for one in size.tried]
+    limits = [one.limit for one in size.tried]
+    bars = [[scale * one.half_width for one in intervals]] * 2
     panel.errorbar(
         limits,
         [scale * interval.mean for interval in intervals],

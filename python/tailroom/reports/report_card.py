@@ -20,12 +20,12 @@ def picture(evaluation: Evaluation) -> Drawn:
 
 def document(evaluation: Evaluation, drawn: Drawn) -> Document:
     """The report."""
-    thresholds = [_thresholds(finding) for finding in evaluation.findings]
+    thresholds = [_thresholds(found) for found in evaluation.findings]
     return Document(
         _title(evaluation),
         [
             Paragraph(_summary(evaluation)),
-            Table(COLUMNS, [_row(finding) for finding in evaluation.findings], COLOURS),
+            Table(COLUMNS, [_row(found) for found in evaluation.findings], COLOURS),
             Picture(PICTURE, drawn, "A panel for each criterion"),
             Heading("What the verdicts depend on"),
             Table(("criterion", "experiment", "threshold", "source"), thresholds),
@@ -33,16 +33,16 @@ def document(evaluation: Evaluation, drawn: Drawn) -> Document:
     )
 
 
-def measured(finding: Finding) -> str:
+def measured(found: Finding) -> str:
     """The quantity at the decisive point, for each control."""
-    values = finding.decisive.values
+    values = found.decisive.values
     numbers = [f"{name} {_number(value)}" for name, value in values.items()]
-    return f"{finding.criterion.quantity}: {', '.join(numbers)}"
+    return f"{found.criterion.quantity}: {', '.join(numbers)}"
 
 
-def threshold(finding: Finding) -> str:
+def threshold(found: Finding) -> str:
     """Returns the conditions of a pass and of a fail, in words."""
-    criterion = finding.criterion
+    criterion = found.criterion
     side = "at least" if criterion.better == "higher" else "at most"
     if criterion.by == "difference":
         sign = "-" if criterion.better == "higher" else "+"
@@ -70,15 +70,15 @@ def _summary(evaluation: Evaluation) -> str:
     )
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
-    criterion = finding.criterion
-    at = finding.decisive.label
-    return (criterion.title, criterion.section, str(finding.judgement), at, measured(finding))
+def _row(found: Finding) -> tuple[str, ...]:
+    criterion = found.criterion
+    at = found.decisive.label
+    return (criterion.title, criterion.section, str(found.judgement), at, measured(found))
 
 
-def _thresholds(finding: Finding) -> tuple[str, ...]:
-    criterion = finding.criterion
-    return (criterion.title, finding.experiment.shows, threshold(finding), criterion.reason)
+def _thresholds(found: Finding) -> tuple[str, ...]:
+    criterion = found.criterion
+    return (criterion.title, found.experiment.shows, threshold(found), criterion.reason)
 
 
 def _number(value: Interval | None) -> str:

@@ -38,14 +38,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions of the analytic models for one link of a scenario."""
+    """What models say of one link of a scenario."""
 
     link: Bottleneck
-    """The link and its traffic."""
     target: Requirement
-    """The utilization and the loss that required buffers must achieve."""
     answers: tuple[Answer, ...]
-    """One answer per model that was asked."""
 
     def __repr__(self) -> str:
         """How many models apply, and the buffers that they require."""
@@ -82,12 +79,7 @@ class Predictions:
         return answer.prediction
 
     def value(self, name: str, quantity: str) -> float | None:
-        """Returns a quantity that a model predicts; `None` if the model does not predict it.
-
-        Args:
-            name: Name of the model.
-            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
-        """
+        """Returns a quantity of a model's `Prediction`; `None` if the model does not predict it."""
         for answer in self.answers:
             if answer.model.name == name and answer.prediction:
                 value: float | None = getattr(answer.prediction, quantity)
@@ -95,19 +87,11 @@ class Predictions:
         return None
 
     def fails(self, name: str) -> bool:
-        """Returns whether a model predicts although one of its assumptions does not hold.
-
-        Args:
-            name: Name of the model.
-        """
+        """Whether the model of this name predicts although one of its assumptions does not hold."""
         return any(one.failing for one in self.answers if one.model.name == name)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Returns the names of the models that predict a quantity.
-
-        Args:
-            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
-        """
+        """Names of the models that predict this quantity."""
         names = [answer.model.name for answer in self.answers]
         return [name for name in names if self.value(name, quantity) is not None]
 
@@ -158,12 +142,11 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
 
 @dataclass(frozen=True)
 class Curves:
-    """Predictions of the analytic models at each value of a key."""
+    """What models say at each value of a key."""
 
     axis: Axis
-    """The key and its values."""
     points: tuple[Predictions, ...]
-    """The predictions, one entry per value of the axis."""
+    """One for each value of the axis."""
 
     def __repr__(self) -> str:
         """The key and the number of its values."""
@@ -176,21 +159,12 @@ class Curves:
         return curves_html(self)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Returns the names of the models that predict a quantity at any point.
-
-        Args:
-            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
-        """
+        """Names of the models that predict this quantity at any of the points."""
         names = (name for point in self.points for name in point.models_predicting(quantity))
         return list(dict.fromkeys(names))
 
     def values(self, name: str, quantity: str) -> list[float | None]:
-        """Returns a quantity that a model predicts, one entry per point.
-
-        Args:
-            name: Name of the model.
-            quantity: Name of a field of `tailroom.models.Prediction`, such as `utilization`.
-        """
+        """Returns a model's prediction of a quantity at each point."""
         return [point.value(name, quantity) for point in self.points]
 
     def as_dict(self) -> dict[str, Any]:
@@ -213,21 +187,7 @@ def predict_over(
     set: Mapping[str, object] | None = None,  # noqa: A002
     **question: Any,
 ) -> Curves:
-    """Asks the analytic models at each value of a key, without simulating.
-
-    Args:
-        scenario: Path of a scenario file, or a scenario built in Python.
-        axis: A key of the scenario and its values.
-        set: Values that replace those of the scenario, as for `tailroom.run`.
-        **question: Other arguments of `tailroom.predict`.
-
-    Returns:
-        One `Predictions` per value.
-
-    Raises:
-        ScenarioError: The scenario or a value is wrong, or the scenario has no such link.
-        ValueError: There is no such model.
-    """
+    """Asks the models at each value of a key; the other arguments are those of `predict`."""
     settings = ({**(set or {}), axis.key: value} for value in axis.values)
     return Curves(axis, tuple(predict(scenario, set=one, **question) for one in settings))
 

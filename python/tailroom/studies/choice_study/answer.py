@@ -27,25 +27,25 @@ _NUMBER = re.compile(r"\d[\d,.]*")
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice, and the metrics of its runs."""
+    """One of the choices, and what its runs have shown."""
 
     words: tuple[str, ...]
-    """Its differences from the other choices, one text per heading of `Choices.headings`."""
+    """What tells it from the others, one word or few under each of `Choices.headings`."""
     settings: Mapping[str, object]
-    """The values that it replaces in the scenario, by dotted key."""
+    """The values that it replaces in the scenario, by key."""
     title: str
-    """Title of its scenario."""
+    """Of its scenario."""
     scenario: str = field(repr=False)
-    """Its scenario as TOML with every default filled in."""
+    """As TOML with every default filled in."""
     metrics: Mapping[str, Interval]
-    """Mean over the seeds with its 95 % interval, by the full name of each defined metric. With one
+    """Mean and 95 % interval over the seeds of every metric that is defined, by full name. Of one
     seed the half-width is infinite."""
     warnings: tuple[str, ...]
-    """Warnings of its runs; of warnings that differ only in numbers, the first."""
+    """Of its runs, those that differ only in numbers once."""
     measured_from_s: float
-    """Start of the time that the statistics cover."""
+    """The statistics cover the time from here ..."""
     measured_to_s: float
-    """End of the time that the statistics cover."""
+    """... to here."""
 
     @property
     def name(self) -> str:
@@ -58,9 +58,8 @@ class Choices:
     """Choices side by side."""
 
     headings: tuple[str, ...]
-    """Headings of the columns that tell the choices apart."""
+    """Of the words that name the choices."""
     choices: tuple[Choice, ...]
-    """The choices, in the order in which they were given."""
     seeds: tuple[int, ...]
     """Seeds of each choice."""
     links: tuple[str, ...]
@@ -136,11 +135,8 @@ class Choices:
     def save(self, directory: str | PathLike[str]) -> None:
         """Writes table (CSV and JSON), scenarios and picture into a new directory.
 
-        Args:
-            directory: The new directory; missing, or an empty directory.
-
         Raises:
-            OutputDirectoryError: The directory has content already, or cannot be written.
+            OutputDirectoryError: The directory holds something already or cannot be written.
         """
         save(self, directory)
 

@@ -135,11 +135,7 @@ class _Measured(TypedDict):
 
 
 def _catalogued(metric: str, label: str = "") -> _Measured:
-    """A metric in the unit of its axis, under the label of its axis unless another is given.
-
-    Raises:
-        ValueError: Whether more or less of the metric is better depends on the question.
-    """
+    """A metric in the unit of its axis, under the label of its axis unless another is given."""
     known = metric_of(metric)
     if known.better is None:
         raise ValueError(f"{metric}: the catalogue does not say which values are better")

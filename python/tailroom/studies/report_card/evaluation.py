@@ -109,18 +109,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A report card: a congestion control compared with references on the criteria of RFC 9743."""
+    """A report card."""
 
     control: str
-    """Name of the control."""
     references: tuple[str, ...]
-    """Names of the controls with which it is compared."""
     findings: tuple[Finding, ...]
-    """Verdict and intervals, one entry per criterion."""
     runs: pa.Table
     """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
     quick: bool
-    """Whether the card has fewer points, seeds and simulated seconds."""
     store: Store | None
     """The store with the runs, if the caller gave one."""
 
@@ -179,11 +175,7 @@ class Evaluation:
         raise KeyError(name)
 
     def count(self, verdict: Verdict) -> int:
-        """Returns the number of criteria with a verdict.
-
-        Args:
-            verdict: The verdict.
-        """
+        """Number of criteria with this verdict."""
         return sum(one.verdict == verdict for one in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
@@ -270,11 +262,7 @@ class _Part:
 
 
 def _read(control: Control) -> Control:
-    """Parses a table that the command line gave as text.
-
-    Raises:
-        ScenarioError: The text is not a TOML table.
-    """
+    """Parses a table that the command line gave as text."""
     if not isinstance(control, str) or not control.lstrip().startswith("{"):
         return control
     try:

@@ -25,14 +25,12 @@ FAIRNESS = "flows.jain_index"
 
 @dataclass(frozen=True)
 class Size:
-    """The smallest buffer of a link that meets every target, and the runs that show it."""
+    """The answer to: how much buffer does this link need?"""
 
     link: Bottleneck
-    """The link and its traffic."""
     link_chosen: str
-    """Reason for the choice of this link; empty if it is the only link or the user named it."""
+    """Why this link: empty where there is no other, or it was named."""
     goals: tuple[Target, ...]
-    """The targets."""
     limit_packets: int | None
     """Smallest limit that meets every goal with 95 % confidence, in packets that wait; `None` if
     none of those tried does."""

@@ -97,11 +97,7 @@ def read_question(
 
 
 def _named_in_full(goal: Target, known: Sequence[str], link: str | None) -> Target:
-    """A target whose metric several links have means the link whose buffer is sought.
-
-    Raises:
-        MetricError: No metric has this name, or several have it.
-    """
+    """A target whose metric several links have means the link whose buffer is sought."""
     try:
         find_metric(goal.metric, known)
     except MetricError:
@@ -115,11 +111,7 @@ def _named_in_full(goal: Target, known: Sequence[str], link: str | None) -> Targ
 def _sought_link(
     source: ScenarioSource, metrics: Sequence[str], link: str | None
 ) -> tuple[str | None, str]:
-    """The link whose buffer is sought, and why if somebody else would choose another one.
-
-    Raises:
-        TargetError: The targets name several links.
-    """
+    """The link whose buffer is sought, and why if somebody else would choose another one."""
     crossed = models.crossed_links(source)
     if link is not None or len(crossed) == 1:
         return link or crossed[0], ""

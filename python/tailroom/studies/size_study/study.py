@@ -169,9 +169,6 @@ def _place(store: str | PathLike[str] | None) -> Iterator[Path]:
     """Where runs are kept: in the store, else in a directory that is there for this question.
 
     After Ctrl-C that directory stays, so that the search can go on from there.
-
-    Raises:
-        Interrupted: The block raised it.
     """
     if store:
         yield Path(store)

@@ -37,22 +37,11 @@ class Target:
         return f"{self.metric} {'>=' if self.at_least else '<='} {value}"
 
     def margin(self, value: float) -> float:
-        """Returns the distance of a value from the bound; negative if the value misses the target.
-
-        Args:
-            value: Value in the unit of the metric.
-        """
+        """How far a value is on the good side of the bound; negative on the other."""
         return value - self.bound if self.at_least else self.bound - value
 
     def verdict(self, interval: Interval) -> bool | None:
-        """Returns whether a metric meets the target with confidence.
-
-        Args:
-            interval: Mean of the metric with its confidence interval.
-
-        Returns:
-            `None` if the bound lies inside the interval.
-        """
+        """Whether the metric meets the bound with confidence; `None` if it may or may not."""
         margins = self.margin(interval.low), self.margin(interval.high)
         if min(margins) >= 0:
             return True
@@ -79,11 +68,7 @@ def parse_goal(text: str) -> Target:
 
 
 def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
-    """The value in the metric's own unit.
-
-    Raises:
-        TargetError: The value is not finite, or its unit does not suit the metric.
-    """
+    """The value in the metric's own unit."""
     if not isfinite(number):
         raise TargetError(f"{text}: the value must be finite; {_HOW}")
     if not given or given == unit == "packets":
@@ -104,11 +89,7 @@ def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: st
 
 
 def _check_possible(text: str, metric: str, bound: float) -> None:
-    """Refuses bounds outside of the metric's range: all buffers meet them, or none does.
-
-    Raises:
-        TargetError: The bound lies outside of the range.
-    """
+    """Refuses bounds outside of the metric's range: all buffers meet them, or none does."""
     if bound < 0:
         raise TargetError(f"{text}: no metric is negative; give 0 or more")
     known = metric_of(metric)

@@ -21,16 +21,15 @@ from tailroom.statistics.intervals import mean_interval
 
 @dataclass(frozen=True)
 class Precision:
-    """A precision at which a point of a sweep has enough runs."""
+    """Repeat a point until the confidence interval of a metric is narrow."""
 
     metric: str
-    """Name of the metric, in full or in short."""
     half_width: float
-    """Largest half-width of the 95 % confidence interval of its mean, in the unit of the metric."""
+    """Largest half-width of the 95 % confidence interval of its mean."""
     at_least: int = 10
-    """Number of runs before the interval is first tested; fewer runs make it unreliable."""
+    """Runs before the interval is first looked at: fewer make it unreliable."""
     at_most: int = 100
-    """Number of runs after which the point gets no more runs."""
+    """Runs after which the point is given up."""
 
 
 def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:

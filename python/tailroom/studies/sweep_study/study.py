@@ -47,12 +47,10 @@ MOST_RUNS = 10_000
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The results of a sweep: its points, their runs, and means with intervals."""
+    """The results of a sweep."""
 
     store: Store
-    """The store with the runs."""
     record: SweepRecord
-    """The points of the sweep, and the keys of the runs of each point."""
 
     def __repr__(self) -> str:
         """Title, keys, and the numbers of points and runs."""
@@ -99,13 +97,7 @@ class SweepResult:
         return metrics_of_sweep(self.index, self.record)
 
     def intervals(self, metric: str) -> list[Interval | None]:
-        """Returns the mean of a metric at each point with its 95 % interval.
-
-        Args:
-            metric: Name of the metric, in full or in short.
-
-        Returns:
-            One entry per point; `None` if no run of the point defines the metric.
+        """Mean and 95 % interval of a metric at each point; `None` where it is not defined.
 
         Raises:
             MetricError: There is no such metric.
@@ -178,14 +170,7 @@ class SweepResult:
         return [self.index.row(key) for key in self.index.present(keys)]
 
     def means(self, metric: str) -> pa.Table:
-        """Returns the means of a metric, one row per point.
-
-        Args:
-            metric: Name of the metric, in full or in short.
-
-        Returns:
-            The settings (one column per key), then `mean`, `half_width` of the 95 % interval, and
-            `runs` that define the metric.
+        """One row per point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
 
         Raises:
             MetricError: There is no such metric.
