@@ -34,7 +34,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
     target: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GOAL",
+            metavar="TARGET",
             help='Target that the buffer must meet, e.g. --target "utilization >= 98%" '
             '--target "queue_delay_s_p99 <= 5ms". May be repeated.',
         ),

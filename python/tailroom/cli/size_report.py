@@ -20,14 +20,14 @@ def as_dict(answer: Size) -> dict[str, Any]:
     return {
         "link": answer.link.name,
         "link_chosen": answer.link_chosen or None,
-        "goals": [str(goal) for goal in answer.goals],
+        "targets": [str(target) for target in answer.targets],
         "limit": None if packets is None else _amounts(answer, packets),
         "too_small_packets": answer.too_small_packets,
         "depends_on_seed": not answer.repeats_itself,
         "metrics": _metrics(answer.chosen, answer) if answer.chosen else None,
         "feasible": [
             {
-                "goal": str(feasible.goal),
+                "target": str(feasible.target),
                 "from_packets": feasible.low if isfinite(feasible.low) else None,
                 "to_packets": feasible.high if isfinite(feasible.high) else None,
                 "met_somewhere": isfinite(feasible.low),
@@ -35,7 +35,7 @@ def as_dict(answer: Size) -> dict[str, Any]:
             }
             for feasible in answer.feasible
         ],
-        "conflicts": [[str(goal), str(other)] for goal, other in answer.conflicts],
+        "conflicts": [[str(target), str(other)] for target, other in answer.conflicts],
         "choices": [choice.limit for choice in answer.choices],
         "tried": [
             {"limit_packets": tried.limit, "runs": len(tried.point.keys), **_metrics(tried, answer)}
@@ -59,7 +59,7 @@ def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
 
 def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
     """Mean and half-width of the targets' metrics and of the shown metrics."""
-    names = dict.fromkeys([*(goal.metric for goal in answer.goals), *answer.shown_metrics])
+    names = dict.fromkeys([*(target.metric for target in answer.targets), *answer.shown_metrics])
     intervals = {name: tried.interval(name) for name in names}
     return {
         name: {
@@ -82,9 +82,9 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if answer.repeats_itself:
         warning = escape(report.SEEDS_CHANGE_NOTHING)
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
-    for goal, arrivals in answer.unresolved_targets:
+    for target, arrivals in answer.unresolved_targets:
         console.print(
-            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: none of only "
+            f"  [yellow]warning:[/yellow] {escape(str(target))} is not certain: none of only "
             f"{arrivals:,} packets was lost; use a longer duration",
             soft_wrap=True,
         )
@@ -126,9 +126,9 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
         )
         _show_undecided(answer, console)
     for feasible in answer.feasible:
-        console.print(f"  {escape(str(feasible.goal))}: {where_met(feasible, answer)}")
-    for goal, other in answer.conflicts:
-        console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
+        console.print(f"  {escape(str(feasible.target))}: {where_met(feasible, answer)}")
+    for target, other in answer.conflicts:
+        console.print(f"  [red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
 
 
 def _packets(number: float) -> str:
@@ -186,7 +186,7 @@ def where_met(feasible: Feasible, answer: Size) -> str:
 
 
 def _tried(answer: Size) -> Any:
-    metrics = list(dict.fromkeys(goal.metric for goal in answer.goals))
+    metrics = list(dict.fromkeys(target.metric for target in answer.targets))
     table = report.table_of("Buffers tried", "limit", "runs", *metrics, "verdict")
     words = {True: "meets all", False: "[red]misses[/red]", None: "open"}
     for tried in answer.tried:
