@@ -134,7 +134,7 @@ def test_no_buffer_meets_the_targets_has_a_status_of_its_own(tailroom: Tailroom)
     targets = ("--target", "utilization >= 99%", "--target", "queue_delay_s_p99 <= 2.5ms")
     ended = tailroom(*QUESTION, *targets)
     assert ended.status == 4
-    assert "No buffer that was tried meets every target." in ended.output
+    assert "No tested buffer meets every target." in ended.output
     assert "4 no buffer" in " ".join(tailroom("--help").output.split())
 
 
@@ -190,7 +190,7 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(tailroom: Tailroo
     asked = ("--flows", 3, "--congestion", "reno", "--target", "queue_delay_s_p99 <= 30 ms")
     ended = tailroom(*QUESTION, *asked, "--target", "utilization >= 90%")
     assert ended.status == 0
-    table = ended.output.split("What each choice costs")[1].split("Buffers tried")[0]
+    table = ended.output.split("What each choice costs")[1].split("Tested buffers")[0]
     words = " ".join(table.split())
     for metric in ("utilization", "loss", "queueing delay", "mean", "p99", "Jain's index"):
         assert metric in words
@@ -250,7 +250,7 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
     running.send_signal(2)
     _, errors = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert "Buffers tried" in errors
+    assert "Tested buffers" in errors
     assert "Smallest queue limit so far: " in errors
     assert f"--store {store}" in errors.replace("\n", "")
 
@@ -263,12 +263,12 @@ def test_where_a_target_is_met_reads_as_a_sentence() -> None:
         for low, high in ((0, inf), (1, inf), (5, inf), (0, 45), (5, 45), (0, 1))
     }
     assert found == {
-        (0, inf): "met from the smallest tried upwards",
+        (0, inf): "met from the smallest tested limit upwards",
         (1, inf): "met from 1 packet upwards",
         (5, inf): "met from 5 packets upwards",
-        (0, 45): "met from the smallest tried to 45 packets",
+        (0, 45): "met from the smallest tested limit to 45 packets",
         (5, 45): "met from 5 to 45 packets",
-        (0, 1): "met from the smallest tried to 1 packet",
+        (0, 1): "met from the smallest tested limit to 1 packet",
     }
 
 
