@@ -228,5 +228,5 @@ def test_options_for_several_runs_are_refused_for_one(
 ) -> None:
     ended = tailroom(command, small, option, "2")
     assert ended.status == 2
-    assert ended.errors.startswith(f"error: {option}: is for several runs; ")
+    assert ended.errors.startswith(f"error: {option}: applies to several runs; ")
     assert "--seeds" in ended.errors

@@ -186,9 +186,9 @@ def _judge(found: "Found") -> Judgement:
         tuple(checks),
         f"Of {_number(busiest):,.0f} flows in progress {shown(_mean(busiest))} are active on "
         f"average at a load of {LOADS[-1]} %, {shown(_mean(last))} of {_number(last):,.0f} at "
-        f"{LOADS[0]} %: a flow is active only while its packet waits or it is ahead of its share, "
-        "which with thousands of slow flows means a packet or none. The largest number that "
-        f"any run had is {max(busiest.values(LARGEST)):,.0f}, for an instant.",
+        f"{LOADS[0]} %: a flow is active only while its packet waits or it is ahead of its share; "
+        "with thousands of slow flows, most have at most one packet. The largest number in any "
+        f"run is {max(busiest.values(LARGEST)):,.0f}, for an instant.",
     )
 
 
@@ -221,8 +221,9 @@ PART = Part(
     ),
     note=(
         "Slow flows of 50 kbit/s (90 at the higher load), as the paper's 'few tens of Kbps', and "
-        "four bottlenecked ones, which the paper says are rarely exceeded. A flow is active while "
-        "it has a packet waiting or has been served ahead of its share (start-time fair queueing). "
-        "The TCP flows need half a minute until as many are in progress as come and go."
+        "four bottlenecked ones, which the paper says are rarely exceeded. A flow is active "
+        "while it has a packet waiting or has been served ahead of its share (start-time fair "
+        "queueing). The number of TCP flows in progress becomes stationary after about half a "
+        "minute."
     ),
 )

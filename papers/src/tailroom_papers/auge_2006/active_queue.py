@@ -159,11 +159,11 @@ def _open_question(found: "Found") -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"One NewReno flow's share and the background's p99 delay in a buffer of 625 packets: "
+        "One NewReno flow's share and the background's p99 delay in a buffer of 625 packets: "
         f"{words}; FIFO with 100 packets {100 * short.mean(residual_share):.0f} % and "
-        f"{short.mean(background_delay_ms):.0f} ms, with 625 {100 * long.mean(residual_share):.0f} "
-        f"% and {long.mean(background_delay_ms):.0f} ms. Better in both are, by their means: "
-        f"{', '.join(_better_in_both(found, names)) or 'none'}.",
+        f"{short.mean(background_delay_ms):.0f} ms, with 625 "
+        f"{100 * long.mean(residual_share):.0f} % and {long.mean(background_delay_ms):.0f} ms. "
+        f"The means are better in both for: {', '.join(_better_in_both(found, names)) or 'none'}.",
     )
 
 
@@ -227,8 +227,8 @@ PART = Part(
     claims=(
         Claim(
             "open-question",
-            "The impact of alternative AQM mechanisms is an open question. (Read as: do they give "
-            "a large buffer what 100 packets of FIFO give, throughput and low latency?)",
+            "The impact of alternative AQM mechanisms is an open question. (Read as: do they "
+            "give a large buffer the throughput and the low latency of FIFO with 100 packets?)",
             "Sec. II-C",
             _open_question,
         ),
@@ -242,8 +242,8 @@ PART = Part(
         ),
     ),
     note=(
-        "Gentle RED once with the automatic thresholds of Floyd, Gummadi and Shenker (2001: half "
-        "of 5 ms at this rate, and three times that), once with a tenth and a half of the buffer; "
-        "CoDel and PIE as their RFCs have them. No ECN."
+        "Gentle RED runs once with the automatic thresholds of Floyd, Gummadi and Shenker (2001: "
+        "half of 5 ms at this rate, and three times that) and once with a tenth and a half of "
+        "the buffer; CoDel and PIE have the parameters of their RFCs. ECN is not used."
     ),
 )

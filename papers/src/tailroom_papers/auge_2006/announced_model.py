@@ -233,9 +233,10 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper announces a model; we know of none that its authors published. tailroom's "
-        "bursts_over_background is one, derived without fitted constants: a window that arrives as "
-        "a burst each round trip, beside a Poisson background, until both overflow the buffer. "
-        "The claim is judged by whether that model is good enough to choose a buffer by."
+        "The paper announces a model, but we do not know of a published one. tailroom's "
+        "bursts_over_background is such a model, derived without fitted constants: a window "
+        "arrives as a burst in each round trip beside a Poisson background, until both overflow "
+        "the buffer. The claim is judged by whether this model is good enough for choosing a "
+        "buffer."
     ),
 )

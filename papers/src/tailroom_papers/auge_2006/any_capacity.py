@@ -190,8 +190,9 @@ def _one_or_two_hundred(found: "Found") -> Judgement:
         f"the residual at {Link(_mbps(slow), Span(0, 0)).words}. HighSpeed gets "
         f"{shown(first.interval(residual_share), percent=True)} at 50 Mbit/s and "
         f"{shown(last.interval(residual_share), percent=True)} at {words} (model: "
-        f"{100 * model:.0f} %): where its window grows by many packets a round trip, these arrive "
-        "together, so that a burst overflows the buffer before it fills the round trip.",
+        f"{100 * model:.0f} %): where its window grows by many packets per round trip, these "
+        "packets arrive together, so that a burst overflows the buffer before it fills the round "
+        "trip.",
     )
 
 
@@ -212,8 +213,8 @@ def _twenty(found: "Found") -> Judgement:
     fastest = points["highspeed"].interval(residual_share)
     return Judgement(
         checks,
-        "A burst overflows 20 packets at a window that the link's rate does not change, and "
-        "which is the smaller a part of a faster link's round trip: HighSpeed gets "
+        "The window at which a burst overflows 20 packets does not depend on the rate of the "
+        "link, so it is a smaller part of the round trip on a faster link: HighSpeed gets "
         f"{shown(slowest, percent=True)} at 50 Mbit/s, {shown(fastest, percent=True)} at "
         f"{Link(_mbps(points['highspeed']), Span(0, 0)).words}.",
     )
@@ -242,8 +243,8 @@ PART = Part(
     note=(
         "The paper simulates 50 Mbit/s only. Here capacity and background grow together, the RTT "
         "stays at 100 ms and the buffer stays in packets. A NewReno flow on 10 Gbit/s would take "
-        "50 minutes from one loss to the next; NewReno ends at 1 Gbit/s (200 Mbit/s in the quick "
-        "form), HighSpeed at 10 Gbit/s (1 Gbit/s). The access link is 20 times as fast as the "
-        "link. Selective acknowledgements for both."
+        "50 minutes from one loss to the next, so NewReno ends at 1 Gbit/s (200 Mbit/s in the "
+        "quick form), HighSpeed at 10 Gbit/s (1 Gbit/s). The access link is 20 times as fast as "
+        "the link. Selective acknowledgements for both."
     ),
 )

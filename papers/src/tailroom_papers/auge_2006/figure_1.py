@@ -281,11 +281,11 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper's sketch, from simulation. Flows come as Poisson processes, with exponential "
-        "sizes; two kinds are limited by access links of 1 and 4 Mbit/s, the third (1 Gbit/s) by "
-        "this link. A box is as high as the flow's mean rate: of limited flows that is the "
-        "exogenous rate, of bottlenecked ones what they got. Its place within the link is drawn "
-        "at random, once for all. The runs go on until nearly "
-        "all of these flows have ended: in the log are flows that have."
+        "The paper's sketch, from simulation. Flows arrive as Poisson processes, with "
+        "exponential sizes; two kinds are limited by access links of 1 and 4 Mbit/s, the third "
+        "(1 Gbit/s) by this link. The height of a box is the mean rate of the flow: the "
+        "exogenous rate of a limited flow, the achieved rate of a bottlenecked flow. Its "
+        "position within the link is drawn at random once. The runs continue until nearly all of "
+        "these flows have ended, because the log has only flows that have ended."
     ),
 )

@@ -90,10 +90,10 @@ def _compromise(found: "Found") -> Judgement:
         ),
     )
     why = (
-        f"100 packets empty in 16 ms, 625 in 100 ms; the 99th percentile of the background's wait "
-        f"is {small.mean(background_delay_ms):.1f} and {long_delay:.1f} ms (with 20 packets "
-        f"{_at(found, 20).mean(background_delay_ms):.1f} ms). For that the flow gives up "
-        f"{percent(1 - small.mean(residual_share))} of the residual."
+        "100 packets empty in 16 ms, 625 in 100 ms; the 99th percentile of the background's "
+        f"queueing delay is {small.mean(background_delay_ms):.1f} and {long_delay:.1f} ms (with "
+        f"20 packets {_at(found, 20).mean(background_delay_ms):.1f} ms). In exchange, the flow "
+        f"gives up {percent(1 - small.mean(residual_share))} of the residual."
     )
     return Judgement(checks, why)
 
@@ -104,9 +104,9 @@ def _full(found: "Found") -> Judgement:
         "utilization", point.interval("utilization"), 0.98, "100 % (98 % or more)", percent=True
     )
     why = (
-        f"Half of the largest window, residual and buffer together, is more than the residual "
-        f"holds: with {BDP_PACKETS} packets the queue runs dry only where recovery ends in a "
-        f"timeout ({point.mean(timeouts):.1f} a run), and packets wait "
+        "Half of the largest window, which fills residual and buffer together, is more than the "
+        f"residual holds: with {BDP_PACKETS} packets the queue runs dry only where recovery ends "
+        f"in a timeout ({point.mean(timeouts):.1f} a run), and packets wait "
         f"{point.mean('queue_delay_s_mean') * 1e3:.0f} ms on average."
     )
     return Judgement((check,), why)
@@ -136,10 +136,10 @@ def _empty_link(found: "Found") -> Judgement:
     formula = aimd_utilization(20 / BDP_PACKETS, 0.5)
     theirs = columns.ns2_utilization("S6 20 newreno no background")
     why = (
-        f"A window that falls by half and grows by a packet a round trip fills three quarters of "
-        f"the link without a buffer, and by the same formula {percent(formula, 1)} with 20 packets "
-        f"(ns-2: {percent(theirs, 1)}). The background lowers this to {percent(beside)} of what it "
-        f"leaves."
+        "A window that falls by half and grows by one packet per round trip fills three quarters "
+        f"of the link without a buffer, and by the same formula {percent(formula, 1)} with 20 "
+        f"packets (ns-2: {percent(theirs, 1)}). The background lowers this to {percent(beside)} "
+        "of the residual."
     )
     return Judgement(checks, why)
 
@@ -179,8 +179,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper gives neither packet size nor RTT nor durations: 1000 B and 100 ms make its 625 "
-        "packets the bandwidth-delay product. Its buffers count the packet being sent, as ns-2's "
-        "do. Utilization and windows are those of the first run, means those of all."
+        "The paper gives neither packet size nor RTT nor durations: 1000 B and 100 ms make its "
+        "625 packets the bandwidth-delay product. Its buffers include the packet being sent, as "
+        "in ns-2. Utilization and windows are drawn for the first run, and means are over all "
+        "runs."
     ),
 )

@@ -102,8 +102,8 @@ def _at_the_end(found: "Found") -> Judgement:
     early = percent(_mean(places < 0.5) or 0)
     why = (
         f"Of {places.size} losses of the flow {early} are in the first half of their burst: the "
-        f"queue grows while a burst lasts, as burst and background together come faster than the "
-        f"link sends."
+        "queue grows during a burst, because burst and background together arrive faster than "
+        "the link sends."
     )
     return Judgement(checks, why)
 
@@ -147,8 +147,8 @@ def _in_bursts(found: "Found") -> Judgement:
     median = _over_runs(found, lambda loss: float(np.median(loss.lengths)))
     why = (
         f"Half of the bursts are longer than {median.mean if median else 0:.0f} packets. A gap is "
-        f"about two packet times, not one: the flow shares the link with as many packets of the "
-        f"background, and its ACKs keep the places that those have taken."
+        "about two packet times, not one, because the flow shares the link with as many packets "
+        "of the background, and its ACKs preserve these gaps."
     )
     return Judgement(checks, why)
 
@@ -185,7 +185,7 @@ PART = Part(
         ),
     ),
     note=(
-        "A burst ends with a gap of more than 10 ms. Squares are lost packets; they stand where "
-        "the packet arrived, where the paper has them at the left edge."
+        "A burst ends with a gap of more than 10 ms. Squares are lost packets at their time of "
+        "arrival; the paper draws them at the left edge."
     ),
 )

@@ -61,8 +61,9 @@ def _improves(found: "Found") -> Judgement:
     ]
     shares = ", ".join(f"{percent(point.mean(residual_share))}" for point in (one, two, four))
     why = (
-        f"1, 2 and 4 flows take {shares} of the residual: each needs less of it, so that it may "
-        f"stay at windows that lose less often, and the others go on while one recovers."
+        f"1, 2 and 4 flows take {shares} of the residual: each flow needs less of it and may stay "
+        "at windows that lose less often, and the other flows continue to send while one "
+        "recovers."
     )
     return Judgement(tuple(checks), why)
 
@@ -95,7 +96,10 @@ def _is_fair(found: "Found") -> Judgement:
         )
         for n in NUMBERS[1:]
     ]
-    why = "Equal round trips, one control, and losses that hit whoever arrives at a full buffer."
+    why = (
+        "The flows have equal round trips and one control, and any flow whose packet arrives at "
+        "a full buffer loses it."
+    )
     return Judgement(tuple(checks), why)
 
 
@@ -127,7 +131,8 @@ PART = Part(
     ),
     note=(
         "A reduction is synchronized if another flow reduces its window within a round trip (one "
-        "interval of 100 ms before or after). Chance is the part of the time that lies as near to "
-        "a reduction of another flow; synchronization is (shared - chance) / (1 - chance)."
+        "interval of 100 ms before or after). Chance is the fraction of the time that is equally "
+        "close to a reduction of another flow; synchronization is (shared - chance) / (1 - "
+        "chance)."
     ),
 )

@@ -77,11 +77,11 @@ def _better_alone(found: "Found") -> Judgement:
     least = buffers[0]
     reno, highspeed = (_alone(found, study, least) for study in (RENO_ALONE, ALONE))
     why = (
-        f"Of the residual, with {shares}. With {least} packets a loss comes with the size of the "
-        f"window, not with its growth (at {highspeed.mean(_window_before):.0f} packets under "
-        f"HighSpeed, {reno.mean(_window_before):.0f} under NewReno): HighSpeed is back there "
+        f"Of the residual, with {shares}. With {least} packets a loss depends on the size of the "
+        f"window, not on its growth (at {highspeed.mean(_window_before):.0f} packets under "
+        f"HighSpeed, {reno.mean(_window_before):.0f} under NewReno): HighSpeed reaches this size "
         f"sooner and loses more often ({highspeed.mean(_reductions):.0f} and "
-        f"{reno.mean(_reductions):.0f} reductions a run)."
+        f"{reno.mean(_reductions):.0f} reductions per run)."
     )
     return Judgement(tuple(checks), why)
 
@@ -122,8 +122,9 @@ def _reno_loses(found: "Found") -> Judgement:
     )
     why = (
         f"HighSpeed gets {point.mean(lambda run: goodput_of(run, 'highspeed')) / 1e6:.1f} Mbit/s, "
-        f"NewReno {point.mean(lambda run: goodput_of(run, 'reno')) / 1e6:.1f}: it grows by a "
-        f"packet a round trip and falls by half, HighSpeed grows by several and falls by less."
+        f"NewReno {point.mean(lambda run: goodput_of(run, 'reno')) / 1e6:.1f}: NewReno grows by "
+        "one packet per round trip and falls by half, HighSpeed grows by several packets and "
+        "falls by less."
     )
     return Judgement((check,), why)
 
@@ -196,8 +197,8 @@ PART = Part(
         ),
     ),
     note=(
-        "HighSpeed TCP has SACK recovery, as ns-2's; NewReno has none, so that Reno with SACK "
-        "stands beside it where the two controls are compared. Chaos is measured on each flow's "
-        "mean window over stretches of 10 s, a hundred round trips."
+        "HighSpeed TCP has SACK recovery, as in ns-2, but NewReno has not; the comparison of the "
+        "two controls therefore also has Reno with SACK. Chaos is measured on the mean window of "
+        "each flow over intervals of 10 s, a hundred round trips."
     ),
 )

@@ -68,8 +68,9 @@ def _barely_alleviates(found: "Found") -> Judgement:
     why = (
         f"With 20 packets of buffer {percent(with_fair.mean('utilization'), 1)} of the link is "
         f"used under fair queueing, {percent(with_fifo.mean('utilization'), 1)} under FIFO. The "
-        f"longest queue is nearly always the flow's own, so that it loses what the background "
-        f"would have lost ({with_fifo.mean(background_drops):.0f} packets a run under FIFO)."
+        "longest queue is nearly always that of the flow, so the flow has the losses that the "
+        f"background would have had ({with_fifo.mean(background_drops):.0f} packets per run under "
+        "FIFO)."
     )
     return Judgement((check,), why)
 
@@ -109,8 +110,8 @@ def _no_chaos(found: "Found") -> Judgement:
         above("Jain's index of the goodputs over 10 s", jain, 0.99, "even (above 0.99)"),
     )
     why = (
-        f"Each flow is served at the same rate, and the one with the longest queue, that is with "
-        f"the largest window, loses. Jain's index of the goodputs over 10 s is "
+        "Each flow is served at the same rate, and the flow with the longest queue, which has "
+        "the largest window, loses packets. Jain's index of the goodputs over 10 s is "
         f"{jain.mean if jain else float('nan'):.4f}, under FIFO "
         f"{with_fifo.mean(lambda run: ascendancy(run, 'goodput_bps').jain):.4f}."
     )
@@ -133,8 +134,8 @@ def _background_untouched(found: "Found") -> Judgement:
     )
     active = _fair(found, FOUR).mean(_active)
     why = (
-        f"A stream of 1 Mbit/s has hardly ever two packets waiting, so that its queue is never the "
-        f"longest; its packet waits for a few others of {PACKET_MS:.2f} ms each: p99 {delays}. The "
+        "A stream of 1 Mbit/s rarely has two packets waiting, so its queue is never the longest; "
+        f"its packet waits for a few other packets of {PACKET_MS:.2f} ms each: p99 {delays}. The "
         f"scheduler keeps state for {active:.0f} flows on average."
     )
     return Judgement(tuple(checks), why)
@@ -189,7 +190,7 @@ PART = Part(
     note=(
         "The paper names no algorithm: this is start-time fair queueing, which drops from the "
         "front of the longest queue; ns-2's points are deficit round robin with the same drops. "
-        "The left column is NewReno, where Figure 6 has HighSpeed: it is compared with NewReno "
-        "under FIFO (Figure 3, left)."
+        "The left column shows NewReno instead of the HighSpeed of Figure 6, and is compared "
+        "with NewReno under FIFO (Figure 3, left)."
     ),
 )

@@ -253,9 +253,9 @@ def _small_is_better(found: "Found") -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"What a queue that 20 packets keep short costs is utilization: {words} packets. The "
-        "smaller the loss that windows of a size need, the lower the load at which a small buffer "
-        "has it.",
+        f"A buffer of 20 packets keeps the queue short, which costs utilization: {words} packets. "
+        "The smaller the loss that windows of a size need, the lower the load at which a small "
+        "buffer has this loss.",
     )
 
 
@@ -326,6 +326,6 @@ PART = Part(
         "The capacity is such that each flow would have w packets in the pipe. In step means the "
         "variance of the sum of all windows over the sum of their variances: 1 if flows are "
         "independent, their number if they move as one. Gentle RED has thresholds of 0.1 and 0.5 "
-        "BDP and an average over about a second. The flows start with a slow start that ends at w."
+        "BDP and an average over about a second. Slow start of the flows ends at w."
     ),
 )

@@ -111,9 +111,9 @@ def _outperforms(found: "Found") -> Judgement:
         for words, point in large.items()
     ]
     why = (
-        f"With {BDP_PACKETS} packets: {'; '.join(parts)}. RED drops packets of whoever arrives, "
-        f"the background's as well as those of the flows that fill the link; the longest queue is "
-        f"that of one of these."
+        f"With {BDP_PACKETS} packets: {'; '.join(parts)}. RED drops any arriving packet, of the "
+        "background as well as of the flows that fill the link; the longest queue belongs to one "
+        "of the latter."
     )
     return Judgement(tuple(checks), why)
 
@@ -151,8 +151,8 @@ PART = Part(
         ),
     ),
     note=(
-        "Drop from the longest queue is that of fair queueing here, RED and drop tail serve first "
-        "come, first served. RED has the thresholds for a target delay of 5 ms (16 and 47 "
-        "packets), whatever the buffer: one of 20 packets is full before the second."
+        "Here, drop from the longest queue is that of fair queueing, while RED and drop tail "
+        "have one FIFO queue. RED has the thresholds for a target delay of 5 ms (16 and 47 "
+        "packets) with every buffer; a buffer of 20 packets is full before the second threshold."
     ),
 )

@@ -84,13 +84,13 @@ def _attenuates(found: "Found") -> Judgement:
     large = {words: _at(found, words, BDP_PACKETS) for words in QUEUES}
     why = (
         f"With {BDP_PACKETS} packets of buffer the existing flow loses "
-        f"{large['fair queueing'].mean(_lost_per_arrival):.1f} packets an arrival under fair "
-        f"queueing and {large['FIFO'].mean(_lost_per_arrival):.1f} under FIFO, and there are "
+        f"{large['fair queueing'].mean(_lost_per_arrival):.1f} packets per arrival under fair "
+        f"queueing and {large['FIFO'].mean(_lost_per_arrival):.1f} under FIFO, with "
         f"{large['fair queueing'].mean(timeouts):.1f} and {large['FIFO'].mean(timeouts):.1f} "
-        f"timeouts a run. Under fair queueing its share falls by half at once, and its queue is "
-        f"the longest until it hears of that; under FIFO slow start's pairs find the buffer full. "
-        f"The newcomer loses {large['fair queueing'].mean(_newcomers_per_arrival):.0f} and "
-        f"{large['FIFO'].mean(_newcomers_per_arrival):.0f}."
+        "timeouts per run. Under fair queueing its share falls by half at once, and its queue is "
+        "the longest until it reacts; under FIFO the packet pairs of slow start arrive at a full "
+        f"buffer. The newcomer loses {large['fair queueing'].mean(_newcomers_per_arrival):.0f} "
+        f"and {large['FIFO'].mean(_newcomers_per_arrival):.0f}."
     )
     return Judgement(tuple(checks), why)
 
@@ -161,9 +161,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper shows no figure of this. A NewReno flow and the background are there; a NewReno "
-        "flow of 3 MB arrives every 10 s, and slow start takes it beyond what residual and buffer "
-        "hold. Losses are those of a whole run over the number of arrivals; what the existing flow "
-        "forgoes is its goodput without arrivals less that with them."
+        "The paper has no figure of this. Beside a NewReno flow and the background, a NewReno "
+        "flow of 3 MB arrives every 10 s, and slow start takes it beyond the capacity of "
+        "residual and buffer. Losses are those of a whole run divided by the number of arrivals; "
+        "the existing flow forgoes its goodput without arrivals less its goodput with arrivals."
     ),
 )

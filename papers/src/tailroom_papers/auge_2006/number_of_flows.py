@@ -180,8 +180,8 @@ def _is_geometric(found: "Found") -> Judgement:
         ),
         f"At an offered load of {shown(_half(found).interval(offered))} more than four flows are "
         f"there for {shown(more, percent=True)} of the time. Round trips of 0.2 ms are short "
-        "against flows of 40 bandwidth-delay products, and fair queueing shares at once: near to "
-        "processor sharing.",
+        "compared with flows of 40 bandwidth-delay products, and fair queueing shares at once, "
+        "which is close to processor sharing.",
     )
 
 
@@ -204,9 +204,9 @@ def _mixture(found: "Found") -> Judgement:
                 "the same law (taken as below 0.05)",
             ),
         ),
-        f"Elastic flows of a quarter of the link beside streams of half of it: more than four for "
+        "Elastic flows of a quarter of the link beside streams of half of it: more than four for "
         f"{shown(more, percent=True)} of the time. If they share the rest as if it were the link, "
-        f"{100 * 0.5 ** (FEW + 1):.1f} % is what the law says.",
+        f"the law gives {100 * 0.5 ** (FEW + 1):.1f} %.",
     )
 
 
@@ -270,7 +270,7 @@ PART = Part(
     ),
     note=(
         "Per-flow fair queueing, as the paper assumes perfectly fair sharing: the scenario "
-        "processor-sharing.toml, 100 Mbit/s, with flows of 100 kB and round trips of 0.2 ms. Loads "
-        "are what arrived."
+        "processor-sharing.toml, 100 Mbit/s, with flows of 100 kB and round trips of 0.2 ms. "
+        "Loads are measured from the arrivals."
     ),
 )

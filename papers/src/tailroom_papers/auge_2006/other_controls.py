@@ -219,9 +219,10 @@ def _smaller_buffers(found: "Found") -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"Shares with 20 and 100 packets: {words}. Scalable falls by an eighth only, and grows by "
-        "a packet in 100. FAST wants 100 packets of its own queued; where they do not fit it lives "
-        "by its losses. Those that grow by many packets a round trip meet the next loss sooner.",
+        f"Shares with 20 and 100 packets: {words}. Scalable falls by only an eighth, and grows by "
+        "one packet in 100. FAST keeps 100 of its packets in the queue; if they do not fit, its "
+        "window depends on losses. Controls that grow by many packets per round trip reach the "
+        "next loss sooner.",
     )
 
 
@@ -260,9 +261,9 @@ def _drawbacks(found: "Found") -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"NewReno that joins gets, under FIFO and fair queueing: {words}. Half would be even. "
-        "Jain's index counts from "
-        f"{HEAD_START_S / 2:g} to {HEAD_START_S} s after the second's start on.",
+        f"NewReno that joins gets, under FIFO and fair queueing: {words}. An even share is half. "
+        f"Jain's index is that from {HEAD_START_S / 2:g} to {HEAD_START_S} s after the start of "
+        "the second flow.",
     )
 
 
@@ -339,11 +340,11 @@ def _packet_pair(found: "Found") -> Judgement:
     return Judgement(
         tuple(checks),
         f"{need} with which the flow loses less than 1 %; residual capacity and round trip hold "
-        f"{setup.RESIDUAL_BDP_PACKETS}. The control sends at the rate that it has estimated "
-        "and takes no notice of losses: what the estimate is too high by, over the round trip that "
-        "its correction takes, must fit. Beside a Poisson background a pair's spacing says "
-        "how many other packets were served between the two, not what share is free. With 20 "
-        f"packets {100 * small.mean(loss_of_flow):.0f} % of its packets are lost.",
+        f"{setup.RESIDUAL_BDP_PACKETS}. The control sends at its estimated rate and ignores "
+        "losses: the buffer must hold the excess of the estimate over the round trip that a "
+        "correction takes. Beside a Poisson background, the spacing of a pair shows the number "
+        "of other packets served between the two, not the free share. With 20 packets "
+        f"{100 * small.mean(loss_of_flow):.0f} % of its packets are lost.",
     )
 
 
@@ -379,7 +380,7 @@ PART = Part(
     note=(
         "The set-up of Section IV-B with other controls, all with selective acknowledgements and "
         "their published parameters (FAST: 100 packets queued; packet pair: a setpoint of 4). "
-        "Packet pair is for fair queueing only. Of two flows the second begins 5 to 10 s before "
-        "statistics do."
+        "Packet pair requires fair queueing. Of two flows, the second begins 5 to 10 s before "
+        "the statistics."
     ),
 )

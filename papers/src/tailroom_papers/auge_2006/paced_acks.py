@@ -132,8 +132,8 @@ def _desynchronized(found: "Found") -> Judgement:
             f"under FIFO"
         )
     why = (
-        f"{sentence(parts)} Equal shares make equal queues: when the buffer is full "
-        f"the longest of them gives way, and until its flow hears of that the next longest does."
+        f"{sentence(parts)} Equal shares give equal queues: when the buffer is full, the longest "
+        "queue loses a packet, and until its flow reacts, the next longest queue loses one."
     )
     return Judgement(tuple(checks), why)
 
@@ -192,9 +192,9 @@ def _improves_sharing(found: "Found") -> Judgement:
         for words, point in (("fair", with_fair), ("FIFO", with_fifo))
     }
     why = (
-        f"Under fair queueing the four flows bear all losses ({drops['fair']:.0f} packets a run, "
-        f"{drops['FIFO']:.0f} under FIFO, where the background shares them), and when the small "
-        f"buffer is full several of them lose at once."
+        f"Under fair queueing the four flows have all losses ({drops['fair']:.0f} packets per "
+        f"run, {drops['FIFO']:.0f} under FIFO, where the background shares them), and when the "
+        "small buffer is full, several flows lose packets at once."
     )
     return Judgement(checks, why)
 
@@ -230,7 +230,7 @@ PART = Part(
     note=(
         "Four NewReno flows. A reduction is shared if another flow reduces within a round trip "
         "(100 ms with 20 packets, 200 ms with 625). Packets are back to back if they arrive less "
-        "than 1.5 packet times apart, so that the link sent no other between the packets that "
-        "their ACKs answer."
+        "than 1.5 packet times apart, so that the link sent no other packet between the packets "
+        "that the ACKs acknowledge."
     ),
 )

@@ -188,10 +188,10 @@ def _geometric(found: "Found") -> Judgement:
                 "empties in 160 microseconds",
             ),
         ),
-        f"With 20 packets at 0.71 {shown(small.interval(LOSS))} is lost; M/M/1 with 20 places says "
-        f"{exact(0.71, 20):.2g}; the paper's rho^n = {law:.2g} leaves out the factor 1 - rho and "
-        f"is an upper bound. The printed 0.01 is a slip for 0.001. With 100 "
-        f"packets at 0.9 {shown(large.interval(LOSS))} is lost, and 99 % of packets wait less than "
+        f"With 20 packets at 0.71 {shown(small.interval(LOSS))} is lost; M/M/1 with 20 places "
+        f"gives {exact(0.71, 20):.2g}; the paper's rho^n = {law:.2g} leaves out the factor 1 - "
+        "rho and is an upper bound. The printed 0.01 is a slip for 0.001. With 100 packets at "
+        f"0.9 {shown(large.interval(LOSS))} is lost, and 99 % of packets wait less than "
         f"{1e6 * (delay.mean if delay else 0):.0f} microseconds.",
     )
 
@@ -224,9 +224,9 @@ def _poisson(found: "Found") -> Judgement:
             ),
         ),
         f"{link['flows_in_progress_mean']:,.0f} flows of 1 Mbit/s, on "
-        f"{link['capacity_bps'] / 1e9:g} Gbit/s: for as long as a packet may wait "
-        f"({1e3 * drain_s(point.runs[0]):.2f} ms) packets of one flow are "
-        "far apart, so that arrivals are those of independent flows.",
+        f"{link['capacity_bps'] / 1e9:g} Gbit/s: over the longest time that a packet may wait "
+        f"({1e3 * drain_s(point.runs[0]):.2f} ms), packets of one flow are far apart, so that "
+        "arrivals are like those of independent flows.",
     )
 
 
@@ -254,7 +254,7 @@ PART = Part(
         ),
     ),
     note=(
-        "A buffer of n packets counts the one being sent, so that M/M/1 has n places. The flows "
-        "are those of transparent.toml, Reno behind access links of 1 Mbit/s."
+        "A buffer of n packets includes the packet being sent, so M/M/1 has n places. The flows "
+        "are those of transparent.toml: Reno behind access links of 1 Mbit/s."
     ),
 )

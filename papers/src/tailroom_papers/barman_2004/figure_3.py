@@ -139,9 +139,9 @@ def small_buffers(found: Found) -> Judgement:
             ),
         ),
         f"Utilization passes 85 % at {curves.buffer(FIGURE_3, most)} and 50 % at "
-        f"{curves.buffer(FIGURE_3, half)}. What bursts have to do with it: windows leave in "
-        f"trains at the link's rate, which overflow a small buffer before the link is full. With "
-        f"paced senders, which have no trains, utilization at 1 % is "
+        f"{curves.buffer(FIGURE_3, half)}. Bursts contribute to this: windows leave in trains at "
+        "the link's rate, which overflow a small buffer before the link is full. With paced "
+        "senders, which send no trains, utilization at 1 % is "
         f"{100 * paced.mean('utilization'):.1f} % with a loss of "
         f"{paced.mean('loss_fraction'):.1e}, in place of {100 * tiny.mean('utilization'):.1f} % "
         f"with {tiny.mean('loss_fraction'):.1e}.",
@@ -178,8 +178,8 @@ def loss_is_low_p(found: Found) -> Judgement:
             ),
         ),
         f"Loss is {tenth.mean('loss_fraction'):.1e} at 10 %; it is about p_l with buffers of "
-        f"{', '.join(where) or 'no size looked at'}. A full link cannot lose p_l: a window is then "
-        f"{LOW_WINDOW:g} packets, and ten flows carry "
+        f"{', '.join(where) or 'no size looked at'}. A full link cannot have the loss p_l: a "
+        f"window is then {LOW_WINDOW:g} packets, and ten flows carry "
         f"{100 * flows * LOW_WINDOW / rtt_s / link_packets_per_s:.1f} % of the link.",
     )
 
@@ -249,11 +249,10 @@ def unique(found: Found) -> Judgement:
                 "buffers at which Eq. 5 has not exactly one solution", "some", several > 0, several
             ),
         ),
-        "What the flows send falls with the load at "
-        f"{sum(solution.falls for solution in solved)} of "
-        f"{len(solved)} buffers, so it meets the load once. What depends on the buffer is whether "
-        f"plain iteration finds it: the slope there is steeper than -1 at {diverge} of "
-        f"{len(solved)} buffers (down to {steepest:.3g}).",
+        f"What the flows send falls with the load at {sum(solution.falls for solution in solved)} "
+        f"of {len(solved)} buffers, so it meets the load once. Only the convergence of plain "
+        "iteration depends on the buffer: the slope at the solution is steeper than -1 at "
+        f"{diverge} of {len(solved)} buffers (down to {steepest:.3g}).",
     )
 
 
@@ -278,7 +277,7 @@ def standard_tcp(found: Found) -> Judgement:
         f"HighSpeed TCP is standard TCP up to a window of {LOW_WINDOW:g} packets. Windows are "
         f"{at(found, SMALLEST).mean(WINDOW):.0f} packets with a buffer of 0.1 % and "
         f"{at(found, TINY).mean(WINDOW):.0f} with 1 %; HighSpeed flows carry {ratios[0]} and "
-        f"{ratios[1]} times what Reno flows do.",
+        f"{ratios[1]} times the throughput of Reno flows.",
     )
 
 
@@ -338,10 +337,10 @@ PART = Part(
     studies,
     partial(drop_tail.draw, FIGURE_3),
     CLAIMS,
-    "Fractions are of the paper's 12,500 packets; its buffer of B packets is ours of B - 1, as "
-    "ns-2 counts the packet being sent. The paper gives neither duration nor start times: flows "
-    "start at random within 10 s, and the full form measures from 60 to 160 s. The paper's curves "
-    "are not in its text; what stands beside ours is ns-2 on the same set-up. The models are "
-    "solved exactly, with the corrections of the paper's Eqs. 3 to 5 that "
+    "Fractions refer to the paper's 12,500 packets; its buffer of B packets is a limit of B - 1 "
+    "here, as ns-2 counts the packet being sent. The paper gives neither duration nor start "
+    "times: flows start at random within 10 s, and the full form measures from 60 to 160 s. The "
+    "paper's curves are not in its text; the reference curves are ns-2 on the same set-up. The "
+    "models are solved exactly, with the corrections of the paper's Eqs. 3 to 5 that "
     "docs/models/window-laws.md lists.",
 )

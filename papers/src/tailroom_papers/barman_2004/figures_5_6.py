@@ -85,9 +85,9 @@ def due_to_rtts(found: Found) -> Judgement:
             claim.above("Jain's index, both RTTs 60 ms", equal.interval(JAIN), FAIR, FAIR_WORDS),
         ),
         f"The flow with half the RTT gets {two_flows.typical_ratio(two):.3g} times as much; flows "
-        "that lose together and differ in RTT only come to rest at "
-        f"{two.mean(two_flows.expected_ratio):.3g} : 1 by HighSpeed's response function. "
-        f"With equal RTTs Jain's index is {equal.mean(JAIN):.3f}.",
+        "that always lose together and differ only in RTT converge to "
+        f"{two.mean(two_flows.expected_ratio):.3g} : 1 by HighSpeed's response function. With "
+        f"equal RTTs Jain's index is {equal.mean(JAIN):.3f}.",
     )
 
 
@@ -112,9 +112,9 @@ def larger_is_fairer(found: Found) -> Judgement:
             ),
         ),
         f"The 40 ms flow gets {ratios[0]:.3g} times as much as the 80 ms flow under-buffered and "
-        f"{ratios[1]:.3g} times over-buffered: the wait in the queue belongs to both RTTs and "
-        f"brings them nearer to one another. Flows that lose together come to rest at "
-        f"{expected[0]:.3g} : 1 and {expected[1]:.3g} : 1 with the waits measured.",
+        f"{ratios[1]:.3g} times over-buffered: queueing delay is part of both RTTs and makes them "
+        f"more similar. Flows that always lose together converge to {expected[0]:.3g} : 1 and "
+        f"{expected[1]:.3g} : 1 with the measured queueing delays.",
     )
 
 
@@ -133,8 +133,8 @@ PART_5 = Part(
         ),
     ),
     "The paper prints neither the RTTs (one is almost twice the other) nor the buffers: 40 and "
-    "80 ms, and 500 and 10,000 packets are ns-2's in the rows that we compare with. Numbers are of "
-    "the second half of the runs; the picture shows the first 200 s of one.",
+    "80 ms, and 500 and 10,000 packets are ns-2's in the rows that we compare with. Numbers are "
+    "measured in the second half of the runs; the picture shows the first 200 s of one run.",
 )
 PART_6 = Part(
     "6",

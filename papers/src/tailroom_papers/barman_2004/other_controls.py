@@ -218,9 +218,9 @@ PART = Part(
         ),
     ),
     "Figure 3 with another congestion control, everything else as it is, with the parameters of "
-    "the RFCs and papers (FAST: alpha = 100 packets, gamma = 0.5). The smallest buffer is that "
-    "from which on utilization stays at the target, interpolated between the buffers tried on "
-    "their logarithm, run by run. The bounds are ours: the paper asks the question and gives no "
-    "numbers. Reno is in the full form only, with 600 s of which the last 400 "
-    "are measured: its windows grow by one packet a round trip.",
+    "the RFCs and papers (FAST: alpha = 100 packets, gamma = 0.5). The smallest buffer is the "
+    "one from which on utilization stays above the bound, interpolated per run between the "
+    "tested buffers on a logarithmic scale. The bounds are ours, because the paper asks the "
+    "question without numbers. Only the full form has Reno, with 600 s of which the last 400 s "
+    "are measured, because its windows grow by one packet per round trip.",
 )

@@ -210,9 +210,9 @@ def _judge_constant(found: Found) -> Judgement:
         above("p99 queueing delay, 100 % over 10 %", longer, 5, "grows with it (above 5)")
     )
     why = (
-        f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)} and "
-        f"1 % of their packets wait longer than {1e3 * points[0.1].mean(delay):.1f} ms; with "
-        f"100 % it is {shown(points[1.0].interval(loss), percent=True)} and "
+        f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)}, and "
+        f"1 % of their packets wait longer than {1e3 * points[0.1].mean(delay):.1f} ms; with 100 "
+        f"% the values are {shown(points[1.0].interval(loss), percent=True)} and "
         f"{1e3 * points[1.0].mean(delay):.0f} ms."
     )
     return Judgement(tuple(checks), why)

@@ -196,7 +196,7 @@ def _judge_trends(found: Found) -> Judgement:
     why = (
         f"With a buffer of 10 % the three links carry {shown(tenth, percent=True)} on average, "
         f"the one of Figure 3 {shown(alone[0.1].interval(UTILIZATION), percent=True)}. Each link "
-        "has flows of its own that fill what the flows over several links leave."
+        "has flows of its own that use the capacity that the flows over several links leave."
     )
     return Judgement(tuple(checks), why)
 
@@ -226,8 +226,8 @@ def _judge_long_flows(found: Found) -> Judgement:
     largest = fractions(found.form)[-1]
     cross = sum(loss(_cross(link)) for link in LINKS) / len(LINKS)
     why = (
-        "Of what it and a flow over a single link get together, a flow over three links gets "
-        f"{shown(shares[0.1], percent=True)} with buffers of 10 %, "
+        "Of the goodput of a flow over three links and a flow over one link together, the former "
+        f"gets {shown(shares[0.1], percent=True)} with buffers of 10 %, "
         f"{shown(shares[largest], percent=True)} with {100 * largest:.0f} %. It may lose packets "
         f"at three links (with 10 % it loses {loss('long'):.1e} of them, the others {cross:.1e}), "
         "and the queues of three links lengthen its round trip."

@@ -156,13 +156,13 @@ def agreement(setting: Setting, found: Found) -> Judgement:
     plain = found.study("plain").points[-1]
     return Judgement(
         tuple(checks),
-        f"They agree in {agreed} of {len(checks)} cases. The model has packets lost one by one; an "
-        f"overflow takes many flows at once, as under DropTail. With automatic thresholds "
+        f"They agree in {agreed} of {len(checks)} cases. The model loses packets one by one, but "
+        "an overflow affects many flows at once, as under DropTail. With automatic thresholds "
         f"{100 * first:.0f} % of the flows lose in an episode with a buffer of "
         f"{curves.percent(setting.fraction(automatic[0]))} and {100 * last:.0f} % with the "
         f"largest. Plain RED carries {100 * plain.mean('utilization'):.1f} % there, and its model "
         f"says {100 * predictions.utilization(plain, RED_MODEL):.1f} %: w_q = 1 in the model is "
-        "the queue of the moment, where RED averages over a second.",
+        "the current queue, while RED averages over a second.",
     )
 
 
@@ -191,11 +191,11 @@ def _part(setting: Setting) -> Part:
                 partial(agreement, setting),
             ),
         ),
-        "The paper writes that Adaptive RED adjusts its thresholds; it adjusts max_p. Its "
+        "The paper writes that Adaptive RED adjusts its thresholds, but it adjusts max_p. Its "
         "thresholds are either automatic (2.5 ms at the link's rate and three times that) or "
-        "given, so both are run, and beside them plain RED, which the paper's model takes, with a "
-        "p_max of 0.1, which the paper does not give. As in ns-2, max_p may fall to 80 kbit/s over "
-        "the rate.",
+        "given; both are run, and also plain RED, which the paper's model describes, with a "
+        "p_max of 0.1, which the paper does not state. As in ns-2, max_p may fall to 80 kbit/s "
+        "over the rate.",
     )
 
 

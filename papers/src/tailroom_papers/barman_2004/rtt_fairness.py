@@ -162,8 +162,8 @@ def convergence(found: Found) -> Judgement:
         f"{two_flows.typical_ratio(under):.3g} times as much with {packets(under):,} packets, "
         f"{two_flows.typical_ratio(over):.3g} times with {packets(over):,} and "
         f"{two_flows.typical_ratio(largest):.3g} times with {packets(largest):,}. Flows that lose "
-        "together come to rest at equal rates only if their RTTs, with the wait, are equal. On the "
-        f"way there, there are {under.mean(reductions_a_minute):.3g} reductions a minute with "
+        "together converge to equal rates only if their RTTs, with queueing delay, are equal. "
+        f"Before that, there are {under.mean(reductions_a_minute):.3g} reductions a minute with "
         f"{packets(under):,} packets and {over.mean(reductions_a_minute):.3g} with "
         f"{packets(over):,}, and by the window law a difference halves in "
         f"{over.mean(two_flows.reductions_to_halve):.2g} of them.",
@@ -191,7 +191,7 @@ PART = Part(
             convergence,
         ),
     ),
-    "The dashed line is a derivation of ours: windows that always fall together grow back what "
-    "they lost in one cycle, which sets the rate of a flow in proportion to its RTT, with the "
-    f"mean wait, to the power of -{two_flows.AT_REST:.2f}.",
+    "The dashed line is our own derivation: windows that always fall together recover in one "
+    "cycle what they lost, so the rate of a flow is proportional to its RTT, with the mean "
+    f"queueing delay, to the power of -{two_flows.AT_REST:.2f}.",
 )

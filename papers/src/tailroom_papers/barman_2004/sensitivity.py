@@ -279,8 +279,8 @@ PART = Part(
     (
         Claim(
             "sensitivity-90",
-            "The conclusion (more than 90 % with a buffer of 10 %) does not hang on what the paper "
-            "leaves open.",
+            "The conclusion (more than 90 % with a buffer of 10 %) does not depend on parameters "
+            "that the paper does not state.",
             "Sec. III-A; not in the paper",
             _judge_90,
         ),
@@ -293,8 +293,9 @@ PART = Part(
     ),
     "The paper gives neither the rate of the access links, nor start times, jitter, the form of "
     "slow start, pacing, delayed ACKs, recovery, nor when it measured. Each is varied alone; the "
-    "base is the value in brackets. Access links exactly as fast as the link are left out: packets "
-    "then arrive at the very instants at which others leave, and rounding decides who is dropped. "
-    "Those that are slower keep part of a burst in queues of their own. NewReno repairs one loss a "
-    "round trip; a HighSpeed flow loses many at once, and such repairs end in timeouts.",
+    "base is the value in brackets. Access links exactly as fast as the link are left out, "
+    "because packets then arrive at the same instants at which others leave, and rounding "
+    "determines which packet is dropped. Slower access links keep part of a burst in their own "
+    "queues. NewReno repairs one loss per round trip; a HighSpeed flow loses many packets at "
+    "once, so that its repairs end in timeouts.",
 )

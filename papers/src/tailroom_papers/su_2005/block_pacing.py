@@ -106,11 +106,11 @@ def judge_bursts(found: Found) -> Judgement:
     spread = [f"{point.mean(half):.0f}" for point in (with_blocks, without)]
     return Judgement(
         tuple(checks),
-        f"A window that its own ACKs clock is spread already. A block waits for its part of the "
-        f"round trip, and what ACKs have allowed meanwhile leaves at once: the largest run of one "
-        f"flow's packets has {bursts[0]} packets with blocks and {bursts[1]} without. Over half "
-        f"the shortest round trip the index of dispersion is {spread[0]} with blocks and "
-        f"{spread[1]} without.",
+        "The ACKs of a window already spread its packets over the round trip. A block waits for "
+        "its part of the round trip, and the packets that ACKs have allowed in the meantime "
+        f"leave at once: the largest run of one flow's packets has {bursts[0]} packets with "
+        f"blocks and {bursts[1]} without. Over half the shortest round trip the index of "
+        f"dispersion is {spread[0]} with blocks and {spread[1]} without.",
     )
 
 
@@ -239,9 +239,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper shows no run without blocks. The pseudo-code's slips are corrected: a block has "
-        "cwnd / k packets, and begins RTT / k after the one before began, at once if that has "
-        "passed. Its packets leave at the rate of the access link, which the paper does not give: "
-        f"{FAST} here, and {SLOW} beside it."
+        "The paper shows no run without blocks. Slips of the pseudo-code are corrected: a block "
+        "has cwnd / k packets, and begins RTT / k after the start of the previous block, or at "
+        "once if this time has passed. Its packets leave at the rate of the access link, which "
+        f"the paper does not give: {FAST} here, and {SLOW} for comparison."
     ),
 )

@@ -290,10 +290,10 @@ PART = Part(
     note=(
         "The distance is the root mean square over Table 1's 18 cells: a utilization counts in "
         "steps of 5 points, the fairness index in steps of 0.05, a loss rate outside the paper's "
-        "range in factors of 2. Its interval is the jackknife's over seeds. The buffer is rate "
-        "times delay of the bottleneck, as the paper has it, so that the delay decides how full "
-        "the link is; in the paper F1 to F4 sum up to 87.9, 94.5 and 95.0 %. The delay can be "
-        "40 ms at most, half the shortest round trip time. The ring in the picture marks the "
-        "path that the other parts take; the paper's cells are drawn at its rate."
+        "range in factors of 2. Its interval is that of the jackknife over seeds. The buffer is "
+        "rate times delay of the bottleneck, as in the paper, so the delay determines the "
+        "utilization of the link; in the paper F1 to F4 sum up to 87.9, 94.5 and 95.0 %. The "
+        "delay can be 40 ms at most, half the shortest round trip time. The ring in the picture "
+        "marks the path that the other parts take; the paper's cells are drawn at its rate."
     ),
 )

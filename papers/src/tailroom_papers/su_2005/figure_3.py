@@ -128,9 +128,9 @@ def judge_fairer(found: Found) -> Judgement:
     ]
     return Judgement(
         tuple(checks),
-        f"The index over the measured time: {'; '.join(said)}. Equal windows, whose rates go "
-        f"with 1 / RTT, have {jain_index(1 / rtt for rtt in RTTS_MS):.2f} where nothing is queued; "
-        f"queueing delay makes round trip times more alike.",
+        f"The index over the measured time: {'; '.join(said)}. Equal windows, whose rates are "
+        f"proportional to 1 / RTT, have {jain_index(1 / rtt for rtt in RTTS_MS):.2f} without "
+        "queueing; queueing delay makes the round-trip times more similar.",
     )
 
 
@@ -274,8 +274,9 @@ PART = Part(
     ),
     note=(
         "The paper draws the index from 50 to 200 s and says that it is calculated at different "
-        "time scales; both readings are drawn: of all that was delivered until t, and of what was "
-        "delivered in a sliding window. Panel d repeats the comparison on the path of the ns-2 "
-        "runs, with 20 web users; ns-2 has no FHSTCP, and its Scalable TCP is another variant."
+        "time scales; both readings are drawn: the index of all data delivered until t, and the "
+        "index of the data delivered in a sliding window. Panel d repeats the comparison on the "
+        "path of the ns-2 runs, with 20 web users; ns-2 has no FHSTCP, and its Scalable TCP is "
+        "another variant."
     ),
 )

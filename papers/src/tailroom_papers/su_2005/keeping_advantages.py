@@ -149,8 +149,8 @@ def judge_utilization(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"Utilization: {'; '.join(said)}. The buffer is 20 ms, a tenth to a quarter of a round "
-        f"trip's worth. Without blocks FHSTCP has {', '.join(used)} at 1 Gbit/s: a block, the "
-        f"window over int(c RTT) + 1, is more than the buffer holds once the link is full.",
+        f"trip. Without blocks FHSTCP has {', '.join(used)} at 1 Gbit/s: a block, the window over "
+        "int(c RTT) + 1, is more than the buffer holds once the link is full.",
     )
 
 
@@ -166,8 +166,8 @@ def judge_response(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"From {RAMP_FROM} packets to half of 1 Gbit/s: {'; '.join(said)}. With the fair factor "
-        f"the window grows by c a(w) a second whatever the RTT, against a(w) a round trip: faster "
-        f"where the RTT, queueing included, is above 1 / c = 100 ms, and slower below.",
+        "the window grows by c a(w) per second for any RTT, without it by a(w) per round trip: "
+        "growth is faster if the RTT, with queueing, is above 1 / c = 100 ms, and slower below.",
     )
 
 
@@ -282,9 +282,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper measures no flow alone. One flow has the link but for short flows and web "
-        "sessions (20 Mbit/s together, which also tell the seeds apart). Slow start is made to end "
-        "where the link and most of the buffer are full. It hides the window law on an empty link, "
-        f"so the way up begins at {RAMP_FROM} packets."
+        "The paper does not measure a single flow. Here one flow shares the link only with short "
+        "flows and web sessions (20 Mbit/s together, which also make the seeds differ). Slow "
+        "start ends where the link and most of the buffer are full. Because slow start hides the "
+        f"window law on an empty link, the measured growth begins at {RAMP_FROM} packets."
     ),
 )

@@ -128,14 +128,13 @@ def judge_optimum(found: Found) -> Judgement:
     return Judgement(
         checks,
         f"The fairness index is {means(found, fairness)} at c = 5, 10 and 20 (the paper: "
-        f"{printed(lambda row: row.fairness)}) and largest, "
-        f"{shown(best.interval(fairness))}, at c = {best.settings[C]}. "
-        f"In {as_printed} of {len(of_seed)} seeds it is largest at 10, as in the paper's table. "
-        f"The background, which larger c crowd out, keeps "
+        f"{printed(lambda row: row.fairness)}) and largest, {shown(best.interval(fairness))}, at "
+        f"c = {best.settings[C]}. In {as_printed} of {len(of_seed)} seeds it is largest at 10, as "
+        "in the paper's table. Larger c displace the background, which keeps "
         f"{means(found, measures.background_utilization, '.1f', 100)} %. From one c to the next "
         f"the index changes by up to {_largest_step(found, 'c'):.2f} with blocks and by up to "
         f"{_largest_step(found, 'no blocks'):.2f} without: the number of blocks, int(c RTT) + 1, "
-        f"jumps for one flow and then for another.",
+        "jumps for one flow and then for another.",
     )
 
 
@@ -227,10 +226,11 @@ def judge_friendly(found: Found) -> Judgement:
     loss = standard(found).interval(measures.background_loss)
     return Judgement(
         tuple(checks),
-        f"Beside three flows of standard TCP the background uses "
+        "Beside three flows of standard TCP the background uses "
         f"{shown(standard(found).interval(use), percent=True)} and loses {shown(loss)}; beside "
-        f"FHSTCP with c = 10 it keeps {100 * part:.0f} % of that. A loss rate below 1e-3 bounds "
-        f"the harm and does not exclude it: a standard flow's rate falls with its square root.",
+        f"FHSTCP with c = 10 it keeps {100 * part:.0f} % of that. A loss rate below 1e-3 limits "
+        "the harm but does not exclude it: the rate of a standard flow is inversely proportional "
+        "to its square root.",
     )
 
 
@@ -343,14 +343,15 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper gives neither rate nor delay of the bottleneck in the text that we have, nor "
-        "how much short and web traffic there is: the part `capacity` says how 300 Mbit/s and "
-        "20 ms were found. F4 is all background traffic: four long-lived flows with round trip "
-        "times from 90 to 150 ms, and one per cent of the link each for short-lived flows and web "
+        "The text that we have gives neither rate nor delay of the bottleneck, nor the amount of "
+        "short and web traffic; the part `capacity` describes how 300 Mbit/s and 20 ms were "
+        "determined. F4 is all background traffic: four long-lived flows with round trip times "
+        "from 90 to 150 ms, and one per cent of the link each for short-lived flows and web "
         "sessions. Differences between two values of c are taken run by run, since a seed gives "
-        "both the same starts. Averages are over 50 to 200 s. What counts as near (5 points of "
-        "utilization, 0.05 of the index) is ours. The paper calls FHSTCP friendly for a loss rate "
-        "below 1e-3; its condition (1), that standard TCP gets what it requires, is also read "
-        "as what it says: the background beside FHSTCP against that beside standard TCP."
+        "both the same starts. Averages are over 50 to 200 s. The bounds of agreement (5 points "
+        "of utilization, 0.05 of the index) are ours. The paper calls FHSTCP friendly for a loss "
+        "rate below 1e-3; its condition (1), that standard TCP gets what it requires, is also "
+        "tested literally: the background beside FHSTCP compared with the background beside "
+        "standard TCP."
     ),
 )

@@ -44,8 +44,8 @@ def judge_twenty(found: Found) -> Judgement:
     reno, bbr = (_at(found, TEN, control, TWENTY) for control in ("reno", "bbr1"))
     return Judgement(
         tuple(checks),
-        f"Reno gets {100 * reno.mean(share_of_residual):.2g} % at 10 Gbit/s (the paper: around "
-        f"40 %). BBRv1 does not answer losses: it gets {100 * bbr.mean(share_of_residual):.3g} %, "
+        f"Reno gets {100 * reno.mean(share_of_residual):.2g} % at 10 Gbit/s (the paper: around 40 "
+        f"%). BBRv1 does not react to losses: it gets {100 * bbr.mean(share_of_residual):.3g} %, "
         "and the background loses "
         f"{100 * bbr.mean('groups.background.links.bottleneck.loss_fraction'):.2g} % of its "
         "packets.",
@@ -63,9 +63,9 @@ def judge_two_hundred(found: Found) -> Judgement:
     sizes = ", ".join(f"{100 * 200 / link.bdp_packets:.2g} % at {link}" for link in (*LINKS, LONG))
     return Judgement(
         tuple(checks),
-        f"200 packets are so much of the bandwidth-delay product: {sizes} (the paper's own case: "
-        "32 %). A long path lets CUBIC's window stay near where the last loss was for most of "
-        "its cycle.",
+        f"200 packets are these fractions of the bandwidth-delay product: {sizes} (the paper's "
+        "own case: 32 %). On a long path, CUBIC's window stays near the window of the last loss "
+        "for most of its cycle.",
     )
 
 
@@ -84,9 +84,9 @@ def judge_better(found: Found) -> Judgement:
     old = _at(found, TEN, "reno", TWENTY).mean("groups.one.congestion_events")
     return Judgement(
         tuple(checks),
-        f"Parts of the residual capacity. With 20 packets at 10 Gbit/s HighSpeed reduces its "
-        f"window {tiny:.0f} times where Reno does so {old:.0f} times: what smaller reductions win "
-        "is lost where it grows into the next one sooner.",
+        "Parts of the residual capacity. With 20 packets at 10 Gbit/s HighSpeed reduces its "
+        f"window {tiny:.0f} times where Reno does so {old:.0f} times: the gain of smaller "
+        "reductions is lost because the next reduction comes sooner.",
     )
 
 
@@ -108,11 +108,11 @@ def judge_starvation(found: Found) -> Judgement:
             checks.append(claim.above(f"{beside}, fair queueing", fair, FAIR, percent=True))
     return Judgement(
         tuple(checks),
-        f"Half is CUBIC's due among {fair_and_codel.FLOWS // 2} flows of each. In one queue BBR's "
-        "losses are CUBIC's too, which halts for them; drop from the longest queue takes from "
-        "whoever has most waiting, so that BBR fills its own queue only. The fewer packets the "
-        "buffer has, the more often CUBIC's own queue runs empty after a drop, and BBR sends in "
-        "its place.",
+        f"CUBIC's fair share among {fair_and_codel.FLOWS // 2} flows of each is half. In one "
+        "queue, BBR causes losses of CUBIC too, to which CUBIC reacts; drop from the longest "
+        "queue takes a packet from the flow with most packets waiting, so that BBR fills only "
+        "its own queue. The smaller the buffer, the more often CUBIC's own queue runs empty "
+        "after a drop, and BBR uses its share.",
     )
 
 

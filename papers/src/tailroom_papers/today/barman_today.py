@@ -62,8 +62,8 @@ def judge_fall(found: Found) -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"2 % are {packets}. Controls that wait for a loss fall; BBR paces at the rate that it "
-        "has measured and needs the buffer less, whatever it loses there.",
+        f"2 % are {packets}. The utilization of loss-based controls falls; BBR paces at its "
+        "measured rate and needs less buffer, at the cost of losses.",
     )
 
 
@@ -88,7 +88,7 @@ def judge_rtt_unfairness(found: Found) -> Judgement:
         tuple(checks),
         f"The goodputs of flows whose RTTs differ by a factor of {rtt_unfairness.RTT_RATIO:g} "
         f"differ, at 0.1 and 1 BDP, by a factor of: {'; '.join(told)}. A queue adds the same "
-        "delay to both RTTs and so makes them more alike.",
+        "delay to both RTTs and so makes them more similar.",
     )
 
 

@@ -108,11 +108,12 @@ CONCLUSIONS = Part(
         cycles_claim("cycles-conclusions", OWN),
     ),
     note=(
-        "Each conclusion of 2004 to 2006 is asked of CUBIC and BBR, on links of 10 and 100 "
-        "Gbit/s, with the hosts of today. A claim holds here if it holds for every control and "
-        "rate that is asked; the sides say for which it does. A background of 50 Poisson sources "
-        "takes half of the link, as in Auge and Roberts. Above 100 % of the residual capacity a "
-        "flow takes from the background, which loses packets and does not send them again. A "
-        "buffer of 20 packets is our limit of 19, as the packet being sent does not wait."
+        "Each conclusion of 2004 to 2006 is tested with CUBIC and BBR, on links of 10 and 100 "
+        "Gbit/s, with the hosts of today. A claim holds here if it holds for every tested "
+        "control and rate; the checks show for which it holds. A background of 50 Poisson "
+        "sources takes half of the link, as in Auge and Roberts. Above 100 % of the residual "
+        "capacity a flow takes from the background, which loses packets and does not send them "
+        "again. A buffer of 20 packets is a limit of 19 in tailroom, which does not count the "
+        "packet being sent."
     ),
 )

@@ -181,9 +181,9 @@ def judge_shares(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"CoDel on one queue leaves CUBIC {100 * one_queue.mean(share_of_cubic):.3g} % beside "
-        "BBRv1: what shares the link is a queue a flow, not CoDel. It shares what flows have "
-        "waiting: whenever CUBIC's queue runs empty, as it may in a buffer of few packets, BBR "
-        "sends in its place.",
+        "BBRv1: the link is shared by the per-flow queues, not by CoDel. They share it only "
+        "among flows with packets waiting: whenever CUBIC's queue runs empty, as it may in a "
+        "buffer of few packets, BBR uses its share.",
     )
 
 

@@ -236,8 +236,8 @@ def judge_flows(found: Found) -> Judgement:
         checks.append(claim.is_true(what, "less than 1", fewer, less))
     return Judgement(
         tuple(checks),
-        "The means of the runs decide, as on the switch. Reno and Scalable TCP ran on it, CUBIC "
-        "and BBRv3 are what simulation says of the same network.",
+        "The verdict is that of the means of the runs, as on the switch. Reno and Scalable TCP "
+        "ran on the switch; CUBIC and BBRv3 are simulated on the same network.",
     )
 
 
@@ -265,10 +265,10 @@ HARDWARE = Part(
         ),
     ),
     note=(
-        "A buffer suffices where the 1st percentile of the queue that packets see is above the "
+        "A buffer suffices if the 1st percentile of the queue that packets see is above the "
         "reading of an empty queue, 2 packets. Each run lasts a thousand round trips as on the "
-        "switch. The amount of jitter (ACKs at multiples of 144 us) is the one number that was "
-        "tried out; the rest is what is known of the experiment. CUBIC and BBRv3 did not run on "
-        "the switch: their lines are forecasts."
+        "switch. The amount of jitter (ACKs at multiples of 144 us) is the only parameter that "
+        "was fitted; the others are known from the experiment. CUBIC and BBRv3 did not run on "
+        "the switch, so their lines are predictions."
     ),
 )

@@ -19,8 +19,9 @@ def judge_highspeed(found: Found) -> Judgement:
     per_flow = rtt_unfairness.LINK.bdp_packets / (2 * rtt_unfairness.FLOWS)
     return Judgement(
         tuple(checks),
-        f"The RTTs' ratio is {RTT_RATIO:g}. The path holds {per_flow:.0f} packets of a flow on the "
-        "mean, near the 38 below which HighSpeed TCP is Reno; the paper's windows are longer.",
+        f"The RTTs' ratio is {RTT_RATIO:g}. The path holds {per_flow:.0f} packets per flow on "
+        "average, close to the 38 packets below which HighSpeed TCP is Reno; the paper's windows "
+        "are longer.",
     )
 
 
@@ -40,8 +41,9 @@ def judge_today(found: Found) -> Judgement:
     bbr = rtt_unfairness.at(study, "bbr1", LARGE).values(ratio)
     return Judgement(
         tuple(checks),
-        f"Short over long RTT at 1 BDP: {favours}. BBRv1 does not settle on a division: from run "
-        f"to run its ratio is {min(bbr):.2g} to {max(bbr):.2g}; below 1 the longer RTT gets more.",
+        f"Short over long RTT at 1 BDP: {favours}. BBRv1 does not converge to one ratio: in "
+        f"single runs it is {min(bbr):.2g} to {max(bbr):.2g}; below 1 the flow with the longer "
+        "RTT gets more.",
     )
 
 
