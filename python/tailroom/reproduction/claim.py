@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
-from tailroom.reproduction.found import Found
+from tailroom.reproduction.part_results import PartResults
 from tailroom.statistics.intervals import Interval
 
 
@@ -63,7 +63,7 @@ class Claim:
     """The statement, in the paper's words or close to them."""
     place: str
     """Place of the words in the paper: "Sec. III-A, Figure 3"."""
-    judge: Callable[[Found], Judgement]
+    judge: Callable[[PartResults], Judgement]
     """Compares the statement with the results of the part's studies."""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tailroom.reproduction.claim import Claim
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found
+from tailroom.reproduction.part_results import PartResults
 from tailroom.scenario.types import Scenario
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Part:
     """Title in the report."""
     studies: Callable[[Form], Sequence[Study]]
     """Returns the studies for a form."""
-    draw: "Callable[[Found], Figure]"
+    draw: "Callable[[PartResults], Figure]"
     """Draws the picture from the results of the studies."""
     claims: tuple[Claim, ...] = ()
     """The claims, in the order of the report."""

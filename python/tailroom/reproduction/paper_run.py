@@ -7,10 +7,10 @@ from tailroom.execution.executors import ExecutorLike, performer
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.reproduction import output
-from tailroom.reproduction.done import PartDone, Reproduction
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, RunFound, StudyFound
 from tailroom.reproduction.paper import Paper, Part
+from tailroom.reproduction.part_results import PartResults, StoredRun, StudyResults
+from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
 from tailroom.reproduction.runs import Planned, plan_parts, run_missing
 from tailroom.storage.store import Store
 
@@ -62,21 +62,23 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
     return reproduction
 
 
-def _read(store: Store, keys: set[str]) -> dict[str, RunFound]:
+def _read(store: Store, keys: set[str]) -> dict[str, StoredRun]:
     """Reads every run from the store once; verdicts follow from these rows."""
     rows = ((key, store.read(key)) for key in keys)
-    return {key: RunFound(store, key, row) for key, row in rows if row is not None}
+    return {key: StoredRun(store, key, row) for key, row in rows if row is not None}
 
 
 def _judged(
-    part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, RunFound]
-) -> PartDone:
+    part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, StoredRun]
+) -> ReproducedPart:
     """Judges the claims of a part by the results of its studies."""
     records = {
         planned_study.study.name: planned_study.record
         for planned_study in planned
         if planned_study.part is part
     }
-    studies = {name: StudyFound.of(record, runs) for name, record in records.items()}
-    found = Found(form, studies)
-    return PartDone(part, found, tuple((claim, claim.judge(found)) for claim in part.claims))
+    studies = {name: StudyResults.of(record, runs) for name, record in records.items()}
+    results = PartResults(form, studies)
+    return ReproducedPart(
+        part, results, tuple((claim, claim.judge(results)) for claim in part.claims)
+    )

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from tailroom import _engine
 from tailroom.reports.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.reproduction.claim import Check, Claim, Judgement, Verdict, count, shown
-from tailroom.reproduction.done import PartDone, Reproduction
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
 
 COLOURS = {
     Verdict.HOLDS.value: "good",
@@ -62,7 +62,7 @@ def _overview(done: Reproduction) -> Iterator[Block]:
         yield Table(("part", "claim", "where", "verdict"), rows, COLOURS)
 
 
-def _part(part: PartDone, drawn: Drawn) -> Iterator[Block]:
+def _part(part: ReproducedPart, drawn: Drawn) -> Iterator[Block]:
     name, title = part.part.name, part.part.title
     yield Heading(part_title(name, title))
     yield Picture(picture_file(name), drawn, title)

@@ -20,7 +20,7 @@ from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fifo, over, se
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.found import Found, PointFound
+    from tailroom.reproduction.part_results import PartResults, PointResults
 
 BESIDE = "beside the background"
 EMPTY = "on an empty link"
@@ -42,25 +42,25 @@ def studies(form: Form) -> Sequence[Study]:
     return [beside, empty]
 
 
-def draw(found: "Found") -> "Figure":
+def draw(results: "PartResults") -> "Figure":
     """As the paper has it."""
     return columns.draw(
         "Figure 3: one NewReno flow beside a background of 25 of 50 Mbit/s, FIFO",
         [
-            columns.Column(f"{buffer} packets of buffer", _at(found, buffer), NS2.get(buffer, ""))
+            columns.Column(f"{buffer} packets of buffer", _at(results, buffer), NS2.get(buffer, ""))
             for buffer in BUFFERS
         ],
     )
 
 
-def _at(found: "Found", buffer: int) -> "PointFound":
-    return found.study(BESIDE).at(settings(fifo(buffer)))
+def _at(results: "PartResults", buffer: int) -> "PointResults":
+    return results.study(BESIDE).at(settings(fifo(buffer)))
 
 
-def _too_small(found: "Found") -> Judgement:
-    share = _at(found, 20).interval(residual_share)
-    apart_s = _at(found, 20).mean(seconds_between_reductions)
-    window = _at(found, 20).mean("groups.reno.cwnd_packets_mean")
+def _too_small(results: "PartResults") -> Judgement:
+    share = _at(results, 20).interval(residual_share)
+    apart_s = _at(results, 20).mean(seconds_between_reductions)
+    window = _at(results, 20).mean("groups.reno.cwnd_packets_mean")
     checks = [between("share of the residual", share, 0.35, 0.45, AROUND_40, percent=True)]
     why = (
         f"The flow reduces its window every {apart_s:.1f} s and has {window:.0f} packets in flight "
@@ -70,8 +70,8 @@ def _too_small(found: "Found") -> Judgement:
     return Judgement(tuple(checks), why)
 
 
-def _compromise(found: "Found") -> Judgement:
-    small, large = _at(found, 100), _at(found, BDP_PACKETS)
+def _compromise(results: "PartResults") -> Judgement:
+    small, large = _at(results, 100), _at(results, BDP_PACKETS)
     share, delay = small.interval(residual_share), small.interval(background_delay_ms)
     long_delay = large.mean(background_delay_ms)
     checks = (
@@ -92,14 +92,14 @@ def _compromise(found: "Found") -> Judgement:
     why = (
         "100 packets empty in 16 ms, 625 in 100 ms; the 99th percentile of the background's "
         f"queueing delay is {small.mean(background_delay_ms):.1f} and {long_delay:.1f} ms (with "
-        f"20 packets {_at(found, 20).mean(background_delay_ms):.1f} ms). In exchange, the flow "
+        f"20 packets {_at(results, 20).mean(background_delay_ms):.1f} ms). In exchange, the flow "
         f"gives up {percent(1 - small.mean(residual_share))} of the residual."
     )
     return Judgement(checks, why)
 
 
-def _full(found: "Found") -> Judgement:
-    point = _at(found, BDP_PACKETS)
+def _full(results: "PartResults") -> Judgement:
+    point = _at(results, BDP_PACKETS)
     check = above(
         "utilization", point.interval("utilization"), 0.98, "100 % (98 % or more)", percent=True
     )
@@ -112,9 +112,9 @@ def _full(found: "Found") -> Judgement:
     return Judgement((check,), why)
 
 
-def _empty_link(found: "Found") -> Judgement:
-    one, twenty = (found.study(EMPTY).at(settings(fifo(buffer))) for buffer in (2, 20))
-    beside = _at(found, 20).mean(residual_share)
+def _empty_link(results: "PartResults") -> Judgement:
+    one, twenty = (results.study(EMPTY).at(settings(fifo(buffer))) for buffer in (2, 20))
+    beside = _at(results, 20).mean(residual_share)
     checks = (
         between(
             "utilization with 1 packet",

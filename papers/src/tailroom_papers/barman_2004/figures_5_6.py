@@ -10,8 +10,8 @@ from tailroom.plots import style
 from tailroom.reproduction import claim, pairs
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, RunFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, StoredRun
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.two_flows import FAIR, FAIR_WORDS, JAIN, OVER, UNDER
 
@@ -35,9 +35,9 @@ def studies_6(form: Form) -> Sequence[Study]:
     return [two_flows.study("two", [UNDER, OVER], form)]
 
 
-def draw(figure_name: str, limit: str, found: Found) -> Figure:
+def draw(figure_name: str, limit: str, results: PartResults) -> Figure:
     """Windows above, the queue below; the first seed's run."""
-    point = two_flows.at(found, limit)
+    point = two_flows.at(results, limit)
     run = point.runs[0]
     figure = Figure(figsize=(8.6, 5.4), layout="constrained")
     windows, queue = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
@@ -61,7 +61,7 @@ def draw(figure_name: str, limit: str, found: Found) -> Figure:
     return figure
 
 
-def _draw_windows(panel: "Axes", run: RunFound) -> None:
+def _draw_windows(panel: "Axes", run: StoredRun) -> None:
     series = run.table("flow_series")
     flows = [flow["name"] for flow in run.summary["flows"]]
     looks = style.line_styles()
@@ -71,9 +71,9 @@ def _draw_windows(panel: "Axes", run: RunFound) -> None:
     panel.set_ylabel("congestion window (packets)")
 
 
-def due_to_rtts(found: Found) -> Judgement:
+def due_to_rtts(results: PartResults) -> Judgement:
     """Unfairness due to the RTTs."""
-    two, equal = two_flows.at(found, UNDER), two_flows.at(found, UNDER, "equal")
+    two, equal = two_flows.at(results, UNDER), two_flows.at(results, UNDER, "equal")
     return Judgement(
         (
             claim.below(
@@ -91,9 +91,9 @@ def due_to_rtts(found: Found) -> Judgement:
     )
 
 
-def larger_is_fairer(found: Found) -> Judgement:
+def larger_is_fairer(results: PartResults) -> Judgement:
     """A larger buffer reduces the unfairness."""
-    under, over = two_flows.at(found, UNDER), two_flows.at(found, OVER)
+    under, over = two_flows.at(results, UNDER), two_flows.at(results, OVER)
     ratios = [two_flows.typical_ratio(point) for point in (under, over)]
     expected = [point.mean(two_flows.expected_ratio) for point in (under, over)]
     return Judgement(

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, LOOKS, finish, line
 from tailroom_papers.today.network import Bottleneck, buffers
@@ -61,17 +61,17 @@ def part(link: Bottleneck) -> Part:
         name=f"curves-{link.gbps}g",
         title=f"Utilization, loss and delay over the buffer, {link.gbps} Gbit/s",
         studies=lambda form: [study(link, form)],
-        draw=lambda found: draw(link, found),
+        draw=lambda results: draw(link, results),
         claims=(cycles_claim(f"cycles-{link.gbps}g", ()),),
         note=_note(link),
     )
 
 
-def draw(link: Bottleneck, found: Found) -> Figure:
+def draw(link: Bottleneck, results: PartResults) -> Figure:
     """A panel per metric, a line per control."""
     figure = Figure(figsize=(9.5, 6.4), layout="constrained")
     panels: Sequence[Axes] = figure.subplots(2, 2).ravel()
-    points = found.study(f"{link.gbps}g")
+    points = results.study(f"{link.gbps}g")
     for panel, (metric, label, scale) in zip(panels, PANELS, strict=True):
         values: list[float] = []
         for control in CONTROLS:

@@ -2,15 +2,15 @@
 
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.found import Found
+from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.today import rtt_unfairness
 from tailroom_papers.today.drawing import LABELS
 from tailroom_papers.today.rtt_unfairness import LARGE, RTT_RATIO, SMALL, ratio, unfairness
 
 
-def judge_highspeed(found: Found) -> Judgement:
+def judge_highspeed(results: PartResults) -> Judgement:
     """Whether HighSpeed TCP is as unfair as the paper begins with."""
-    study = found.study("two-rtts")
+    study = results.study("two-rtts")
     checks = []
     for limit in (SMALL, LARGE):
         measured = rtt_unfairness.at(study, "highspeed", limit).interval(unfairness)
@@ -25,9 +25,9 @@ def judge_highspeed(found: Found) -> Judgement:
     )
 
 
-def judge_today(found: Found) -> Judgement:
+def judge_today(results: PartResults) -> Judgement:
     """Whether today's controls keep the purpose of FHSTCP."""
-    study = found.study("two-rtts")
+    study = results.study("two-rtts")
     checks = []
     for control in ("cubic", "bbr1", "bbr3"):
         for limit in (SMALL, LARGE):

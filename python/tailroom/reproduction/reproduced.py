@@ -5,17 +5,17 @@ from pathlib import Path
 
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found
 from tailroom.reproduction.paper import Paper, Part
+from tailroom.reproduction.part_results import PartResults
 
 
 @dataclass(frozen=True)
-class PartDone:
+class ReproducedPart:
     """A part with the results of its studies and the verdicts on its claims."""
 
     part: Part
     """The part."""
-    found: Found
+    results: PartResults
     """The results of its studies."""
     judged: tuple[tuple[Claim, Judgement], ...]
     """Its claims, each with the judgement on it."""
@@ -29,7 +29,7 @@ class Reproduction:
     """The paper."""
     form: Form
     """Extent of the reproduction."""
-    parts: tuple[PartDone, ...]
+    parts: tuple[ReproducedPart, ...]
     """The reproduced parts, in the order of the paper."""
     directory: Path
     """Directory of the report, the pictures, the data and the store."""

@@ -15,7 +15,7 @@ from tailroom.storage.store import Store, SweepRecord
 
 
 @dataclass(frozen=True)
-class RunFound:
+class StoredRun:
     """A stored run."""
 
     store: Store
@@ -70,17 +70,17 @@ class RunFound:
         return table
 
 
-Metric = str | Callable[[RunFound], float | None]
+Metric = str | Callable[[StoredRun], float | None]
 """A metric of a run: by name, or computed from the stored run."""
 
 
 @dataclass(frozen=True)
-class PointFound:
+class PointResults:
     """The runs at one point of a study."""
 
     settings: Mapping[str, Any]
     """The values that the study varies, by dotted key."""
-    runs: tuple[RunFound, ...]
+    runs: tuple[StoredRun, ...]
     """The runs, by seed."""
 
     def number(self, key: str) -> float:
@@ -135,14 +135,14 @@ class PointFound:
 
 
 @dataclass(frozen=True)
-class StudyFound:
+class StudyResults:
     """The results of a study."""
 
-    points: tuple[PointFound, ...]
+    points: tuple[PointResults, ...]
     """The points, in the order of the study's grid."""
 
     @classmethod
-    def of(cls, record: SweepRecord, runs: Mapping[str, RunFound]) -> "StudyFound":
+    def of(cls, record: SweepRecord, runs: Mapping[str, StoredRun]) -> "StudyResults":
         """Returns the points of a study with their runs.
 
         Args:
@@ -151,12 +151,12 @@ class StudyFound:
         """
         return cls(
             tuple(
-                PointFound(point["settings"], tuple(runs[key] for key in point["runs"]))
+                PointResults(point["settings"], tuple(runs[key] for key in point["runs"]))
                 for point in record.points
             )
         )
 
-    def at(self, settings: Mapping[str, object]) -> PointFound:
+    def at(self, settings: Mapping[str, object]) -> PointResults:
         """Returns the first point that has these settings; it may have others too.
 
         Args:
@@ -170,13 +170,13 @@ class StudyFound:
                 return point
         raise KeyError(f"the study has no point with {dict(settings)}")
 
-    def where(self, settings: Mapping[str, object]) -> "StudyFound":
+    def where(self, settings: Mapping[str, object]) -> "StudyResults":
         """Returns the points that have these settings, in the order of the grid.
 
         Args:
             settings: Values by dotted key, as in the study.
         """
-        return StudyFound(
+        return StudyResults(
             tuple(
                 point
                 for point in self.points
@@ -186,15 +186,15 @@ class StudyFound:
 
 
 @dataclass(frozen=True)
-class Found:
+class PartResults:
     """The results of all studies of a part."""
 
     form: Form
     """Extent of the reproduction."""
-    studies: Mapping[str, StudyFound]
+    studies: Mapping[str, StudyResults]
     """The results of each study, by its name in the part."""
 
-    def study(self, name: str) -> StudyFound:
+    def study(self, name: str) -> StudyResults:
         """Returns the results of a study.
 
         Args:
