@@ -41,6 +41,7 @@ class Predictions:
     """The predictions of models for one link of a scenario."""
 
     link: Bottleneck
+    """The link and its traffic."""
     target: Requirement
     """The requirement that the required buffers meet."""
     answers: tuple[Answer, ...]
@@ -95,11 +96,19 @@ class Predictions:
         return None
 
     def fails(self, name: str) -> bool:
-        """Whether an assumption of the model of this name does not hold."""
+        """Returns whether an assumption of a model does not hold.
+
+        Args:
+            name: Name of the model.
+        """
         return any(answer.failing for answer in self.answers if answer.model.name == name)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity."""
+        """Returns the names of the models that predict a quantity.
+
+        Args:
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         names = [answer.model.name for answer in self.answers]
         return [name for name in names if self.value(name, quantity) is not None]
 
@@ -153,6 +162,7 @@ class Curves:
     """The predictions of models at each value of a key."""
 
     axis: Axis
+    """The key and its values."""
     points: tuple[Predictions, ...]
     """Predictions at each value of the axis, in its order."""
 
@@ -167,12 +177,21 @@ class Curves:
         return curves_html(self)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity at any of the points."""
+        """Returns the names of the models that predict a quantity at any of the points.
+
+        Args:
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         names = (name for point in self.points for name in point.models_predicting(quantity))
         return list(dict.fromkeys(names))
 
     def values(self, name: str, quantity: str) -> list[float | None]:
-        """Returns a model's prediction of a quantity at each point; `None` where there is none."""
+        """Returns a model's prediction of a quantity at each point; `None` where there is none.
+
+        Args:
+            name: Name of the model.
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         return [point.value(name, quantity) for point in self.points]
 
     def as_dict(self) -> dict[str, Any]:
