@@ -207,27 +207,46 @@ class Curves:
         return model_curves.draw(self)
 
 
-def predict_over(
+def predict_over(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
     axis: Axis,
     *,
+    link: str | None = None,
+    target: Requirement | None = None,
+    only: Iterable[str] | None = None,
+    seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    **question: Any,
+    congestion: Mapping[str, str | ControlFactory] | None = None,
 ) -> Curves:
     """Evaluates the models at each value of a key.
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python.
-        axis: The key with its values.
+        axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`.
+        link: Name of the link; if left out, the link that its traffic fills first.
+        target: The requirement on utilization and loss that the required buffers meet.
+        only: Names of the models to evaluate; all models if left out.
+        seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        **question: The other arguments of `predict`.
+        congestion: Congestion controls by group, as `tailroom.run` takes them.
 
     Raises:
         ScenarioError: The scenario, the key or a value is wrong, or there is no such link.
         ValueError: There is no such model.
     """
-    settings = ({**(set or {}), axis.key: value} for value in axis.values)
-    points = (predict(scenario, set=overrides, **question) for overrides in settings)
+    names = None if only is None else list(only)
+    points = (
+        predict(
+            scenario,
+            link=link,
+            target=target,
+            only=names,
+            seed=seed,
+            set={**(set or {}), axis.key: value},
+            congestion=congestion,
+        )
+        for value in axis.values
+    )
     return Curves(axis, tuple(points))
 
 
