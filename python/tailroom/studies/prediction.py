@@ -41,6 +41,7 @@ class Predictions:
     """The predictions of models for one link of a scenario."""
 
     link: Bottleneck
+    """The link and its traffic."""
     target: Requirement
     """The requirement that the required buffers meet."""
     answers: tuple[Answer, ...]
@@ -95,11 +96,19 @@ class Predictions:
         return None
 
     def fails(self, name: str) -> bool:
-        """Whether an assumption of the model of this name does not hold."""
+        """Returns whether an assumption of a model does not hold.
+
+        Args:
+            name: Name of the model.
+        """
         return any(answer.failing for answer in self.answers if answer.model.name == name)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity."""
+        """Returns the names of the models that predict a quantity.
+
+        Args:
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         names = [answer.model.name for answer in self.answers]
         return [name for name in names if self.value(name, quantity) is not None]
 
@@ -153,6 +162,7 @@ class Curves:
     """The predictions of models at each value of a key."""
 
     axis: Axis
+    """The key and its values."""
     points: tuple[Predictions, ...]
     """Predictions at each value of the axis, in its order."""
 
@@ -167,12 +177,21 @@ class Curves:
         return curves_html(self)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity at any of the points."""
+        """Returns the names of the models that predict a quantity at any of the points.
+
+        Args:
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         names = (name for point in self.points for name in point.models_predicting(quantity))
         return list(dict.fromkeys(names))
 
     def values(self, name: str, quantity: str) -> list[float | None]:
-        """Returns a model's prediction of a quantity at each point; `None` where there is none."""
+        """Returns a model's prediction of a quantity at each point; `None` where there is none.
+
+        Args:
+            name: Name of the model.
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         return [point.value(name, quantity) for point in self.points]
 
     def as_dict(self) -> dict[str, Any]:
@@ -188,27 +207,46 @@ class Curves:
         return model_curves.draw(self)
 
 
-def predict_over(
+def predict_over(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
     axis: Axis,
     *,
+    link: str | None = None,
+    target: Requirement | None = None,
+    only: Iterable[str] | None = None,
+    seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    **question: Any,
+    congestion: Mapping[str, str | ControlFactory] | None = None,
 ) -> Curves:
     """Evaluates the models at each value of a key.
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python.
-        axis: The key with its values.
+        axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`.
+        link: Name of the link; if left out, the link that its traffic fills first.
+        target: The requirement on utilization and loss that the required buffers meet.
+        only: Names of the models to evaluate; all models if left out.
+        seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        **question: The other arguments of `predict`.
+        congestion: Congestion controls by group, as `tailroom.run` takes them.
 
     Raises:
         ScenarioError: The scenario, the key or a value is wrong, or there is no such link.
         ValueError: There is no such model.
     """
-    settings = ({**(set or {}), axis.key: value} for value in axis.values)
-    points = (predict(scenario, set=overrides, **question) for overrides in settings)
+    names = None if only is None else list(only)
+    points = (
+        predict(
+            scenario,
+            link=link,
+            target=target,
+            only=names,
+            seed=seed,
+            set={**(set or {}), axis.key: value},
+            congestion=congestion,
+        )
+        for value in axis.values
+    )
     return Curves(axis, tuple(points))
 
 

@@ -61,6 +61,7 @@ class Choices:
     headings: tuple[str, ...]
     """Headings of the columns that name the choices."""
     choices: tuple[Choice, ...]
+    """The choices, in the order in which they were given."""
     seeds: tuple[int, ...]
     """Seeds of each choice."""
     links: tuple[str, ...]
@@ -142,6 +143,9 @@ class Choices:
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Writes table (CSV and JSON), scenarios and picture into a new directory.
+
+        Args:
+            directory: The new directory; missing, or an empty directory.
 
         Raises:
             OutputDirectoryError: The directory is not empty or cannot be written.

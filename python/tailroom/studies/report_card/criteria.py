@@ -138,7 +138,11 @@ class _Measured(TypedDict):
 
 
 def _catalogued(metric: str, label: str = "") -> _Measured:
-    """A metric in the unit and under the label of its axis; `label` replaces the label."""
+    """A metric in the unit and under the label of its axis; `label` replaces the label.
+
+    Raises:
+        ValueError: The catalogue of metrics does not state which values are better.
+    """
     known = metric_of(metric)
     if known.better is None:
         raise ValueError(f"{metric}: the catalogue of metrics does not state which is better")

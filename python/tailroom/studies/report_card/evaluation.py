@@ -110,11 +110,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A report card."""
+    """A report card: a congestion control compared with references on the criteria of RFC 9743."""
 
     control: str
+    """Name of the control."""
     references: tuple[str, ...]
+    """Names of the controls with which it is compared."""
     findings: tuple[Finding, ...]
+    """Verdict and intervals, one entry per criterion."""
     runs: pa.Table
     """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
     quick: bool
@@ -181,7 +184,11 @@ class Evaluation:
         raise KeyError(name)
 
     def count(self, verdict: Verdict) -> int:
-        """Number of criteria with this verdict."""
+        """Returns the number of criteria with a verdict.
+
+        Args:
+            verdict: The verdict.
+        """
         return sum(finding.verdict == verdict for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
@@ -271,7 +278,11 @@ class _Part:
 
 
 def _read(control: Control) -> Control:
-    """Parses a table that the command line gave as text."""
+    """Parses a table that the command line gave as text.
+
+    Raises:
+        ScenarioError: The text is not a TOML table.
+    """
     if not isinstance(control, str) or not control.lstrip().startswith("{"):
         return control
     try:

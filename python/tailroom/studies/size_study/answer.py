@@ -26,12 +26,14 @@ FAIRNESS = "flows.jain_index"
 
 @dataclass(frozen=True)
 class Size:
-    """The answer to: how much buffer does this link need?"""
+    """The smallest buffer of a link that meets every target, and the runs that show it."""
 
     link: Bottleneck
+    """The link and its traffic."""
     link_chosen: str
     """Reason for the choice of this link; empty if it is the only link or the caller named it."""
     targets: tuple[Target, ...]
+    """The bounds on metrics that the buffer must meet."""
     limit_packets: int | None
     """Smallest queue limit that meets every target with 95 % confidence, in packets; `None` if no
     tested limit does."""

@@ -109,7 +109,11 @@ def read_question(
 
 
 def _named_in_full(target: Target, known: Sequence[str], link: str | None) -> Target:
-    """Adds the name of the sought link to a metric that several links have."""
+    """Adds the name of the sought link to a metric that several links have.
+
+    Raises:
+        MetricError: No metric has this name, or several have it.
+    """
     try:
         find_metric(target.metric, known)
     except MetricError:
@@ -123,7 +127,11 @@ def _named_in_full(target: Target, known: Sequence[str], link: str | None) -> Ta
 def _sought_link(
     source: ScenarioSource, metrics: Sequence[str], link: str | None
 ) -> tuple[str | None, str]:
-    """The link whose buffer is sought, and the reason if the choice is not obvious."""
+    """The link whose buffer is sought, and the reason if the choice is not obvious.
+
+    Raises:
+        TargetError: The targets name several links.
+    """
     crossed = models.crossed_links(source)
     if link is not None or len(crossed) == 1:
         return link or crossed[0], ""

@@ -176,6 +176,9 @@ def _place(store: str | PathLike[str] | None) -> Iterator[Path]:
     """The directory of the store; without a store, a temporary directory.
 
     After Ctrl-C the temporary directory is kept, so that the search can be continued.
+
+    Raises:
+        Interrupted: The block raised it.
     """
     if store:
         yield Path(store)

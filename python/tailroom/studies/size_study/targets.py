@@ -37,11 +37,19 @@ class Target:
         return f"{self.metric} {'>=' if self.at_least else '<='} {value}"
 
     def margin(self, value: float) -> float:
-        """Distance of a value from the bound, in the metric's unit; negative if it misses."""
+        """Returns the distance of a value from the bound; negative if the value misses the target.
+
+        Args:
+            value: Value in the unit of the metric.
+        """
         return value - self.bound if self.at_least else self.bound - value
 
     def verdict(self, interval: Interval) -> bool | None:
-        """Whether the whole interval meets the bound; `None` if only a part of it does."""
+        """Returns whether the whole interval meets the bound; `None` if only a part of it does.
+
+        Args:
+            interval: Mean of the metric with its confidence interval.
+        """
         margins = self.margin(interval.low), self.margin(interval.high)
         if min(margins) >= 0:
             return True
@@ -68,7 +76,11 @@ def parse_target(text: str) -> Target:
 
 
 def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
-    """The value in the metric's unit."""
+    """The value in the metric's unit.
+
+    Raises:
+        TargetError: The value is not finite, or its unit does not suit the metric.
+    """
     if not isfinite(number):
         raise TargetError(f"{text}: the value must be finite; {_HOW}")
     if not given or given == unit == "packets":
@@ -89,7 +101,11 @@ def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: st
 
 
 def _check_possible(text: str, metric: str, bound: float) -> None:
-    """Rejects bounds outside of the metric's range, which all buffers meet, or none."""
+    """Rejects bounds outside of the metric's range, which all buffers meet, or none.
+
+    Raises:
+        TargetError: The bound lies outside of the range.
+    """
     if bound < 0:
         raise TargetError(f"{text}: no metric is negative; give 0 or more")
     known = metric_of(metric)

@@ -47,10 +47,12 @@ MOST_RUNS = 10_000
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The results of a sweep."""
+    """The results of a sweep: its points, their runs, and means with intervals."""
 
     store: Store
+    """The store with the runs."""
     record: SweepRecord
+    """The points of the sweep, and the keys of the runs of each point."""
 
     def __repr__(self) -> str:
         """Title, keys, and the numbers of points and finished runs."""
@@ -106,6 +108,9 @@ class SweepResult:
         """Mean and 95 % interval of a metric at each point; `None` if no run defines it.
 
         The points are in the order of the grid; values are in the unit of the metric.
+
+        Args:
+            metric: Name of the metric; the end of a name suffices.
 
         Raises:
             MetricError: There is no such metric.
@@ -182,6 +187,9 @@ class SweepResult:
 
         `mean` and `half_width` are in the unit of the metric; the half-width of a single run is
         null.
+
+        Args:
+            metric: Name of the metric; the end of a name suffices.
 
         Raises:
             MetricError: There is no such metric.
