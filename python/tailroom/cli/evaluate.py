@@ -120,9 +120,7 @@ def show(card: Evaluation, console: Console) -> None:
     )
     undecided = [finding for finding in card.findings if not finding.judgement.is_decided]
     if undecided:
-        console.print(
-            "Undecided, because an interval contains a threshold; raise --seeds for more runs:"
-        )
+        console.print("Undecided, because an interval contains a threshold (raise --seeds):")
         for finding in undecided:
             console.print(f"  {finding.criterion.title}: {_possible(finding)}")
 

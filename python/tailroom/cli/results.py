@@ -120,7 +120,7 @@ def _check_out(path: Path) -> None:
     if not path.parent.is_dir():
         raise failures.InputError(
             f"--out {path}: {path.parent} is not a directory; create it first, or choose another "
-            "place"
+            "directory"
         )
 
 

@@ -244,7 +244,7 @@ CRITERIA = (
     ),
     Criterion(
         name="short_flows",
-        title="Short flows on the same link",
+        title="Short flows on the link",
         section="5.1.5, 5.2.3",
         experiment="beside",
         **_catalogued("groups.short.all_sizes.completion_time_s_mean", "completion time"),
@@ -284,7 +284,7 @@ CRITERIA = (
     ),
     Criterion(
         name="real_time",
-        title="A call on the same link",
+        title="A call on the link",
         section="5.2.2",
         experiment="beside",
         **_catalogued("groups.call.links.bottleneck.queue_delay_s_p99"),
