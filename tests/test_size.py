@@ -407,7 +407,7 @@ def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailr
     small.write_text(text, encoding="utf-8")
     ended = tailroom("size", small, "--target", "utilization >= 0.9")
     assert ended.status == 2
-    assert "utilization: there are several; choose one of " in ended.errors
+    assert "utilization: several metrics have this name; choose one of " in ended.errors
     ended = tailroom("size", small, "--target", "bottleneck.utilization >= 0.9", "--at-most", 4)
     assert ended.status == 0
     assert ended.output.startswith("Link bottleneck: ")
