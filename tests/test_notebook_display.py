@@ -77,7 +77,9 @@ def test_a_representation_has_the_numbers_of_the_result(shown: dict[str, object]
     size = shown["Size"]
     assert isinstance(size, tr.Size)
     assert f"needs {size.limit_packets} packets" in repr(size)
-    assert "2 points over links.bottleneck.queue.limit, 4 runs" in repr(shown["SweepResult"])
+    assert "2 points over links.bottleneck.queue.limit, 4 runs finished" in repr(
+        shown["SweepResult"]
+    )
 
 
 def test_a_representation_does_not_grow_with_the_number_of_groups() -> None:

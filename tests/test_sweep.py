@@ -255,7 +255,7 @@ def test_a_worker_with_another_engine_is_refused(
             return run_task(task, cancelled)
 
     monkeypatch.setattr(executors, "run_task", elsewhere)
-    with pytest.raises(tr.RunError, match=r"a worker has engine 0\.0\.0\+other, and the sweep"):
+    with pytest.raises(tr.RunError, match=r"a worker has engine 0\.0\.0\+other, but the study"):
         tr.sweep(scenario, store, seeds=1, workers=1)
     assert len(tr.Store(store).runs()) == 0
 
@@ -287,7 +287,7 @@ def test_a_file_that_changes_while_a_sweep_goes_on_fails_its_run(
         if state.done == 1:
             traced(scenario, 400)
 
-    with pytest.raises(tr.RunError, match="a file that it names has changed since the sweep began"):
+    with pytest.raises(tr.RunError, match="a file that it names has changed since the study began"):
         tr.sweep(scenario, store, seeds=3, workers=1, progress=change)
     assert len(tr.Store(store).runs()) == 1
 

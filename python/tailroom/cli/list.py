@@ -28,7 +28,7 @@ def list_components(
         ),
     ] = None,
 ) -> None:
-    """List what a scenario may be made of, and the shipped scenarios."""
+    """List the components of scenarios and the shipped scenarios."""
     with failures.reported():
         console = Console(highlight=False)
         components = json.loads(_engine.components())

@@ -1,5 +1,6 @@
 """`tailroom papers`: reproduce the figures, tables and claims of papers."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -122,18 +123,18 @@ def show(done: "Reproduction", console: Console) -> None:
     table = report.table_of(escape(done.paper.title), "claim", "part", "verdict")
     verdicts = []
     for part in done.parts:
-        for claim, found in part.judged:
-            colour = COLOURS[found.verdict]
-            verdicts.append(str(found.verdict))
+        for claim, judgement in part.judged:
+            colour = COLOURS[judgement.verdict]
+            verdicts.append(str(judgement.verdict))
             table.add_row(
-                f"{escape(claim.text)}\n[dim]{escape(found.why)}[/dim]",
+                f"{escape(claim.text)}\n[dim]{escape(judgement.why)}[/dim]",
                 part.part.name,
-                f"[{colour}]{found.verdict}[/{colour}]",
+                f"[{colour}]{judgement.verdict}[/{colour}]",
             )
     console.print(table)
     console.print(f"{_counted(verdicts)}; {done.runs:,} runs.")
 
 
 def _counted(verdicts: Iterable[str]) -> str:
-    found = list(verdicts)
-    return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in COLOURS)
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in COLOURS)

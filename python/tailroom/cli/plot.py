@@ -134,7 +134,7 @@ def plot(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
 ) -> None:
-    """Draw windows and queue over time, and what else was recorded; or curves of a sweep.
+    """Draw the recorded time series of a run, or curves of a sweep.
 
     Pictures of a result are written into its directory, pictures of a scenario into the directory
     of the scenario file, pictures of a sweep into the directory `plots` of the store.

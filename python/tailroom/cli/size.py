@@ -35,7 +35,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
     target: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GOAL",
+            metavar="TARGET",
             help='Target that the buffer must meet, e.g. --target "utilization >= 98%" '
             '--target "queue_delay_s_p99 <= 5ms". May be repeated.',
             autocompletion=completion.metric_names,
@@ -95,9 +95,9 @@ def size_command(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 
-    The models of the literature bound the search, simulation decides. If no buffer meets all
-    targets, the answer lists the limits that meet each target and the pairs of targets that
-    conflict, and the exit status is 4.
+    The models of the literature give the initial range, and simulations give the answer. If no
+    buffer meets all targets, the answer lists the limits that meet each target and the pairs of
+    targets that conflict, and the exit status is 4.
     """
     with failures.reported(_show_known):
         if out and out.suffix not in (".png", ".svg", ".pdf"):

@@ -50,7 +50,8 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs per point (default: 5, or as in [sweep]).")
+        int | None,
+        typer.Option(min=1, help="Number of runs per point (default: 5, or as in [sweep])."),
     ] = None,
     until: Annotated[
         str | None,
@@ -62,7 +63,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     at_most: Annotated[
-        int, typer.Option(min=2, help="Runs after which --until gives a point up.")
+        int, typer.Option(min=2, help="With --until: maximum number of runs per point.")
     ] = Precision.at_most,
     set_: Settings = None,
     series: Annotated[
@@ -131,7 +132,7 @@ def _show_known(result: SweepResult) -> str:
     if done:
         show(result, Console(highlight=False), only_finished=True)
     return (
-        f"{done:,} of {sum(len(point['runs']) for point in result.record.points):,} runs are kept; "
+        f"{done:,} of {result.planned_runs:,} runs are kept; "
         f"to continue, give the same command again: {failures.this_command()}"
     )
 

@@ -47,7 +47,7 @@ def result_html(result: Result) -> str:
         _table(
             ["link", *map(_label, LINK_METRICS)],
             [
-                [name, *(_value(one, link[one]) for one in LINK_METRICS)]
+                [name, *(_value(metric, link[metric]) for metric in LINK_METRICS)]
                 for name, link in summary["links"].items()
             ],
         ),
@@ -58,12 +58,12 @@ def result_html(result: Result) -> str:
                     name,
                     f"{group['flows']:,}",
                     group["congestion"] or "-",
-                    *(_value(one, group[one]) for one in GROUP_METRICS),
+                    *(_value(metric, group[metric]) for metric in GROUP_METRICS),
                 ]
                 for name, group in summary["groups"].items()
             ],
         ),
-        *(Paragraph(f"Warning: {one}") for one in summary["warnings"]),
+        *(Paragraph(f"Warning: {warning}") for warning in summary["warnings"]),
     ]
     recorded = [
         kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
@@ -77,17 +77,20 @@ def sweep_html(result: SweepResult) -> str:
     """Means with 95 % half-widths at each point, and the curves over the main key."""
     keys = list(result.record.axes)
     metrics = [
-        one
-        for one in result.metrics
-        if one.startswith("links.") and one.rpartition(".")[2] in SWEEP_METRICS
+        metric
+        for metric in result.metrics
+        if metric.startswith("links.") and metric.rpartition(".")[2] in SWEEP_METRICS
     ][: len(SWEEP_METRICS)]
-    columns = [result.intervals(one) for one in metrics]
+    columns = [result.intervals(metric) for metric in metrics]
     choices = {key: [point["settings"][key] for point in result.record.points] for key in keys}
     rows = [
         [
             *(value_words(point["settings"][key], choices[key]) for key in keys),
             f"{len(result.rows_by_point[place])}",
-            *(_interval(name, one[place]) for name, one in zip(metrics, columns, strict=True)),
+            *(
+                _interval(name, intervals[place])
+                for name, intervals in zip(metrics, columns, strict=True)
+            ),
         ]
         for place, point in enumerate(result.record.points)
     ]
@@ -107,12 +110,12 @@ def size_html(size: Size) -> str:
     shown = size.shown_metrics
     rows = [
         [
-            f"{one.limit:,}" + (" (answer)" if one.limit == size.limit_packets else ""),
-            f"{len(one.point.finished)}",
-            verdicts[one.verdict],
-            *(_interval(name, one.interval(name)) for name in shown),
+            f"{tried.limit:,}" + (" (answer)" if tried.limit == size.limit_packets else ""),
+            f"{len(tried.point.finished)}",
+            verdicts[tried.verdict],
+            *(_interval(name, tried.interval(name)) for name in shown),
         ]
-        for one in size.tried
+        for tried in size.tried
     ]
     headings = ["limit (packets)", "runs", "targets", *_headings(shown)]
     return fragment(
@@ -130,14 +133,14 @@ def predictions_html(predictions: Predictions) -> str:
     metrics = ("utilization", "loss_fraction", "queue_delay_s_mean")
     rows = [
         [
-            one.model.name,
-            *(_value(name, getattr(one.prediction, name)) for name in metrics),
-            _packets(one.prediction.required_packets),
-            one.prediction.required_for,
-            "; ".join(failing.statement for failing in one.failing) or "-",
+            answer.model.name,
+            *(_value(name, getattr(answer.prediction, name)) for name in metrics),
+            _packets(answer.prediction.required_packets),
+            answer.prediction.required_for,
+            "; ".join(failing.statement for failing in answer.failing) or "-",
         ]
-        for one in predictions.answers
-        if one.prediction
+        for answer in predictions.answers
+        if answer.prediction
     ]
     headings = [
         "model",
@@ -146,7 +149,7 @@ def predictions_html(predictions: Predictions) -> str:
         "required for",
         "assumptions that fail",
     ]
-    silent = sum(one.prediction is None for one in predictions.answers)
+    silent = sum(answer.prediction is None for answer in predictions.answers)
     return fragment(
         [
             Paragraph(
@@ -168,8 +171,8 @@ def curves_html(curves: Curves) -> str:
 def choices_html(choices: Choices) -> str:
     """A row per choice, and utilization against queueing delay."""
     rows = [
-        [*one.words, *(_interval(name, one.metrics.get(name)) for name in choices.metrics)]
-        for one in choices.choices
+        [*choice.words, *(_interval(name, choice.metrics.get(name)) for name in choices.metrics)]
+        for choice in choices.choices
     ]
     headings = [*choices.headings, *_headings(choices.metrics)]
     seeds = f"{len(choices.seeds)} {'seed' if len(choices.seeds) == 1 else 'seeds'} per choice"
@@ -189,8 +192,13 @@ def choices_html(choices: Choices) -> str:
 def evaluation_html(evaluation: Evaluation) -> str:
     """A row per criterion with its verdict, and a panel per criterion."""
     rows = [
-        [one.criterion.name, one.criterion.section, one.decisive.label or "-", str(one.judgement)]
-        for one in evaluation.findings
+        [
+            finding.criterion.name,
+            finding.criterion.section,
+            finding.decisive.label or "-",
+            str(finding.judgement),
+        ]
+        for finding in evaluation.findings
     ]
     return fragment(
         [
@@ -222,12 +230,12 @@ def _picture(make: Callable[[], Figure], shows: str) -> Iterable[Picture]:
 
 def _headings(metrics: Sequence[str]) -> list[str]:
     """Labels with units; metrics of links name their link if there are several links."""
-    links = {one.split(".")[1] for one in metrics if one.startswith("links.")}
+    links = {metric.split(".")[1] for metric in metrics if metric.startswith("links.")}
     return [
-        f"{one.split('.')[1]}: {_label(one)}"
-        if len(links) > 1 and one.startswith("links.")
-        else _label(one)
-        for one in metrics
+        f"{metric.split('.')[1]}: {_label(metric)}"
+        if len(links) > 1 and metric.startswith("links.")
+        else _label(metric)
+        for metric in metrics
     ]
 
 
