@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.reports import report_card as evaluation_report
@@ -32,6 +32,7 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
             metavar="CONTROL",
             help='A congestion control of `tailroom list`, "module:Class" of your own, or a table '
             "such as \"{ kind = 'aimd', increase = 2.0 }\".",
+            autocompletion=completion.control_names,
         ),
     ],
     *,

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tailroom import _engine
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 from tailroom.scenario.shipped import shipped_scenarios
 
 SCENARIO_KIND = "scenarios"
@@ -23,7 +23,8 @@ def list_components(
         str | None,
         typer.Argument(
             help="Kind of component: congestion, queue, source, slow_start, loss, host or "
-            "scenarios (default: all)."
+            "scenarios (default: all).",
+            autocompletion=completion.component_kinds,
         ),
     ] = None,
 ) -> None:

@@ -2,6 +2,7 @@
 
 import os
 
+from tailroom.cli.completion import join_words
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
 from tailroom.cli.root_options import root_options
 
@@ -66,4 +67,5 @@ def main() -> None:
     """Runs the command line of this process."""
     # The matrices of the models are small, so threads of NumPy's BLAS would only wait busily.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    join_words()
     app()

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
 from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, models_named
 from tailroom.scenario.axis import parse_axis
@@ -36,7 +36,12 @@ def model(  # noqa: PLR0913 - one argument an option
     ] = Requirement.loss_fraction,
     only: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="NAME", help="Show only this model. May be repeated."),
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Show only this model. May be repeated.",
+            autocompletion=completion.model_names,
+        ),
     ] = None,
     over: Annotated[
         str | None,
@@ -46,6 +51,7 @@ def model(  # noqa: PLR0913 - one argument an option
             '--over links.bottleneck.queue.limit="10 packets, 100 packets"'
             ', a TOML list, or { from = "10 packets", to = "1000 packets", '
             'points = 9, scale = "log" }.',
+            autocompletion=completion.axis_keys,
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,

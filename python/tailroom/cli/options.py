@@ -5,19 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
     from tailroom.storage.store import Store, SweepRecord
-
-
-def complete_scenario(incomplete: str) -> list[str]:
-    """Names of shipped scenarios and TOML files that begin with `incomplete`, for the shell."""
-    from tailroom.scenario.shipped import shipped_scenarios  # noqa: PLC0415 - for shells only
-
-    files = [str(path) for path in Path().glob("*.toml")]
-    return [name for name in (*shipped_scenarios(), *files) if name.startswith(incomplete)]
 
 
 ScenarioFile = Annotated[
@@ -28,7 +20,7 @@ ScenarioFile = Annotated[
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
         "for standard input.",
         readable=False,
-        autocompletion=complete_scenario,
+        autocompletion=completion.scenario_names,
     ),
 ]
 
@@ -39,7 +31,7 @@ ScenarioFiles = Annotated[
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
         "for standard input; the results of several files are compared.",
         readable=False,
-        autocompletion=complete_scenario,
+        autocompletion=completion.scenario_names,
     ),
 ]
 
@@ -50,6 +42,7 @@ Settings = Annotated[
         metavar="KEY=VALUE",
         help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
         "May be repeated.",
+        autocompletion=completion.setting_keys,
     ),
 ]
 
@@ -58,7 +51,9 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Replace the scenario's se
 LinkName = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Name of the link (default: the slowest link that carries flows)."
+        metavar="NAME",
+        help="Name of the link (default: the slowest link that carries flows).",
+        autocompletion=completion.link_names,
     ),
 ]
 
@@ -66,8 +61,8 @@ Workers = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Maximum number of runs at a time (default: the number of cores, or as many as the "
-        "cluster takes).",
+        help="Maximum number of runs at a time; if left out, as many as there are cores, or as the "
+        "cluster takes.",
     ),
 ]
 
@@ -103,7 +98,7 @@ def parse_axes(option: str, texts: list[str] | None) -> "dict[str, Axis]":
     for read in map(parse_axis, texts or []):
         if read.key in axes:
             raise failures.InputError(
-                f"{option} {read.key}: the key is given twice; give all its values in one option"
+                f"{option} {read.key}: is given twice; give all values in one option"
             )
         axes[read.key] = read
     return axes
@@ -118,5 +113,5 @@ def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     problem = "are several sweeps" if records else "is no sweep"
     named = f" whose id begins with {start}" if start else ""
     raise failures.InputError(
-        f"{store.directory}: there {problem}{named}; choose a sweep with --sweep: {known}"
+        f"{store.directory}: there {problem}{named}; choose one with --sweep: {known}"
     )

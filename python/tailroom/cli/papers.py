@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.errors import PaperError
@@ -47,13 +47,20 @@ def list_papers(context: typer.Context) -> None:
 @app.command("run")
 def run_paper(  # noqa: PLR0913 - one argument an option
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name of a paper, as `tailroom papers` lists it.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Name of a paper, as `tailroom papers` lists it.",
+            autocompletion=completion.paper_names,
+        ),
     ],
     *,
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PART", help="Reproduce only this figure, table or question. May be repeated."
+            metavar="PART",
+            help="Reproduce only this figure, table or question. May be repeated.",
+            autocompletion=completion.part_names,
         ),
     ] = None,
     quick: Annotated[

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import chosen_sweep
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
@@ -30,12 +30,18 @@ def results(  # noqa: PLR0913 - one argument an option
     *,
     sweep: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Show only this sweep; the beginning of its id suffices."),
+        typer.Option(
+            metavar="ID",
+            help="Show only this sweep; the beginning of its id suffices.",
+            autocompletion=completion.sweep_ids,
+        ),
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Show mean and 95 % interval of this metric at each point."
+            metavar="NAME",
+            help="Show mean and 95 % interval of this metric at each point.",
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     sql: Annotated[

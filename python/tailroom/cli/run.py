@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 import tailroom
-from tailroom.cli import failures, phases, report
+from tailroom.cli import completion, failures, phases, report
 from tailroom.cli.options import (
     ClusterAddress,
     ScenarioFiles,
@@ -40,6 +40,7 @@ def run(  # noqa: PLR0913 - one argument an option
             "--vary links.bottleneck.queue=codel,pie,fq_codel. A queue named by a word keeps the "
             "scenario's limit. Values are written as for `tailroom sweep --grid`. May be repeated: "
             "every combination is a choice.",
+            autocompletion=completion.axis_keys,
         ),
     ] = None,
     metric: Annotated[
@@ -48,6 +49,7 @@ def run(  # noqa: PLR0913 - one argument an option
             metavar="NAME",
             help="Show this metric of each choice, e.g. --metric call.loss_fraction. Names are "
             "those of --json; the end of a name suffices if it is unambiguous. May be repeated.",
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     seeds: Annotated[

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from tailroom import ScenarioError
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 from tailroom.cli.options import ClusterAddress, LinkName, Settings, Workers, parse_settings
 from tailroom.cli.progress import size_bar
 from tailroom.cli.size_report import as_dict, show
@@ -28,6 +28,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
             help="Scenario file (TOML), name of a shipped scenario, or - for standard input; or "
             "give --rate and --rtt.",
             readable=False,
+            autocompletion=completion.scenario_names,
         ),
     ] = None,
     *,
@@ -37,6 +38,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
             metavar="TARGET",
             help='Target that the buffer must meet, e.g. --target "utilization >= 98%" '
             '--target "queue_delay_s_p99 <= 5ms". May be repeated.',
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     rate: Annotated[
@@ -55,14 +57,20 @@ def size_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     congestion: Annotated[
         str | None,
-        typer.Option(help="Without FILE: congestion control of all flows (default: cubic)."),
+        typer.Option(
+            help="Without FILE: congestion control of all flows (default: cubic).",
+            autocompletion=completion.control_names,
+        ),
     ] = None,
     duration: Annotated[
         str | None, typer.Option(help="Without FILE: simulated duration of a run, e.g. 60s.")
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="Without FILE: profile of the hosts, linux (default) or plain."),
+        typer.Option(
+            help="Without FILE: profile of the hosts, linux (default) or plain.",
+            autocompletion=completion.host_names,
+        ),
     ] = None,
     set_: Settings = None,
     link: LinkName = None,
