@@ -100,7 +100,7 @@ def test_toml_files_are_completed_in_subdirectories(
     assert completed("tailroom", "run", "mine/d") == ["mine/deep/one.toml"]
     assert completed("tailroom", "run", f"{tmp_path}/mine/t") == [f"{tmp_path}/mine/two.toml"]
     assert completed("tailroom", "run", "with") == ["with\\ spaces.toml"]
-    assert completed("tailroom", "run", "two", shell="fish") == ["with spaces.toml"]
+    assert completed("tailroom", "run", "with", shell="fish") == ["with spaces.toml"]
 
 
 def test_keys_have_the_names_of_the_links_and_groups(completed: Completed, two_links: str) -> None:

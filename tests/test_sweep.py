@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -384,18 +383,16 @@ def test_an_exception_in_a_control_stops_the_other_processes(
     scenario: Path, store: Path, own: Callable[[str], str], tmp_path: Path
 ) -> None:
     control = f"{own(ONE_RAISES.format(flag=str(tmp_path / 'flag')))}:Reno"
-    begun = time.monotonic()
     with pytest.raises(tr.ControlError, match="the first"):
-        # The other one would take over a minute.
+        # The other run would take half an hour.
         tr.sweep(
             scenario,
             store,
             seeds=2,
             workers=2,
-            set={"duration": "100000 s"},
+            set={"duration": "3000000 s"},
             congestion={"reno": control},
         )
-    assert time.monotonic() - begun < 20
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:

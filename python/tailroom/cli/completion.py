@@ -27,8 +27,8 @@ CONTINUED = ("=", ".", "/")
 """A completion that ends so is the beginning of more: no space follows."""
 ARGUMENTS = ("file", "files", "place", "store", "name")
 """Arguments of commands that name what the other options are about."""
-NO_SIZES = ("bulk", "poisson")
-"""Sources without finite flows: their groups have no metrics by size."""
+SOURCES_OF_FLOWS = ("finite_flows", "streaming", "trace", "web")
+"""Sources of dynamic flows: only their groups have metrics by size."""
 
 Completer = Callable[[typer.Context, str], list[str]]
 
@@ -75,10 +75,11 @@ def completer(offer: Callable[[typer.Context, str], Iterable[str]]) -> Completer
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         begun = os.environ.get(BEGUN, "")
         try:
-            offered = [one for one in offer(ctx, begun + incomplete) if one.startswith(begun)]
+            words = offer(ctx, begun + incomplete)
+            offered = [word for word in words if word.startswith(begun)]
         except Exception:  # a shell has no place for a message
             return []
-        return _without_space([one.removeprefix(begun) for one in dict.fromkeys(offered)])
+        return _without_space([word.removeprefix(begun) for word in dict.fromkeys(offered)])
 
     # Typer reads the annotations of this function, not of the wrapped one.
     del complete.__wrapped__
@@ -99,7 +100,7 @@ def scenario_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     from tailroom.scenario.shipped import shipped_scenarios  # noqa: PLC0415 - for shells only
 
     del ctx
-    yield from (one for one in shipped_scenarios() if one.startswith(incomplete))
+    yield from (name for name in shipped_scenarios() if name.startswith(incomplete))
     yield from _paths(incomplete, ".toml")
 
 
@@ -126,7 +127,7 @@ def _paths(incomplete: str, ending: str) -> list[str]:
     ]
     if len(offered) == 1 and offered[0].endswith("/"):
         return _paths(offered[0], ending) or offered
-    return [_for_shell(one) for one in offered]
+    return [_for_shell(path) for path in offered]
 
 
 def _for_shell(path: str) -> str:
@@ -197,8 +198,8 @@ def metric_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
         return iter(known)
     from tailroom.simulation.metrics import short_name  # noqa: PLC0415 - for shells only
 
-    last = [one for one in known if incomplete in one]
-    return (short for short in (short_name(one, known) for one in last) if "links." not in short)
+    names = (short_name(name, known) for name in known if incomplete in name)
+    return (name for name in names if "links." not in name)
 
 
 def _metrics(scenario: Mapping[str, Any]) -> Iterator[str]:
@@ -223,8 +224,9 @@ def _metrics(scenario: Mapping[str, Any]) -> Iterator[str]:
                     last = rest.removeprefix("links.*.")
                     path = group.get("path", ())
                     yield from (f"groups.{name}.links.{link}.{last}" for link in path)
-                elif not (
-                    rest.startswith("all_sizes.") and _kind_of(group, "source", "bulk") in NO_SIZES
+                elif (
+                    not rest.startswith("all_sizes.")
+                    or _kind_of(group, "source", "bulk") in SOURCES_OF_FLOWS
                 ):
                     yield f"groups.{name}.{rest}"
 
@@ -274,7 +276,7 @@ def component_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 def _kinds(kind: str) -> list[str]:
-    return [one["kind"] for one in _components()[kind]]
+    return [component["kind"] for component in _components()[kind]]
 
 
 def _components() -> dict[str, Any]:
@@ -336,4 +338,4 @@ def _named(ctx: typer.Context) -> list[str]:
     for name in ARGUMENTS:
         value = ctx.params.get(name)
         named += map(str, value if isinstance(value, (list, tuple)) else [value] if value else [])
-    return named + [one for one in ctx.args if not one.startswith("-")]
+    return named + [word for word in ctx.args if not word.startswith("-")]

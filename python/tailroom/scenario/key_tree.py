@@ -39,14 +39,14 @@ class Node:
 
         A table with a `kind` has the keys of the kind that the scenario gives, and `kind`.
         """
-        tables = [one for one in self.alternatives if one.get("type") == "object"]
+        tables = [schema for schema in self.alternatives if schema.get("type") == "object"]
         given = self.value if isinstance(self.value, Mapping) else {}
         kind = given.get("kind", self.value if isinstance(self.value, str) else None)
         children: dict[str, Node] = {}
         for table in tables:
             properties = dict(table.get("properties", {}))
             if "kind" in properties:
-                children["kind"] = Node({"anyOf": [_kind(one) for one in tables]}, kind)
+                children["kind"] = Node({"anyOf": [_kind(choice) for choice in tables]}, kind)
                 if properties["kind"].get("const") != kind:
                     continue
                 del properties["kind"]
@@ -61,17 +61,16 @@ class Node:
     @property
     def is_value(self) -> bool:
         """Whether the value may be something else than a table."""
-        return any(one.get("type") != "object" for one in self.alternatives)
+        return any(schema.get("type") != "object" for schema in self.alternatives)
 
     @cached_property
     def words(self) -> list[str]:
         """The values that are words: names of a choice, `true` and `false`."""
-        words = [one["const"] for one in self.alternatives if isinstance(one.get("const"), str)]
-        if any(one.get("type") == "boolean" for one in self.alternatives):
+        schemas = self.alternatives
+        words = [schema["const"] for schema in schemas if isinstance(schema.get("const"), str)]
+        if any(schema.get("type") == "boolean" for schema in schemas):
             words += ["true", "false"]
-        if any(
-            set(one) - {"description"} == {"type"} for one in self.alternatives if _is_text(one)
-        ):
+        if any(set(text) - {"description"} == {"type"} for text in schemas if _is_text(text)):
             words += self.children["kind"].words if "kind" in self.children else []
         return list(dict.fromkeys(words))
 
@@ -88,8 +87,8 @@ def _alternatives(schema: Schema) -> Iterator[Schema]:
     if "$ref" in schema:
         yield from _alternatives(_document()["$defs"][schema["$ref"].rpartition("/")[2]])
     choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    for one in choices:
-        yield from _alternatives(one)
+    for choice in choices:
+        yield from _alternatives(choice)
     if not choices and "$ref" not in schema:
         yield schema
 
