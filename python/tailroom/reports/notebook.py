@@ -31,6 +31,8 @@ DOTS_PER_INCH = 80
 """Of pictures in a notebook: a figure of 8 inches is 640 pixels wide."""
 MOST_ROWS = 30
 """Longer tables are cut; the last line says how many rows are left out."""
+PLUS_MINUS = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
+"""Keeps a mean and its interval on one line."""
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 GROUP_METRICS = ("goodput_bps", "loss_fraction", "rtt_s_mean", "jain_index")
 SWEEP_METRICS = LINK_METRICS
@@ -120,7 +122,7 @@ def size_html(size: Size) -> str:
     headings = ["limit (packets)", "runs", "targets", *_headings(shown)]
     return fragment(
         [
-            Paragraph(f"{size.sentence}."),
+            Paragraph(f"{size.sentence[:1].upper()}{size.sentence[1:]}."),
             _table(headings, rows),
             *(_picture(size.plot, "targets over the buffer") if size.tried else []),
         ]
@@ -255,8 +257,19 @@ def _interval(metric: str, interval: Interval | None) -> str:
     mean = _value(metric, interval.mean)
     if not isfinite(interval.half_width):
         return mean
-    width = interval.half_width * axis_scale(metric)
-    return f"{mean} ± {width:.2g}" if width < 99.5 else f"{mean} ± {width:,.0f}"
+    width = _half_width(interval.half_width * axis_scale(metric), mean)
+    return f"{mean}{PLUS_MINUS}{width}" if width else mean
+
+
+def _half_width(width: float, mean: str) -> str:
+    """Two digits, but none beyond the last decimal of the mean; empty if nothing is left."""
+    rounded = float(f"{width:.2g}")
+    if "e" in mean:
+        return f"{rounded:g}" if rounded else ""
+    decimals = len(mean.partition(".")[2])
+    text = f"{rounded:,.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if decimals else text
+    return "" if text == "0" else text
 
 
 def _packets(value: float | None) -> str:
