@@ -286,11 +286,11 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
     [
         (["--vary", QUEUE], ["KEY=VALUES; give"]),
         (["--vary", f"{QUEUE}=codell"], [f"{QUEUE}.kind", "did you mean `codel`"]),
-        (["--vary", f"{QUEUE}=codel,codel"], ["comes twice; keep one"]),
+        (["--vary", f"{QUEUE}=codel,codel"], ["is given twice; keep one"]),
         (["--vary", "seed=1,2"], ["repeat each choice with `seeds`"]),
         (
             ["--vary", f"{QUEUE}=codel", "--vary", f"{QUEUE}=pie"],
-            ["is given twice; give all values in one option"],
+            ["the key is given twice; give all its values in one option"],
         ),
         (["--vary", f"{QUEUE}=codel", "--metric", "utilisation"], ["did you mean utilization?"]),
         (
@@ -299,9 +299,9 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
         ),
         (
             ["--store", "somewhere"],
-            ["--store: is for several runs; leave it out", "add --vary, --seeds"],
+            ["--store: applies to several runs; leave it out", "add --vary, --seeds"],
         ),
-        (["--workers", "2"], ["--workers: is for several runs; leave it out"]),
+        (["--workers", "2"], ["--workers: applies to several runs; leave it out"]),
     ],
 )
 def test_wrong_choices_are_refused(

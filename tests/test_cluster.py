@@ -147,7 +147,7 @@ def test_a_worker_with_another_engine_is_refused(
         client.run(have_build, _engine.build(), workers=[other])
     assert ended.status == 2
     assert ended.errors == (
-        f"error: worker {other} has engine 9.9.9-other, and this machine has {_engine.build()}; "
+        f"error: worker {other} has engine 9.9.9-other, but the study needs {_engine.build()}; "
         "install the same tailroom on every machine\n"
     )
     assert not (tmp_path / "store").exists()
@@ -318,7 +318,10 @@ def test_a_control_that_needs_what_a_worker_lacks_is_refused(
     ("content", "complaint"),
     [
         (None, r"^worker tcp://.*here\.trace.*same path on every machine"),
-        ("1\n3\n", r"^worker tcp://.*has other content there; .*same path on every machine"),
+        (
+            "1\n3\n",
+            r"^worker tcp://.*has other content on that machine; .*same path on every machine",
+        ),
     ],
 )
 def test_a_file_that_a_worker_lacks_or_has_otherwise_stops_the_sweep(
@@ -409,7 +412,9 @@ def test_an_unreachable_cluster_is_reported(
     arguments = [places.get(word, word) for word in MANY_RUNS[command]]
     ended = tailroom(*arguments, "--cluster", where)
     assert ended.status == 2
-    assert ended.errors.startswith(f"error: cluster {where}: no scheduler answers there: ")
+    assert ended.errors.startswith(
+        f"error: cluster {where}: no scheduler answers at this address: "
+    )
     assert ended.errors.count("\n") == 1
     assert ended.output == ""
     assert not (tmp_path / "store").exists()
@@ -442,7 +447,7 @@ def test_an_executor_of_dask_performs_the_runs_and_stays_open(
 def test_a_cluster_without_workers_is_reported(small: Path, tmp_path: Path) -> None:
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
-        pytest.raises(tr.ClusterError, match=r"has no workers; start some: dask worker tcp://"),
+        pytest.raises(tr.ClusterError, match=r"has no workers; start one: dask worker tcp://"),
     ):
         tr.sweep(small, tmp_path / "store", grid=LIMITS, executor=empty.scheduler_address)
     assert not (tmp_path / "store").exists()
@@ -517,7 +522,9 @@ def test_a_run_that_kills_its_workers_fails(client: Any, small: Path, tmp_path: 
 
     before = client.run_on_scheduler(allow, 0)
     try:
-        with pytest.raises(tr.RunError, match=r"1 of 1 runs failed.*1 workers died of it"):
+        with pytest.raises(
+            tr.RunError, match=r"1 of 1 runs failed.*1 workers ended while they performed it"
+        ):
             tr.sweep(
                 small,
                 tmp_path / "store",

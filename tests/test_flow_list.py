@@ -69,8 +69,8 @@ def test_what_is_no_list_in_parquet_is_refused(tmp_path: Path) -> None:
         pa.table({"start_s": [2.0, 1.0], "bytes": [1, 1]}), tmp_path / "unsorted.parquet"
     )
     for name, problem in [
-        ("text.parquet", "it is no list in Parquet"),
-        ("words.parquet", "it is no list in Parquet"),
+        ("text.parquet", "it is not a list of flows in Parquet"),
+        ("words.parquet", "it is not a list of flows in Parquet"),
         ("short.parquet", "line 1: there is no column bytes"),
         ("unsorted.parquet", "line 3: the flow starts before the one in front of it"),
         ("missing.parquet", "No such file"),

@@ -63,3 +63,5 @@ def test_python_gets_what_an_interrupted_sweep_has_found(small: Path, tmp_path: 
     assert isinstance(known, tr.SweepResult)
     assert [len(rows) for rows in known.rows_by_point] == [1, 0]
     assert known.means("utilization")["runs"].to_pylist() == [1, 0]
+    # The second run was not performed.
+    assert "2 points over links.bottleneck.queue.limit, 1 of 2 runs finished" in repr(known)

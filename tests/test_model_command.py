@@ -111,3 +111,11 @@ def test_wrong_questions_are_refused(
     assert ended.status == 2
     assert message in ended.errors
     assert ended.output == ""
+
+
+def test_a_curve_has_every_chosen_model_at_every_value() -> None:
+    """Also if the names come from an iterator, which can be read only once."""
+    axis = tr.Axis("links.bottleneck.queue.limit", ("10 packets", "100 packets"))
+    curves = tr.predict_over("first", axis, only=iter(["rule_of_thumb", "sawtooth"]))
+    names = [[answer.model.name for answer in point.answers] for point in curves.points]
+    assert names == [["rule_of_thumb", "sawtooth"]] * 2

@@ -106,7 +106,9 @@ NEAREST = {
     "cor.utilization": "there is no link or group cor; choose one of core",
     "groups.core.goodput_bps": "there is no group core; choose one of reno, call",
     "utilisation": "there is no such metric; did you mean core.utilization or edge.utilization?",
-    "utilization": "there are several; choose one of core.utilization, edge.utilization",
+    "utilization": (
+        "several metrics have this name; choose one of core.utilization, edge.utilization"
+    ),
     "flows.jain": "there is no such metric of all flows; did you mean jain_index?",
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
+from tailroom.reports import notebook
 from tailroom.scenario.axis import Axis
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -77,7 +78,9 @@ def test_a_representation_has_the_numbers_of_the_result(shown: dict[str, object]
     size = shown["Size"]
     assert isinstance(size, tr.Size)
     assert f"needs {size.limit_packets} packets" in repr(size)
-    assert "2 points over links.bottleneck.queue.limit, 4 runs" in repr(shown["SweepResult"])
+    assert "2 points over links.bottleneck.queue.limit, 4 runs finished" in repr(
+        shown["SweepResult"]
+    )
 
 
 def test_a_representation_does_not_grow_with_the_number_of_groups() -> None:
@@ -116,3 +119,21 @@ def test_a_capture_is_represented_by_its_numbers() -> None:
     assert f"{capture.packets:,}" in numbers
     assert f"{capture.flows.num_rows:,}" in numbers
     assert "\n" not in repr(capture)
+
+
+@pytest.mark.parametrize(
+    ("mean", "width", "shown"),
+    [
+        ("0.03238", 0.01444, "0.014"),
+        ("0.008062", 1.34e-6, "0.000001"),
+        ("19.75", 1.67e-5, ""),
+        ("100", 0.0, ""),
+        ("151.3", 1.24, "1.2"),
+        ("20,000", 1_234.0, "1,200"),
+        ("1.2e-07", 3.44e-9, "3.4e-09"),
+    ],
+)
+def test_a_half_width_has_two_digits_and_no_more_decimals_than_the_mean(
+    mean: str, width: float, shown: str
+) -> None:
+    assert notebook._half_width(width, mean) == shown

@@ -99,7 +99,7 @@ def test_run_prints_the_check(tailroom: Tailroom, locked: Path) -> None:
     quick = ("--set", "duration=15 s", "--phase-check")
     shown = tailroom("run", locked, *quick)
     assert shown.status == 0
-    assert "8 times shifted by less than a packet time" in shown.output
+    assert "8 shifts of less than a packet time" in shown.output
     assert "traffic phase effects" in shown.output
     ended = tailroom("run", locked, *quick, "--json")
     checked = {one["metric"]: one for one in json.loads(ended.output)["phase_check"]}

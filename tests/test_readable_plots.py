@@ -56,8 +56,8 @@ def test_measured_values_over_less_than_two_decades_have_labels_between() -> Non
 def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_text(SMALL, encoding="utf-8")
-    goals = ["utilization >= 0.9", "queue_delay_s_mean <= 0.02"]
-    found = tr.size(file, goals, max_seeds=4, workers=1)
+    targets = ["utilization >= 0.9", "queue_delay_s_mean <= 0.02"]
+    found = tr.size(file, targets, max_seeds=4, workers=1)
     panels = found.plot().axes
     assert [one.get_ylabel() for one in panels] == [
         "utilization (%)",
@@ -66,8 +66,8 @@ def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None
     ]
     legends = [one.get_legend() for one in panels[:2]]
     texts = [[text.get_text() for text in one.get_texts()] for one in legends if one]
-    assert "goal: at least 90" in texts[0]
-    assert "goal: at most 20" in texts[1]
+    assert "target: at least 90" in texts[0]
+    assert "target: at most 20" in texts[1]
     # Both pictures of utilization show the same numbers.
     over_limit = next(line for line in panels[0].lines if len(line.get_xdata()) > 2)  # type: ignore[arg-type]
     assert list(over_limit.get_ydata()) == pytest.approx(list(panels[2].lines[0].get_ydata()))  # type: ignore[arg-type]

@@ -161,7 +161,7 @@ def test_people_see_tables(tailroom: Tailroom, small: Path) -> None:
     assert ended.errors == ""
     for words in ("Two Reno flows", "bottleneck", "20 packets", "reno", "Jain", "warning:"):
         assert words in ended.output
-    assert "ns each" in ended.output
+    assert "ns per packet-hop" in ended.output
     assert "times real time" in ended.output
 
 
@@ -178,7 +178,7 @@ def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -
     out = tmp_path / "new" / "out"
     ended = tailroom("run", small, "--set", "links.bottleneck.packet_log=100", "--out", out)
     assert ended.status == 0
-    assert f"{out} (a sample each 0.008 s, as the scenario has no [series])" in ended.output
+    assert f"{out} (one sample per 0.008 s, as the scenario has no [series])" in ended.output
     assert sorted(path.name for path in out.iterdir()) == [
         "flow_counts.parquet",
         "flow_series.parquet",

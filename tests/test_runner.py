@@ -197,7 +197,9 @@ def test_workers_limits_the_runs_on_an_executor(source: ScenarioSource, tmp_path
 def test_an_executor_that_is_shut_down_is_refused(source: ScenarioSource, tmp_path: Path) -> None:
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
-    with pytest.raises(tr.ClusterError, match=r"the executor takes no runs: .* give an open one"):
+    with pytest.raises(
+        tr.ClusterError, match=r"the executor accepts no runs: .* give an executor that is open"
+    ):
         tr.sweep(source.place, tmp_path / "store", seeds=1, executor=executor)
 
 
@@ -226,5 +228,5 @@ def test_options_for_several_runs_are_refused_for_one(
 ) -> None:
     ended = tailroom(command, small, option, "2")
     assert ended.status == 2
-    assert ended.errors.startswith(f"error: {option}: is for several runs; ")
+    assert ended.errors.startswith(f"error: {option}: applies to several runs; ")
     assert "--seeds" in ended.errors

@@ -1,4 +1,4 @@
-"""The smallest buffer: answers that are known, goals that conflict, and questions gone wrong."""
+"""The smallest buffer: answers that are known, targets that conflict, and questions gone wrong."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import tailroom as tr
 from tailroom.cli.size_report import where_met
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.size_study.search import Tried, feasible_limits
-from tailroom.studies.size_study.targets import Target, parse_goal
+from tailroom.studies.size_study.targets import Target, parse_target
 from tests.conftest import Tailroom
 from tests.killed_sweeps import RANDOM_START
 
@@ -118,7 +118,7 @@ def loss_of_a_queue(places: int, rho: float) -> float:
 
 
 @pytest.mark.parametrize(("load", "places"), [(0.8, 9), (1.1, 4)])
-def test_a_goal_of_loss_at_a_queue_is_met_to_a_packet(load: float, places: int) -> None:
+def test_a_target_of_loss_at_a_queue_is_met_to_a_packet(load: float, places: int) -> None:
     # Sizes are rounded up by half a byte in 5,000.
     just, short = (loss_of_a_queue(one, 1.0001 * load) for one in (places, places - 1))
     scenario = alone(
@@ -157,7 +157,7 @@ def names(conflicts: list[tuple[Target, Target]]) -> list[tuple[str, str]]:
     return [(str(one), str(other)) for one, other in conflicts]
 
 
-def test_two_goals_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
+def test_two_targets_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
     found = tr.size(few, [FULL, QUICK], max_seeds=8)
     assert found.limit_packets is None
     assert found.chosen is None
@@ -169,13 +169,13 @@ def test_two_goals_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
     assert quick.high < full.low < 30
 
 
-def test_three_goals_conflict_in_pairs(few: tr.Scenario) -> None:
+def test_three_targets_conflict_in_pairs(few: tr.Scenario) -> None:
     found = tr.size(few, [FULL, QUICK, SLOW], max_seeds=8)
     assert names(found.conflicts) == [(FULL, QUICK), (QUICK, SLOW)]
     assert found.limit_packets is None
 
 
-def test_a_goal_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> None:
+def test_a_target_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> None:
     impossible = "queue_delay_s_mean >= 100 s"
     found = tr.size(few, [impossible, QUICK], max_seeds=4)
     assert found.limit_packets is None
@@ -185,7 +185,7 @@ def test_a_goal_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> Non
     assert quick.low == 0
 
 
-def test_goals_that_some_buffers_meet_together(few: tr.Scenario) -> None:
+def test_targets_that_some_buffers_meet_together(few: tr.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
     found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], max_seeds=8)
     assert found.limit_packets is not None
@@ -197,11 +197,11 @@ def test_goals_that_some_buffers_meet_together(few: tr.Scenario) -> None:
 
 
 def fabricated(verdicts: list[bool | None]) -> tuple[Target, tuple[Tried, ...]]:
-    """Buffers of 1, 2, ... packets with these verdicts on one goal."""
-    goal = parse_goal(FULL)
+    """Buffers of 1, 2, ... packets with these verdicts on one target."""
+    target = parse_target(FULL)
     point: Any = None
-    return goal, tuple(
-        Tried(place, point, {goal: met}) for place, met in enumerate(verdicts, start=1)
+    return target, tuple(
+        Tried(place, point, {target: met}) for place, met in enumerate(verdicts, start=1)
     )
 
 
@@ -216,19 +216,19 @@ def fabricated(verdicts: list[bool | None]) -> tuple[Target, tuple[Tried, ...]]:
         ([False, None, False], float("inf"), float("inf"), True),
     ],
 )
-def test_where_a_goal_is_met(
+def test_where_a_target_is_met(
     verdicts: list[bool | None], low: float, high: float, is_one: bool
 ) -> None:
-    goal, tried = fabricated(verdicts)
-    found = feasible_limits(goal, tried)
+    target, tried = fabricated(verdicts)
+    found = feasible_limits(target, tried)
     assert (found.low, found.high, found.is_one_interval) == (low, high, is_one)
 
 
 def test_what_is_not_monotone_is_said() -> None:
-    goal, tried = fabricated([False, True, False, True, False])
+    target, tried = fabricated([False, True, False, True, False])
     answer: Any = type("Answer", (), {"tried": tried})
-    text = where_met(feasible_limits(goal, tried), answer)
-    assert text == "met from 2 to 4 packets; not at every limit between: not monotone"
+    text = where_met(feasible_limits(target, tried), answer)
+    assert text == "met from 2 to 4 packets, but not at every limit between (not monotone)"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_what_is_not_monotone_is_said() -> None:
 def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: bool | None) -> None:
     interval = Interval((low + high) / 2, (high - low) / 2, 10)
     # Exact ends: 0.99 +- 0.01 is 0.98 but for rounding.
-    assert parse_goal("utilization >= 0.9799999999").verdict(interval) is verdict
+    assert parse_target("utilization >= 0.9799999999").verdict(interval) is verdict
     mirrored = Interval(-interval.mean, interval.half_width, 10)
     below = Target("utilization", at_least=False, bound=-0.9799999999)
     assert below.verdict(mirrored) is verdict
@@ -290,6 +290,8 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     # 1,500 bytes at 10 Mbit/s.
     assert answer["limit"]["s"] == pytest.approx(1.2e-3 * packets)
     assert answer["metrics"]["utilization"]["mean"] >= 0.9
+    assert answer["targets"] == ["utilization >= 0.9"]
+    assert answer["feasible"][0]["target"] == "utilization >= 0.9"
     assert answer["feasible"][0]["from_packets"] == packets
     assert f"pfifo limit {packets}" in answer["equivalents"]["tc pfifo (packets)"]
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -298,17 +300,17 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
 
 
 def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
-    goals = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 0.0025")
-    ended = tailroom(*QUESTION, "--congestion", "reno", "--at-most", 4, *goals)
+    targets = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 0.0025")
+    ended = tailroom(*QUESTION, "--congestion", "reno", "--at-most", 4, *targets)
     assert ended.status == 4
-    assert "No buffer that was tried meets every target." in ended.output
+    assert "No tested buffer meets every target." in ended.output
     assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 conflict" in ended.output
 
 
 def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
     flows = ("--flows", 3, "--congestion", "reno", "--at-most", 4)
-    for goal, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
-        ended = tailroom(*QUESTION, *flows, "--target", goal)
+    for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
+        ended = tailroom(*QUESTION, *flows, "--target", target)
         assert ended.status == 0, ended.errors
         assert ("raise --at-most" in ended.output) is is_open
 
@@ -320,11 +322,11 @@ def test_a_loss_that_the_runs_are_too_short_for_is_said(tailroom: Tailroom) -> N
         asked = ("--target", f"loss_fraction <= {bound}", "--set", "flows.flows.max_window=10")
         ended = tailroom(*QUESTION, "--congestion", "reno", *asked)
         assert ended.status == 0, ended.errors
-        assert ("is not certain: none of only" in ended.output) is not is_certain
+        assert ("is not certain: the runs have only" in ended.output) is not is_certain
 
 
 WRONG = {
-    "no goal": ((), ["no target; give for example --target"]),
+    "no target": ((), ["no target; give for example --target"]),
     "no comparison": (("--target", "utilization = 1"), ["METRIC >= VALUE", "utilization = 1"]),
     "no number": (("--target", "utilization >= most"), ["METRIC >= VALUE"]),
     "not finite": (("--target", "utilization >= nan"), ["METRIC >= VALUE"]),
@@ -335,11 +337,11 @@ WRONG = {
     "metric that is text": (("--target", "regime >= 1"), ["regime: there is no such metric"]),
     "contradiction": (
         ("--target", "utilization >= 0.9", "--target", "utilization <= 0.8"),
-        ["utilization >= 0.9", "utilization <= 0.8 contradict one another; change one"],
+        ["utilization >= 0.9", "utilization <= 0.8 contradict each other; change one of them"],
     ),
     "contradiction under two names": (
         ("--target", "bottleneck.utilization >= 0.9", "--target", "utilization <= 0.8"),
-        ["contradict one another; change one"],
+        ["contradict each other; change one of them"],
     ),
     "unknown link": (
         ("--target", FULL, "--link", "core"),
@@ -405,7 +407,7 @@ def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailr
     small.write_text(text, encoding="utf-8")
     ended = tailroom("size", small, "--target", "utilization >= 0.9")
     assert ended.status == 2
-    assert "utilization: there are several; choose one of " in ended.errors
+    assert "utilization: several metrics have this name; choose one of " in ended.errors
     ended = tailroom("size", small, "--target", "bottleneck.utilization >= 0.9", "--at-most", 4)
     assert ended.status == 0
     assert ended.output.startswith("Link bottleneck: ")

@@ -19,7 +19,7 @@ from tailroom.errors import TargetError
 from tailroom.scenario.dumbbell import dumbbell, read_flows
 from tailroom.studies.size_study.answer import SizeProgress
 from tailroom.studies.size_study.search import Feasible
-from tailroom.studies.size_study.targets import parse_goal
+from tailroom.studies.size_study.targets import parse_target
 from tests.conftest import Tailroom
 
 FULL = "utilization >= 90%"
@@ -101,7 +101,7 @@ def test_a_mix_of_controls_and_a_range_of_rtts_make_a_group_each() -> None:
     ],
 )
 def test_targets_carry_units(text: str, bound: float) -> None:
-    assert parse_goal(text).bound == pytest.approx(bound, rel=1e-12)
+    assert parse_target(text).bound == pytest.approx(bound, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_targets_carry_units(text: str, bound: float) -> None:
 )
 def test_impossible_targets_are_refused_with_the_range(text: str, named: list[str]) -> None:
     with pytest.raises(TargetError) as refused:
-        parse_goal(text)
+        parse_target(text)
     for part in named:
         assert part in str(refused.value)
 
@@ -131,10 +131,10 @@ def test_an_impossible_target_is_wrong_input(tailroom: Tailroom) -> None:
 
 
 def test_no_buffer_meets_the_targets_has_a_status_of_its_own(tailroom: Tailroom) -> None:
-    goals = ("--target", "utilization >= 99%", "--target", "queue_delay_s_p99 <= 2.5ms")
-    ended = tailroom(*QUESTION, *goals)
+    targets = ("--target", "utilization >= 99%", "--target", "queue_delay_s_p99 <= 2.5ms")
+    ended = tailroom(*QUESTION, *targets)
     assert ended.status == 4
-    assert "No buffer that was tried meets every target." in ended.output
+    assert "No tested buffer meets every target." in ended.output
     assert "4 no buffer" in " ".join(tailroom("--help").output.split())
 
 
@@ -149,13 +149,13 @@ def test_a_target_without_a_link_says_which_was_chosen(two_links: Path, tailroom
     ended = tailroom("size", two_links, "--target", "jain_index >= 0.5", "--at-most", 4)
     assert ended.status == 0
     assert ended.output.startswith("Link core: ")
-    assert "choose another one (access) with --link NAME (in Python: link)" in ended.output
+    assert "choose another link (access) with --link NAME (in Python: link)" in ended.output
     assert "Smallest queue limit: 1 packet = " in ended.output
 
 
 def test_targets_on_several_links_have_to_choose(two_links: Path, tailroom: Tailroom) -> None:
-    goals = ("--target", "core.utilization >= 0.8", "--target", "access.loss_fraction <= 0.1")
-    ended = tailroom("size", two_links, *goals)
+    targets = ("--target", "core.utilization >= 0.8", "--target", "access.loss_fraction <= 0.1")
+    ended = tailroom("size", two_links, *targets)
     assert ended.status == 2
     assert "the targets name several links: core, access" in ended.errors
     assert "--link core" in ended.errors
@@ -174,7 +174,7 @@ def test_one_packet_is_no_answer_for_a_link_without_a_queue(
 
 def test_the_named_link_gives_a_bare_target_its_meaning(two_links: Path) -> None:
     found = tr.size(two_links, ["utilization >= 80%"], link="core", max_seeds=4)
-    assert [goal.metric for goal in found.goals] == ["core.utilization"]
+    assert [target.metric for target in found.targets] == ["core.utilization"]
 
 
 def test_a_scenario_without_randomness_has_no_confidence(small: Path, tailroom: Tailroom) -> None:
@@ -190,7 +190,7 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(tailroom: Tailroo
     asked = ("--flows", 3, "--congestion", "reno", "--target", "queue_delay_s_p99 <= 30 ms")
     ended = tailroom(*QUESTION, *asked, "--target", "utilization >= 90%")
     assert ended.status == 0
-    table = ended.output.split("What each choice costs")[1].split("Buffers tried")[0]
+    table = ended.output.split("What each choice costs")[1].split("Tested buffers")[0]
     words = " ".join(table.split())
     for metric in ("utilization", "loss", "queueing delay", "mean", "p99", "Jain's index"):
         assert metric in words
@@ -217,7 +217,7 @@ def test_the_numbers_work_from_python() -> None:
     assert found.limit_packets
     with pytest.raises(tr.ScenarioError, match="give a scenario, or rate and rtt"):
         tr.size(targets=[FULL], rate="10 Mbit/s")
-    with pytest.raises(tr.ScenarioError, match="go without a scenario"):
+    with pytest.raises(tr.ScenarioError, match="replace a scenario"):
         tr.size("scenarios/first.toml", [FULL], rate="10 Mbit/s")
 
 
@@ -250,25 +250,25 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
     running.send_signal(2)
     _, errors = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert "Buffers tried" in errors
+    assert "Tested buffers" in errors
     assert "Smallest queue limit so far: " in errors
     assert f"--store {store}" in errors.replace("\n", "")
 
 
-def test_where_a_goal_is_met_reads_as_a_sentence() -> None:
-    goal = parse_goal(FULL)
+def test_where_a_target_is_met_reads_as_a_sentence() -> None:
+    target = parse_target(FULL)
     answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
     found = {
-        (low, high): where_met(Feasible(goal, low, high, is_one_interval=True), answer)
+        (low, high): where_met(Feasible(target, low, high, is_one_interval=True), answer)
         for low, high in ((0, inf), (1, inf), (5, inf), (0, 45), (5, 45), (0, 1))
     }
     assert found == {
-        (0, inf): "met from the smallest tried upwards",
+        (0, inf): "met from the smallest tested limit upwards",
         (1, inf): "met from 1 packet upwards",
         (5, inf): "met from 5 packets upwards",
-        (0, 45): "met from the smallest tried to 45 packets",
+        (0, 45): "met from the smallest tested limit to 45 packets",
         (5, 45): "met from 5 to 45 packets",
-        (0, 1): "met from the smallest tried to 1 packet",
+        (0, 1): "met from the smallest tested limit to 1 packet",
     }
 
 

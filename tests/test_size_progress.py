@@ -25,7 +25,7 @@ def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
     ("low", "high", "line"),
     [
         (140, 692, "692 packets suffice, 140 packets are too few"),
-        (0, 692, "692 packets suffice, none is known to be too small"),
+        (0, 692, "692 packets suffice, no buffer is known to be too small"),
         (140, float("inf"), None),
     ],
 )

@@ -15,15 +15,15 @@ import pytest
 
 from tailroom.studies.size_study.search import Search, Tried, feasible_limits
 from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
-from tailroom.studies.size_study.targets import Target, parse_goal
+from tailroom.studies.size_study.targets import Target, parse_target
 
 EDGE = 430
-"""The smallest limit whose mean meets the goal."""
+"""The smallest limit whose mean meets the target."""
 SLOPE = 0.0415
 SPREAD = 0.005
 SEEDS = 400
-FULL = parse_goal("utilization >= 98%")
-QUICK = parse_goal("queue_delay_s_p99 <= 6 ms")
+FULL = parse_target("utilization >= 98%")
+QUICK = parse_target("queue_delay_s_p99 <= 6 ms")
 
 
 def mean_utilization(limit: int) -> float:
@@ -56,7 +56,7 @@ class Found:
 
 
 def search(
-    goals: Sequence[Target], seed: int, *, all_runs: bool = False, at_most: int = 32
+    targets: Sequence[Target], seed: int, *, all_runs: bool = False, at_most: int = 32
 ) -> Found:
     """Searches between 80 and 6,600 packets; `all_runs` stops no buffer early."""
     runs = 0
@@ -65,7 +65,7 @@ def search(
         nonlocal runs
         tried = []
         for limit in limits:
-            made_up, verdicts = MadeUp(limit, seed), Verdicts(goals, at_most)
+            made_up, verdicts = MadeUp(limit, seed), Verdicts(targets, at_most)
             made_up.count = at_most if all_runs else next_look(0, at_most)
             while verdicts.look(made_up.values):
                 made_up.count = next_look(made_up.count, at_most)
@@ -79,10 +79,10 @@ def search(
         point: Any = chosen.point
         runs += max(point.count, CONFIRMING_RUNS) - point.count
         point.count = max(point.count, CONFIRMING_RUNS)
-        verdicts = {goal: confirmed(goal, point.values(goal.metric)) for goal in goals}
+        verdicts = {target: confirmed(target, point.values(target.metric)) for target in targets}
         return Tried(chosen.limit, point, verdicts)
 
-    one = Search(goals, look, confirm, precision=0.02, largest=50_000)
+    one = Search(targets, look, confirm, precision=0.02, largest=50_000)
     one.run(80, 6600)
     tried = tuple(one.tried[limit] for limit in sorted(one.tried))
     return Found(one.answer, runs, tried, one.too_small)
@@ -144,7 +144,7 @@ def test_stopping_early_saves_more_than_half_of_the_runs() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_two_goals_are_met_between_their_edges(seed: int) -> None:
+def test_two_targets_are_met_between_their_edges(seed: int) -> None:
     """The delay asks for at most 499 packets, the utilization for 430 and what noise adds."""
     found = search([FULL, QUICK], seed)
     assert found.answer is not None
@@ -154,11 +154,11 @@ def test_two_goals_are_met_between_their_edges(seed: int) -> None:
     assert found.answer <= quick.high < 505
 
 
-def test_goals_apart_conflict_and_each_edge_is_found() -> None:
-    quick = parse_goal("queue_delay_s_p99 <= 3 ms")
+def test_targets_apart_conflict_and_each_edge_is_found() -> None:
+    quick = parse_target("queue_delay_s_p99 <= 3 ms")
     found = search([FULL, quick], 1)
     assert found.answer is None
-    full, fast = (feasible_limits(goal, found.tried) for goal in (FULL, quick))
+    full, fast = (feasible_limits(target, found.tried) for target in (FULL, quick))
     assert EDGE * 0.97 <= full.low <= EDGE * 1.12
     assert 240 <= fast.high <= 252
 

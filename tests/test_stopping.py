@@ -10,13 +10,13 @@ from tailroom.studies.size_study.targets import Target
 
 AT_MOST = 32
 TRIALS = 2000
-GOALS = {True: Target("utilization", at_least=True, bound=0.0), False: Target("loss", False, 0.0)}
+TARGETS = {True: Target("utilization", at_least=True, bound=0.0), False: Target("loss", False, 0.0)}
 
 
-def run_test(values: np.ndarray, goal: Target) -> tuple[bool | None, int]:
+def run_test(values: np.ndarray, target: Target) -> tuple[bool | None, int]:
     """The verdict on runs that come one after the other, and how many of them it took."""
     count = next_look(0, AT_MOST)
-    while (state := judge(goal, values[:count].tolist(), AT_MOST)).wants_more:
+    while (state := judge(target, values[:count].tolist(), AT_MOST)).wants_more:
         count = next_look(count, AT_MOST)
     return state.verdict, count
 
@@ -25,7 +25,7 @@ def run_test(values: np.ndarray, goal: Target) -> tuple[bool | None, int]:
 def trials(offset: float, at_least: bool = True) -> list[tuple[bool | None, int]]:
     """Tests whose mean is this many standard deviations above the bound of 0."""
     draws = np.random.default_rng(17).standard_normal((TRIALS, AT_MOST)) + offset
-    return [run_test(row, GOALS[at_least]) for row in draws]
+    return [run_test(row, TARGETS[at_least]) for row in draws]
 
 
 def share(offset: float, verdict: bool | None, at_least: bool = True) -> float:
@@ -75,11 +75,11 @@ def test_clear_means_take_few_runs_and_hopeless_ones_are_given_up() -> None:
 def test_what_all_runs_would_decide_is_mostly_decided() -> None:
     """Giving up costs at most a sixth of the verdicts that 32 runs at 95 % would give."""
     draws = np.random.default_rng(17).standard_normal((TRIALS, AT_MOST)) + 0.5
-    by_all = [judge(GOALS[True], row.tolist(), AT_MOST).verdict is True for row in draws]
+    by_all = [judge(TARGETS[True], row.tolist(), AT_MOST).verdict is True for row in draws]
     assert share(0.5, True) >= sum(by_all) / TRIALS * 5 / 6
 
 
 def test_equal_values_decide_at_once() -> None:
-    assert judge(GOALS[True], [0.5] * 4, AT_MOST) == State(verdict=True, wants_more=False)
-    assert judge(GOALS[True], [-0.5] * 4, AT_MOST) == State(verdict=False, wants_more=False)
-    assert judge(GOALS[True], [0.0] * 4, AT_MOST) == State(verdict=True, wants_more=False)
+    assert judge(TARGETS[True], [0.5] * 4, AT_MOST) == State(verdict=True, wants_more=False)
+    assert judge(TARGETS[True], [-0.5] * 4, AT_MOST) == State(verdict=False, wants_more=False)
+    assert judge(TARGETS[True], [0.0] * 4, AT_MOST) == State(verdict=True, wants_more=False)

@@ -231,8 +231,12 @@ def test_a_store_whose_making_was_interrupted_is_made(scenario: Path, tmp_path: 
 
 
 NO_STORES = {
-    "newer": (MARKER, '{"format": 2}', "is of format 2, and this tailroom reads 1; use a newer"),
-    "other": ("notes.txt", "mine", "is no store of results; `tailroom sweep FILE --store DIR`"),
+    "newer": (
+        MARKER,
+        '{"format": 2}',
+        "has format 2, and this version of tailroom reads formats up to 1; install a newer",
+    ),
+    "other": ("notes.txt", "mine", "is not a store of results; `tailroom sweep FILE --store DIR`"),
     "damaged": (MARKER, '{"format"', "is damaged; if this is a store, write "),
     "odd": (MARKER, '{"format": true}', "is damaged; if this is a store, write "),
     "older": (MARKER, '{"format": 0}', "is damaged; if this is a store, write "),
@@ -281,7 +285,7 @@ def test_a_store_that_is_not_there_is_not_made_by_asking(
 ) -> None:
     ended = tailroom("results", tmp_path / "nowhere")
     assert ended.status == 2
-    assert "is not there; `tailroom sweep FILE --store DIR` makes one" in ended.errors
+    assert "does not exist; `tailroom sweep FILE --store DIR` creates a store" in ended.errors
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,5 @@
-"""The wheels work in an environment that has neither Rust nor the repository."""
+"""The wheels work in an environment that has neither Rust nor the repository, with the locked
+versions of what they require and with the lowest that they allow."""
 
 import json
 import os
@@ -13,6 +14,36 @@ REPOSITORY = Path(__file__).parents[1]
 UV = Path(sys.executable).with_name("uv")
 UNREACHABLE = ("network connectivity is disabled", "error sending request", "dns error")
 """What uv says where a package is neither in its cache nor to be had."""
+
+ALL_EXTRAS = "cluster,frames,sql"
+USE_OF_EVERY_DEPENDENCY = """
+import tailroom as tr
+
+SHORT = {"duration": "3 s", "measure_from": "1 s"}
+LIMITS = {"links.bottleneck.queue.limit": ["20 packets", "80 packets"]}
+
+
+def main():
+    result = tr.run("first", set=SHORT, series_samples=20)
+    assert len(result.to_pandas("flow_series")) == result.to_polars("flow_series").height > 0
+    assert result._repr_html_().count("<img") == 1
+    result.save("run")
+    sweep = tr.sweep("first", "store", grid=LIMITS, seeds=2, set=SHORT)
+    assert len(sweep.to_pandas()) == 4
+    assert len(sweep.means("utilization")) == 2
+    assert len(tr.predict("first").answers) > 10
+
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        far = tr.sweep("first", "far", grid=LIMITS, seeds=1, set=SHORT, executor=client)
+    assert len(far.to_pandas()) == 2
+
+
+if __name__ == "__main__":
+    main()
+"""
 
 Installed = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -103,3 +134,39 @@ def test_papers_name_the_package_to_install_and_work_once_it_is(
     listed = installed("papers")
     assert listed.returncode == 0, listed.stderr
     assert "barman-2004" in listed.stdout
+
+
+@pytest.fixture(scope="module")
+def lowest(wheels: Path) -> Path:
+    """An environment with both wheels, and the lowest versions of what they name."""
+    place = wheels / "lowest"
+    uv("venv", "--quiet", "--python", sys.executable, place, environment=place)
+    (wheel,) = wheels.glob("tailroom-*.whl")
+    (papers,) = wheels.glob("tailroom_papers-*.whl")
+    uv("pip", "install", "--quiet", "--resolution", "lowest-direct",
+       "--python", place / "bin" / "python", f"{wheel}[{ALL_EXTRAS}]", papers,
+       environment=place)  # fmt: skip
+    return place
+
+
+@pytest.mark.slow
+def test_the_lowest_versions_that_the_wheels_allow_suffice(lowest: Path, tmp_path: Path) -> None:
+    def call(*arguments: str) -> str:
+        done = subprocess.run(
+            [lowest / "bin" / arguments[0], *arguments[1:]],
+            cwd=tmp_path,
+            env={"PATH": str(lowest / "bin"), "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    (tmp_path / "use.py").write_text(USE_OF_EVERY_DEPENDENCY, encoding="utf-8")
+    call("python", "use.py")
+    assert json.loads(call("tailroom", "run", "first", "--set", "duration=30s", "--json"))["links"]
+    assert "4" in call("tailroom", "results", "store", "--sql", "select count(*) from runs")
+    call("tailroom", "plot", "run")
+    call("tailroom", "model", "first")
+    assert "barman-2004" in call("tailroom", "papers")

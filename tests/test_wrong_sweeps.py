@@ -23,15 +23,15 @@ WRONG_OPTIONS = {
     "no key": (["--grid", "=1 packets"], ["KEY=VALUES; give"]),
     "value given twice": (
         ["--grid", f"{LIMIT}=1 packets, 2 packets, 1 packets"],
-        [f"{LIMIT}: '1 packets' comes twice; keep one"],
+        [f"{LIMIT}: '1 packets' is given twice; keep one"],
     ),
     "key given twice": (
         ["--grid", f"{LIMIT}=1 packets", "--grid", f"{LIMIT}=2 packets"],
-        [f"--grid {LIMIT}: is given twice; give all values in one option"],
+        [f"--grid {LIMIT}: the key is given twice; give all its values in one option"],
     ),
     "row given twice": (
         ["--together", "flows.reno.count=1, 2, 1", "--together", f"{LIMIT}=[5, 6, 5]"],
-        ["sweep.together: (1, 5) comes twice; keep one"],
+        ["sweep.together: (1, 5) is given twice; keep one"],
     ),
     "key in grid and together": (
         ["--grid", f"{LIMIT}=1 packets", "--together", f"{LIMIT}=2 packets"],
@@ -39,9 +39,15 @@ WRONG_OPTIONS = {
     ),
     "rows of different length": (
         ["--together", f"{LIMIT}=1 packets, 2 packets", "--together", "flows.reno.count=1,2,3"],
-        [f"{LIMIT} has 2, flows.reno.count has 3 values; give all the same number"],
+        [
+            f"{LIMIT} has 2, flows.reno.count has 3 values; "
+            "give the same number of values for each key"
+        ],
     ),
-    "seed as a key": (["--grid", "seed=1,2"], ["seed is repeated by `seeds`; take it out"]),
+    "seed as a key": (
+        ["--grid", "seed=1,2"],
+        ["seed is not a key to vary; repeat each point with `seeds`"],
+    ),
     "range without an end": (["--grid", f"{RANGE}"], ["is not TOML; give a list"]),
     "range with a typing error": (
         ["--grid", RANGE + ', scala = "log" }'],
@@ -50,11 +56,11 @@ WRONG_OPTIONS = {
     "no seeds": (["--seeds", "0"], ["--seeds"]),
     "too many runs": (
         ["--grid", f"{LIMIT}={{ from = 1, to = 100, points = 100 }}", "--seeds", "101"],
-        ["10,100 runs, more than 10,000; take fewer values or seeds", "--yes"],
+        ["10,100 runs are more than the 10,000 allowed; give fewer values or seeds", "--yes"],
     ),
     "too many runs until": (
         ["--grid", f"{LIMIT}={{ from = 1, to = 1001, points = 1001 }}", "--until", "utilization<1"],
-        ["10,010 runs, more than 10,000", "--yes"],
+        ["10,010 runs are more than the 10,000 allowed", "--yes"],
     ),
     "seeds and until": (
         ["--seeds", "3", "--until", "utilization<0.1"],
@@ -139,7 +145,7 @@ def test_more_runs_are_done_if_asked_for(
     monkeypatch.setattr("tailroom.cli.sweep.MOST_RUNS", 3)
     ended = tailroom("sweep", small, "--store", tmp_path / "store", "--seeds", 4)
     assert ended.status == 2
-    assert "4 runs, more than 3; " in ended.errors
+    assert "4 runs are more than the 3 allowed; " in ended.errors
     assert not (tmp_path / "store").exists()
     ended = tailroom("sweep", small, "--store", tmp_path / "store", "--seeds", 4, "--yes")
     assert ended.status == 0
@@ -160,16 +166,16 @@ def store(tmp_path: Path) -> Path:
     [
         (
             ["--metric", "utilization"],
-            ["there are several sweeps; choose one with --sweep: random"],
+            ["there are several sweeps; choose a sweep with --sweep: random"],
         ),
         (["--sweep", "random"], ["there are several sweeps whose id begins with random; choose"]),
-        (["--sweep", "other"], ["there is no sweep whose id begins with other; choose one"]),
+        (["--sweep", "other"], ["there is no sweep whose id begins with other; choose a sweep"]),
         (["--sql", "SELEC 1"], ["SQL: ", "SELEC"]),
         (["--sql", "SELECT nothing FROM runs"], ["SQL: ", "nothing"]),
         (["--sql", "SELECT * FROM '/etc/passwd'"], ["SQL: "]),
         (["--sql", "COPY runs TO 'stolen.csv'"], ["SQL: "]),
         (["--out", "runs.xls"], ["give a file that ends in .csv or .parquet"]),
-        (["--out", "nowhere/runs.csv"], ["nowhere is no directory; make it first"]),
+        (["--out", "nowhere/runs.csv"], ["nowhere is not a directory; create it first"]),
         (["--sql", "SELECT 1", "--metric", "utilization"], ["--sql and --metric", "one of them"]),
     ],
 )

@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from tailroom import reproduction
-from tailroom.models.square_root_rule import utilization as lower_bound
-from tailroom.reproduction import Claim, Form, Found, Judgement, Part, PointFound, Study, above
+from tailroom.models.rules.square_root_rule import utilization as lower_bound
+from tailroom.reproduction import Claim, Form, Judgement, Part, PartResults, Study, above
 from tailroom.scenario.types import Scenario
 
 BDP = 1550.0
@@ -76,19 +76,19 @@ def _packets(share: float, flows: int) -> int:
     return round(share * BDP / sqrt(flows)) - 1
 
 
-def _points(found: Found) -> Iterator[tuple[int, float, PointFound]]:
+def _points(results: PartResults) -> Iterator[tuple[int, float, reproduction.PointResults]]:
     """Number of flows, buffer in units of RTT * C / sqrt(n), and the runs."""
-    for flows in counts(found.form):
-        points = found.study(str(flows)).points
-        for share, point in zip(shares(found.form), points, strict=True):
+    for flows in counts(results.form):
+        points = results.study(str(flows)).points
+        for share, point in zip(shares(results.form), points, strict=True):
             yield flows, share, point
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """Utilization over the buffer: simulation (points) and the paper's lower bound (lines)."""
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    for place, flows in enumerate(counts(found.form)):
-        points = [(share, point) for count, share, point in _points(found) if count == flows]
+    for place, flows in enumerate(counts(results.form)):
+        points = [(share, point) for count, share, point in _points(results) if count == flows]
         x = [share for share, _ in points]
         y = [100 * point.mean("utilization") for _, point in points]
         axes.plot(x, y, "o", color=f"C{place}", label=f"{flows} flows")
@@ -99,17 +99,17 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def is_enough(found: Found) -> Judgement:
+def is_enough(results: PartResults) -> Judgement:
     """RTT * C / sqrt(n) keeps the link busy."""
     checks = tuple(
         above(f"{flows} flows: utilization", point.interval("utilization"), 0.98, percent=True)
-        for flows, share, point in _points(found)
+        for flows, share, point in _points(results)
         if share == 1
     )
     return Judgement(checks, "The paper asks for a busy link; here that means above 98 %.")
 
 
-def is_a_bound(found: Found) -> Judgement:
+def is_a_bound(results: PartResults) -> Judgement:
     """The normal approximation gives a lower bound of the utilization."""
     checks = tuple(
         above(
@@ -118,7 +118,7 @@ def is_a_bound(found: Found) -> Judgement:
             lower_bound(_packets(share, flows), BDP, flows),
             percent=True,
         )
-        for flows, share, point in _points(found)
+        for flows, share, point in _points(results)
     )
     return Judgement(checks, "The bound assumes independent windows, and does not model timeouts.")
 

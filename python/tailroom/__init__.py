@@ -47,16 +47,18 @@ from tailroom.errors import (
 if TYPE_CHECKING:
     from tailroom.execution.progress import RunProgress
     from tailroom.models.model import Requirement
+    from tailroom.scenario.axis import Axis
     from tailroom.scenario.custom_controls import CongestionControl, RateBasedControl
     from tailroom.scenario.types import Scenario
     from tailroom.simulation.engine_run import run
     from tailroom.simulation.result import Result
+    from tailroom.statistics.intervals import Interval
     from tailroom.storage.result_directory import load
     from tailroom.storage.store import Store
     from tailroom.studies.choice_study.answer import Choice, Choices
     from tailroom.studies.choice_study.study import choices
     from tailroom.studies.phases import PhaseSpread, phase_check
-    from tailroom.studies.prediction import Predictions, predict, predict_over
+    from tailroom.studies.prediction import Curves, Predictions, predict, predict_over
     from tailroom.studies.report_card.evaluation import Evaluation, evaluate
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.size_study.study import size
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AckEvent",
+    "Axis",
     "BeginEvent",
     "Capture",
     "CaptureError",
@@ -78,9 +81,11 @@ __all__ = [
     "CongestionEvent",
     "ControlError",
     "ControlOutput",
+    "Curves",
     "Evaluation",
     "FlowListError",
     "Interrupted",
+    "Interval",
     "LostPacketEvent",
     "MetricError",
     "MissingLibraryError",
@@ -129,16 +134,18 @@ __version__ = build().partition("+")[0]
 _MODULES = {
     "execution.progress": ("RunProgress",),
     "models.model": ("Requirement",),
+    "scenario.axis": ("Axis",),
     "scenario.custom_controls": ("CongestionControl", "RateBasedControl"),
     "scenario.types": ("Scenario",),
     "simulation.engine_run": ("run",),
     "simulation.result": ("Result",),
+    "statistics.intervals": ("Interval",),
     "storage.result_directory": ("load",),
     "storage.store": ("Store",),
     "studies.choice_study.answer": ("Choice", "Choices"),
     "studies.choice_study.study": ("choices",),
     "studies.phases": ("PhaseSpread", "phase_check"),
-    "studies.prediction": ("Predictions", "predict", "predict_over"),
+    "studies.prediction": ("Curves", "Predictions", "predict", "predict_over"),
     "studies.report_card.evaluation": ("Evaluation", "evaluate"),
     "studies.size_study.answer": ("Size",),
     "studies.size_study.study": ("size",),

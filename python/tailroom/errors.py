@@ -1,35 +1,35 @@
-"""Every exception that tailroom raises for its callers.
+"""The exceptions that tailroom defines.
 
 All derive from `TailroomError`, except `Interrupted`, which is a `KeyboardInterrupt`.
 """
 
 
 class TailroomError(Exception):
-    """Base class of tailroom's errors; the message names the place and the remedy."""
+    """Base class of tailroom's errors; a message names the place, the problem and the remedy."""
 
 
 class WrongInputError(TailroomError):
-    """Base class of errors in what the caller gave: a file, a key, an argument."""
+    """Base class of errors in the input: a file, a key of a scenario, an argument."""
 
 
 class ScenarioError(WrongInputError, ValueError):
-    """The scenario is wrong; the message has one line per problem, with its place and remedy."""
+    """The scenario is wrong; the message has one line per problem."""
 
 
 class CaptureError(WrongInputError, ValueError):
-    """The file is not a capture of TCP traffic; the message says what it is."""
+    """The capture cannot be read, or has no TCP flows of the wanted kind."""
 
 
 class FlowListError(WrongInputError, ValueError):
-    """The list of flows cannot be written there."""
+    """The list of flows cannot be read or written."""
 
 
 class MetricError(WrongInputError, ValueError):
-    """No metric, or more than one, has this name; the message lists names."""
+    """No metric or more than one metric has this name; the message lists names."""
 
 
 class TargetError(WrongInputError, ValueError):
-    """A target is malformed, impossible, or contradicts another target."""
+    """A target is malformed or impossible, or contradicts another target."""
 
 
 class QueryError(WrongInputError, ValueError):
@@ -41,15 +41,15 @@ class PaperError(WrongInputError, ValueError):
 
 
 class OutputDirectoryError(WrongInputError, ValueError):
-    """The directory for results is occupied or cannot be written."""
+    """The output directory has content already, or cannot be written."""
 
 
 class StoreError(WrongInputError, ValueError):
-    """The directory is not a store of results, or cannot be used."""
+    """The directory is not a store, or cannot be read or written."""
 
 
 class ClusterError(WrongInputError, RuntimeError):
-    """The cluster cannot perform the runs; the message names the machine and the reason."""
+    """The cluster or executor cannot perform the runs; the message names the machine."""
 
 
 class MissingLibraryError(WrongInputError, ImportError):
@@ -65,7 +65,7 @@ class NotApplicableError(TailroomError):
 
 
 class RunError(TailroomError, RuntimeError):
-    """The run failed."""
+    """A run failed, for example for lack of memory."""
 
 
 class ControlError(RunError):
@@ -73,13 +73,13 @@ class ControlError(RunError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a long piece of work; `known` holds what is known so far.
+    """The user ended a study with Ctrl-C; `known` is the result so far.
 
-    `known` has the type that the function would have returned: for `tailroom.sweep` it is a
-    `SweepResult` with the runs that are finished.
+    `known` has the type that the function returns: for `tailroom.sweep` it is a `SweepResult` with
+    the finished runs, for `tailroom.size` a `Size`.
     """
 
     def __init__(self, known: object) -> None:
-        """Keeps what is known."""
+        """Takes the result so far."""
         super().__init__()
         self.known = known

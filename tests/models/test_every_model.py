@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from tailroom import _engine, models
 from tailroom.errors import NotApplicableError
-from tailroom.models import MODELS, Bottleneck, Requirement, bursts_over_background
+from tailroom.models import MODELS, Bottleneck, Requirement
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
-from tailroom.models.smallest_limit import LEAST_LIMIT
+from tailroom.models.bursts import bursts_over_background
+from tailroom.models.numerics.smallest_limit import LEAST_LIMIT
 from tailroom.models.window_laws import LAWS, law_of
 from tailroom.studies.prediction import Predictions, ask
 from tests.models.links import FIXED, PACKET, dynamic, flows, link, stream
@@ -227,7 +228,7 @@ def test_predicts_where_it_was_made_to(name: str) -> None:
 def test_has_its_name_in_a_file_of_the_package_and_a_source(name: str) -> None:
     model = MODELS[name]
     assert model.name == name
-    assert any(f'name="{name}"' in file.read_text() for file in PACKAGE.glob("*.py"))
+    assert any(f'name="{name}"' in file.read_text() for file in PACKAGE.rglob("*.py"))
     assert model.title
     assert model.source
 

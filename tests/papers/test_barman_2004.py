@@ -7,7 +7,7 @@ import pytest
 
 from tailroom.models import read_bottleneck
 from tailroom.reproduction import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
-from tailroom.reproduction.found import RunFound
+from tailroom.reproduction.part_results import StoredRun
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.scenario.source import ScenarioSource
 from tailroom_papers.barman_2004 import two_flows
@@ -36,8 +36,8 @@ def judgement(done: Reproduction, part: str, name: str) -> Judgement:
     return next(found for claim, found in judged if claim.name == name)
 
 
-def holds(found: Judgement, what: str) -> bool | None:
-    return next(check.holds for check in found.checks if check.what.startswith(what))
+def holds(results: Judgement, what: str) -> bool | None:
+    return next(check.holds for check in results.checks if check.what.startswith(what))
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_rates_are_means_of_the_samples_inside() -> None:
     assert two_flows.rates_between(series, 1.0, 3.0) == [3.0, 6.0]
 
 
-class _Run(RunFound):
+class _Run(StoredRun):
     """A run with a summary of our own."""
 
     def __init__(self, summary: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tailroom.reproduction import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
-from tailroom.reproduction.found import PointFound, RunFound
+from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom_papers.barman_2004 import parking_lot, sensitivity
 from tailroom_papers.barman_2004.interval_curves import ns2_utilization
 from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction, stays_from
@@ -27,8 +27,8 @@ def judgement(done: Reproduction, name: str) -> Judgement:
     return next(found for claim, found in judged if claim.name == name)
 
 
-def holds(found: Judgement, what: str) -> bool | None:
-    return next(check.holds for check in found.checks if check.what.startswith(what))
+def holds(results: Judgement, what: str) -> bool | None:
+    return next(check.holds for check in results.checks if check.what.startswith(what))
 
 
 @pytest.mark.slow
@@ -57,8 +57,8 @@ def test_every_form_tries_variations_of_its_own_base() -> None:
     assert len(keys) == len(set(keys)) == len(names[Form.FULL]) + 1
 
 
-def run(summary: dict[str, Any]) -> RunFound:
-    found = RunFound(None, "", pa.table({}))  # type: ignore[arg-type]
+def run(summary: dict[str, Any]) -> StoredRun:
+    found = StoredRun(None, "", pa.table({}))  # type: ignore[arg-type]
     found.__dict__["summary"] = summary
     return found
 
@@ -89,9 +89,11 @@ def test_the_smallest_buffer_is_that_after_the_last_fall() -> None:
 
 
 def test_a_target_that_one_run_misses_has_no_smallest_buffer() -> None:
-    points = [PointFound({}, tuple(run({"u": u}) for u in us)) for us in ((0.8, 0.8), (1.0, 0.85))]
+    points = [
+        PointResults({}, tuple(run({"u": u}) for u in us)) for us in ((0.8, 0.8), (1.0, 0.85))
+    ]
 
-    def utilization(one: RunFound) -> float:
+    def utilization(one: StoredRun) -> float:
         return float(one.summary["u"])
 
     assert smallest_fraction((0.1, 0.2), points, utilization, 0.9) is None

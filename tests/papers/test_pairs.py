@@ -5,23 +5,23 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
-from tailroom.reproduction.found import PointFound, RunFound
 from tailroom.reproduction.mean_curves import bar_length, draw_means
 from tailroom.reproduction.pairs import difference, ratio
+from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.statistics.intervals import Interval
 
 
-def point(values: dict[int, float | None]) -> PointFound:
+def point(values: dict[int, float | None]) -> PointResults:
     """A run for each seed, whose summary is its value."""
     runs = []
     for seed, value in values.items():
-        run = RunFound(None, "", pa.table({"seed": [seed]}))  # type: ignore[arg-type]
+        run = StoredRun(None, "", pa.table({"seed": [seed]}))  # type: ignore[arg-type]
         run.__dict__["summary"] = {"value": value}
         runs.append(run)
-    return PointFound({}, tuple(runs))
+    return PointResults({}, tuple(runs))
 
 
-def value(run: RunFound) -> float | None:
+def value(run: StoredRun) -> float | None:
     found: float | None = run.summary["value"]
     return found
 

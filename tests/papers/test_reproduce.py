@@ -18,11 +18,11 @@ from tailroom.reproduction import (
     Check,
     Claim,
     Form,
-    Found,
     Judgement,
     Part,
-    PointFound,
-    RunFound,
+    PartResults,
+    PointResults,
+    StoredRun,
     Study,
     Verdict,
     catalogue,
@@ -66,17 +66,17 @@ def studies(form: Form) -> Sequence[Study]:
     return [Study("buffers", SMALL, grid, seeds=form.of(3, 3, 5), keep=("flow_series",))]
 
 
-def judge(found: Found) -> Judgement:
-    small, large = found.study("buffers").points
+def judge(results: PartResults) -> Judgement:
+    small, large = results.study("buffers").points
     full = claim.above("utilization, 20 packets", large.interval("utilization"), 0.9, percent=True)
     empty = claim.below("utilization, 1 packet", small.interval("utilization"), 0.95, percent=True)
     return Judgement((full, empty), f"A queue of {large.mean('queue_packets_mean'):.3g} packets.")
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     figure = Figure()
     axes = figure.subplots()
-    axes.plot([point.mean("utilization") for point in found.study("buffers").points])
+    axes.plot([point.mean("utilization") for point in results.study("buffers").points])
     return figure
 
 
@@ -98,7 +98,7 @@ def test_a_run_that_two_parts_need_is_done_once(done: reproduction.Reproduction)
     assert done.runs == 6
     assert len(list((done.directory / "store" / "runs").iterdir())) == 6
     for part in done.parts:
-        points = part.found.study("buffers").points
+        points = part.results.study("buffers").points
         assert [len(point.runs) for point in points] == [3, 3]
         assert {run.seed for run in points[0].runs} == {1, 2, 3}
         assert points[0].runs[0].table("flow_series").num_rows > 0
@@ -111,7 +111,7 @@ def test_verdicts_come_from_the_store(tmp_path: Path) -> None:
     first = reproduction.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
     assert first.parts[0].judged[0][1].verdict is Verdict.HOLDS
     store = Store(out / "store")
-    for run in first.parts[0].found.study("buffers").points[1].runs:
+    for run in first.parts[0].results.study("buffers").points[1].runs:
         name = "links.bottleneck.utilization"
         place = run.row.column_names.index(name)
         changed = run.row.set_column(place, name, pa.array([0.5]))
@@ -260,21 +260,21 @@ def test_a_report_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> Non
 @pytest.mark.parametrize("names", [["3/4"], [""], [".3"], ["3", "3"]])
 def test_names_are_names_of_files(names: list[str], tmp_path: Path) -> None:
     parts = tuple(Part(name, "Title", studies, draw) for name in names)
-    with pytest.raises(ValueError, match=r"leave out slashes|give each its own"):
+    with pytest.raises(ValueError, match=r"leave out slashes|use each name once"):
         reproduction.Paper("p", "P", "A", "Nowhere", parts, "1 s")
     part = Part("1", "Title", lambda _: [Study(name, SMALL) for name in names], draw)
-    with pytest.raises(ValueError, match=r"leave out slashes|give each its own"):
+    with pytest.raises(ValueError, match=r"leave out slashes|use each name once"):
         reproduction.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
     assert not (tmp_path / "out").exists()
 
 
-def point(values: dict[int, float | None]) -> PointFound:
+def point(values: dict[int, float | None]) -> PointResults:
     """Runs by seed whose only number is this; `None` where it is not defined."""
     rows = [
         pa.table({"seed": [seed], "x": pa.array([value], pa.float64())})
         for seed, value in values.items()
     ]
-    return PointFound({}, tuple(RunFound(cast(Store, None), "", row) for row in rows))
+    return PointResults({}, tuple(StoredRun(cast(Store, None), "", row) for row in rows))
 
 
 def test_pairs_are_of_one_seed() -> None:

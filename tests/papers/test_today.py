@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tailroom import reproduction
-from tailroom.reproduction import Form, Judgement, PointFound, RunFound, Verdict
+from tailroom.reproduction import Form, Judgement, PointResults, StoredRun, Verdict
 from tailroom.reproduction.pairs import difference
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store
@@ -27,8 +27,8 @@ def judgement(done: reproduction.Reproduction, name: str) -> Judgement:
     return next(found for claim, found in judged if claim.name == name)
 
 
-def holds(found: Judgement, begin: str) -> list[bool | None]:
-    return [check.holds for check in found.checks if check.what.startswith(begin)]
+def holds(results: Judgement, begin: str) -> list[bool | None]:
+    return [check.holds for check in results.checks if check.what.startswith(begin)]
 
 
 @pytest.mark.slow
@@ -71,14 +71,14 @@ def test_a_run_of_a_second_is_found_too_short(done: reproduction.Reproduction) -
     assert judgement(done, "cycles-10g").verdict is Verdict.DOES_NOT_HOLD
 
 
-def run(summary: dict[str, Any], seed: int = 1) -> RunFound:
+def run(summary: dict[str, Any], seed: int = 1) -> StoredRun:
     row = pa.table({"summary": [json.dumps(summary)], "seed": [seed]})
-    return RunFound(cast(Store, None), "", row)
+    return StoredRun(cast(Store, None), "", row)
 
 
-def point(*values: float) -> PointFound:
+def point(*values: float) -> PointResults:
     groups = [{"groups": {"a": {"goodput_bps": value}}} for value in values]
-    return PointFound({}, tuple(map(run, groups, range(1, len(values) + 1))))
+    return PointResults({}, tuple(map(run, groups, range(1, len(values) + 1))))
 
 
 def test_cycles_are_means_over_the_flows_of_a_control() -> None:
@@ -114,8 +114,8 @@ def test_what_cubic_gets_of_both() -> None:
 def test_differences_are_taken_seed_by_seed() -> None:
     """2 - 1 and 5 - 2: the mean is 2, the half-width 12.706 sqrt(2) / sqrt(2)."""
 
-    def goodput(found: RunFound) -> float:
-        return float(found.summary["groups"]["a"]["goodput_bps"])
+    def goodput(results: StoredRun) -> float:
+        return float(results.summary["groups"]["a"]["goodput_bps"])
 
     found = difference(point(2, 5), point(1, 2), goodput)
     assert found is not None

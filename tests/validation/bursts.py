@@ -21,8 +21,9 @@ from scipy.optimize import brentq
 from scipy.stats import poisson
 
 import tailroom as tr
-from tailroom.models import Bottleneck, Requirement, read_bottleneck, residual_sawtooth
-from tailroom.models import bursts_over_background as bursts
+from tailroom.models import Bottleneck, Requirement, read_bottleneck
+from tailroom.models.bursts import bursts_over_background as bursts
+from tailroom.models.sawtooth import residual_sawtooth
 from tailroom.models.window_laws import law_of
 from tailroom.scenario.source import ScenarioSource
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import tailroom as tr
-from tailroom.models import Model, Requirement, residual_sawtooth, sawtooth
+from tailroom.models import Model, Requirement
+from tailroom.models.sawtooth import residual_sawtooth, sawtooth
 from tailroom.models.window_laws import law_of
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 

@@ -8,23 +8,23 @@ from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.studies.choice_study.answer import Choices
 
 
-def show(found: Choices, console: Console) -> None:
+def show(compared: Choices, console: Console) -> None:
     """Prints the titles, the tables, and each warning once."""
-    _show_head(found, console)
+    _show_head(compared, console)
     blocks: dict[str, list[tuple[str, str]]] = {}
-    for metric in found.metrics:
+    for metric in compared.metrics:
         owner, name = owner_of(metric)
         blocks.setdefault(owner, []).append((name, metric))
     for owner, metrics in blocks.items():
         # Scenarios may differ in links and groups.
         rows = [
             choice
-            for choice in found.choices
+            for choice in compared.choices
             if any(metric in choice.metrics for _, metric in metrics)
         ]
         names = [
             Column(head, [row.words[place] for row in rows])
-            for place, head in enumerate(found.headings)
+            for place, head in enumerate(compared.headings)
         ]
         columns = [
             Column(heading(name), [cell(name, row.metrics.get(metric)) for row in rows])
@@ -32,28 +32,28 @@ def show(found: Choices, console: Console) -> None:
         ]
         print_block(console, owner, names, columns)
     console.print()
-    for text, whose in found.warnings:
-        all_of_them = len(whose) == len(found.choices) or len(found.choices) == 1
-        concerned = "" if all_of_them else f" ({escape(', '.join(whose))})"
+    for text, names_of_choices in compared.warnings:
+        concerns_all = len(names_of_choices) == len(compared.choices) or len(compared.choices) == 1
+        concerned = "" if concerns_all else f" ({escape(', '.join(names_of_choices))})"
         console.print(f"[yellow]warning:[/yellow]{concerned} {escape(text)}", soft_wrap=True)
 
 
-def _show_head(found: Choices, console: Console) -> None:
-    titles = dict.fromkeys(choice.title for choice in found.choices)
+def _show_head(compared: Choices, console: Console) -> None:
+    titles = dict.fromkeys(choice.title for choice in compared.choices)
     if len(titles) == 1 and (title := next(iter(titles))):
         console.print(f"[bold]{escape(title)}[/bold]")
     elif len(titles) > 1:
         for choice in {
-            choice.title: choice for choice in reversed(found.choices)
+            choice.title: choice for choice in reversed(compared.choices)
         }.values().__reversed__():
             console.print(f"[bold]{escape(choice.words[0])}[/bold]: {escape(choice.title)}")
-    first, last = found.seeds[0], found.seeds[-1]
+    first, last = compared.seeds[0], compared.seeds[-1]
     seeds = f"seed {first}" if first == last else f"means over seeds {first} to {last} +-95 %"
     spans = dict.fromkeys(
-        (choice.measured_from_s, choice.measured_to_s) for choice in found.choices
+        (choice.measured_from_s, choice.measured_to_s) for choice in compared.choices
     )
     if len(spans) == 1:
         seeds += ", statistics from {:g} s to {:g} s".format(*next(iter(spans)))
     console.print(seeds)
-    for note in found.notes:
+    for note in compared.notes:
         console.print(escape(note), soft_wrap=True)

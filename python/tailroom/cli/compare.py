@@ -1,4 +1,4 @@
-"""`tailroom compare`: a simulation and the prediction of every model."""
+"""`tailroom compare`: a simulation compared with the prediction of each model."""
 
 import json as json_text
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def compare(  # noqa: PLR0913 - one argument an option
     link: LinkName = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Simulate a scenario and print what each model says beside it.
+    """Simulate a scenario and compare it with the prediction of each model.
 
     Without --seeds, a single run is simulated, whose sampling error is unknown.
     """
@@ -63,7 +63,7 @@ def compare(  # noqa: PLR0913 - one argument an option
         settings = parse_settings(set_)
         for option, given in (("--store", store), ("--workers", workers), ("--cluster", cluster)):
             if given and seeds is None:
-                raise failures.InputError(f"{option}: is for several runs; give --seeds too")
+                raise failures.InputError(f"{option}: applies to several runs; add --seeds")
         predictions = tailroom.predict(file, link=link, seed=seed, set=settings)
         name = predictions.link.name
         if seeds is None:
@@ -74,8 +74,8 @@ def compare(  # noqa: PLR0913 - one argument an option
             about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
             intervals = None
         else:
-            with runs_bar() as several:
-                found = tailroom.choices(
+            with runs_bar() as runs_progress:
+                choices = tailroom.choices(
                     file,
                     seeds=seeds,
                     seed=seed,
@@ -83,13 +83,15 @@ def compare(  # noqa: PLR0913 - one argument an option
                     store=store,
                     workers=workers,
                     executor=cluster,
-                    progress=several,
+                    progress=runs_progress,
                 )
-            metrics = found.choices[0].metrics
+            metrics = choices.choices[0].metrics
             intervals = {key: metrics.get(f"links.{name}.{key}") for key in QUANTITIES}
-            measured = {key: one.mean if one else None for key, one in intervals.items()}
-            said = {key: _as_dict(one) for key, one in intervals.items()}
-            about = {"seeds": seeds, "simulation": said}
+            measured = {
+                key: interval.mean if interval else None for key, interval in intervals.items()
+            }
+            simulation = {key: _as_dict(interval) for key, interval in intervals.items()}
+            about = {"seeds": seeds, "simulation": simulation}
         if json:
             print(json_text.dumps({**about, **predictions.as_dict()}, indent=2))
         else:
@@ -126,8 +128,8 @@ def _show(
         }
         table.add_row("  95 %, +-", *_cells(widths, None), "")
     for answer in predictions.answers:
-        said = answer.prediction
-        values = {name: getattr(said, name) for name in QUANTITIES} if said else {}
+        prediction = answer.prediction
+        values = {name: getattr(prediction, name) for name in QUANTITIES} if prediction else {}
         if any(value is not None for value in values.values()):
             failing = len(answer.failing)
             verdict = f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "none"
@@ -137,7 +139,7 @@ def _show(
     if intervals:
         count = max(value.count for value in intervals.values() if value)
         console.print(f"'off by' is model minus the mean of {count} runs.")
-    console.print("`tailroom model` lists the violated assumptions and the needed buffers.")
+    console.print("`tailroom model` lists the violated assumptions and the required buffers.")
 
 
 def _cells(values: Values, simulated_utilization: float | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.reports import report_card as evaluation_report
@@ -32,6 +32,7 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
             metavar="CONTROL",
             help='A congestion control of `tailroom list`, "module:Class" of your own, or a table '
             "such as \"{ kind = 'aimd', increase = 2.0 }\".",
+            autocompletion=completion.control_names,
         ),
     ],
     *,
@@ -59,7 +60,7 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
     cluster: ClusterAddress = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Hold a congestion control against Reno and CUBIC on the criteria of RFC 9743.
+    """Compare a congestion control with Reno and CUBIC on the criteria of RFC 9743.
 
     A verdict compares the control with the worse of the two references at each point; the report
     states the threshold and its reason. A verdict is undecided if a 95 % confidence interval
@@ -103,13 +104,13 @@ def show(card: Evaluation, console: Console) -> None:
     """Prints a row per criterion: the verdict, and the values at the decisive point."""
     title = f"{escape(card.control)} against {' and '.join(card.references)}"
     table = report.table_of(title, "criterion, section of RFC 9743", "verdict", *card.controls)
-    for found in card.findings:
-        criterion, colour = found.criterion, COLOURS[found.verdict]
-        values = (found.decisive.values[name] for name in card.controls)
+    for finding in card.findings:
+        criterion, colour = finding.criterion, COLOURS[finding.verdict]
+        values = (finding.decisive.values[name] for name in card.controls)
         table.add_row(
             f"{criterion.title}, {criterion.section}\n"
-            f"[dim]{criterion.quantity}; {escape(found.decisive.label)}[/dim]",
-            f"[{colour}]{found.verdict}[/{colour}]",
+            f"[dim]{criterion.quantity}; {escape(finding.decisive.label)}[/dim]",
+            f"[{colour}]{finding.verdict}[/{colour}]",
             *(f"{value.mean:.4g}\n+-{value.half_width:.2g}" if value else "-" for value in values),
         )
     console.print(table)
@@ -118,15 +119,13 @@ def show(card: Evaluation, console: Console) -> None:
         f"{counts}; {card.runs.num_rows:,} runs. The values are those of the decisive point; "
         "RFC 9743 gives no thresholds, so they are tailroom's."
     )
-    undecided = [found for found in card.findings if not found.judgement.is_decided]
+    undecided = [finding for finding in card.findings if not finding.judgement.is_decided]
     if undecided:
-        words = (f"{found.criterion.title}: {_possible(found)}" for found in undecided)
-        console.print(
-            "Undecided, because an interval contains a threshold; more --seeds may decide:"
-        )
-        for line in words:
-            console.print(f"  {line}")
+        console.print("Undecided, because an interval contains a threshold (raise --seeds):")
+        for finding in undecided:
+            console.print(f"  {finding.criterion.title}: {_possible(finding)}")
 
 
-def _possible(found: Finding) -> str:
-    return str(found.judgement).partition("(")[2].removesuffix(")")
+def _possible(finding: Finding) -> str:
+    """The possible verdicts of an undecided criterion, in words."""
+    return str(finding.judgement).partition("(")[2].removesuffix(")")

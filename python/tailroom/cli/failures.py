@@ -76,11 +76,11 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
         place = f"{error.filename}: " if error.filename else ""
         _end(f"error: {place}{error.strerror or error}; {_kept(error)}", RUN_FAILED, error)
     except KeyboardInterrupt as error:
-        said = ""
+        remedy = ""
         if show_known and isinstance(error, Interrupted):
             with suppress(KeyboardInterrupt):  # a second Ctrl-C ends at once
-                said = f": {show_known(error.known)}"
-        _end(f"interrupted{said}", INTERRUPTED, error)
+                remedy = f": {show_known(error.known)}"
+        _end(f"interrupted{remedy}", INTERRUPTED, error)
     except Exception as error:
         if SHOW_TRACEBACK in os.environ or isinstance(error, typer.Exit):
             raise

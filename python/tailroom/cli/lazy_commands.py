@@ -12,7 +12,7 @@ from typer.main import get_command
 
 @dataclass(frozen=True)
 class Subcommand:
-    """Where a subcommand is, and what the help of its group says of it."""
+    """The location of a subcommand, and its summary in the help of its group."""
 
     place: str
     """`module:name` of a function, or of a `typer.Typer` with subcommands of its own."""
@@ -21,13 +21,14 @@ class Subcommand:
 
 
 class LazyGroup(TyperGroup):
-    """Knows its subcommands by name and summary until one of them is called."""
+    """A group that has only names and summaries of its subcommands until one is called."""
 
     def __init__(self, subcommands: Mapping[str, Subcommand], **settings: Any) -> None:
         """Takes the subcommands in the order of the help; `settings` are those of a group."""
         self._subcommands = subcommands
         known: dict[str, Any] = {
-            name: TyperCommand(name, short_help=one.summary) for name, one in subcommands.items()
+            name: TyperCommand(name, short_help=subcommand.summary)
+            for name, subcommand in subcommands.items()
         }
         super().__init__(commands=known, rich_markup_mode=None, **settings)
 
@@ -38,11 +39,11 @@ class LazyGroup(TyperGroup):
 
     def load(self, name: str | None) -> Any:
         """Imports a subcommand."""
-        if name is None:  # only where the shell completes arguments
+        if name is None:  # only when the shell completes arguments
             return None
         module, _, attribute = self._subcommands[name].place.partition(":")
-        found = getattr(import_module(module), attribute)
-        app = found if isinstance(found, typer.Typer) else _application_of(name, found)
+        target = getattr(import_module(module), attribute)
+        app = target if isinstance(target, typer.Typer) else _application_of(name, target)
         command = get_command(app)
         command.name = name
         return command

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tailroom import _engine
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 from tailroom.scenario.shipped import shipped_scenarios
 
 SCENARIO_KIND = "scenarios"
@@ -23,11 +23,12 @@ def list_components(
         str | None,
         typer.Argument(
             help="Kind of component: congestion, queue, source, slow_start, loss, host or "
-            "scenarios (default: all)."
+            "scenarios (default: all).",
+            autocompletion=completion.component_kinds,
         ),
     ] = None,
 ) -> None:
-    """List what a scenario may be made of, and the shipped scenarios."""
+    """List the components of scenarios and the shipped scenarios."""
     with failures.reported():
         console = Console(highlight=False)
         components = json.loads(_engine.components())

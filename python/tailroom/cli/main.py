@@ -2,12 +2,13 @@
 
 import os
 
+from tailroom.cli.completion import join_words
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
 from tailroom.cli.root_options import root_options
 
 app = LazyGroup(
     {
-        "run": Subcommand("tailroom.cli.run:run", "Simulate a scenario and print what happened."),
+        "run": Subcommand("tailroom.cli.run:run", "Simulate a scenario and print the results."),
         "size": Subcommand(
             "tailroom.cli.size:size_command",
             "Find the smallest buffer that meets every target with 95 % confidence.",
@@ -18,23 +19,23 @@ app = LazyGroup(
         ),
         "results": Subcommand(
             "tailroom.cli.results:results",
-            "Show the sweeps of a store, the points of one, or the answer to a question in SQL.",
+            "Show the sweeps of a store, the points of a sweep, or the answer to an SQL query.",
         ),
         "model": Subcommand(
             "tailroom.cli.model:model",
-            "Ask the analytic models of the literature what a buffer does, in milliseconds.",
+            "Predict the effect of a buffer with the analytic models of the literature.",
         ),
         "compare": Subcommand(
             "tailroom.cli.compare:compare",
-            "Simulate a scenario and print what each model says beside it.",
+            "Simulate a scenario and compare it with the prediction of each model.",
         ),
         "evaluate": Subcommand(
             "tailroom.cli.evaluate:evaluate_command",
-            "Hold a congestion control against Reno and CUBIC on the criteria of RFC 9743.",
+            "Compare a congestion control with Reno and CUBIC on the criteria of RFC 9743.",
         ),
         "plot": Subcommand(
             "tailroom.cli.plot:plot",
-            "Draw windows and queue over time, and what else was recorded; or curves of a sweep.",
+            "Draw the recorded time series of a run, or curves of a sweep.",
         ),
         "import": Subcommand(
             "tailroom.cli.import_capture:import_capture",
@@ -42,7 +43,7 @@ app = LazyGroup(
         ),
         "list": Subcommand(
             "tailroom.cli.list:list_components",
-            "List what a scenario may be made of, and the shipped scenarios.",
+            "List the components of scenarios and the shipped scenarios.",
         ),
         "schema": Subcommand(
             "tailroom.cli.schema:schema", "Print the JSON Schema of the scenario file."
@@ -64,6 +65,7 @@ app = LazyGroup(
 
 def main() -> None:
     """Runs the command line of this process."""
-    # The models' matrices are small: threads of NumPy's BLAS would wait for one another, busily.
+    # The matrices of the models are small, so threads of NumPy's BLAS would only wait busily.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    join_words()
     app()

@@ -1,4 +1,4 @@
-"""Metrics as the cells of a table for people: headings in words, values with their units."""
+"""Metrics as cells of printed tables: headings in words, values with their units."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from tailroom.statistics.intervals import Interval
 
 WIDEST = 14
-"""Longer headings take several lines."""
+"""Largest width of a heading, in characters; longer headings take several lines."""
 
 
 def owner_of(metric: str) -> tuple[str, str]:
-    """Whose a metric is, in words, and its name without that: of `links.core.utilization`."""
+    """The owner of a metric in words, and its name without the owner.
+
+    `links.core.utilization` gives `("Link core", "utilization")`.
+    """
     kind, _, rest = metric.partition(".")
     if kind in ("links", "groups") and "." in rest:
         owner, _, name = rest.partition(".")
@@ -24,7 +27,7 @@ def owner_of(metric: str) -> tuple[str, str]:
 
 
 def heading(name: str) -> str:
-    """The heading of a metric, by its name without its owner."""
+    """The heading of a metric, given its name without the owner."""
     if name.startswith("links.") and name.count(".") == 2:
         _, link, rest = name.split(".")
         return f"{heading(rest)}\nat {link}"
@@ -32,7 +35,7 @@ def heading(name: str) -> str:
 
 
 def in_lines(name: str, widest: int) -> str:
-    """The name of a metric in lines of at most so many characters, where its words allow."""
+    """The name of a metric, broken between words into lines of at most `widest` characters."""
     lines = [""]
     for word in name.replace("_", "_\0").replace(".", ".\0").split("\0"):
         if lines[-1] and len(lines[-1]) + len(word) > widest:
@@ -42,7 +45,7 @@ def in_lines(name: str, widest: int) -> str:
 
 
 def cell(name: str, interval: Interval | None) -> str:
-    """A mean with its unit and, of several seeds, the half-width of its interval below."""
+    """A mean with its unit and, for several seeds, the half-width of its interval below."""
     if interval is None or not isfinite(interval.mean):
         return "-"
     unit, width = metric_of(name).unit, interval.half_width

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
 from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, models_named
 from tailroom.scenario.axis import parse_axis
@@ -19,7 +19,7 @@ from tailroom.studies.prediction import Answer, Curves, Predictions, predict, pr
 PREDICTED = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """Metrics that models predict."""
 CURVES = ("utilization", "loss_fraction")
-"""Those of which curves are printed."""
+"""Metrics whose curves are printed."""
 
 
 def model(  # noqa: PLR0913 - one argument an option
@@ -29,14 +29,19 @@ def model(  # noqa: PLR0913 - one argument an option
     seed: Seed = None,
     link: LinkName = None,
     utilization: Annotated[
-        float, typer.Option(help="Utilization that required buffers are to reach.")
+        float, typer.Option(help="Smallest utilization for the required buffers, a fraction.")
     ] = Requirement.utilization,
     loss: Annotated[
-        float, typer.Option(help="Loss fraction that required buffers are to keep.")
+        float, typer.Option(help="Largest loss for the required buffers, a fraction.")
     ] = Requirement.loss_fraction,
     only: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="NAME", help="Show only this model. May be repeated."),
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Show only this model. May be repeated.",
+            autocompletion=completion.model_names,
+        ),
     ] = None,
     over: Annotated[
         str | None,
@@ -46,6 +51,7 @@ def model(  # noqa: PLR0913 - one argument an option
             '--over links.bottleneck.queue.limit="10 packets, 100 packets"'
             ', a TOML list, or { from = "10 packets", to = "1000 packets", '
             'points = 9, scale = "log" }.',
+            autocompletion=completion.axis_keys,
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
@@ -54,10 +60,10 @@ def model(  # noqa: PLR0913 - one argument an option
         typer.Option(metavar="FILE", help="Draw the curves of --over (.png, .svg or .pdf)."),
     ] = None,
 ) -> None:
-    """Ask the analytic models of the literature what a buffer does, in milliseconds.
+    """Predict the effect of a buffer with the analytic models of the literature.
 
-    Each model states its assumptions. The assumptions that the scenario violates are printed below
-    the table.
+    No simulation is run. Each model states its assumptions; the assumptions that the scenario
+    violates are printed below the table.
     """
     with failures.reported():
         if out:
@@ -68,7 +74,7 @@ def model(  # noqa: PLR0913 - one argument an option
                 "seed": seed,
                 "link": link,
                 "target": Requirement(utilization, loss),
-                "only": [one.name for one in models_named(only or MODELS)],
+                "only": [chosen.name for chosen in models_named(only or MODELS)],
             }
         if over:
             curves = predict_over(file, parse_axis(over), **question)
@@ -89,7 +95,7 @@ def model(  # noqa: PLR0913 - one argument an option
 
 def _check_picture(out: Path, over: str | None) -> None:
     if not over:
-        raise failures.InputError("--out: draws curves only; add --over KEY=VALUES")
+        raise failures.InputError("--out: applies to curves; add --over KEY=VALUES")
     if out.suffix not in (".png", ".svg", ".pdf"):
         raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
 
@@ -111,9 +117,9 @@ def show(predictions: Predictions, console: Console) -> None:
     ]
     _list("Needed limits are for", wanted, console)
     show_failing(applying, console)
-    silent = [answer for answer in predictions.answers if not answer.prediction]
-    others = [(escape(answer.why_not), answer.model.name) for answer in silent]
-    _list("Models that do not apply", others, console)
+    others = [answer for answer in predictions.answers if not answer.prediction]
+    reasons = [(escape(answer.why_not), answer.model.name) for answer in others]
+    _list("Models that do not apply", reasons, console)
     if len(predictions.answers) == 1:
         details = [answer.prediction.details for answer in applying if answer.prediction]
         numbers = [
@@ -124,12 +130,12 @@ def show(predictions: Predictions, console: Console) -> None:
         console.print("\nMore numbers of a single model: --model NAME")
 
 
-def _list(title: str, said: list[tuple[str, str]], console: Console) -> None:
+def _list(title: str, statements: list[tuple[str, str]], console: Console) -> None:
     """Prints each statement (markup) once, with the names of its models."""
-    if said:
+    if statements:
         console.print(f"\n{title}")
-    for statement in dict.fromkeys(text for text, _ in said):
-        names = ", ".join(name for text, name in said if text == statement)
+    for statement in dict.fromkeys(text for text, _ in statements):
+        names = ", ".join(name for text, name in statements if text == statement)
         console.print(f"  {statement}: [dim]{names}[/dim]" if names else f"  {statement}")
 
 
@@ -145,26 +151,27 @@ def _table(answers: list[Answer], link: Bottleneck) -> Table:
     )
     table.columns[0].no_wrap = True
     for answer in answers:
-        said = answer.prediction
-        if said is None:
+        prediction = answer.prediction
+        if prediction is None:
             continue
         failing = len(answer.failing)
         table.add_row(
             answer.model.name,
-            *(report.shown(name, getattr(said, name)) for name in PREDICTED),
-            _needed(said, link),
+            *(report.shown(name, getattr(prediction, name)) for name in PREDICTED),
+            _needed(prediction, link),
             f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "-",
         )
     return table
 
 
-def _needed(said: Prediction, link: Bottleneck) -> str:
-    packets = said.required_packets
+def _needed(prediction: Prediction, link: Bottleneck) -> str:
+    """The required limit in whole packets and in bdp."""
+    packets = prediction.required_packets
     if packets is None:
         return "-"
     if isinf(packets):
         return "none"
-    # Whole packets, upwards; a rounding error is not a packet.
+    # Round up to whole packets, without counting a rounding error as a packet.
     whole = max(1, ceil(packets * (1 - 1e-9)))
     if not link.bdp_packets:
         return f"{whole:,}"
@@ -193,8 +200,9 @@ def _show_curves(curves: Curves, console: Console) -> None:
         for names in _side_by_side(curves.models_predicting(quantity), room):
             table = report.table_of(quantity.replace("_", " "), key, *names)
             columns = [curves.values(name, quantity) for name in names]
-            for value, *said in zip(values, *columns, strict=True):
-                table.add_row(escape(value), *(report.shown(quantity, one) for one in said))
+            for value, *predicted in zip(values, *columns, strict=True):
+                cells = (report.shown(quantity, number) for number in predicted)
+                table.add_row(escape(value), *cells)
             console.print(table)
 
 

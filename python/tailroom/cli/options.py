@@ -5,19 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
     from tailroom.storage.store import Store, SweepRecord
-
-
-def complete_scenario(incomplete: str) -> list[str]:
-    """Names of shipped scenarios and of TOML files that begin so, for the shell."""
-    from tailroom.scenario.shipped import shipped_scenarios  # noqa: PLC0415 - for shells only
-
-    files = [str(path) for path in Path().glob("*.toml")]
-    return [one for one in (*shipped_scenarios(), *files) if one.startswith(incomplete)]
 
 
 ScenarioFile = Annotated[
@@ -28,7 +20,7 @@ ScenarioFile = Annotated[
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
         "for standard input.",
         readable=False,
-        autocompletion=complete_scenario,
+        autocompletion=completion.scenario_names,
     ),
 ]
 
@@ -39,7 +31,7 @@ ScenarioFiles = Annotated[
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
         "for standard input; the results of several files are compared.",
         readable=False,
-        autocompletion=complete_scenario,
+        autocompletion=completion.scenario_names,
     ),
 ]
 
@@ -50,6 +42,7 @@ Settings = Annotated[
         metavar="KEY=VALUE",
         help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
         "May be repeated.",
+        autocompletion=completion.setting_keys,
     ),
 ]
 
@@ -58,7 +51,9 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Replace the scenario's se
 LinkName = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Name of the link (default: the slowest link that carries flows)."
+        metavar="NAME",
+        help="Name of the link (default: the slowest link that carries flows).",
+        autocompletion=completion.link_names,
     ),
 ]
 

@@ -1,5 +1,6 @@
 """`tailroom papers`: reproduce the figures, tables and claims of papers."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.errors import PaperError
@@ -46,13 +47,20 @@ def list_papers(context: typer.Context) -> None:
 @app.command("run")
 def run_paper(  # noqa: PLR0913 - one argument an option
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name of a paper, as `tailroom papers` lists it.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Name of a paper, as `tailroom papers` lists it.",
+            autocompletion=completion.paper_names,
+        ),
     ],
     *,
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PART", help="Reproduce only this figure, table or question. May be repeated."
+            metavar="PART",
+            help="Reproduce only this figure, table or question. May be repeated.",
+            autocompletion=completion.part_names,
         ),
     ] = None,
     quick: Annotated[
@@ -115,18 +123,18 @@ def show(done: "Reproduction", console: Console) -> None:
     table = report.table_of(escape(done.paper.title), "claim", "part", "verdict")
     verdicts = []
     for part in done.parts:
-        for claim, found in part.judged:
-            colour = COLOURS[found.verdict]
-            verdicts.append(str(found.verdict))
+        for claim, judgement in part.judged:
+            colour = COLOURS[judgement.verdict]
+            verdicts.append(str(judgement.verdict))
             table.add_row(
-                f"{escape(claim.text)}\n[dim]{escape(found.why)}[/dim]",
+                f"{escape(claim.text)}\n[dim]{escape(judgement.why)}[/dim]",
                 part.part.name,
-                f"[{colour}]{found.verdict}[/{colour}]",
+                f"[{colour}]{judgement.verdict}[/{colour}]",
             )
     console.print(table)
     console.print(f"{_counted(verdicts)}; {done.runs:,} runs.")
 
 
 def _counted(verdicts: Iterable[str]) -> str:
-    found = list(verdicts)
-    return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in COLOURS)
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in COLOURS)

@@ -20,7 +20,7 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
     if not spreads:
         return
     runs = spreads[0].shifts.count
-    title = f"Phase check: RTTs as written, and {runs} times shifted by less than a packet time"
+    title = f"Phase check: RTTs as written, and {runs} shifts of less than a packet time"
     table = report.table_of(
         title, "metric", "as written\nmean +-95 %", "shifted\nmean +-95 %", "shifted\nrange"
     )
@@ -41,11 +41,11 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
 
 def warn(spreads: Sequence[PhaseSpread], where: str, console: Console) -> None:
     """Prints a warning that names the metrics that depend on phases, if there are any."""
-    found = [spread.metric for spread in spreads if spread.is_phase_dependent]
-    if not found:
+    metrics = [spread.metric for spread in spreads if spread.is_phase_dependent]
+    if not metrics:
         return
     console.print(
-        f"[yellow]warning:[/yellow] {escape(where)}{escape(', '.join(found))}: shifting RTTs by "
+        f"[yellow]warning:[/yellow] {escape(where)}{escape(', '.join(metrics))}: shifting RTTs by "
         "microseconds changes the result (traffic phase effects), so it does not describe the "
         f"network; draw the RTTs of a group, as in {escape('{ uniform = [a, b] }')}, or raise "
         "send_jitter",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import tailroom
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 from tailroom.cli.options import chosen_sweep
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
@@ -62,6 +62,7 @@ def plot(  # noqa: PLR0913 - one argument an option
             metavar="DIR_OR_FILE",
             help="Directory written by `tailroom run --out`, a scenario file to run, or the store "
             "of `tailroom sweep`.",
+            autocompletion=completion.stores_and_scenarios,
         ),
     ],
     *,
@@ -85,7 +86,11 @@ def plot(  # noqa: PLR0913 - one argument an option
     ] = None,
     sweep: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Draw this sweep; the beginning of its id suffices."),
+        typer.Option(
+            metavar="ID",
+            help="Draw this sweep; the beginning of its id suffices.",
+            autocompletion=completion.sweep_ids,
+        ),
     ] = None,
     x: Annotated[
         str | None,
@@ -93,27 +98,43 @@ def plot(  # noqa: PLR0913 - one argument an option
             metavar="KEY",
             help="For a sweep: key of the x axis, or the end of its name, e.g. limit (default: a "
             "queue limit, else the first numeric key).",
+            autocompletion=completion.swept_keys,
         ),
     ] = None,
     y: Annotated[
-        str | None, typer.Option(metavar="KEY", help="For a heat map: key of the y axis.")
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="For a heat map: key of the y axis.",
+            autocompletion=completion.swept_keys,
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="For a sweep: draw this metric. May be repeated."),
+        typer.Option(
+            metavar="NAME",
+            help="For a sweep: draw this metric. May be repeated.",
+            autocompletion=completion.metric_names,
+        ),
     ] = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="For curves: add the prediction of this model. May be repeated."
+            metavar="NAME",
+            help="For curves: add the prediction of this model. May be repeated.",
+            autocompletion=completion.model_names,
         ),
     ] = None,
     link: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For a sweep: draw the metrics of this link."),
+        typer.Option(
+            metavar="NAME",
+            help="For a sweep: draw the metrics of this link.",
+            autocompletion=completion.link_names,
+        ),
     ] = None,
 ) -> None:
-    """Draw windows and queue over time, and what else was recorded; or curves of a sweep.
+    """Draw the recorded time series of a run, or curves of a sweep.
 
     Pictures of a result are written into its directory, pictures of a scenario into the directory
     of the scenario file, pictures of a sweep into the directory `plots` of the store.

@@ -26,7 +26,7 @@ WIDTH_FOR_BAR = 100
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
-    """Gives the function that `tailroom.run` reports to, or `None` without a terminal."""
+    """Yields the progress callback of `tailroom.run`, or `None` without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -56,7 +56,7 @@ def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
 
 @contextmanager
 def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
-    """Gives the function that a study of many runs reports to, or `None` without a terminal."""
+    """Yields the progress callback of a study of many runs, or `None` without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -76,7 +76,7 @@ def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
         spent_s = time.monotonic() - begun
         if spent_s > SHOW_AFTER_S:
             bar.start()
-        rate = f"{(state.done - state.found) / spent_s:.1f} a second"
+        rate = f"{(state.done - state.found) / spent_s:.1f} per second"
         bar.update(task, completed=state.done, total=max(1, state.planned), rate=rate)
 
     try:
@@ -105,16 +105,16 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     )
     task = bar.add_task("size", total=1, bracket="")
     begun = time.monotonic()
-    said = ""
+    printed = ""
 
     def report(state: SizeProgress) -> None:
-        nonlocal said
+        nonlocal printed
         spent_s = time.monotonic() - begun
         if spent_s > SHOW_AFTER_S:
             bar.start()
         bracket = _bracket(state)
-        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S and bracket != said:
-            said = bracket
+        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S and bracket != printed:
+            printed = bracket
             bar.console.print(f"after {spent_s:.0f} s: {bracket}", highlight=False)
         bar.update(task, completed=state.runs, total=state.expected_runs, bracket=bracket)
 
@@ -125,7 +125,11 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
 
 
 def _bracket(state: SizeProgress) -> str:
-    """The interval in which the answer lies with 95 % confidence, in words."""
-    few = f"{state.low:,} packets are too few" if state.low else ""
-    enough = f"{state.high:,.0f} packets suffice" if isfinite(state.high) else "none suffices yet"
-    return f"{enough}, {few or 'none is known to be too small'}"
+    """The bracket of the answer, with 95 % confidence, in words."""
+    low = (
+        f"{state.low:,} packets are too few" if state.low else "no buffer is known to be too small"
+    )
+    high = (
+        f"{state.high:,.0f} packets suffice" if isfinite(state.high) else "no buffer suffices yet"
+    )
+    return f"{high}, {low}"

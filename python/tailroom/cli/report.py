@@ -1,4 +1,4 @@
-"""A result as tables for people."""
+"""A result as printed tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,13 +17,13 @@ SEEDS_CHANGE_NOTHING = (
     "no confidence intervals; one seed suffices, or let flows start at random: "
     'start = { uniform = ["0 s", "1 s"] }'
 )
-"""A warning."""
+"""Warning about a scenario without randomness."""
 MOST_FLOWS = 20
-"""More flows are shown as groups only."""
+"""Maximum number of flows that are printed one by one."""
 
 
 def show(result: Result, console: Console) -> None:
-    """Prints links, groups, few flows one by one, warnings and the speed of the run."""
+    """Prints links, groups, up to `MOST_FLOWS` flows, warnings and the speed of the run."""
     summary = result.summary
     if summary["title"]:
         console.print(f"[bold]{escape(summary['title'])}[/bold]", highlight=False)
@@ -37,11 +37,13 @@ def show(result: Result, console: Console) -> None:
         console.print(_disciplines(result))
     if any(link["regime"] != "elastic" or link["offered_load"] for link in result.links.values()):
         console.print(_sharing(result))
-    controlled = {name: one for name, one in result.groups.items() if one["congestion"] is not None}
+    controlled = {
+        name: group for name, group in result.groups.items() if group["congestion"] is not None
+    }
     if controlled:
         console.print(_groups(controlled))
     if len(controlled) < len(result.groups):
-        others = {name: one for name, one in result.groups.items() if name not in controlled}
+        others = {name: group for name, group in result.groups.items() if name not in controlled}
         console.print(_unacknowledged(others))
     if any(group["size_classes"] for group in result.groups.values()):
         console.print(_sizes(result))
@@ -83,16 +85,16 @@ def _links(result: Result) -> Table:
 def _disciplines(result: Result) -> Table:
     table = table_of("Queue disciplines", "link", "kind", "reports", "value")
     for name, link in result.links.items():
-        whose = (escape(name), link["discipline"])
+        first_cells = (escape(name), link["discipline"])
         for quantity, value in link["discipline_state"].items():
-            table.add_row(*whose, quantity, number(value, "{:,.6g}"))
-            whose = ("", "")
+            table.add_row(*first_cells, quantity, number(value, "{:,.6g}"))
+            first_cells = ("", "")
     return table
 
 
 def _sharing(result: Result) -> Table:
     table = table_of(
-        "Who shares the links",
+        "Sharing of the links",
         "link",
         "regime",
         "offered\nload",
@@ -124,10 +126,10 @@ def _sizes(result: Result) -> Table:
         "slowdown\nmean / p99",
     )
     for name, group in result.groups.items():
-        whose = escape(name)
+        first_cell = escape(name)
         for sizes in group["size_classes"]:
             table.add_row(
-                whose,
+                first_cell,
                 size(sizes["from_bytes"]),
                 of(sizes, "completed_flows"),
                 of(sizes, "unfinished_flows"),
@@ -135,7 +137,7 @@ def _sizes(result: Result) -> Table:
                 f"{of(sizes, 'completion_time_s_mean')}\n{of(sizes, 'completion_time_s_p99')}",
                 f"{of(sizes, 'slowdown_mean')} / {of(sizes, 'slowdown_p99')}",
             )
-            whose = ""
+            first_cell = ""
     return table
 
 
@@ -212,12 +214,12 @@ def _speed(summary: Mapping[str, Any]) -> str:
     wall_s = timing["wall_s"]
     line = f"{timing['packet_hops']:,} packet-hops in {wall_s:.2f} s"
     if timing["ns_per_packet_hop"] is not None:
-        line += f", {timing['ns_per_packet_hop']:.1f} ns each"
+        line += f", {timing['ns_per_packet_hop']:.1f} ns per packet-hop"
     return f"{line}, {summary['measured_to_s'] / wall_s:,.1f} times real time"
 
 
 def number(value: float | None, layout: str) -> str:
-    """Writes a number, or a dash for one that is not defined."""
+    """Writes a number, or a dash if it is undefined."""
     return "-" if value is None else layout.format(value)
 
 
@@ -227,7 +229,7 @@ def of(values: Mapping[str, Any], metric: str) -> str:
 
 
 def shown(metric: str, value: float | None) -> str:
-    """Writes a value of a metric with its unit, or a dash for one that is not defined."""
+    """Writes a value of a metric with its unit, or a dash if it is undefined."""
     return "-" if value is None else metric_of(metric).unit.brief(value)
 
 
@@ -237,17 +239,17 @@ def count(value: float | None) -> str:
 
 
 def packets(value: float | None) -> str:
-    """Writes a number of packets that need not be whole."""
+    """Writes a number of packets, which may be a fraction."""
     return "-" if value is None else metric_units.packets(value)
 
 
 def rate(value_bps: float) -> str:
-    """Writes a rate with the prefix that suits it."""
+    """Writes a rate, in bit/s, with an SI prefix."""
     return metric_units.rate(value_bps)
 
 
 def loss_and_marks(link: Mapping[str, Any]) -> str:
-    """Writes the share of arrivals that was dropped and, where there are any, marked."""
+    """Writes the fraction of arrivals that were dropped and, if there are any, marked."""
     loss, marks = shown("loss_fraction", link["loss_fraction"]), link["marks_packets"]
     if not marks:
         return loss
@@ -260,7 +262,7 @@ def mean_and_p99(group: dict[str, Any], quantity: str) -> str:
 
 
 def size(value_bytes: float) -> str:
-    """Writes a size with the prefix that suits it."""
+    """Writes a size, in bytes, with an SI prefix."""
     for unit_bytes, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if value_bytes >= unit_bytes:
             return f"{value_bytes / unit_bytes:g} {unit}"

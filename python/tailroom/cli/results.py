@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.cli import failures, report
+from tailroom.cli import completion, failures, report
 from tailroom.cli.options import chosen_sweep
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
@@ -22,7 +22,7 @@ from tailroom.studies.sweep_study.study import SweepResult
 from tailroom.studies.sweep_study.tables import all_runs, means, runs_of
 
 LONGEST_TEXT = 200
-"""Characters of a text in printed CSV; a scenario has thousands."""
+"""Maximum length of a text in printed CSV, in characters; a scenario has thousands."""
 
 
 def results(  # noqa: PLR0913 - one argument an option
@@ -30,12 +30,18 @@ def results(  # noqa: PLR0913 - one argument an option
     *,
     sweep: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Show only this sweep; the beginning of its id suffices."),
+        typer.Option(
+            metavar="ID",
+            help="Show only this sweep; the beginning of its id suffices.",
+            autocompletion=completion.sweep_ids,
+        ),
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Show mean and 95 % interval of this metric at each point."
+            metavar="NAME",
+            help="Show mean and 95 % interval of this metric at each point.",
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     sql: Annotated[
@@ -59,7 +65,7 @@ def results(  # noqa: PLR0913 - one argument an option
         ),
     ] = False,
 ) -> None:
-    """Show the sweeps of a store, the points of one, or the answer to a question in SQL.
+    """Show the sweeps of a store, the points of a sweep, or the answer to an SQL query.
 
     --out writes a table into a file: the runs of --sweep (of all sweeps if left out) with their
     settings and every metric, the means of --metric, or the answer to --sql.
@@ -116,9 +122,12 @@ def _check_out(path: Path) -> None:
     if path.suffix not in (".csv", ".parquet"):
         raise failures.InputError(f"--out {path}: give a file that ends in .csv or .parquet")
     if path.exists():
-        raise failures.InputError(f"--out {path}: is there already; choose another file")
+        raise failures.InputError(f"--out {path}: the file exists; choose another name")
     if not path.parent.is_dir():
-        raise failures.InputError(f"--out {path}: {path.parent} is no directory; make it first")
+        raise failures.InputError(
+            f"--out {path}: {path.parent} is not a directory; create it first, or choose another "
+            "directory"
+        )
 
 
 def _write(table: pa.Table, path: Path) -> None:

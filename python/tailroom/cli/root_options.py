@@ -26,10 +26,10 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Has the options of the root command."""
+    """A callback whose parameters are the options of the root command."""
 
 
 def root_options() -> list[Any]:
-    """The options, completion for bash, zsh and fish among them, for the group of commands."""
+    """The options of the root command, with those for shell completion (bash, zsh, fish)."""
     app = typer.Typer(callback=_root, rich_markup_mode=None)
     return list(get_command(app).params)

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 import tailroom
-from tailroom.cli import failures, phases, report
+from tailroom.cli import completion, failures, phases, report
 from tailroom.cli.options import (
     ClusterAddress,
     ScenarioFiles,
@@ -40,6 +40,7 @@ def run(  # noqa: PLR0913 - one argument an option
             "--vary links.bottleneck.queue=codel,pie,fq_codel. A queue named by a word keeps the "
             "scenario's limit. Values are written as for `tailroom sweep --grid`. May be repeated: "
             "every combination is a choice.",
+            autocompletion=completion.axis_keys,
         ),
     ] = None,
     metric: Annotated[
@@ -48,6 +49,7 @@ def run(  # noqa: PLR0913 - one argument an option
             metavar="NAME",
             help="Show this metric of each choice, e.g. --metric call.loss_fraction. Names are "
             "those of --json; the end of a name suffices if it is unambiguous. May be repeated.",
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     seeds: Annotated[
@@ -85,7 +87,7 @@ def run(  # noqa: PLR0913 - one argument an option
     workers: Workers = None,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Simulate a scenario and print what happened.
+    """Simulate a scenario and print the results.
 
     Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
     `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
@@ -106,7 +108,7 @@ def run(  # noqa: PLR0913 - one argument an option
         for option, given in options.items():
             if given and not (phase_check and option != "--store"):
                 raise failures.InputError(
-                    f"{option}: is for several runs; leave it out, or add --vary, --seeds or "
+                    f"{option}: applies to several runs; leave it out, or add --vary, --seeds or "
                     "another FILE"
                 )
         checked = where if phase_check else None
@@ -115,7 +117,7 @@ def run(  # noqa: PLR0913 - one argument an option
 
 @dataclass(frozen=True)
 class _Where:
-    """Where several runs are performed."""
+    """The machine or cluster that performs several runs."""
 
     workers: int | None
     cluster: str | None
@@ -147,7 +149,7 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
     from tailroom.studies.choice_study import answer as choice_answer  # noqa: PLC0415
 
     with output_directory(out) if out else nullcontext() as staging, runs_bar() as progress:
-        found = tailroom.choices(
+        compared = tailroom.choices(
             wanted.files,
             wanted.vary,
             metrics=wanted.metrics,
@@ -160,11 +162,11 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
             progress=progress,
         )
         if staging:
-            choice_answer.write(found, staging)
+            choice_answer.write(compared, staging)
     if json:
-        print(choice_answer.text_of(found, every_metric=not wanted.metrics), end="")
+        print(choice_answer.text_of(compared, every_metric=not wanted.metrics), end="")
         return
-    choices.show(found, Console(highlight=False))
+    choices.show(compared, Console(highlight=False))
     if out:
         print(f"Table, scenarios and picture are in {out}")
 
@@ -178,7 +180,7 @@ def _run_one(  # noqa: PLR0913 - one argument an option
     out: Path | None,
     phase_check: _Where | None,
 ) -> None:
-    """Simulates one scenario with one seed, and checks phases where `phase_check` says."""
+    """Simulates one scenario with one seed, with a phase check if `phase_check` is given."""
     with output_directory(out) if out else nullcontext() as staging:
         with progress_bar() as progress:
             result = tailroom.run(
@@ -216,4 +218,4 @@ def _automatic(result: tailroom.Result) -> str:
     if "series" in tomllib.loads(result.scenario):
         return ""
     interval_s = result.series("queue")["time_s"][0].as_py()
-    return f" (a sample each {interval_s:g} s, as the scenario has no [series])"
+    return f" (one sample per {interval_s:g} s, as the scenario has no [series])"

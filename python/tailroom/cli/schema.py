@@ -1,4 +1,4 @@
-"""`tailroom schema`: the scenario format for editors and other programs."""
+"""`tailroom schema`: the JSON Schema of the scenario format, for editors and other programs."""
 
 import json
 

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from tailroom import ScenarioError
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 from tailroom.cli.options import ClusterAddress, LinkName, Settings, Workers, parse_settings
 from tailroom.cli.progress import size_bar
 from tailroom.cli.size_report import as_dict, show
@@ -28,15 +28,17 @@ def size_command(  # noqa: PLR0913 - one argument an option
             help="Scenario file (TOML), name of a shipped scenario, or - for standard input; or "
             "give --rate and --rtt.",
             readable=False,
+            autocompletion=completion.scenario_names,
         ),
     ] = None,
     *,
     target: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GOAL",
+            metavar="TARGET",
             help='Target that the buffer must meet, e.g. --target "utilization >= 98%" '
             '--target "queue_delay_s_p99 <= 5ms". May be repeated.',
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     rate: Annotated[
@@ -55,14 +57,20 @@ def size_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     congestion: Annotated[
         str | None,
-        typer.Option(help="Without FILE: congestion control of all flows (default: cubic)."),
+        typer.Option(
+            help="Without FILE: congestion control of all flows (default: cubic).",
+            autocompletion=completion.control_names,
+        ),
     ] = None,
     duration: Annotated[
         str | None, typer.Option(help="Without FILE: simulated duration of a run, e.g. 60s.")
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="Without FILE: profile of the hosts, linux (default) or plain."),
+        typer.Option(
+            help="Without FILE: profile of the hosts, linux (default) or plain.",
+            autocompletion=completion.host_names,
+        ),
     ] = None,
     set_: Settings = None,
     link: LinkName = None,
@@ -87,9 +95,9 @@ def size_command(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 
-    The models of the literature bound the search, simulation decides. If no buffer meets all
-    targets, the answer lists the limits that meet each target and the pairs of targets that
-    conflict, and the exit status is 4.
+    The models of the literature give the initial range, and simulations give the answer. If no
+    buffer meets all targets, the answer lists the limits that meet each target and the pairs of
+    targets that conflict, and the exit status is 4.
     """
     with failures.reported(_show_known):
         if out and out.suffix not in (".png", ".svg", ".pdf"):

@@ -20,14 +20,14 @@ def as_dict(answer: Size) -> dict[str, Any]:
     return {
         "link": answer.link.name,
         "link_chosen": answer.link_chosen or None,
-        "goals": [str(goal) for goal in answer.goals],
+        "targets": [str(target) for target in answer.targets],
         "limit": None if packets is None else _amounts(answer, packets),
         "too_small_packets": answer.too_small_packets,
         "depends_on_seed": not answer.repeats_itself,
         "metrics": _metrics(answer.chosen, answer) if answer.chosen else None,
         "feasible": [
             {
-                "goal": str(feasible.goal),
+                "target": str(feasible.target),
                 "from_packets": feasible.low if isfinite(feasible.low) else None,
                 "to_packets": feasible.high if isfinite(feasible.high) else None,
                 "met_somewhere": isfinite(feasible.low),
@@ -35,7 +35,7 @@ def as_dict(answer: Size) -> dict[str, Any]:
             }
             for feasible in answer.feasible
         ],
-        "conflicts": [[str(goal), str(other)] for goal, other in answer.conflicts],
+        "conflicts": [[str(target), str(other)] for target, other in answer.conflicts],
         "choices": [choice.limit for choice in answer.choices],
         "tried": [
             {"limit_packets": tried.limit, "runs": len(tried.point.keys), **_metrics(tried, answer)}
@@ -59,7 +59,7 @@ def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
 
 def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
     """Mean and half-width of the targets' metrics and of the shown metrics."""
-    names = dict.fromkeys([*(goal.metric for goal in answer.goals), *answer.shown_metrics])
+    names = dict.fromkeys([*(target.metric for target in answer.targets), *answer.shown_metrics])
     intervals = {name: tried.interval(name) for name in names}
     return {
         name: {
@@ -71,7 +71,7 @@ def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
 
 
 def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
-    """Prints the answer, the other choices, the buffers tried, and the models' rules.
+    """Prints the answer, the other choices, the tested buffers, and the models' rules.
 
     Args:
         answer: The result of the search.
@@ -82,10 +82,10 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if answer.repeats_itself:
         warning = escape(report.SEEDS_CHANGE_NOTHING)
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
-    for goal, arrivals in answer.unresolved_targets:
+    for target, arrivals in answer.unresolved_targets:
         console.print(
-            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: none of only "
-            f"{arrivals:,} packets was lost; use a longer duration",
+            f"  [yellow]warning:[/yellow] {escape(str(target))} is not certain: the runs have only "
+            f"{arrivals:,} packets, of which none was lost; use a longer duration",
             soft_wrap=True,
         )
     if answer.choices:
@@ -93,8 +93,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     console.print(_tried(answer))
     if any(tried.verdict is None for tried in answer.tried):
         console.print(
-            "open: the runs do not decide with 95 % confidence, so the buffer counts as too small; "
-            "raise --at-most for more runs, or use a longer duration",
+            "open: the runs are not conclusive with 95 % confidence, so the buffer counts as too "
+            "small; raise --at-most for more runs, or use a longer duration",
             soft_wrap=True,
         )
     phases.show(answer.phases, console)
@@ -115,7 +115,7 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     if answer.link_chosen:
         console.print(f"  {escape(answer.link_chosen)}", soft_wrap=True)
     if packets is None:
-        console.print("[bold red]No buffer that was tried meets every target.[/bold red]")
+        console.print("[bold red]No tested buffer meets every target.[/bold red]")
     else:
         amounts = _amounts(answer, packets)
         bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
@@ -126,9 +126,9 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
         )
         _show_undecided(answer, console)
     for feasible in answer.feasible:
-        console.print(f"  {escape(str(feasible.goal))}: {where_met(feasible, answer)}")
-    for goal, other in answer.conflicts:
-        console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
+        console.print(f"  {escape(str(feasible.target))}: {where_met(feasible, answer)}")
+    for target, other in answer.conflicts:
+        console.print(f"  [red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
 
 
 def _packets(number: float) -> str:
@@ -177,17 +177,17 @@ def where_met(feasible: Feasible, answer: Size) -> str:
     if isinf(feasible.low):
         return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
     if isfinite(feasible.high):
-        low = f"{feasible.low:,.0f}" if feasible.low else "the smallest tried"
+        low = f"{feasible.low:,.0f}" if feasible.low else "the smallest tested limit"
         where = f"{low} to {_packets(feasible.high)}"
     else:
-        where = f"{_packets(feasible.low) if feasible.low else 'the smallest tried'} upwards"
-    gaps = "" if feasible.is_one_interval else "; not at every limit between: not monotone"
+        where = f"{_packets(feasible.low) if feasible.low else 'the smallest tested limit'} upwards"
+    gaps = "" if feasible.is_one_interval else ", but not at every limit between (not monotone)"
     return f"met from {where}{gaps}"
 
 
 def _tried(answer: Size) -> Any:
-    metrics = list(dict.fromkeys(goal.metric for goal in answer.goals))
-    table = report.table_of("Buffers tried", "limit", "runs", *metrics, "verdict")
+    metrics = list(dict.fromkeys(target.metric for target in answer.targets))
+    table = report.table_of("Tested buffers", "limit", "runs", *metrics, "verdict")
     words = {True: "meets all", False: "[red]misses[/red]", None: "open"}
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
@@ -199,7 +199,7 @@ def _tried(answer: Size) -> Any:
 
 def _show_models(answer: Size, console: Console) -> None:
     table = report.table_of(
-        "What the literature asks for", "model", "packets", "bdp", "for", "failing\nassumptions"
+        "Buffers that models require", "model", "packets", "bdp", "for", "failing\nassumptions"
     )
     # Names are not folded; the purpose of a limit may take several lines.
     table.columns[0].no_wrap, table.columns[3].no_wrap = True, False

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 from tailroom.cli.options import (
     ClusterAddress,
     ScenarioFile,
@@ -37,6 +37,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             help='Vary a key, e.g. --grid links.bottleneck.queue.limit="10 packets, 100 packets", '
             'a TOML list, or { from = "10 packets", to = "1000 packets", points = 9, '
             'scale = "log" }. Every combination is a point. May be repeated.',
+            autocompletion=completion.axis_keys,
         ),
     ] = None,
     together: Annotated[
@@ -45,10 +46,12 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             metavar="KEY=VALUES",
             help="Vary several keys together, row by row: the first value of a key goes with "
             "the first values of the others. May be repeated.",
+            autocompletion=completion.axis_keys,
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs per point (default: 5, or as in [sweep]).")
+        int | None,
+        typer.Option(min=1, help="Number of runs per point (default: 5, or as in [sweep])."),
     ] = None,
     until: Annotated[
         str | None,
@@ -56,10 +59,11 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             metavar="METRIC<WIDTH",
             help="Repeat each point until the half-width of the 95 % confidence interval of a "
             'metric is at most WIDTH, e.g. --until "utilization<0.005".',
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     at_most: Annotated[
-        int, typer.Option(min=2, help="Runs after which --until gives a point up.")
+        int, typer.Option(min=2, help="With --until: maximum number of runs per point.")
     ] = Precision.at_most,
     set_: Settings = None,
     series: Annotated[
@@ -87,6 +91,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             "--metric call.loss_fraction (default: utilization, loss and mean queueing delay of "
             "the links that vary, else of all links). The store has every metric. May be "
             "repeated.",
+            autocompletion=completion.metric_names,
         ),
     ] = None,
     yes: Annotated[
@@ -127,7 +132,7 @@ def _show_known(result: SweepResult) -> str:
     if done:
         show(result, Console(highlight=False), only_finished=True)
     return (
-        f"{done:,} of {sum(len(point['runs']) for point in result.record.points):,} runs are kept; "
+        f"{done:,} of {result.planned_runs:,} runs are kept; "
         f"to continue, give the same command again: {failures.this_command()}"
     )
 

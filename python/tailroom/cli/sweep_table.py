@@ -68,10 +68,10 @@ def _show_points(
     means = {metric: result.intervals(metric) for metric in names}
     by_point = result.phase_spreads(names)
     spreads = [{spread.metric: spread for spread in point} for point in by_point]
-    who = _settings(result, shown)
+    names_of_points = _settings(result, shown)
     counts = [finished[place] for place in shown]
     if len(set(counts)) > 1:
-        who.append(Column("runs", [str(count) for count in counts]))
+        names_of_points.append(Column("runs", [str(count) for count in counts]))
     for title, block in blocks.items():
         columns = [
             Column(
@@ -84,7 +84,7 @@ def _show_points(
             for heading, metric in block.items()
         ]
         heading = ", ".join(filter(None, [f"Sweep {result.record.id}", title]))
-        print_block(console, heading, who, columns)
+        print_block(console, heading, names_of_points, columns)
 
 
 def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
@@ -157,9 +157,9 @@ def _show_phases(result: SweepResult, console: Console) -> None:
     """Warns of the points at which any metric depends on phases."""
     lines = []
     for point, spreads in zip(result.record.points, result.phase_spreads(), strict=True):
-        found = [spread.metric for spread in spreads if spread.is_phase_dependent]
-        if found:
-            lines.append(f"{_named(result, point['settings'])}: {', '.join(found)}")
+        dependent = [spread.metric for spread in spreads if spread.is_phase_dependent]
+        if dependent:
+            lines.append(f"{_named(result, point['settings'])}: {', '.join(dependent)}")
     if lines:
         _warn(
             console,

@@ -72,10 +72,10 @@ class NumberTable(Table):
         """The width of a column's longest word, and of its longest line."""
         wide = options.update_width(10_000)
         cells = [self._heading(index), *self.columns[index].cells]
-        found = [Measurement.get(console, wide, cell) for cell in cells]
+        measured = [Measurement.get(console, wide, cell) for cell in cells]
         return Measurement(
-            max(measurement.minimum for measurement in found),
-            max(measurement.maximum for measurement in found),
+            max(measurement.minimum for measurement in measured),
+            max(measurement.maximum for measurement in measured),
         )
 
     def _heading(self, index: int) -> str:

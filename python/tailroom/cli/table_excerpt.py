@@ -1,4 +1,4 @@
-"""The first rows and columns of a large table, as far as they fit a terminal."""
+"""The first rows and columns of a large table that fit a terminal."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from tailroom.cli.blocks import GAP, Column, print_block
 
 MOST_ROWS = 40
 LONGEST_CELL = 30
-"""Characters shown of a cell."""
+"""Maximum number of characters that are shown of a cell."""
 
 
 def print_excerpt(table: pa.Table, console: Console) -> None:

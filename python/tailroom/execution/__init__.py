@@ -1,1 +1,1 @@
-"""Performs the runs of a study: in threads, processes, any executor, or on a Dask cluster."""
+"""Performs the runs of a study in threads, in processes, on any executor, or on a Dask cluster."""

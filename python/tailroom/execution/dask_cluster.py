@@ -25,25 +25,28 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S = 10.0
 """Time for the scheduler to answer, and for the first worker to join."""
 FEWEST_AT_A_TIME = 64
-"""Minimum number of runs that are submitted, so that a cluster that grows with its work grows."""
+"""Minimum number of submitted runs, because an adaptive cluster grows with its queue."""
 REFRESH_S = 5.0
-"""Time after which the number of the cluster's threads is read again."""
+"""Time after which the number of threads of the cluster is read again."""
 SAME_TAILROOM = "install the same tailroom on every machine"
-SAME_FILES = "files that a scenario names must be at the same path on every machine"
+SAME_FILES = "put the files that a scenario names at the same path on every machine"
 
 
 @contextmanager
 def connected(cluster: "str | Client") -> "Iterator[Cluster]":
     """Yields a cluster: connects to the scheduler at an address, or uses the given client.
 
-    A connection made here is closed in the end; a client stays open.
+    A connection to an address is closed in the end; a given client stays open.
+
+    Args:
+        cluster: Address of a Dask scheduler (`"tcp://HOST:PORT"`), or a client.
 
     Raises:
         ClusterError: Dask is not installed, the scheduler does not answer, or a worker cannot
             perform runs.
     """
     try:
-        import distributed  # noqa: PLC0415 - an extra, and it takes half a second
+        import distributed  # noqa: PLC0415 - optional, and its import takes half a second
     except ImportError as error:
         raise ClusterError(
             f'a cluster needs Dask ({error}); install it: pip install "tailroom[cluster]"'
@@ -52,18 +55,18 @@ def connected(cluster: "str | Client") -> "Iterator[Cluster]":
         yield Cluster(cluster)
         return
     # A client that could not connect closes itself when it is garbage-collected. If that happens
-    # while another client starts, each waits for the other's lock forever.
+    # while another client starts, the two clients wait for each other's locks forever.
     gc.collect()
     try:
         client = distributed.Client(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:
         raise ClusterError(
-            f"cluster {cluster}: no scheduler answers there: {_first_line(error)}; "
-            "give its address as `dask scheduler` prints it, e.g. tcp://192.0.2.1:8786"
+            f"cluster {cluster}: no scheduler answers at this address: {_first_line(error)}; "
+            "give the address as `dask scheduler` prints it, e.g. tcp://192.0.2.1:8786"
         ) from None
     log = logging.getLogger("distributed.client")
     level = log.level
-    log.setLevel(logging.CRITICAL)  # the error below says it in one line
+    log.setLevel(logging.CRITICAL)  # a `ClusterError` reports a lost connection in one line
     try:
         with client:
             yield Cluster(client)
@@ -72,13 +75,14 @@ def connected(cluster: "str | Client") -> "Iterator[Cluster]":
 
 
 class Cluster:
-    """The workers of a Dask cluster, which have tailroom with the same engine."""
+    """The workers of a Dask cluster, all of which have the same engine as this machine."""
 
     def __init__(self, client: "Client") -> None:
         """Checks the workers.
 
         Raises:
-            ClusterError: There are no workers, or a worker has another engine than this machine.
+            ClusterError: The client is not connected or is asynchronous, there are no workers, or
+                the engine of a worker differs from the engine of this machine.
         """
         self._client = client
         self._name = client.scheduler.address if client.scheduler else "cluster"
@@ -89,19 +93,19 @@ class Cluster:
                 f"{self._name}: give a client that is connected and not asynchronous"
             )
         with self._lost_if_silent():
-            self._look_at_workers()
+            self._check_workers()
 
-    def _look_at_workers(self) -> None:
+    def _check_workers(self) -> None:
         try:
             self._client.wait_for_workers(1, timeout=CONNECT_TIMEOUT_S)
         except TimeoutError:
             raise ClusterError(
-                f"{self._name}: has no workers; start some: dask worker {self._name}"
+                f"{self._name}: has no workers; start one: dask worker {self._name}"
             ) from None
         answers = self._client.run(_worker_build(), on_error="return")
         for worker, answer in answers.items():
             if isinstance(answer, OSError):
-                continue  # it has just been lost
+                continue  # the connection to this worker has just been lost
             build, problem = ("", str(answer)) if isinstance(answer, Exception) else answer
             if problem:
                 raise ClusterError(
@@ -118,13 +122,13 @@ class Cluster:
 
     def _lost(self) -> ClusterError:
         return ClusterError(
-            f"{self._name}: the scheduler is gone; what is finished is kept: "
-            "start it again, and the sweep too"
+            f"{self._name}: the connection to the scheduler was lost; finished runs are kept: "
+            "start the scheduler again, and give the same command again"
         )
 
     @property
     def at_a_time(self) -> int:
-        """Maximum number of submitted runs: more than there are threads, which never idle then."""
+        """Maximum number of submitted runs: four per thread, so that no thread waits for work."""
         if time.monotonic() - self._asked_at >= REFRESH_S:
             with self._lost_if_silent():
                 self._threads = sum(self._client.nthreads().values())
@@ -132,7 +136,10 @@ class Cluster:
         return max(4 * self._threads, FEWEST_AT_A_TIME)
 
     def submit(self, task: Task) -> Future[Run]:
-        """Starts a run on one of the workers.
+        """Submits a run to the cluster.
+
+        Args:
+            task: The run.
 
         Raises:
             ClusterError: A control written in Python cannot be sent.
@@ -143,25 +150,25 @@ class Cluster:
         )
 
     def cancel(self, running: Collection[Future[Run]]) -> None:
-        """Stops these runs; workers notice within a second."""
+        """Cancels these runs; the workers stop them within a second."""
         for future in running:
             future.cancel()
 
     async def _outcome(self, task: Task, packed: bytes) -> Run:
-        from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - it is there by now
+        from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - optional
 
-        # Not "pure": two sweeps of two clients may want the same run, and one may be stopped.
+        # Not "pure": two clients may submit the same run, and one client may cancel it.
         future = self._client.submit(_remote_run(), task.engine_build, packed, pure=False)
         try:
             run: Run = await future
         except KilledWorker as error:
             raise RunError(
-                f"{error.allowed_failures + 1} workers died of it, the last at "
-                f"{error.last_worker.address}; see their logs, it may be lack of memory"
+                f"{error.allowed_failures + 1} workers ended while they performed it, the last at "
+                f"{error.last_worker.address}; see their logs, perhaps memory was short"
             ) from error
         except CancelledError:
             raise self._lost() from None
-        except ImportError as error:  # on a worker that came later
+        except ImportError as error:  # on a worker that joined later
             raise ClusterError(f"{self._name}: a worker fails: {error}; {SAME_TAILROOM}") from error
         finally:
             future.release()
@@ -176,7 +183,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _remote_run() -> Callable[[str, bytes], Run]:
-    """The function that performs a run on a worker."""
+    """Returns the function that performs a run on a worker."""
 
     def tailroom_run(build: str, packed: bytes) -> Run:
         from tailroom.execution.dask_cluster import run_sent  # noqa: PLC0415 - the worker's
@@ -187,7 +194,10 @@ def _remote_run() -> Callable[[str, bytes], Run]:
 
 
 def _worker_build() -> Callable[[], tuple[str, str]]:
-    """The function that returns the build of a worker's engine, and why there is none."""
+    """Returns the function that asks a worker for the build of its engine.
+
+    Its result is the build and an empty text, or an empty text and the problem.
+    """
 
     def ask() -> tuple[str, str]:
         try:
@@ -201,14 +211,23 @@ def _worker_build() -> Callable[[], tuple[str, str]]:
 
 
 def _check_build(worker: str, build: str, wanted: str) -> None:
+    """Checks that a worker has the engine of the machine where the study began.
+
+    Raises:
+        ClusterError: It has another engine.
+    """
     if build != wanted:
         raise ClusterError(
-            f"worker {worker} has engine {build}, and this machine has {wanted}; {SAME_TAILROOM}"
+            f"worker {worker} has engine {build}, but the study needs {wanted}; {SAME_TAILROOM}"
         )
 
 
 def _packed(task: Task) -> bytes:
-    """Pickles a task with the code of the controls written in Python, which no worker has."""
+    """Pickles a task with the code of its controls written in Python.
+
+    Raises:
+        ClusterError: The code or the state of a control cannot be pickled.
+    """
     import cloudpickle  # noqa: PLC0415 - comes with Dask
 
     names = own_controls(task.source.resolve(seed=None))
@@ -220,7 +239,7 @@ def _packed(task: Task) -> bytes:
     with _by_value(source):
         try:
             packed: bytes = cloudpickle.dumps(dataclasses.replace(task, source=source))
-        except Exception as error:  # any exception of a user's object
+        except Exception as error:  # a user's object may raise any exception
             raise ClusterError(
                 f"{task.source.place}: {', '.join(names)} cannot be sent to another machine: "
                 f"{type(error).__name__}: {error}"
@@ -230,7 +249,7 @@ def _packed(task: Task) -> bytes:
 
 @contextmanager
 def _by_value(source: ScenarioSource) -> Iterator[None]:
-    """Pickles functions and classes of the user's modules by value, not by name."""
+    """Makes cloudpickle send functions and classes of the user's modules by value."""
     import cloudpickle  # noqa: PLC0415 - comes with Dask
 
     modules: list[ModuleType] = []
@@ -247,37 +266,49 @@ def _by_value(source: ScenarioSource) -> Iterator[None]:
 
 
 def run_sent(build: str, packed: bytes) -> Run:
-    """Performs a run on this worker."""
-    from distributed import get_worker  # noqa: PLC0415 - it is there if we come here
+    """Performs a run on this worker.
+
+    Args:
+        build: Version and hash of the engine with which the study began.
+        packed: The pickled task.
+
+    Raises:
+        ClusterError: The engine or a file of the scenario differs, or a control cannot be loaded.
+    """
+    from distributed import get_worker  # noqa: PLC0415 - a worker has it
 
     worker = get_worker()
     _check_build(worker.address, _engine.build(), build)
     try:
         task: Task = pickle.loads(packed)
-    except Exception as error:  # any exception of a user's module
+    except Exception as error:  # a user's module may raise any exception
         raise ClusterError(
             f"worker {worker.address} cannot load the controls: {type(error).__name__}: {error}; "
-            "install there what their module imports"
+            "install on that machine the modules that they import"
         ) from None
     _check_files(worker.address, task)
-    return run_task(task, _Dropped(worker))
+    return run_task(task, _CancelledOnScheduler(worker))
 
 
 def _check_files(worker: str, task: Task) -> None:
-    """Refuses a scenario whose files differ from those where the study began."""
+    """Checks that the files of a scenario equal those of the machine where the study began.
+
+    Raises:
+        ClusterError: A file is missing or has other content.
+    """
     try:
-        found = task.source.hash()
+        scenario_hash = task.source.hash()
     except (ScenarioError, OSError) as error:
         raise ClusterError(f"worker {worker}: {error}; {SAME_FILES}") from None
-    if found != task.scenario_hash:
+    if scenario_hash != task.scenario_hash:
         raise ClusterError(
             f"worker {worker}: {task.source.place}: a file that the scenario names has other "
-            f"content there; {SAME_FILES}"
+            f"content on that machine; {SAME_FILES}"
         )
 
 
-class _Dropped:
-    """Whether the run of this thread has been cancelled."""
+class _CancelledOnScheduler:
+    """The flag of the run in this thread, read from the worker's state."""
 
     def __init__(self, worker: Any) -> None:
         self._tasks = worker.state.tasks

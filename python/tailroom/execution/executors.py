@@ -1,4 +1,4 @@
-"""Where runs are performed: pools of this machine, the caller's executor, or a Dask cluster."""
+"""Performers of runs: pools on this machine, the caller's executor, or a Dask cluster."""
 
 import os
 import tempfile
@@ -29,10 +29,10 @@ ExecutorLike: TypeAlias = "str | Client | Executor"
 """The address of a Dask scheduler, a connection to one, or any `concurrent.futures.Executor`."""
 
 MOST_SUBMITTED = 1000
-"""Maximum number of runs that an executor of the caller holds at once. `wait` looks at each of
-them whenever a run ends."""
+"""Maximum number of runs that are submitted to the caller's executor and have not ended. `wait`
+checks each of them whenever a run ends."""
 CANCEL_TIMEOUT_S = 5.0
-"""Time for the runs on an executor of the caller to notice that they are cancelled."""
+"""Time within which the runs on the caller's executor must notice that they are cancelled."""
 
 
 class Performer(Protocol):
@@ -40,7 +40,7 @@ class Performer(Protocol):
 
     @property
     def at_a_time(self) -> int:
-        """Maximum number of runs that may be submitted and not yet ended."""
+        """Maximum number of runs that are submitted and have not ended."""
 
     def submit(self, task: Task) -> Future[Run]:
         """Starts a run, or queues it."""
@@ -54,10 +54,10 @@ class _SettableFlag(Flag, Protocol):
 
 
 class _CancelFile:
-    """Tells the processes of this machine that their runs are cancelled: the file exists.
+    """A file whose existence tells the processes of this machine that their runs are cancelled.
 
-    Unlike the events of `multiprocessing`, a path can travel with a task to a process that runs
-    already. On another machine the file never exists, and a run there goes on to its end.
+    Unlike an event of `multiprocessing`, a path can be sent with a task to a process that has
+    already started. The file does not exist on other machines, so runs there are not interrupted.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +73,7 @@ class _CancelFile:
 
 @contextmanager
 def _cancel_file() -> Iterator[_CancelFile]:
-    """A file that does not exist yet, and is removed in the end."""
+    """Yields a file that does not exist yet, and removes it in the end."""
     path = Path(tempfile.gettempdir()) / f"tailroom-cancelled-{uuid.uuid4().hex}"
     try:
         yield _CancelFile(path)
@@ -82,7 +82,7 @@ def _cancel_file() -> Iterator[_CancelFile]:
 
 
 class _Pool:
-    """An executor of the standard library, or one like it."""
+    """An executor with the interface of the standard library."""
 
     def __init__(
         self,
@@ -107,7 +107,9 @@ class _Pool:
         except BrokenExecutor:
             raise
         except RuntimeError as error:
-            raise ClusterError(f"the executor takes no runs: {error}; give an open one") from error
+            raise ClusterError(
+                f"the executor accepts no runs: {error}; give an executor that is open"
+            ) from error
 
     def cancel(self, running: Collection[Future[Run]]) -> None:
         self._cancelled.set()
@@ -118,7 +120,7 @@ class _Pool:
 
 
 class _Limited:
-    """A performer that holds fewer runs at once."""
+    """A performer with a smaller number of runs at a time."""
 
     def __init__(self, performer: Performer, at_a_time: int) -> None:
         self.at_a_time = at_a_time
@@ -130,14 +132,14 @@ class _Limited:
 def performer(
     executor: "ExecutorLike | None", *, workers: int | None, in_processes: bool
 ) -> Iterator[Performer]:
-    """Starts, or connects to, what performs runs; closes what it has started.
+    """Starts a pool, or connects to a cluster or executor; closes a pool that it has started.
 
     Args:
         executor: Where runs are performed; the cores of this machine if `None`.
-        workers: Maximum number of runs at a time. If left out, as many as there are cores, as many
-            as keep a Dask cluster busy, or up to `MOST_SUBMITTED` on an executor.
-        in_processes: Whether the runs on this machine need processes. Each call of a control
-            written in Python needs the interpreter, which one thread has at a time.
+        workers: Maximum number of runs at a time; if left out, the number of cores, four runs per
+            thread of a Dask cluster, or `MOST_SUBMITTED` runs on an executor.
+        in_processes: Whether the runs on this machine need processes. A control written in Python
+            holds the interpreter's lock, so its runs cannot run in parallel threads.
 
     Raises:
         ClusterError: The Dask cluster does not answer, or cannot perform the runs.
@@ -156,5 +158,5 @@ def performer(
             with ProcessPoolExecutor(count) as processes:
                 yield _Pool(processes, file, count)
         else:
-            most = workers or MOST_SUBMITTED
-            yield _Pool(executor, file, most, cancel_timeout_s=CANCEL_TIMEOUT_S)
+            at_a_time = workers or MOST_SUBMITTED
+            yield _Pool(executor, file, at_a_time, cancel_timeout_s=CANCEL_TIMEOUT_S)

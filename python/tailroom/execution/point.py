@@ -1,4 +1,4 @@
-"""A scenario at one point of a study, with the runs that it needs there."""
+"""A point of a study: a scenario with some of its values replaced, and the runs that it needs."""
 
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -23,13 +23,17 @@ class Point:
     """A scenario with some of its values replaced, and its runs with consecutive seeds."""
 
     settings: dict[str, object]
+    """The replaced values, by dotted key."""
     source: ScenarioSource = field(repr=False)
+    """The scenario with the replaced values."""
     scenario_hash: str
+    """Hash of the scenario and of the contents of its files."""
     controls: str
     """Fingerprint of the controls written in Python; empty if there are none."""
     first_seed: int
+    """Seed of the first run; later runs have the next seeds."""
     keep: tuple[str, ...] = ()
-    """Tables of each result that the store keeps, such as `link_series`."""
+    """Tables of every result that the store keeps, such as `link_series`."""
     keys: list[str] = field(default_factory=list)
     """Keys of the runs that the point needs, by seed."""
     rows: dict[str, pa.Table] = field(default_factory=dict, repr=False)
@@ -43,15 +47,21 @@ class Point:
     ) -> "Point":
         """Resolves a scenario with some of its values replaced.
 
+        Args:
+            source: The scenario.
+            settings: The replaced values, by dotted key.
+            keep: Tables of every result that the store keeps.
+
         Raises:
             ScenarioError: A value is wrong.
         """
-        # A table comes before what replaces one of its keys.
-        source = source.replacing(dict(sorted(settings.items(), key=lambda one: one[0].count("."))))
+        # The value of a table comes before the values that replace keys of that table.
+        by_depth = dict(sorted(settings.items(), key=lambda setting: setting[0].count(".")))
+        source = source.replacing(by_depth)
         try:
             resolved = source.resolve(seed=None)
         except ScenarioError as error:
-            # The engine takes every value that replaces another for one of --set.
+            # The engine reports every replaced value as one of --set.
             text = str(error)
             for key in settings:
                 text = text.replace(f"--set {key}", key)
@@ -62,7 +72,7 @@ class Point:
         return cls(settings, source, source.hash(), controls, seed, tuple(keep))
 
     def extend(self, count: int) -> None:
-        """Adds runs with the next seeds until the point needs `count` runs."""
+        """Adds runs with the next seeds until the point has `count` runs."""
         build = _engine.build()
         for seed in range(self.first_seed + len(self.keys), self.first_seed + count):
             self.keys.append(run_key(self.scenario_hash, build, seed, self.controls))
@@ -84,7 +94,7 @@ class Point:
 
     @property
     def name(self) -> str:
-        """The settings, or the scenario if there are none, as messages name the point."""
+        """Name of the point in messages: its settings, or the scenario if it has none."""
         return setting_words(self.settings, {}) or self.source.place
 
     @property
@@ -93,7 +103,10 @@ class Point:
         return [self.rows[key] for key in self.keys if key in self.rows]
 
     def values(self, metric: str) -> list[float]:
-        """Values of a metric in the finished runs, by seed.
+        """Returns the values of a metric in the finished runs, by seed.
+
+        Args:
+            metric: Name of the metric, in full or in short.
 
         Raises:
             MetricError: There is no such metric.
@@ -108,14 +121,14 @@ class Point:
 
 
 def repeats_itself(rows: Iterable[pa.Table]) -> bool:
-    """Whether runs with different seeds are equal: the scenario draws nothing at random."""
-    values = map(_from_seed, rows)
+    """Returns whether runs with different seeds are equal, so that the scenario draws nothing."""
+    values = map(_outcome, rows)
     first, second = next(values, None), next(values, None)
-    return second is not None and second == first and all(one == first for one in values)
+    return second is not None and second == first and all(other == first for other in values)
 
 
-def _from_seed(row: pa.Table) -> dict[str, object]:
-    """What of a run would differ if the seed made a difference."""
+def _outcome(row: pa.Table) -> dict[str, object]:
+    """Returns the columns of a run without those that differ between all seeds."""
     kept = [name for name in row.column_names if name not in NOT_FROM_SEED]
     values: dict[str, object] = row.select(kept).to_pylist()[0]
     return values

@@ -1,15 +1,15 @@
-"""How far a study is with its runs."""
+"""Progress of a study, in runs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a study is with its runs; a run that several points need counts once."""
+    """Progress of a study, in runs; a run that several points need counts once."""
 
     done: int
-    """Runs that have ended, those found in the store included."""
+    """Number of runs that have ended, including those that were found in the store."""
     found: int
-    """Runs that the store held already."""
+    """Number of runs that were found in the store and not performed again."""
     planned: int
-    """Runs that the study needs, as far as is known."""
+    """Number of runs that the study needs, as far as is known; it may grow."""

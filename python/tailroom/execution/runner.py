@@ -1,4 +1,4 @@
-"""The run loop of every study: performs the runs that points need and a store lacks."""
+"""The run loop of every study: performs the runs that points need and the store lacks."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -16,17 +16,17 @@ from tailroom.storage.run_index import without_texts
 from tailroom.storage.store import Run, Store
 
 LOOK_AFTER_S = 0.2
-"""Longest time until Ctrl-C acts while the main thread waits: a signal that the system hands to
-another thread, or that comes just before the wait begins, does not end the wait."""
+"""Longest delay of Ctrl-C while the main thread waits. A signal does not end the wait if the system
+delivers it to another thread, or just before the wait begins."""
 
 Report = Callable[[RunProgress], object]
 
 
 class Runner:
-    """Performs the runs that points need, and keeps each in a store as soon as it has ended."""
+    """Performs the runs that points need, and writes each run to a store when it has ended."""
 
     def __init__(self, store: Store, performer: Performer) -> None:
-        """Takes the store, and what performs runs."""
+        """Takes a store and the performer of the runs."""
         self.store = store
         self._performer = performer
 
@@ -40,12 +40,13 @@ class Runner:
         workers: int | None = None,
         executor: "ExecutorLike | None" = None,
     ) -> "Iterator[Runner]":
-        """Opens a store, and what performs runs; closes what it has started.
+        """Opens a store and a performer of runs, and closes both in the end.
 
         Args:
-            store: Directory of the store, created if there is none; if `None`, a directory that is
-                removed in the end.
-            in_processes: Whether runs on this machine need processes, for controls in Python.
+            store: Directory of the store, which is created if it does not exist; if `None`, a
+                temporary directory.
+            in_processes: Whether runs on this machine need processes, because a control is written
+                in Python.
             workers: Maximum number of runs at a time.
             executor: Where runs are performed: `None` for the cores of this machine, the address
                 of a Dask scheduler, a `distributed.Client`, or any `concurrent.futures.Executor`.
@@ -71,14 +72,18 @@ class Runner:
         keep_going: bool = False,
         progress: Report | None = None,
     ) -> None:
-        """Performs the runs that points need and the store lacks; a shared run is performed once.
+        """Performs the runs that points need and the store lacks.
+
+        A run that several points need is performed once.
 
         Args:
-            points: They take the rows of their runs, those that the store held included.
-            needed: Number of runs that each point needs in total. If it is a function, it is called
-                for each point, and again whenever all runs of the point have ended, until it asks
-                for no more.
-            keep_going: Perform the other runs if one fails, and raise at the end.
+            points: The points; they receive the rows of their runs, also of those that the store
+                has already.
+            needed: Number of runs that each point needs in total. A function is called for each
+                point, and again when all runs of the point have ended, until the number stops
+                growing.
+            keep_going: Whether the other runs are performed if a run fails; the error is then
+                raised at the end.
             progress: Called when the store has been searched, and after each run.
 
         Raises:
@@ -128,7 +133,11 @@ class Runner:
 
 
 def _ended(future: Future[Run]) -> Run | RunError:
-    """The result of a run that has ended, or why it failed."""
+    """Returns the result of a run that has ended, or the error with which it failed.
+
+    Raises:
+        ControlError: A control written in Python raised an exception.
+    """
     try:
         return future.result()
     except ControlError:
@@ -138,7 +147,7 @@ def _ended(future: Future[Run]) -> Run | RunError:
 
 
 class _Work:
-    """The runs of some points: found in the store, waiting, running, ended."""
+    """The runs that some points need: found in the store, waiting, running or ended."""
 
     def __init__(self, store: Store, needed: Callable[[Point], int], report: Report) -> None:
         self.waiting: dict[str, Task] = {}
@@ -173,13 +182,13 @@ class _Work:
         return task
 
     def name_of(self, task: Task) -> str:
-        """The point that a run belongs to, as messages name it."""
+        """Returns the name of the point that needs a run, for messages."""
         return self._wanted_by[task.key][0].name
 
     def look_up(self, point: Point) -> None:
-        """Takes the runs of a point that the store holds, and queues the others.
+        """Takes the runs of a point from the store, and queues the runs that the store lacks.
 
-        A point whose runs are all there may need more.
+        If the store has all of them, the point may need more runs.
         """
         self._find(point)
         while point.is_settled and (count := self._needed(point)) > len(point.keys):
@@ -212,7 +221,7 @@ class _Work:
                 point.failures[task.key] = self.failures[-1]
             elif set(point.keep) <= set(task.keep):
                 point.rows[task.key] = without_texts(ended.row)
-            else:  # the point was looked up when the run was under way without its tables
+            else:  # the run was started for another point, without the tables of this point
                 self.look_up(point)
         for point in points:
             if point.is_settled:

@@ -1,4 +1,4 @@
-"""One run of one scenario, wherever it is performed."""
+"""One run of one scenario, in a form that any process or machine can perform."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,26 +14,30 @@ SERIES_SAMPLES = 500
 
 
 class Flag(Protocol):
-    """Tells a run whether it has been cancelled."""
+    """A flag that a run reads to learn whether it has been cancelled."""
 
     def is_set(self) -> bool:
         """Whether the run has been cancelled."""
 
 
-class Cancelled(Exception):  # noqa: N818 - it is no error
-    """The run has been cancelled, and nobody waits for its result."""
+class Cancelled(Exception):  # noqa: N818 - not an error
+    """The run has been cancelled; its result is no longer needed."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run; it may travel to another process or machine."""
+    """One run, which can be sent to another process or machine."""
 
     source: ScenarioSource
+    """The scenario."""
     seed: int
+    """Seed of the run."""
     key: str
-    """Name of the run in the store."""
+    """Key of the run in the store."""
     scenario_hash: str
+    """Hash of the scenario and of the contents of its files where the study began."""
     engine_build: str
+    """Version and hash of the engine where the study began."""
     keep: tuple[str, ...]
     """Tables of the result that the store keeps, such as `link_series`."""
 
@@ -41,8 +45,15 @@ class Task:
 def run_task(task: Task, cancelled: Flag) -> Run:
     """Performs a run in this thread.
 
+    Args:
+        task: The run.
+        cancelled: Read at most ten times a second; the run ends when the flag is set.
+
+    Returns:
+        The run with its row and tables, as the store keeps it.
+
     Raises:
-        RunError: The run failed, this machine has another engine than the one where the study
+        RunError: The run failed, the engine differs from the engine of the machine where the study
             began, or a file that the scenario names has changed.
         ControlError: A control written in Python raised an exception.
         Cancelled: The run has been cancelled.
@@ -50,7 +61,7 @@ def run_task(task: Task, cancelled: Flag) -> Run:
     build = _engine.build()
     if build != task.engine_build:
         raise RunError(
-            f"a worker has engine {build}, and the sweep began with {task.engine_build}; "
+            f"a worker has engine {build}, but the study began with {task.engine_build}; "
             "install the same tailroom on every machine"
         )
 
@@ -62,7 +73,7 @@ def run_task(task: Task, cancelled: Flag) -> Run:
     result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
     if result.summary["scenario_hash"] != task.scenario_hash:
         raise RunError(
-            f"{task.source.place}: a file that it names has changed since the sweep began; "
-            "start again"
+            f"{task.source.place}: a file that it names has changed since the study began; "
+            "start the study again"
         )
     return as_run(task.key, build, result, keep=task.keep)

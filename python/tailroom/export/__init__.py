@@ -1,1 +1,1 @@
-"""Configurations for other tools."""
+"""Configuration of other tools for the same buffer."""

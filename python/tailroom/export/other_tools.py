@@ -1,22 +1,30 @@
-"""Settings of a buffer in other tools: Linux tc, ns-3, Mahimahi."""
+"""Configuration of a buffer in other tools: Linux tc, ns-3, Mahimahi."""
 
 from math import ceil
 
 from tailroom.models import Bottleneck
 
 LINUX_HZ = 250
-"""Timer interrupts per second of common Linux kernels; tc-tbf(8): burst of at least rate / HZ."""
+"""Timer interrupts per second of common Linux kernels. The burst of tbf must be at least rate / HZ
+(tc-tbf(8), "burst")."""
 
 
 def equivalents(link: Bottleneck, limit_packets: int) -> dict[str, str]:
-    """Returns settings of other tools, by name, for a DropTail buffer of `limit_packets`.
+    """Returns the configuration of a DropTail buffer in other tools, by tool.
 
-    `DEV` stands for the network interface. netem's limit also counts the packets that it delays,
-    here by half of the mean RTT.
+    `DEV` stands for the network interface. The limit of netem also counts the packets that netem
+    delays, here by half of the mean RTT.
 
-    In ns-3, Ipv4AddressHelper::Assign installs FqCoDel on every device that has no queue disc (ns-3
-    manual, "Queue disciplines", Usage). FqCoDel holds up to 10240 packets and drops while the
-    device's queue is full, so the device's queue alone is not the buffer: remove FqCoDel.
+    In ns-3, Ipv4AddressHelper::Assign installs FqCoDel on every device without a queue disc (ns-3
+    manual, "Queue disciplines", Usage). FqCoDel queues up to 10240 packets while the queue of the
+    device is full, so that queue is the only buffer only after FqCoDel has been removed.
+
+    Args:
+        link: The link with its rate, mean RTT and packet size.
+        limit_packets: Largest number of waiting packets, at least 1.
+
+    Returns:
+        Commands for Linux and Mahimahi, and statements for ns-3.
     """
     rate = f"{link.rate_bps:.0f}bit"
     packet_bytes = ceil(link.packet_bytes)

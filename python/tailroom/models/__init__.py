@@ -1,34 +1,38 @@
 """Analytic models of the literature: predictions for a scenario, in milliseconds.
 
-A new model is a file with a `MODEL` and a line in `MODELS`. Models do not use the simulator; they
-read a `Bottleneck`.
+    from tailroom.models import MODELS, Requirement
+
+    link = tr.predict("scenario.toml").link
+    MODELS["sawtooth"].predict(link, Requirement(utilization=0.98)).required_packets
+
+Models do not use the simulator; they read a `Bottleneck`. A new model is a file with a `MODEL`, in
+the folder of its kind, and a line in `MODELS`.
 """
 
 from collections.abc import Iterable
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import (
-    bbr_buffer,
-    bursts_over_background,
-    dctcp_threshold,
-    decrease_rule,
+from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
+from tailroom.models.bursts import bursts_over_background
+from tailroom.models.fixed_point import (
     drop_tail_fixed_point,
     drop_tail_fixed_point_fluid,
-    fluid,
-    loss_and_delay_bounds,
-    processor_sharing,
     red_fixed_point,
-    residual_sawtooth,
+)
+from tailroom.models.flow_level import processor_sharing, short_flows, transparent
+from tailroom.models.fluid import fluid
+from tailroom.models.model import Assumption, Model, Prediction, Requirement
+from tailroom.models.rules import (
+    bbr_buffer,
+    dctcp_threshold,
+    decrease_rule,
+    loss_and_delay_bounds,
     rule_of_thumb,
-    sawtooth,
-    short_flows,
     square_root_rule,
     stability,
     tiny_buffers,
-    transparent,
 )
-from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Requirement
+from tailroom.models.sawtooth import residual_sawtooth, sawtooth
 
 MODELS: dict[str, Model] = {
     model.name: model
@@ -54,10 +58,14 @@ MODELS: dict[str, Model] = {
         fluid.MODEL,
     )
 }
+"""Every model by its name, in the order of the reference."""
 
 
 def models_named(names: Iterable[str]) -> list[Model]:
-    """Returns the models of these names.
+    """Returns the models of these names, in the order of the names.
+
+    Args:
+        names: Keys of `MODELS`.
 
     Raises:
         ValueError: There is no such model.

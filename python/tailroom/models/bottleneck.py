@@ -16,20 +16,27 @@ class FlowClass:
     """Identical permanent flows under congestion control."""
 
     group: str
+    """Name of their group."""
     count: int
+    """Number of flows."""
     rtt_s: float
     """Two-way propagation delay."""
     congestion: str
     """Name of the congestion control."""
     parameters: Mapping[str, Any]
-    """Its parameters as the scenario gives them; text where they carry a unit."""
+    """Its parameters as the scenario gives them; a quantity with a unit is a text."""
     packet_bytes: int
+    """Size of a data packet, headers included."""
     access_rate_bps: float = inf
+    """Rate of the access link of a flow."""
     max_window: float = inf
-    """In packets."""
+    """Largest window, in packets."""
     packets_per_ack: int = 1
+    """Number of packets that an ACK acknowledges: 2 with delayed ACKs."""
     pacing: bool = False
+    """Whether packets leave at a pacing rate."""
     ecn: bool = False
+    """Whether packets are ECN-capable, so that queues mark instead of dropping them."""
 
 
 @dataclass(frozen=True)
@@ -37,29 +44,35 @@ class Stream:
     """Unresponsive permanent flows."""
 
     group: str
+    """Name of their group."""
     process: str
     """Kind of the source: poisson, cbr, on_off."""
     count: int
+    """Number of flows."""
     rate_bps: float
     """Mean rate of all these flows, on the wire."""
     packet_bytes: int
     """Mean size of a packet."""
     fixed_size: bool
+    """Whether all packets have that size."""
 
 
 @dataclass(frozen=True)
 class DynamicFlows:
-    """Dynamic flows: they arrive and depart."""
+    """Flows that arrive and depart."""
 
     group: str
+    """Name of their group."""
     process: str
     """Kind of the source: finite_flows, web, streaming, trace."""
     congestion: str | None
     """Name of the congestion control; `None` for media flows."""
     parameters: Mapping[str, Any]
+    """Its parameters as the scenario gives them; empty for media flows."""
     arrivals_per_s: float
+    """Mean number of arrivals per second."""
     poisson: bool
-    """Whether they arrive as a Poisson process."""
+    """Whether the arrivals are a Poisson process."""
     size_bytes_mean: float
     """Mean payload; for media flows, mean bytes on the wire."""
     wire_bytes_mean: float
@@ -71,9 +84,13 @@ class DynamicFlows:
     peak_rate_bps: float
     """Mean peak rate of a flow, on the wire; infinite if the flow has none."""
     packet_bytes: int
+    """Size of a data packet, headers included."""
     header_bytes: int
+    """Size of the headers of a packet."""
     initial_window: int
+    """Window at the start of a flow, in packets."""
     max_window: float
+    """Largest window, in packets."""
 
     @property
     def rate_bps(self) -> float:
@@ -90,7 +107,9 @@ class Bottleneck:
     """
 
     name: str
+    """Name of the link."""
     rate_bps: float
+    """Rate of the link; the first one if it changes."""
     discipline: str
     """Kind of the queue discipline."""
     parameters: Mapping[str, Any]
@@ -100,16 +119,19 @@ class Bottleneck:
     packet_bytes: float
     """Mean size of a packet."""
     classes: tuple[FlowClass, ...] = ()
+    """Permanent flows under congestion control, by RTT and access rate."""
     streams: tuple[Stream, ...] = ()
+    """Unresponsive flows."""
     dynamic: tuple[DynamicFlows, ...] = ()
+    """Flows that arrive and depart."""
     random_loss_fraction: float = 0.0
-    """Mean random loss of the link, as a fraction of packets."""
+    """Mean random loss of the link, as a fraction of packets in [0, 1]."""
     other_links: tuple[str, ...] = ()
-    """Other links of its flows, in either direction."""
+    """Names of the other links that its flows cross, in either direction."""
     changes: bool = False
-    """Whether its rate or delay change during a run."""
+    """Whether the rate or the delay of the link changes during a run."""
     packet_sizes_bytes: frozenset[int] = frozenset()
-    """Every size of data packet."""
+    """Every size of data packets."""
 
     @property
     def limit_packets(self) -> float:
@@ -118,7 +140,7 @@ class Bottleneck:
 
     @property
     def system_packets(self) -> float:
-        """Largest number of packets, with the packet in transmission: K of M/M/1/K."""
+        """Largest number of packets with the packet in transmission: K of M/M/1/K."""
         return self.limit_packets + 1
 
     @property
@@ -128,7 +150,7 @@ class Bottleneck:
 
     @property
     def flow_count(self) -> int:
-        """Permanent flows under congestion control."""
+        """Number of permanent flows under congestion control."""
         return sum(flow_class.count for flow_class in self.classes)
 
     @property
@@ -157,7 +179,11 @@ class Bottleneck:
         return sum(source.rate_bps for source in self.dynamic) / self.rate_bps
 
     def with_limit(self, packets: float) -> "Bottleneck":
-        """The same link with another queue limit, in packets that wait."""
+        """Returns the same link with another queue limit.
+
+        Args:
+            packets: Largest number of waiting packets, without the packet in transmission.
+        """
         return replace(self, amounts_packets={**self.amounts_packets, "limit": packets})
 
 
@@ -168,9 +194,9 @@ def read_bottleneck(
 
     Args:
         source: The scenario.
-        link: Name of the link (default: the link that its traffic fills first, that is the slowest
-            of the links that the most flows cross).
-        seed: Replaces the scenario's seed.
+        link: Name of the link; if left out, the slowest link that flows cross, and among equally
+            slow links the one with most flows.
+        seed: Seed of the random streams; the seed of the scenario if left out.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
@@ -187,7 +213,10 @@ def read_bottleneck(
 
 
 def crossed_links(source: ScenarioSource) -> list[str]:
-    """Names of the links that carry data packets, in the order of the scenario.
+    """Returns the names of the links that carry data packets, in the order of the scenario.
+
+    Args:
+        source: The scenario.
 
     Raises:
         ScenarioError: The scenario is wrong.

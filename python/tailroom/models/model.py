@@ -1,4 +1,4 @@
-"""The interface of models: target, assumptions, prediction."""
+"""The interface of models: requirement, assumptions, prediction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,11 @@ from tailroom.models.bottleneck import Bottleneck
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a required buffer is to achieve."""
+    """The utilization and the loss that a required buffer must achieve.
+
+    Raises:
+        ValueError: A number is not between 0 and 1.
+    """
 
     utilization: float = 0.98
     """Smallest utilization of the link, in (0, 1)."""
@@ -34,7 +38,13 @@ class Assumption:
 
 
 def assume(statement: str, holds: bool, found: str = "") -> Assumption:
-    """Returns an assumption; `found` is kept only if the assumption fails."""
+    """Returns an assumption; `found` is kept only if the assumption fails.
+
+    Args:
+        statement: The condition, as a short sentence.
+        holds: Whether the scenario meets it.
+        found: The scenario's value if it does not.
+    """
     return Assumption(statement, bool(holds), "" if holds else found)
 
 
@@ -47,15 +57,16 @@ class Prediction:
     loss_fraction: float | None = None
     """Packets dropped over packets that arrive, in [0, 1]."""
     queue_packets_mean: float | None = None
-    """Waiting packets, without the packet in transmission."""
+    """Mean number of waiting packets, without the packet in transmission."""
     queue_delay_s_mean: float | None = None
     """Mean time in the queue before transmission."""
     required_packets: float | None = None
-    """Smallest queue limit that meets the target, in waiting packets; infinite if no limit does."""
+    """Smallest queue limit that meets the requirement, in waiting packets; infinite if no limit
+    does."""
     required_for: str = ""
-    """Target of that limit, in a few words: "98 % utilization"."""
+    """Requirement of that limit, in a few words: "98 % utilization"."""
     details: Mapping[str, float] = field(default_factory=dict)
-    """Further numbers of this model, by a name that ends in the unit."""
+    """Further numbers of the model, by name; the last word of a name is the unit."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +76,13 @@ class Model:
     name: str
     """Name in the registry, on the command line and in JSON; the name of its file."""
     title: str
-    """The computation, in a few words."""
+    """The method, in a few words."""
     source: str
     """Authors, year, and place in the publication."""
     assumptions: Callable[[Bottleneck], Sequence[Assumption]]
-    """What the model supposes, checked. Called only where it applies."""
+    """Checks the assumptions of the model; called only if the model applies to the link."""
     predict: Callable[[Bottleneck, Requirement], Prediction]
-    """The prediction.
+    """Computes the prediction for a link.
 
     Raises:
         NotApplicableError: The model does not apply, e.g. a rule for BBR without BBR flows.

@@ -1,4 +1,4 @@
-"""Pictures for papers, one file per figure.
+"""Pictures for papers: matplotlib figures, one file per figure.
 
 A new figure of a run is a file with a function `draw(result) -> Figure` and a line in `FIGURES`; a
 new figure of a sweep has `draw(view, ...) -> Figure` and a line in `draw_sweep`.
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from tailroom.studies.sweep_study.study import SweepPlotKind, SweepResult
 
 
+__all__ = ["FIGURES", "draw", "draw_sweep", "write"]
+
+
 class _Figure(NamedTuple):
     file_name: str
     draw: "Callable[[Result], Figure]"
     shows: str
-    """Table of the result with the data of the figure."""
+    """Name of the table of the result with the data of the figure."""
 
 
 FIGURES: "dict[PlotKind, _Figure]" = {
@@ -40,13 +43,18 @@ FIGURES: "dict[PlotKind, _Figure]" = {
     "dispersion": _Figure("arrival_dispersion", dispersion.draw, "arrival_dispersion"),
     "arrivals": _Figure("arrivals", arrivals.draw, "arrival_log"),
 }
+"""File name, function and data of each figure of a run, by the kind of the figure."""
 
 
 def draw(result: "Result", kind: "PlotKind") -> "Figure":
-    """Draws one figure.
+    """Draws one figure of a run.
+
+    Args:
+        result: The result of the run.
+        kind: `windows`, `utilization`, `dispersion` or `arrivals`, as for `Result.plot`.
 
     Raises:
-        ValueError: Its data were not recorded, or there is no such figure.
+        ValueError: The data of the figure were not recorded, or there is no such figure.
     """
     if kind not in FIGURES:
         raise ValueError(f"there is no plot {kind!r}; choose one of {', '.join(FIGURES)}")
@@ -61,9 +69,17 @@ def write(
     file_format: str = "png",
     prefix: str = "",
 ) -> list[Path]:
-    """Draws figures into files of a directory and returns their paths.
+    """Writes figures of a run to files in a directory.
 
-    Without `kinds`, draws every figure whose data were recorded.
+    Args:
+        result: The result of the run.
+        directory: An existing directory; files with the same names are replaced.
+        kinds: The figures; if left out, every figure whose data were recorded.
+        file_format: Suffix of the files: `png`, `pdf` or `svg`.
+        prefix: Text before each file name.
+
+    Returns:
+        The paths of the files.
 
     Raises:
         ValueError: The data of a figure were not recorded.
@@ -80,7 +96,7 @@ def write(
     return paths
 
 
-def draw_sweep(  # noqa: PLR0913 - each says one thing about a figure
+def draw_sweep(  # noqa: PLR0913 - each is one option of a figure
     result: "SweepResult",
     kind: "SweepPlotKind",
     *,
@@ -92,15 +108,27 @@ def draw_sweep(  # noqa: PLR0913 - each says one thing about a figure
 ) -> "Figure":
     """Draws one figure of a sweep.
 
+    Args:
+        result: The result of the sweep.
+        kind: `curves` (one panel per metric, with 95 % confidence bands), `heatmap`, or `tradeoff`
+            (utilization against mean queueing delay).
+        x: Key on the x axis, in full or its end; if left out, a queue limit, else the first key
+            with numbers.
+        y: Key on the y axis of a heat map; if left out, the first key that is combined with `x`.
+        metrics: Names of the metrics; of a heat map at most one. The usual ones if left out.
+        models: Names of the analytic models whose predictions curves show.
+        link: The link whose metrics are drawn, if there are several.
+
     Raises:
-        ValueError: There is no such figure, key or model, or an option that it does not take.
+        ValueError: There is no such figure, key or model, or the figure has no such option.
         MetricError: There is no such metric or link.
     """
-    taken = {"curves": ("metrics", "models"), "heatmap": ("y", "metrics"), "tradeoff": ()}
-    if kind not in taken:
-        raise ValueError(f"there is no plot {kind!r} of a sweep; choose one of {', '.join(taken)}")
+    options = {"curves": ("metrics", "models"), "heatmap": ("y", "metrics"), "tradeoff": ()}
+    if kind not in options:
+        known = ", ".join(options)
+        raise ValueError(f"there is no plot {kind!r} of a sweep; choose one of {known}")
     for name, value in (("y", y), ("metrics", metrics), ("models", models)):
-        if value and name not in taken[kind]:
+        if value and name not in options[kind]:
             raise ValueError(f"{kind}: does not take {name}; leave it out, or choose another plot")
     view = SweepView(result, link)
     named = [view.metric(name) for name in metrics]

@@ -26,35 +26,35 @@ MOST_PANELS = 6
 """Largest number of drawn links; the table has all links."""
 
 
-def draw(found: "Choices") -> Figure:
+def draw(choices: "Choices") -> Figure:
     """One panel per link: a marker per choice at its mean delay, a line from there to the p99.
 
     Intervals are drawn where there are several seeds.
     """
-    links = style.evenly_spread(list(found.links), MOST_PANELS)
-    groups = _waiting_groups(found)
+    links = style.evenly_spread(list(choices.links), MOST_PANELS)
+    groups = _waiting_groups(choices)
     count = len(links) + bool(groups)
     columns = min(2, count)
     rows = -(-count // columns)
     figure = Figure(figsize=(4.6 * columns + 2.6, 3.4 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    titles = dict.fromkeys(choice.title for choice in found.choices if choice.title)
+    titles = dict.fromkeys(choice.title for choice in choices.choices if choice.title)
     title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"
     # The title is above the panels, because the legend is right of them.
     figure.suptitle(textwrap.fill(title, 36 * columns), fontsize="medium")
     for panel, link in zip(panels, links, strict=False):
-        _draw_link(panel, found, link)
+        _draw_link(panel, choices, link)
     if groups:
-        _draw_groups(panels[len(links)], found, groups)
+        _draw_groups(panels[len(links)], choices, groups)
     for panel in panels[count:]:
         panel.remove()
     looks = style.marked_line_styles()
     handles = [
         Line2D([], [], label=choice.name, **{**look, "linestyle": "none"})
-        for choice, look in zip(found.choices, looks, strict=False)
+        for choice, look in zip(choices.choices, looks, strict=False)
     ]
     handles.append(Line2D([], [], color="0.3", linewidth=0.8, label="from mean to p99 delay"))
-    if len(found.seeds) > 1:
+    if len(choices.seeds) > 1:
         handles.append(
             Line2D([], [], color="0.3", linewidth=0, marker="+", label="95 % confidence of means")
         )
@@ -62,12 +62,12 @@ def draw(found: "Choices") -> Figure:
     return figure
 
 
-def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
+def _draw_link(panel: "Axes", choices: "Choices", link: str) -> None:
     delays: list[float] = []
-    for one, look in zip(found.choices, style.marked_line_styles(), strict=False):
-        share, share_width = _number(one, f"links.{link}.{GOT}")
-        delay, delay_width = _number(one, f"links.{link}.{PAID}")
-        largest, _ = _number(one, f"links.{link}.{PAID_AT_MOST}")
+    for choice, look in zip(choices.choices, style.marked_line_styles(), strict=False):
+        share, share_width = _number(choice, f"links.{link}.{GOT}")
+        delay, delay_width = _number(choice, f"links.{link}.{PAID}")
+        largest, _ = _number(choice, f"links.{link}.{PAID_AT_MOST}")
         if not (isfinite(share) and isfinite(delay)):
             continue
         if isfinite(largest):
@@ -92,15 +92,15 @@ def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
     wider = max(0.0, LEAST_SPAN - (high - low)) / 2
     # No mean passes 100 %, though its interval may.
     panel.set_ylim(low - wider, min(high + wider, 101))
-    if len(found.links) > 1 or _waiting_groups(found):
+    if len(choices.links) > 1 or _waiting_groups(choices):
         panel.set_title(f"link {link}", fontsize="medium")
     panel.set_xlabel("queueing delay (ms)")
     panel.set_ylabel(axis_label(GOT))
 
 
-def _waiting_groups(found: "Choices") -> list[str]:
+def _waiting_groups(choices: "Choices") -> list[str]:
     """The groups of flows whose queueing delay is known."""
-    names = [name for choice in found.choices for name in choice.metrics]
+    names = [name for choice in choices.choices for name in choice.metrics]
     groups = [
         name.split(".")[1]
         for name in names
@@ -109,12 +109,12 @@ def _waiting_groups(found: "Choices") -> list[str]:
     return style.evenly_spread(list(dict.fromkeys(groups)))
 
 
-def _draw_groups(panel: "Axes", found: "Choices", groups: list[str]) -> None:
+def _draw_groups(panel: "Axes", choices: "Choices", groups: list[str]) -> None:
     """The p99 of the queueing delay of each group, a marker per choice."""
     delays: list[float] = []
-    step = 0.6 / max(1, len(found.choices) - 1)
+    step = 0.6 / max(1, len(choices.choices) - 1)
     for number, (choice, look) in enumerate(
-        zip(found.choices, style.marked_line_styles(), strict=False)
+        zip(choices.choices, style.marked_line_styles(), strict=False)
     ):
         for place, group in enumerate(groups):
             delay, width = _number(choice, f"groups.{group}.{PAID_AT_MOST}")

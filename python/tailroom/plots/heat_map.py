@@ -65,7 +65,11 @@ def draw(
 
 
 def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
-    """Returns the two keys: the named keys, else the first two whose values are combined."""
+    """Returns the two keys: the named keys, else the first two whose values are combined.
+
+    Raises:
+        ValueError: No two keys of the sweep have values that are all combined.
+    """
     across = [view.key(x)] if x else list(dict.fromkeys([view.along(), *view.axes]))
     up = [view.key(y)] if y else list(view.axes)
     for key, other in itertools.product(across, up):

@@ -58,10 +58,10 @@ def _draw_line(
 ) -> None:
     """Draws the line of a model, pale where its assumptions fail, as its legend states."""
     failing = np.array([point.fails(name) for point in curves.points])
-    said = np.isfinite(values)
-    part = style.failing_words(int(np.sum(failing & said)), int(np.sum(said)))
+    predicted = np.isfinite(values)
+    part = style.failing_words(int(np.sum(failing & predicted)), int(np.sum(predicted)))
     places = np.array(_places(curves.axis))
-    if failing[said].all():
+    if failing[predicted].all():
         panel.plot(places, values, label=name + part, **{**look, **style.FAILING_LINE})
         return
     panel.plot(places, np.where(failing, np.nan, values), label=name + part, **look)

@@ -52,7 +52,7 @@ def _heading(evaluation: "Evaluation") -> str:
         for verdict in COLOURS
     )
     against = " and ".join(evaluation.references)
-    quick = "; a quick look" if evaluation.quick else ""
+    quick = "; quick card" if evaluation.quick else ""
     return f"{evaluation.control} on the criteria of RFC 9743, against {against}: {counts}{quick}"
 
 

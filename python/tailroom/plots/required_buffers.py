@@ -25,13 +25,13 @@ def draw(predictions: "Predictions") -> Figure:
         if answer.prediction and answer.prediction.required_packets is not None
     ]
     finite = sorted((packets, name, fails) for name, packets, fails in required)
-    finite = [one for one in finite if isfinite(one[0])]
+    finite = [entry for entry in finite if isfinite(entry[0])]
     if not finite:
         raise ValueError("no model requires a finite buffer, so there is nothing to draw")
     figure = Figure(figsize=(7, 1.1 + 0.27 * len(finite)), layout="constrained")
     axes = figure.add_subplot()
     for is_failing, label in ((False, "assumptions hold"), (True, "an assumption fails")):
-        places = [place for place, one in enumerate(finite) if one[2] == is_failing]
+        places = [place for place, (*_, fails) in enumerate(finite) if fails == is_failing]
         if places:
             fill = "white" if is_failing else style.COLOURS[1]
             values = [finite[place][0] for place in places]

@@ -21,13 +21,13 @@ TRADE_OFF = ("queue_delay_s_mean", "utilization")
 
 
 def draw(size: "Size") -> Figure:
-    """One panel per goal over the buffer, and one of utilization against mean queueing delay."""
-    count = len(size.goals) + 1
+    """One panel per target over the buffer, and one of utilization against mean queueing delay."""
+    count = len(size.targets) + 1
     figure = Figure(figsize=(8, 2.5 * count + 0.5), layout="constrained")
     panels = figure.subplots(count)
     figure.suptitle(f"Buffer of link {size.link.name}: {_answer(size)}")
-    for panel, goal in zip(panels, size.goals, strict=False):
-        _draw_goal(panel, size, goal)
+    for panel, target in zip(panels, size.targets, strict=False):
+        _draw_target(panel, size, target)
     points = _draw_trade_off(panels[-1], size)
     # The overlap of labels is known only after the layout.
     figure.draw_without_rendering()
@@ -38,15 +38,15 @@ def draw(size: "Size") -> Figure:
 
 def _answer(size: "Size") -> str:
     if size.limit_packets is None:
-        return "no buffer tried meets every goal"
-    return f"{size.limit_packets:,} packets meet every goal"
+        return "no tested buffer meets every target"
+    return f"{size.limit_packets:,} packets meet every target"
 
 
-def _draw_goal(panel: "Axes", size: "Size", goal: "Target") -> None:
-    label, scale = axis_label(goal.metric), axis_scale(goal.metric)
-    intervals = [one.interval(goal.metric) for one in size.tried]
-    limits = [one.limit for one in size.tried]
-    bars = [[scale * one.half_width for one in intervals]] * 2
+def _draw_target(panel: "Axes", size: "Size", target: "Target") -> None:
+    label, scale = axis_label(target.metric), axis_scale(target.metric)
+    intervals = [tried.interval(target.metric) for tried in size.tried]
+    limits = [tried.limit for tried in size.tried]
+    bars = [[scale * interval.half_width for interval in intervals]] * 2
     panel.errorbar(
         limits,
         [scale * interval.mean for interval in intervals],
@@ -58,8 +58,8 @@ def _draw_goal(panel: "Axes", size: "Size", goal: "Target") -> None:
         capsize=2,
         label="simulation, 95 %",
     )
-    bound = f"{'at least' if goal.at_least else 'at most'} {scale * goal.bound:.6g}"
-    panel.axhline(scale * goal.bound, **style.LIMIT_LINE, label=f"goal: {bound}")
+    bound = f"{'at least' if target.at_least else 'at most'} {scale * target.bound:.6g}"
+    panel.axhline(scale * target.bound, **style.LIMIT_LINE, label=f"target: {bound}")
     _mark_answer(panel, size)
     style.scale_over(panel, limits)
     panel.set_xlabel("queue limit (packets)")

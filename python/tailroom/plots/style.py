@@ -1,4 +1,4 @@
-"""What the figures share: lines that differ without colour, axes, labels, the legend beside."""
+"""Style shared by the figures: lines that differ without colour, axes, labels, legends."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from tailroom.simulation.result import Result
 
 DOTS_PER_INCH = 150
-"""Of pictures in a file."""
+"""Resolution of pictures in files."""
 
 MOST_LINES = 10
-"""More lines in one panel cannot be told apart."""
+"""Maximum number of lines in one panel; readers cannot tell more lines apart."""
 
-# Okabe and Ito's colours, readable to the colour-blind, dark and light in turn.
+# The palette of Okabe and Ito, for readers with colour blindness; dark and light alternate.
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
@@ -28,38 +28,43 @@ LIMIT_LINE: dict[str, Any] = {"color": "0.4", "linestyle": (0, (4, 2)), "linewid
 
 
 FAILING_LINE: dict[str, Any] = {"alpha": 0.4, "linewidth": 0.9}
-"""Of a model whose assumptions fail: paler and thinner, in its own colour, as many often fail."""
+"""Style of the prediction of a model whose assumptions fail: pale and thin, in its own colour."""
 
 DECADES_RATIO = 30
-"""Values that span more than this are drawn on a logarithmic scale."""
+"""Ratio of the largest to the smallest value from which a scale is logarithmic."""
 GEOMETRIC_RATIO = 8
-"""Chosen values that span less are drawn on a linear scale, however they are spread."""
+"""Ratio of the largest to the smallest chosen value below which their scale is linear."""
 TICK_GAP = 0.09
-"""Labels nearer than this part of an axis would touch."""
+"""Smallest distance of two labels, as a fraction of the axis."""
 
 
-def failing_words(failing: int, said: int) -> str:
-    """What the legend adds to a model's name, by how many of its points its assumptions fail at."""
+def failing_words(failing: int, predicting: int) -> str:
+    """Returns the words that the legend adds to the name of a model.
+
+    Args:
+        failing: Number of points at which an assumption fails.
+        predicting: Number of points at which the model predicts.
+    """
     if not failing:
         return ""
-    return " (assumptions fail)" if failing == said else " (pale: assumptions fail)"
+    return " (assumptions fail)" if failing == predicting else " (pale: assumptions fail)"
 
 
 def line_styles() -> Iterator[dict[str, Any]]:
-    """Endless line styles; neighbours differ in colour and in dashes."""
+    """Yields line styles without end; successive styles differ in colour and in dashes."""
     for colour, dashes in zip(cycle(COLOURS), cycle(DASHES), strict=False):
         yield {"color": colour, "linestyle": dashes, "linewidth": 1.1}
 
 
 def evenly_spread(names: list[Any], most: int = MOST_LINES) -> list[Any]:
-    """At most `most` of the names, or of whatever it is, from first to last."""
+    """Returns at most `most` of the items, evenly spread from the first to the last."""
     if len(names) <= most:
         return names
     return [names[round(place * (len(names) - 1) / (most - 1))] for place in range(most)]
 
 
 def time_axis(axes: "Axes", result: "Result") -> None:
-    """Time in seconds, with the part that the statistics leave out shaded."""
+    """Makes x the time in seconds, and shades the time that the statistics leave out."""
     measured_from_s = result.summary["measured_from_s"]
     axes.set_xlim(0, result.summary["measured_to_s"])
     axes.set_xlabel("time (s)")
@@ -68,32 +73,32 @@ def time_axis(axes: "Axes", result: "Result") -> None:
 
 
 def legend_beside(axes: "Axes") -> None:
-    """The legend right of the panel, where it hides nothing."""
+    """Places the legend to the right of the panel, where it hides no data."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize="small", frameon=False)
 
 
 def marked_line_styles() -> Iterator[dict[str, Any]]:
-    """Endless line styles with markers, so that lines differ where they lie on one another."""
+    """Yields line styles with markers without end, so that overlapping lines differ."""
     for line, marker in zip(line_styles(), cycle(MARKERS), strict=False):
         yield {**line, "marker": marker, "markersize": 4.5, "markerfacecolor": "white"}
 
 
 def band(lines: int) -> dict[str, Any]:
-    """How confidence bands look, beside their line's colour; paler where many overlap."""
+    """Returns the style of confidence bands without their colour; paler with more than 4 lines."""
     return {"alpha": 0.18 if lines <= 4 else 0.09, "linewidth": 0}
 
 
 def spans_decades(values: Sequence[float]) -> bool:
-    """Whether a logarithmic scale shows these values better."""
-    found = [value for value in values if isfinite(value)]
-    return bool(found) and min(found) > 0 and max(found) / min(found) >= DECADES_RATIO
+    """Returns whether these values span enough decades for a logarithmic scale."""
+    finite = [value for value in values if isfinite(value)]
+    return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= DECADES_RATIO
 
 
 def title(figure: "Figure", text: str, columns: int = 2) -> None:
-    """The title in as many lines as the figure's width takes.
+    """Writes the title of a figure, wrapped to the width of the figure.
 
-    Above a single column of panels it begins at the left: the legend is right of it.
+    Above a single column of panels the title begins at the left, beside the legend.
     """
     if columns == 1:
         figure.suptitle(textwrap.fill(text, 36), x=0.01, ha="left", fontsize="medium")
@@ -103,9 +108,10 @@ def title(figure: "Figure", text: str, columns: int = 2) -> None:
 
 
 def scale_over(axes: "Axes", values: Sequence[float]) -> None:
-    """The x axis of values that were chosen: logarithmic if that spreads them, labelled at them.
+    """Scales the x axis for chosen values, with a label at each value.
 
-    Of values whose labels would touch, the later one goes without.
+    The scale is logarithmic if that spreads the values more evenly. If two labels would touch, the
+    second one is left out.
     """
     values = sorted(set(values))
     if _are_geometric(values):
@@ -118,12 +124,12 @@ def scale_over(axes: "Axes", values: Sequence[float]) -> None:
     for place in range(len(values)):
         if not ticks or places[place] - places[ticks[-1]] >= gap:
             ticks.append(place)
-    axes.set_xticks([values[one] for one in ticks], [plain(values[one]) for one in ticks])
+    axes.set_xticks([values[place] for place in ticks], [plain(values[place]) for place in ticks])
     axes.minorticks_off()
 
 
 def _are_geometric(values: Sequence[float]) -> bool:
-    """Whether a logarithmic scale keeps chosen values, in ascending order, further apart."""
+    """Returns whether a logarithmic scale spreads chosen values, in ascending order, better."""
     low, high = values[0], values[-1]
     if spans_decades(values) or low <= 0 or high / low < GEOMETRIC_RATIO:
         return spans_decades(values)
@@ -133,7 +139,7 @@ def _are_geometric(values: Sequence[float]) -> bool:
 
 
 def scale_up(axes: "Axes", values: Sequence[float]) -> None:
-    """The y axis of what was measured: logarithmic over decades, with 0 at its foot."""
+    """Scales the y axis for measured values: logarithmic over decades, with 0 at the bottom."""
     positive = [value for value in values if isfinite(value) and value > 0]
     if not spans_decades(positive):
         return
@@ -150,7 +156,7 @@ def scale_up(axes: "Axes", values: Sequence[float]) -> None:
 
 
 def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Sequence[str]) -> None:
-    """Writes each point's text beside it, and leaves out those for which there is no room."""
+    """Writes a text beside each point; leaves out texts that would overlap or leave the panel."""
     canvas = axes.figure.dpi / 72
     at = [tuple(map(float, axes.transData.transform(point))) for point in points]
     taken = [(x - 3 * canvas, y - 3 * canvas, x + 3 * canvas, y + 3 * canvas) for x, y in at]
@@ -176,15 +182,16 @@ def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Seq
 
 
 def figure_legend(figure: "Figure", handles: Sequence[Any]) -> None:
-    """One legend for all panels, right of them."""
+    """Adds one legend for all panels to the right of them."""
     figure.legend(handles=list(handles), loc="outside right upper", fontsize="small", frameon=False)
 
 
 _Box = tuple[float, float, float, float]
 
 
-def _overlap(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(first: _Box, second: _Box) -> bool:
+    across = first[0] < second[2] and second[0] < first[2]
+    return across and first[1] < second[3] and second[1] < first[3]
 
 
 def _is_inside(axes: "Axes", box: _Box) -> bool:

@@ -72,7 +72,7 @@ class _Page:
         self.key = key
         self.count = len(lines)
         self.lines: list[Line] = style.evenly_spread(lines)
-        self.said = _Models(view, models)
+        self.models = _Models(view, models)
         self.over_words = view.axes[key].numbers is None
         """Whether the values are words; then points are drawn side by side, without lines."""
         self.looks = [look for look, _ in zip(style.marked_line_styles(), self.lines, strict=False)]
@@ -93,11 +93,11 @@ class _Page:
             mean = np.multiply(scale, means.mean)
             half = np.multiply(scale, means.half_width)
             self._draw_line(panel, over, mean, half, self.looks[number])
-            for place, name in enumerate(self.said.names):
-                predicted = self.said.values(name, line, metric)
+            for place, name in enumerate(self.models.names):
+                predicted = self.models.values(name, line, metric)
                 if any(map(isfinite, predicted)):
                     look = {**self._model_look(place), "color": self.looks[number]["color"]}
-                    if self.said.fails(name, line, metric):
+                    if self.models.fails(name, line, metric):
                         look.update(style.FAILING_LINE)
                     panel.plot(over, np.multiply(scale, predicted), **look)
         panel.set_ylabel(axis_label(metric))
@@ -119,8 +119,8 @@ class _Page:
             for line, look in zip(self.lines, self.looks, strict=True)
         ]
         handles += [
-            Line2D([], [], color="0.3", label=self.said.label(name), **self._model_look(place))
-            for place, name in enumerate(self.said.names)
+            Line2D([], [], color="0.3", label=self.models.label(name), **self._model_look(place))
+            for place, name in enumerate(self.models.names)
         ]
         if self.over_words:
             look: dict[str, Any] = {
@@ -200,17 +200,17 @@ class _Models:
         kind, _, link = prefix.partition(".")
         if kind != "links" or quantity not in OF_LINK[:3]:
             return [nan] * len(line.places)
-        said = [self._ask(place, link) for place in line.places]
-        found = [answer.value(name, quantity) if answer else None for answer in said]
-        if any(value is not None for value in found):
+        answers = [self._ask(place, link) for place in line.places]
+        values = [answer.value(name, quantity) if answer else None for answer in answers]
+        if any(value is not None for value in values):
             self.predicting.add(name)
-        return [nan if value is None else value for value in found]
+        return [nan if value is None else value for value in values]
 
     def fails(self, name: str, line: Line, metric: str) -> bool:
         """Whether one of a model's assumptions does not hold somewhere along a line."""
         link = metric.split(".")[1]
-        said = (self._ask(place, link) for place in line.places)
-        return any(answer.fails(name) for answer in said if answer)
+        answers = (self._ask(place, link) for place in line.places)
+        return any(answer.fails(name) for answer in answers if answer)
 
     def _ask(self, place: int, link: str) -> "Predictions | None":
         if (place, link) not in self._asked:

@@ -57,7 +57,7 @@ class SweepView:
         self.result = result
         self.axes = {key: Axis(key, tuple(values)) for key, values in result.record.axes.items()}
         self.points = [point["settings"] for point in result.record.points]
-        self._found: dict[str, list[Interval | None]] = {}
+        self._intervals: dict[str, list[Interval | None]] = {}
         runs = result.runs
         self.metrics: list[str] = [
             name
@@ -90,14 +90,14 @@ class SweepView:
             ValueError: There is no such key, or there are several.
         """
         ending = [key for key in self.axes if key.endswith(f".{name}")]
-        found = [name] if name in self.axes else ending
-        if len(found) == 1:
-            return found[0]
+        matches = [name] if name in self.axes else ending
+        if len(matches) == 1:
+            return matches[0]
         if not self.axes:
             raise ValueError(f"{name}: nothing varies in this sweep, so there is nothing to draw")
         raise ValueError(
-            f"{name}: {'several keys end so' if found else 'no varying key has this name'}; "
-            f"choose one of {', '.join(found or self.axes)}"
+            f"{name}: {'several keys end so' if matches else 'no varying key has this name'}; "
+            f"choose one of {', '.join(matches or self.axes)}"
         )
 
     def along(self) -> str:
@@ -130,7 +130,7 @@ class SweepView:
         def order(place: int) -> tuple[float, ...]:
             return tuple(orders[key][_text(self.points[place][key])] for key in keys)
 
-        return [Line(label, tuple(sorted(found, key=order))) for label, found in groups.items()]
+        return [Line(label, tuple(sorted(places, key=order))) for label, places in groups.items()]
 
     def positions(self, key: str, places: Sequence[int]) -> list[float]:
         """Returns positions on an axis: numbers, or indices of values that are words."""
@@ -139,14 +139,14 @@ class SweepView:
 
     def means(self, metric: str, places: Sequence[int]) -> Means:
         """Returns a metric at these points; `metric` is its full name."""
-        if metric not in self._found:
-            self._found[metric] = self.result.intervals(metric)
-        found = [self._found[metric][place] for place in places]
+        if metric not in self._intervals:
+            self._intervals[metric] = self.result.intervals(metric)
+        intervals = [self._intervals[metric][place] for place in places]
         widths = [
             interval.half_width if interval and isfinite(interval.half_width) else nan
-            for interval in found
+            for interval in intervals
         ]
-        return Means([interval.mean if interval else nan for interval in found], widths)
+        return Means([interval.mean if interval else nan for interval in intervals], widths)
 
     def metric(self, name: str) -> str:
         """Returns the full name of a metric; a short name means the metric of the link first.
@@ -210,7 +210,12 @@ class SweepView:
         return words if speaks else f"{name} {words}"
 
     def _candidates(self, name: str | None) -> list[str]:
-        """Returns the candidate links: the named link, the links whose keys vary, or all links."""
+        """Returns the candidate links: the named link, the links whose keys vary, or all links.
+
+        Raises:
+            ValueError: No run of the sweep is finished.
+            MetricError: There is no link of this name.
+        """
         links = list(
             dict.fromkeys(
                 metric.split(".")[1] for metric in self.metrics if metric.startswith("links.")

@@ -31,6 +31,8 @@ DOTS_PER_INCH = 80
 """Of pictures in a notebook: a figure of 8 inches is 640 pixels wide."""
 MOST_ROWS = 30
 """Longer tables are cut; the last line says how many rows are left out."""
+PLUS_MINUS = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
+"""Keeps a mean and its interval on one line."""
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 GROUP_METRICS = ("goodput_bps", "loss_fraction", "rtt_s_mean", "jain_index")
 SWEEP_METRICS = LINK_METRICS
@@ -47,7 +49,7 @@ def result_html(result: Result) -> str:
         _table(
             ["link", *map(_label, LINK_METRICS)],
             [
-                [name, *(_value(one, link[one]) for one in LINK_METRICS)]
+                [name, *(_value(metric, link[metric]) for metric in LINK_METRICS)]
                 for name, link in summary["links"].items()
             ],
         ),
@@ -58,12 +60,12 @@ def result_html(result: Result) -> str:
                     name,
                     f"{group['flows']:,}",
                     group["congestion"] or "-",
-                    *(_value(one, group[one]) for one in GROUP_METRICS),
+                    *(_value(metric, group[metric]) for metric in GROUP_METRICS),
                 ]
                 for name, group in summary["groups"].items()
             ],
         ),
-        *(Paragraph(f"Warning: {one}") for one in summary["warnings"]),
+        *(Paragraph(f"Warning: {warning}") for warning in summary["warnings"]),
     ]
     recorded = [
         kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
@@ -77,17 +79,20 @@ def sweep_html(result: SweepResult) -> str:
     """Means with 95 % half-widths at each point, and the curves over the main key."""
     keys = list(result.record.axes)
     metrics = [
-        one
-        for one in result.metrics
-        if one.startswith("links.") and one.rpartition(".")[2] in SWEEP_METRICS
+        metric
+        for metric in result.metrics
+        if metric.startswith("links.") and metric.rpartition(".")[2] in SWEEP_METRICS
     ][: len(SWEEP_METRICS)]
-    columns = [result.intervals(one) for one in metrics]
+    columns = [result.intervals(metric) for metric in metrics]
     choices = {key: [point["settings"][key] for point in result.record.points] for key in keys}
     rows = [
         [
             *(value_words(point["settings"][key], choices[key]) for key in keys),
             f"{len(result.rows_by_point[place])}",
-            *(_interval(name, one[place]) for name, one in zip(metrics, columns, strict=True)),
+            *(
+                _interval(name, intervals[place])
+                for name, intervals in zip(metrics, columns, strict=True)
+            ),
         ]
         for place, point in enumerate(result.record.points)
     ]
@@ -107,17 +112,17 @@ def size_html(size: Size) -> str:
     shown = size.shown_metrics
     rows = [
         [
-            f"{one.limit:,}" + (" (answer)" if one.limit == size.limit_packets else ""),
-            f"{len(one.point.finished)}",
-            verdicts[one.verdict],
-            *(_interval(name, one.interval(name)) for name in shown),
+            f"{tried.limit:,}" + (" (answer)" if tried.limit == size.limit_packets else ""),
+            f"{len(tried.point.finished)}",
+            verdicts[tried.verdict],
+            *(_interval(name, tried.interval(name)) for name in shown),
         ]
-        for one in size.tried
+        for tried in size.tried
     ]
     headings = ["limit (packets)", "runs", "targets", *_headings(shown)]
     return fragment(
         [
-            Paragraph(f"{size.sentence}."),
+            Paragraph(f"{size.sentence[:1].upper()}{size.sentence[1:]}."),
             _table(headings, rows),
             *(_picture(size.plot, "targets over the buffer") if size.tried else []),
         ]
@@ -130,14 +135,14 @@ def predictions_html(predictions: Predictions) -> str:
     metrics = ("utilization", "loss_fraction", "queue_delay_s_mean")
     rows = [
         [
-            one.model.name,
-            *(_value(name, getattr(one.prediction, name)) for name in metrics),
-            _packets(one.prediction.required_packets),
-            one.prediction.required_for,
-            "; ".join(failing.statement for failing in one.failing) or "-",
+            answer.model.name,
+            *(_value(name, getattr(answer.prediction, name)) for name in metrics),
+            _packets(answer.prediction.required_packets),
+            answer.prediction.required_for,
+            "; ".join(failing.statement for failing in answer.failing) or "-",
         ]
-        for one in predictions.answers
-        if one.prediction
+        for answer in predictions.answers
+        if answer.prediction
     ]
     headings = [
         "model",
@@ -146,7 +151,7 @@ def predictions_html(predictions: Predictions) -> str:
         "required for",
         "assumptions that fail",
     ]
-    silent = sum(one.prediction is None for one in predictions.answers)
+    silent = sum(answer.prediction is None for answer in predictions.answers)
     return fragment(
         [
             Paragraph(
@@ -168,8 +173,8 @@ def curves_html(curves: Curves) -> str:
 def choices_html(choices: Choices) -> str:
     """A row per choice, and utilization against queueing delay."""
     rows = [
-        [*one.words, *(_interval(name, one.metrics.get(name)) for name in choices.metrics)]
-        for one in choices.choices
+        [*choice.words, *(_interval(name, choice.metrics.get(name)) for name in choices.metrics)]
+        for choice in choices.choices
     ]
     headings = [*choices.headings, *_headings(choices.metrics)]
     seeds = f"{len(choices.seeds)} {'seed' if len(choices.seeds) == 1 else 'seeds'} per choice"
@@ -189,8 +194,13 @@ def choices_html(choices: Choices) -> str:
 def evaluation_html(evaluation: Evaluation) -> str:
     """A row per criterion with its verdict, and a panel per criterion."""
     rows = [
-        [one.criterion.name, one.criterion.section, one.decisive.label or "-", str(one.judgement)]
-        for one in evaluation.findings
+        [
+            finding.criterion.name,
+            finding.criterion.section,
+            finding.decisive.label or "-",
+            str(finding.judgement),
+        ]
+        for finding in evaluation.findings
     ]
     return fragment(
         [
@@ -222,12 +232,12 @@ def _picture(make: Callable[[], Figure], shows: str) -> Iterable[Picture]:
 
 def _headings(metrics: Sequence[str]) -> list[str]:
     """Labels with units; metrics of links name their link if there are several links."""
-    links = {one.split(".")[1] for one in metrics if one.startswith("links.")}
+    links = {metric.split(".")[1] for metric in metrics if metric.startswith("links.")}
     return [
-        f"{one.split('.')[1]}: {_label(one)}"
-        if len(links) > 1 and one.startswith("links.")
-        else _label(one)
-        for one in metrics
+        f"{metric.split('.')[1]}: {_label(metric)}"
+        if len(links) > 1 and metric.startswith("links.")
+        else _label(metric)
+        for metric in metrics
     ]
 
 
@@ -247,8 +257,19 @@ def _interval(metric: str, interval: Interval | None) -> str:
     mean = _value(metric, interval.mean)
     if not isfinite(interval.half_width):
         return mean
-    width = interval.half_width * axis_scale(metric)
-    return f"{mean} ± {width:.2g}" if width < 99.5 else f"{mean} ± {width:,.0f}"
+    width = _half_width(interval.half_width * axis_scale(metric), mean)
+    return f"{mean}{PLUS_MINUS}{width}" if width else mean
+
+
+def _half_width(width: float, mean: str) -> str:
+    """Two digits, but none beyond the last decimal of the mean; empty if nothing is left."""
+    rounded = float(f"{width:.2g}")
+    if "e" in mean:
+        return f"{rounded:g}" if rounded else ""
+    decimals = len(mean.partition(".")[2])
+    text = f"{rounded:,.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if decimals else text
+    return "" if text == "0" else text
 
 
 def _packets(value: float | None) -> str:

@@ -12,46 +12,46 @@ COLOURS = {"pass": "good", "caution": "middling", "undecided": "open", "fail": "
 
 
 def picture(evaluation: Evaluation) -> Drawn:
-    """The page of pictures."""
+    """The picture of the card."""
     from tailroom.reports.drawn import drawn  # noqa: PLC0415 - matplotlib takes a second to load
 
     return drawn(evaluation.plot(), DOTS_PER_INCH)
 
 
 def document(evaluation: Evaluation, drawn: Drawn) -> Document:
-    """The report."""
-    thresholds = [_thresholds(found) for found in evaluation.findings]
+    """The report with its tables and the picture."""
+    thresholds = [_thresholds(finding) for finding in evaluation.findings]
     return Document(
         _title(evaluation),
         [
             Paragraph(_summary(evaluation)),
-            Table(COLUMNS, [_row(found) for found in evaluation.findings], COLOURS),
-            Picture(PICTURE, drawn, "A panel for each criterion"),
-            Heading("What the verdicts depend on"),
+            Table(COLUMNS, [_row(finding) for finding in evaluation.findings], COLOURS),
+            Picture(PICTURE, drawn, "One panel per criterion"),
+            Heading("Experiments and thresholds"),
             Table(("criterion", "experiment", "threshold", "source"), thresholds),
         ],
     )
 
 
-def measured(found: Finding) -> str:
+def measured(finding: Finding) -> str:
     """The quantity at the decisive point, for each control."""
-    values = found.decisive.values
+    values = finding.decisive.values
     numbers = [f"{name} {_number(value)}" for name, value in values.items()]
-    return f"{found.criterion.quantity}: {', '.join(numbers)}"
+    return f"{finding.criterion.quantity}: {', '.join(numbers)}"
 
 
-def threshold(found: Finding) -> str:
+def threshold(finding: Finding) -> str:
     """Returns the conditions of a pass and of a fail, in words."""
-    criterion = found.criterion
-    side = "at least" if criterion.better == "higher" else "at most"
+    criterion = finding.criterion
+    side, beyond = ("at least", "below") if criterion.better == "higher" else ("at most", "above")
     if criterion.by == "difference":
         sign = "-" if criterion.better == "higher" else "+"
         limits = [f"reference {sign} {limit:g}" for limit in (criterion.caution, criterion.failure)]
     else:
         limits = [f"{limit:g} x reference" for limit in (criterion.caution, criterion.failure)]
     return (
-        f"pass: surely {side} {criterion.harmless:g}, or surely {side} {limits[0]}; "
-        f"fail: surely not even {side} {limits[1]}"
+        f"pass if the interval is {side} {criterion.harmless:g} or {side} {limits[0]}; "
+        f"fail if it is {beyond} {limits[1]}"
     )
 
 
@@ -61,24 +61,24 @@ def _title(evaluation: Evaluation) -> str:
 
 def _summary(evaluation: Evaluation) -> str:
     words = ", ".join(f"{evaluation.count(verdict)} {verdict}" for verdict in Verdict)
-    quick = " A quick look: fewer points, seeds and seconds." if evaluation.quick else ""
+    quick = " A quick card has fewer points and seeds and shorter runs." if evaluation.quick else ""
     return (
-        f"{words}; against the less good of {' and '.join(evaluation.references)} at each point, "
+        f"{words}; compared with the worse of {' and '.join(evaluation.references)} at each point, "
         f"{evaluation.runs.num_rows} runs.{quick} RFC 9743 gives no thresholds; these are ours. "
-        "Intervals are 95 % confidence; a criterion is undecided where one contains a threshold, "
-        "and more runs (--seeds) may decide it."
+        "Intervals have 95 % confidence. A criterion is undecided if an interval contains a "
+        "threshold; more runs (--seeds) may be conclusive."
     )
 
 
-def _row(found: Finding) -> tuple[str, ...]:
-    criterion = found.criterion
-    at = found.decisive.label
-    return (criterion.title, criterion.section, str(found.judgement), at, measured(found))
+def _row(finding: Finding) -> tuple[str, ...]:
+    criterion = finding.criterion
+    at = finding.decisive.label
+    return (criterion.title, criterion.section, str(finding.judgement), at, measured(finding))
 
 
-def _thresholds(found: Finding) -> tuple[str, ...]:
-    criterion = found.criterion
-    return (criterion.title, found.experiment.shows, threshold(found), criterion.reason)
+def _thresholds(finding: Finding) -> tuple[str, ...]:
+    criterion = finding.criterion
+    return (criterion.title, finding.experiment.shows, threshold(finding), criterion.reason)
 
 
 def _number(value: Interval | None) -> str:

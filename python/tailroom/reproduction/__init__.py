@@ -25,26 +25,26 @@ from tailroom.reproduction.claim import (
     is_true,
     shown,
 )
-from tailroom.reproduction.done import PartDone, Reproduction
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound, RunFound, StudyFound
 from tailroom.reproduction.paper import Paper, Part, Study
-from tailroom.reproduction.reproduce import reproduce
+from tailroom.reproduction.paper_run import reproduce
+from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun, StudyResults
+from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
 
 __all__ = [
     "Check",
     "Claim",
     "Form",
-    "Found",
     "Judgement",
     "Paper",
     "Part",
-    "PartDone",
-    "PointFound",
+    "PartResults",
+    "PointResults",
+    "ReproducedPart",
     "Reproduction",
-    "RunFound",
+    "StoredRun",
     "Study",
-    "StudyFound",
+    "StudyResults",
     "Verdict",
     "above",
     "below",

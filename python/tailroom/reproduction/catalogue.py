@@ -1,4 +1,4 @@
-"""The papers that installed distributions offer."""
+"""The papers of all installed distributions."""
 
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -8,7 +8,8 @@ from tailroom.reproduction.paper import Paper, Part
 from tailroom.scenario.named_values import nearest
 
 GROUP = "tailroom.papers"
-"""The group of entry points; the name of an entry point is the paper's, its object a `Paper`."""
+"""The group of entry points. The name of an entry point is the name of the paper; its object is a
+`Paper`."""
 NONE_INSTALLED = "no papers are installed; `pip install tailroom-papers` installs some"
 
 
@@ -18,7 +19,10 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Paper:
-    """Loads a paper by its name.
+    """Loads a paper.
+
+    Args:
+        name: Name of the paper, as `names` returns it.
 
     Raises:
         PaperError: No installed distribution offers a paper of this name.
@@ -33,7 +37,11 @@ def load(name: str) -> Paper:
 
 
 def parts_of(paper: Paper, figures: Sequence[str]) -> tuple[Part, ...]:
-    """Returns the parts of these names in the paper's order; all parts without names.
+    """Returns parts of a paper, in the order of the paper.
+
+    Args:
+        paper: The paper.
+        figures: Names of the parts; all parts if empty.
 
     Raises:
         PaperError: The paper has no part of such a name.
@@ -46,5 +54,5 @@ def parts_of(paper: Paper, figures: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _entries() -> dict[str, EntryPoint]:
-    found: Iterable[EntryPoint] = entry_points(group=GROUP)
-    return {entry.name: entry for entry in found}
+    entries: Iterable[EntryPoint] = entry_points(group=GROUP)
+    return {entry.name: entry for entry in entries}

@@ -17,5 +17,11 @@ class Form(Enum):
     """The paper's durations, and at least five seeds."""
 
     def of(self, smoke: T, quick: T, full: T) -> T:
-        """Chooses one of three values."""
+        """Returns the value for this form.
+
+        Args:
+            smoke: Value for `SMOKE`.
+            quick: Value for `QUICK`.
+            full: Value for `FULL`.
+        """
         return {Form.SMOKE: smoke, Form.QUICK: quick, Form.FULL: full}[self]

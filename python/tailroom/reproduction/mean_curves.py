@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailroom.plots import style
-from tailroom.reproduction.found import Metric, PointFound
+from tailroom.reproduction.part_results import Metric, PointResults
 from tailroom.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_means(  # noqa: PLR0913 - each says one thing about a line
+def draw_means(  # noqa: PLR0913 - each is one option of a line
     axes: "Axes",
     over: Sequence[float],
-    points: Sequence[PointFound],
+    points: Sequence[PointResults],
     metric: Metric,
     look: Mapping[str, Any],
     *,

@@ -26,9 +26,9 @@ from tailroom.plots import style
 from tailroom.reports.drawn import drawn
 from tailroom.reproduction import report
 from tailroom.reproduction.claim import Check, Claim, Judgement
-from tailroom.reproduction.done import PartDone, Reproduction
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Paper
+from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store, write_whole
 from tailroom.studies.sweep_study.tables import table_of_runs
@@ -53,13 +53,13 @@ def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[
         if not path.exists() or (path.is_dir() and not any(path.iterdir())):
             path.mkdir(parents=True, exist_ok=True)
             write_whole(marker, mine.encode())
-        found = marker.read_text(encoding="utf-8") if marker.exists() else ""
+        content = marker.read_text(encoding="utf-8") if marker.exists() else ""
     except OSError as error:
         raise OutputDirectoryError(
-            f"{path}: cannot write there: {error.strerror}; choose another output directory"
+            f"{path}: cannot be written: {error.strerror}; choose another output directory"
         ) from None
-    if found != mine:
-        holds = f"holds {found}" if found else "holds something else"
+    if content != mine:
+        holds = f"holds {content}" if content else "holds something else"
         raise OutputDirectoryError(
             f"{path}: {holds}, not {mine}; choose another output directory with --out"
         )
@@ -83,19 +83,21 @@ def write(done: Reproduction) -> None:
         table = _runs(part)
         _write_table(data / f"{name}.parquet", table)
         _write_csv(data / f"{name}.csv", table)
-        pictures[name] = drawn(part.part.draw(part.found), style.DOTS_PER_INCH)
+        pictures[name] = drawn(part.part.draw(part.results), style.DOTS_PER_INCH)
         write_whole(done.directory / report.picture_file(name), pictures[name].png)
-    claims = [_claim(part, claim, found) for part in done.parts for claim, found in part.judged]
+    claims = [
+        _claim(part, claim, judgement) for part in done.parts for claim, judgement in part.judged
+    ]
     write_whole(done.directory / "claims.json", json.dumps(claims, indent=2).encode())
     text = report.document(done, pictures)
     write_whole(done.directory / "report.md", text.markdown().encode())
     write_whole(done.directory / "report.html", text.html().encode())
 
 
-def _runs(part: PartDone) -> pa.Table:
+def _runs(part: ReproducedPart) -> pa.Table:
     """One row per run, with the name of its study first."""
     tables = []
-    for name, study in part.found.studies.items():
+    for name, study in part.results.studies.items():
         finished = [(point.settings, run.row) for point in study.points for run in point.runs]
         table = table_of_runs(list(study.points[0].settings), finished)
         table = table.drop_columns(list(LONG_COLUMNS))
@@ -115,7 +117,7 @@ def _write_csv(path: Path, table: pa.Table) -> None:
     write_whole(path, memory.getvalue())
 
 
-def _claim(part: PartDone, claim: Claim, judgement: Judgement) -> dict[str, Any]:
+def _claim(part: ReproducedPart, claim: Claim, judgement: Judgement) -> dict[str, Any]:
     return {
         "part": part.part.name,
         "claim": claim.name,

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from tailroom import _engine
 from tailroom.reports.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.reproduction.claim import Check, Claim, Judgement, Verdict, count, shown
-from tailroom.reproduction.done import PartDone, Reproduction
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
 
 COLOURS = {
     Verdict.HOLDS.value: "good",
@@ -41,7 +41,7 @@ def document(done: Reproduction, pictures: Mapping[str, Drawn]) -> Document:
 
 def _summary(done: Reproduction) -> str:
     paper = done.paper
-    counts = count([found for part in done.parts for _, found in part.judged])
+    counts = count([judgement for part in done.parts for _, judgement in part.judged])
     words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
     return (
         f"{paper.authors}: {paper.title}. {paper.venue}. Claims: {words}. {FORMS[done.form]} "
@@ -54,15 +54,15 @@ def _summary(done: Reproduction) -> str:
 
 def _overview(done: Reproduction) -> Iterator[Block]:
     rows = [
-        (part.part.name, claim.text, claim.place, str(found.verdict))
+        (part.part.name, claim.text, claim.place, str(judgement.verdict))
         for part in done.parts
-        for claim, found in part.judged
+        for claim, judgement in part.judged
     ]
     if rows:
         yield Table(("part", "claim", "where", "verdict"), rows, COLOURS)
 
 
-def _part(part: PartDone, drawn: Drawn) -> Iterator[Block]:
+def _part(part: ReproducedPart, drawn: Drawn) -> Iterator[Block]:
     name, title = part.part.name, part.part.title
     yield Heading(part_title(name, title))
     yield Picture(picture_file(name), drawn, title)

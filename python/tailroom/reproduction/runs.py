@@ -51,7 +51,9 @@ def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
         check_names(f"part {part.name}", [study.name for study in studies])
         for study in studies:
             what = plan(_source(study), grid=study.grid, together=study.together, seeds=study.seeds)
-            points = [Point.of(what.source, one, keep=study.keep) for one in what.points()]
+            points = [
+                Point.of(what.source, settings, keep=study.keep) for settings in what.points()
+            ]
             planned.append(Planned(part, study, what, points))
     return planned
 
@@ -73,9 +75,13 @@ def run_missing(
     Raises:
         RunError: Runs failed; the others are kept.
     """
-    seeds = {point: one.study.seeds for one in planned for point in one.points}
+    seeds = {
+        point: planned_study.study.seeds
+        for planned_study in planned
+        for point in planned_study.points
+    }
     try:
         runner.complete(list(seeds), lambda point: seeds[point], keep_going=True, progress=progress)
     finally:
-        for one in planned:
-            runner.store.record(one.record)
+        for planned_study in planned:
+            runner.store.record(planned_study.record)

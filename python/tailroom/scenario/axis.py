@@ -22,7 +22,7 @@ _HOW = (
 
 @dataclass(frozen=True)
 class Axis:
-    """Values of a key, in the order of drawing."""
+    """A key of the scenario and its values, in the order in which they are drawn."""
 
     key: str
     """Dotted key of the scenario."""

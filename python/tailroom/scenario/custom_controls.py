@@ -1,4 +1,4 @@
-"""The user's own congestion controls: given as an object, or named as "module:Class"."""
+"""The user's own congestion controls, given as objects or by a name such as "module:Class"."""
 
 import copy
 import difflib
@@ -22,38 +22,54 @@ from tailroom.errors import ControlError, ScenarioError
 
 
 class CongestionControl(Protocol):
-    """The window law of a flow in congestion avoidance.
+    """The window law of a flow in congestion avoidance: a class of your own with these methods.
 
     The sender performs slow start, loss recovery and timeouts, and keeps the window at 1 packet or
-    more. Two optional methods return nothing:
-    `on_rto(self, event: CongestionEvent)` at a retransmission timeout, before `on_congestion` is
-    asked, and `on_round(self, event: RoundEvent)` at the end of each round trip, before `on_ack`.
+    more. Two methods are optional and return nothing: `on_rto(self, event: CongestionEvent)` is
+    called at a retransmission timeout, before `on_congestion`; `on_round(self, event: RoundEvent)`
+    is called at the end of each round trip, before `on_ack`. A window outside
+    [0, 100,000,000] packets ends the run with a `ScenarioError`.
     """
 
     def on_ack(self, event: AckEvent, /) -> float:
-        """Returns the window after an ACK in congestion avoidance, in packets."""
+        """Returns the window after an ACK in congestion avoidance, in packets.
+
+        Args:
+            event: The ACK, with the window before it.
+        """
 
     def on_congestion(self, event: CongestionEvent, /) -> float:
-        """Returns the window after the reduction, in packets; it becomes ssthresh."""
+        """Returns the window after the reduction, in packets; it becomes ssthresh.
+
+        Args:
+            event: The congestion, with its kind and the window before it.
+        """
 
 
 class RateBasedControl(Protocol):
-    """A control that models the path: each ACK sets a window and a pacing rate.
+    """A control that models the path: a class of your own that sets window and pacing rate per ACK.
 
     The sender performs loss recovery and timeouts; after a timeout the window is 1 packet until the
-    next ACK. Three methods are optional: `on_lost(self, event: LostPacketEvent)` for each packet
-    newly considered lost, before the ACK that reports the loss, and
-    `on_congestion(self, event: CongestionEvent)` at the beginning of a
-    repair, at a timeout and at an ECN mark; both return nothing.
-    `on_restart(self, event: RestartEvent)`, at the first packet after a time with nothing to send,
-    returns a `ControlOutput`.
+    next ACK. Three methods are optional. `on_lost(self, event: LostPacketEvent)` is called for each
+    packet that is newly declared lost, before the ACK that reports the loss, and returns nothing.
+    `on_congestion(self, event: CongestionEvent)` is called at the beginning of a recovery, at a
+    timeout and at an ECN mark, and returns nothing. `on_restart(self, event: RestartEvent)` is
+    called before the first packet after an idle time, and returns a `ControlOutput`.
     """
 
     def begin(self, event: BeginEvent, /) -> ControlOutput:
-        """Returns window and pacing rate until the first ACK."""
+        """Returns window and pacing rate until the first ACK.
+
+        Args:
+            event: The beginning of the flow, with the initial window.
+        """
 
     def on_rate_sample(self, event: RateSampleEvent, /) -> ControlOutput:
-        """Returns window and pacing rate after an ACK, in any state of the sender."""
+        """Returns window and pacing rate after an ACK, in any state of the sender.
+
+        Args:
+            event: The ACK, with the delivery rate that it shows.
+        """
 
 
 ControlFactory: TypeAlias = Callable[..., CongestionControl | RateBasedControl]
@@ -187,24 +203,30 @@ class OwnControls:
                 f'"{name}" does not name a class of a module',
                 f"write it as in {EXAMPLE}, or hand the class itself to tailroom.run",
             )
-        found: Any = self._import(name, module_name)
-        where = f"{module_name} ({getattr(found, '__file__', 'built in')})"
+        value: Any = self._import(name, module_name)
+        where = f"{module_name} ({getattr(value, '__file__', 'built in')})"
         for step in path.split("."):
-            if not hasattr(found, step):
-                near = difflib.get_close_matches(step, dir(found), n=1)
+            if not hasattr(value, step):
+                near = difflib.get_close_matches(step, dir(value), n=1)
                 remedy = f"did you mean `{near[0]}`?" if near else "check the class's name"
                 raise ScenarioError(f'"{name}" is not there: {where} has no {step}', remedy)
-            found = getattr(found, step)
-        if not callable(found):
+            value = getattr(value, step)
+        if not callable(value):
             raise ScenarioError(
-                f'"{name}" is no class but a value of type {type(found).__name__}',
+                f'"{name}" is not a class but a value of type {type(value).__name__}',
                 "name a class, or a function that makes a control",
             )
-        factory: ControlFactory = found
+        factory: ControlFactory = value
         return factory
 
     def _import(self, name: str, module_name: str) -> object:
-        """Imports a module, also from the directories of the scenario and of the process."""
+        """Imports a module, also from the directories of the scenario and of the process.
+
+        Raises:
+            ScenarioError: There is no such module, or another one hides it; two arguments, the
+                problem and the remedy.
+            ControlError: The module raised an exception.
+        """
         places = [self.directory.absolute(), Path.cwd()]
         # The directories stay in sys.path: a module may import its neighbours during the run.
         sys.path.extend(dict.fromkeys(str(at) for at in places if str(at) not in sys.path))
@@ -213,14 +235,14 @@ class OwnControls:
             module = importlib.import_module(module_name)
         except ModuleNotFoundError as error:
             if not f"{module_name}.".startswith(f"{error.name}."):
-                raise _import_error(name, module_name, error) from error
+                raise ControlError(_import_problem(name, module_name, error)) from error
             raise ScenarioError(
                 f'"{name}" is not there: no module {error.name} is installed, beside the scenario '
                 f"({places[0]}) or in the current directory ({places[1]})",
                 "check the module's name, or run where its file is",
             ) from None
         except Exception as error:
-            raise _import_error(name, module_name, error) from error
+            raise ControlError(_import_problem(name, module_name, error)) from error
         _check_origin(name, module_name.partition(".")[0], places)
         return module
 
@@ -237,12 +259,16 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
-def _import_error(name: str, module_name: str, error: Exception) -> ControlError:
-    return ControlError(f"{name}: importing {module_name} raised {type(error).__name__}: {error}")
+def _import_problem(name: str, module_name: str, error: Exception) -> str:
+    return f"{name}: importing {module_name} raised {type(error).__name__}: {error}"
 
 
 def _check_origin(name: str, top: str, places: list[Path]) -> None:
-    """Refuses a module that hides the module of the same name beside the scenario."""
+    """Refuses a module that hides the module of the same name beside the scenario.
+
+    Raises:
+        ScenarioError: The loaded module is not the one beside the scenario.
+    """
     loaded = getattr(sys.modules[top], "__file__", None)
     candidates = (at / file for at in places for file in (f"{top}.py", f"{top}/__init__.py"))
     meant = next((file for file in candidates if file.is_file()), None)
@@ -269,7 +295,11 @@ def _is_plain(value: object) -> bool:
 
 
 def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any]) -> None:
-    """Refuses a class that lacks methods, and parameters that the class does not take."""
+    """Refuses a class that lacks methods, and parameters that the class does not take.
+
+    Raises:
+        ScenarioError: A method is missing, or the parameters do not suit the class.
+    """
     if inspect.isclass(factory):
         missing = _missing_method(factory)
         if missing:
@@ -306,7 +336,11 @@ class _Maker:
     keywords: Mapping[str, Any]
 
     def __call__(self) -> CongestionControl | RateBasedControl:
-        """Makes the control of a flow."""
+        """Makes the control of a flow.
+
+        Raises:
+            ScenarioError: The factory returned an object that is not a control.
+        """
         control = self.factory(**copy.deepcopy(dict(self.keywords)))
         missing = _missing_method(control)
         if missing:

@@ -119,7 +119,11 @@ def read_flows(text: str) -> int | dict[str, int]:
 
 
 def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, int]:
-    """Returns the number of flows per congestion control."""
+    """Returns the number of flows per congestion control.
+
+    Raises:
+        ScenarioError: A control is unknown or named twice, or a number is below 1.
+    """
     if isinstance(flows, Mapping):
         if congestion is not None:
             raise ScenarioError(
@@ -138,7 +142,11 @@ def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, in
 
 
 def _known(name: str, kind: str) -> str:
-    """Returns the kind of a component after checking that it exists."""
+    """Returns the kind of a component after checking that it exists.
+
+    Raises:
+        ScenarioError: There is no such component.
+    """
     known = [component["kind"] for component in json.loads(_engine.components())[name]]
     if kind in known:
         return kind
@@ -163,7 +171,11 @@ def _mix_words(mix: Mapping[str, int]) -> str:
 
 
 def _read_rtts(rtt: str) -> tuple[float, float]:
-    """The shortest and the longest RTT in seconds."""
+    """The shortest and the longest RTT in seconds.
+
+    Raises:
+        ScenarioError: The text is not an RTT or a range, or the range is empty.
+    """
     match = _RANGE.fullmatch(rtt.strip())
     if not match:
         rtt_s = _read("rtt", "positive_duration", rtt)
@@ -176,7 +188,11 @@ def _read_rtts(rtt: str) -> tuple[float, float]:
 
 
 def _check_text(name: str, value: object, example: str) -> None:
-    """Refuses a number, which has no unit."""
+    """Refuses a number, which has no unit.
+
+    Raises:
+        ScenarioError: The value is not a string.
+    """
     if value is not None and not isinstance(value, str):
         raise ScenarioError(f'{name}: {value!r} has no unit; write a string, as in "{example}"')
 

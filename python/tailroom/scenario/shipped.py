@@ -24,12 +24,12 @@ def shipped_scenario(name: str) -> Path | None:
     known = shipped_scenarios()
     if name in known:
         return known[name]
-    found = [full_name for full_name in known if full_name.rpartition("/")[2] == name]
-    if len(found) > 1:
+    matches = [full_name for full_name in known if full_name.rpartition("/")[2] == name]
+    if len(matches) > 1:
         raise ScenarioError(
-            f"{name}: several shipped scenarios have this name; choose one of {', '.join(found)}"
+            f"{name}: several shipped scenarios have this name; choose one of {', '.join(matches)}"
         )
-    return known[found[0]] if found else None
+    return known[matches[0]] if matches else None
 
 
 def near_names(name: str) -> list[str]:

@@ -109,7 +109,11 @@ class ScenarioSource:
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """Puts the name of the file in front of each problem in an error."""
+        """Puts the name of the file in front of each problem in an error.
+
+        Raises:
+            ScenarioError: The block raised one; each of its lines now begins with the file.
+        """
         try:
             yield
         except ScenarioError as error:

@@ -1,1 +1,1 @@
-"""One simulation: run it, and what it returns."""
+"""One simulation: the call of the engine, its result, and the metrics of the result."""

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 @cache
 def declarations() -> tuple[dict[str, Any], ...]:
-    """The tables that the engine declares, in its order.
+    """Returns the tables that the engine declares, in its order.
 
-    Each has `name`, `description` and `columns`; a column has `name`, `description`, `element` (the
-    type of its values in the engine), `labels` and `is_named_by_run` (it stands for columns that
-    have other names in each run).
+    A table has `name`, `description` and `columns`. A column has `name`, `description`, `element`
+    (the type of its values in the engine), `labels` and `is_named_by_run` (whether it stands for
+    several columns, whose names depend on the run).
     """
     return tuple(json.loads(_engine.tables()))
 
 
 def labels_of(table: str, summary: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """The names that positions stand for, by the column that holds the positions.
+    """Returns the names that the positions in a column stand for, by the name of the column.
 
     Args:
         table: Name of the table.
-        summary: The summary of the run.
+        summary: The summary of the run, which has the names of links, flows and groups.
     """
     flows = [flow["name"] for flow in summary["flows"]]
     names = {
@@ -41,7 +41,7 @@ def labels_of(table: str, summary: Mapping[str, Any]) -> dict[str, Sequence[str]
         "groups": list(summary["groups"]),
         "flows_and_groups": flows + list(summary["groups"]),
     }
-    (declared,) = (one for one in declarations() if one["name"] == table)
+    (declared,) = (declaration for declaration in declarations() if declaration["name"] == table)
     return {
         column["name"]: labels["words"] if isinstance(labels, dict) else names[labels]
         for column in declared["columns"]
@@ -50,7 +50,12 @@ def labels_of(table: str, summary: Mapping[str, Any]) -> dict[str, Sequence[str]
 
 
 def arrow_table(columns: Columns, labels: Mapping[str, Sequence[str]]) -> pa.Table:
-    """Wraps columns without copying them; those in `labels` hold positions in a list of names."""
+    """Wraps columns of NumPy arrays in an Arrow table, without copying them.
+
+    Args:
+        columns: Arrays of one dimension and of equal lengths, by name.
+        labels: Names, by column; the values of such a column are positions in the names.
+    """
     import pyarrow as pa  # noqa: PLC0415 - it loads NumPy, and few commands need a table
 
     return pa.table(
@@ -65,6 +70,6 @@ def _labelled(positions: NDArray[Any], names: Sequence[str]) -> pa.DictionaryArr
     import numpy as np  # noqa: PLC0415 - as in arrow_table
     import pyarrow as pa  # noqa: PLC0415
 
-    # The same bytes read as signed integers: pandas refuses unsigned positions.
+    # The same bytes as signed integers, because pandas refuses unsigned positions.
     signed = positions.view(np.dtype(f"i{positions.itemsize}"))
     return pa.DictionaryArray.from_arrays(pa.array(signed), pa.array(names, pa.string()))

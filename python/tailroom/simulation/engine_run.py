@@ -1,4 +1,4 @@
-"""One scenario, one seed, one result."""
+"""The call of the engine: one scenario, one seed, one result."""
 
 import json
 import time
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from tailroom.simulation.result_types import Summary
 
 MOST_SERIES_ROWS = 5_000_000
-"""Series that nobody asked for stay below this many rows, some 200 MB."""
+"""Maximum number of rows of series that are recorded without a request of the scenario; about
+200 MB."""
 
 
-def run(  # noqa: PLR0913 - each says one thing about a run
+def run(  # noqa: PLR0913 - each is one option of a run
     scenario: str | PathLike[str] | Scenario,
     *,
     seed: int | None = None,
@@ -35,29 +36,33 @@ def run(  # noqa: PLR0913 - each says one thing about a run
 ) -> Result:
     """Simulates a scenario.
 
-    The interpreter's lock is released meanwhile, so that threads may run scenarios side by side.
+    The interpreter's lock is released during the simulation, so threads may run scenarios in
+    parallel. The same scenario and seed give the same bytes on every machine, except `timing`.
 
     Args:
         scenario: Path of a scenario file, the name of a shipped scenario (`"first"`), `"-"` for
             standard input, or a scenario built in Python.
-        seed: Replaces the scenario's seed.
-        set: Replaces values of the scenario, by dotted key:
-            `{"links.bottleneck.queue.limit": "625 packets"}`. Text is read as TOML if it is a TOML
-            value, as `--set` on the command line.
-        progress: Called with the fraction done and the simulated seconds, at most ten times a
-            second. An exception in it ends the run.
-        series_samples: Records time series at this many instants (fewer above 10,000 flows) if
-            the scenario asks for none. What is recorded changes nothing else.
+        seed: Seed of the random streams, 0 or more; the seed of the scenario if left out.
+        set: Values that replace those of the scenario, by dotted key:
+            `{"links.bottleneck.queue.limit": "625 packets"}`. As with `--set` on the command line,
+            a text that is a TOML value is read as TOML.
+        progress: Called at most ten times a second with the fraction done, in [0, 1], and the
+            simulated time in seconds. An exception that it raises ends the run.
+        series_samples: Number of instants at which time series are recorded if the scenario has no
+            `[series]`; fewer above 10,000 flows. Recording changes no other result.
         congestion: Congestion controls by the name of their group of flows: a class of your own
-            (see `CongestionControl`), anything to call that makes one for each flow, or a name as
-            in a scenario file.
+            (see `CongestionControl` and `RateBasedControl`), a function that makes a control for
+            each flow, or a name as in a scenario file.
+
+    Returns:
+        Statistics, tables and the resolved scenario.
 
     Raises:
-        ScenarioError: The scenario is wrong, or a control does what none may do; the message names
-            the place and the remedy.
+        ScenarioError: The scenario is wrong, or a control returned an invalid window or rate; the
+            message names the place and the remedy.
         ControlError: A control of your own raised an exception, which is the `__cause__`.
-        RunError: The run failed.
-        KeyboardInterrupt: Ctrl-C; the run stops at once.
+        RunError: The run failed, for example for lack of memory.
+        KeyboardInterrupt: The user pressed Ctrl-C; the run stops at once.
     """
     source = ScenarioSource.of(scenario, set or {}, congestion)
     return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
@@ -70,7 +75,7 @@ def simulate(
     progress: Callable[[float, float], object] | None = None,
     series_samples: int | None = None,
 ) -> Result:
-    """Simulates a scenario that has been read; arguments and errors are those of `run`."""
+    """Simulates a scenario that has been read; the arguments and errors are those of `run`."""
     resolved = source.resolve(seed)
     document = tomllib.loads(resolved)
     recorded = _with_series(source.overrides, document, series_samples)
@@ -83,21 +88,23 @@ def simulate(
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
     summary = _summary(measured, document, source.hash(), wall_s)
     tables = {
-        name: None if columns is None else _later(name, columns, summary)
+        name: None if columns is None else _table_maker(name, columns, summary)
         for name, columns in answer["tables"].items()
     }
     return Result(summary=cast("Summary", summary), scenario=resolved, **tables)
 
 
-def _later(name: str, columns: _engine.Columns, summary: NamedValues) -> Callable[[], "pa.Table"]:
-    """Makes a table when it is first read."""
+def _table_maker(
+    name: str, columns: _engine.Columns, summary: NamedValues
+) -> Callable[[], "pa.Table"]:
+    """Returns a function that makes the Arrow table; a `LazyTable` calls it."""
     return lambda: arrow_table(columns.arrays(), labels_of(name, summary))
 
 
 def _with_series(
     overrides: tuple[tuple[str, str], ...], document: dict[str, Any], samples: int | None
 ) -> list[tuple[str, str]]:
-    """Adds an interval for the time series if there is none yet."""
+    """Adds an interval for the time series if the scenario has none."""
     if samples is None or "series" in document:
         return list(overrides)
     flows = sum(group["count"] for group in document["flows"].values())
@@ -109,9 +116,13 @@ def _with_series(
 def _summary(
     measured: NamedValues, document: dict[str, Any], scenario_hash: str, wall_s: float
 ) -> NamedValues:
-    """Completes the engine's summary with what the engine cannot know.
+    """Adds the hash and title of the scenario, the settings of groups, and elapsed time.
 
-    `document` is the resolved scenario.
+    Args:
+        measured: The summary that the engine returned.
+        document: The resolved scenario.
+        scenario_hash: Hash of the scenario and of the contents of its files.
+        wall_s: Elapsed time of the run.
     """
     for name, group in measured["groups"].items():
         group["settings"] = _settings(document["flows"][name])
@@ -134,10 +145,10 @@ def _summary(
 
 
 def _settings(group: dict[str, Any]) -> NamedValues:
-    """A group's keys in a resolved scenario, whether it gave them, its host or the defaults did.
+    """Returns the keys of a group in the resolved scenario, defaults and host profile included.
 
-    Left out is what may be of any size: of the source all but its kind, of a control of the user's
-    own what it is made with.
+    Values of unlimited size are left out: the parameters of a control written in Python, and
+    every key of the source except its kind.
     """
     settings = NamedValues({**group, "source": group["source"]["kind"]})
     if "congestion" in group:

@@ -1,4 +1,4 @@
-"""Tables as data frames of pandas and polars, which are optional."""
+"""Conversion of tables to data frames of pandas and polars, which are optional libraries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
-    """The table as a pandas data frame.
+    """Converts a table to a pandas data frame.
 
     Raises:
         MissingLibraryError: pandas is not installed.
@@ -24,7 +24,7 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
 
 
 def to_polars(table: pa.Table) -> pl.DataFrame:
-    """The table as a polars data frame.
+    """Converts a table to a polars data frame.
 
     Raises:
         MissingLibraryError: polars is not installed.

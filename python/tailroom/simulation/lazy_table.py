@@ -1,4 +1,4 @@
-"""Tables of a result that are made when somebody looks at them."""
+"""Tables of a result that are made when they are first read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class LazyTable:
     """A field of a dataclass that takes a table, `None`, or a function that makes the table.
 
-    The function is called when the field is first read, so that a run whose tables nobody reads
-    loads neither Arrow nor NumPy. It is called once, whichever threads read the field.
+    The function is called when the field is first read, so a run whose tables are not read loads
+    neither Arrow nor NumPy. It is called once, even if several threads read the field.
     """
 
     _making = Lock()
@@ -23,7 +23,7 @@ class LazyTable:
         self._place = f"_{name}"
 
     def __get__(self, owner: object | None, kind: type | None = None) -> pa.Table | None:
-        """The table; of the class itself, the default of the field."""
+        """Returns the table; for the class itself, `None`, which is the default of the field."""
         if owner is None:
             return None
         with self._making:
@@ -37,5 +37,5 @@ class LazyTable:
 
 
 def lazy_table() -> Any:
-    """A `LazyTable` for a field whose annotation says what a reader gets: a table or `None`."""
+    """Returns a `LazyTable` as the default of a field that is annotated as a table or `None`."""
     return LazyTable()

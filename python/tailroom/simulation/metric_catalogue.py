@@ -1,7 +1,8 @@
 """The catalogue of metrics: label, unit, range, direction and axis of each, in one place.
 
-Tables, pictures, reports, criteria and targets read here how a metric is shown. A metric has one
-entry whatever link, group or flow it is of: `links.*.utilization` is the utilization of any link.
+Tables, pictures, reports, criteria and targets read from this catalogue how a metric is shown. A
+metric has one entry for all links, groups and flows: `links.*.utilization` is the utilization of
+any link.
 """
 
 from dataclasses import dataclass, replace
@@ -28,33 +29,43 @@ from tailroom.simulation.metric_units import (
 Better = Literal["higher", "lower"]
 
 STATISTICS = {"mean": "mean", "p01": "p01", "p50": "median", "p99": "p99", "max": "largest"}
-"""The word behind the unit in a name, and how it stands in a label."""
+"""The statistic at the end of a name, and its word in a label."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What a metric is called, and how it is shown. No metric is negative."""
+    """How a metric is named and shown. No metric is negative."""
 
     label: str
-    """On axes, without the unit."""
+    """Label on axes, without the unit."""
     unit: Unit
+    """Unit of the values, and how values are written."""
     better: Better | None = None
-    """Which values a user wants, all else equal; `None` if that depends on the question."""
+    """Direction that a user wants, all else equal; `None` if it depends on the question."""
     highest: float | None = None
     """The largest possible value; `None` if there is no bound."""
     is_logarithmic: bool = True
-    """Whether an axis is logarithmic where the values span decades."""
+    """Whether an axis is logarithmic if the values span decades."""
     heading: str = ""
-    """In tables; the name of the metric if empty."""
+    """Heading in tables; the name of the metric if empty."""
 
 
 def _statistics(name: str, metric: Metric, statistics: str, **headings: str) -> dict[str, Metric]:
-    """An entry per statistic: `queue_delay_s` becomes `queue_delay_s_mean` and so on."""
+    """Returns one entry per statistic, such as `queue_delay_s_mean`.
+
+    Args:
+        name: Name of the metric without the statistic.
+        metric: The entry without the statistic.
+        statistics: Keys of `STATISTICS`, separated by spaces.
+        **headings: Headings in tables, by statistic.
+    """
     return {
-        f"{name}_{one}": replace(
-            metric, label=f"{STATISTICS[one]} {metric.label}", heading=headings.get(one, "")
+        f"{name}_{statistic}": replace(
+            metric,
+            label=f"{STATISTICS[statistic]} {metric.label}",
+            heading=headings.get(statistic, ""),
         )
-        for one in statistics.split()
+        for statistic in statistics.split()
     }
 
 
@@ -96,7 +107,7 @@ LINK = {
     "bottlenecked_flows_p99": Metric("p99 bottlenecked flows", COUNT),
     "bottlenecked_time_fraction": Metric("bottlenecked time", TIME_FRACTION, None, 1.0),
 }
-"""Of a link."""
+"""Metrics of a link."""
 
 DISCIPLINE = {
     "average_queue_packets": Metric("average queue", PACKETS),
@@ -121,12 +132,12 @@ DISCIPLINE = {
     "fair_rate_bps": Metric("fair rate", BITS_PER_S),
     "priority_load": Metric("priority load", LOAD),
 }
-"""What the queue disciplines report about themselves."""
+"""Metrics that queue disciplines report about themselves."""
 
 _OF_FLOWS = {
     "goodput_bps": _GOODPUT,
     "throughput_bps": Metric("throughput", BITS_PER_S),
-    # Above 1 if flows send more than the slowest link of their path carries.
+    # Above 1 if flows send more than the capacity of the slowest link on their path.
     "share": Metric("share", SHARE, None, is_logarithmic=False),
     "loss_fraction": _LOSS,
     "marked_fraction": Metric("marked", FRACTION, None, 1.0),
@@ -149,7 +160,7 @@ FLOW = {
     "packets_between_reductions_mean": Metric("mean packets between reductions", PACKETS),
     "seconds_between_reductions_mean": Metric("mean time between reductions", SECONDS),
 }
-"""Of one permanent flow: keys of `tailroom run --json`, not metrics of a sweep."""
+"""Metrics of one permanent flow; `tailroom run --json` has them, but the rows of a sweep do not."""
 
 GROUP = {
     "flows": Metric("flows", COUNT),
@@ -167,7 +178,7 @@ GROUP = {
     "refused_fraction": Metric("refused", FRACTION, "lower", 1.0),
     "jain_index": _JAIN,
 }
-"""Of a group of flows."""
+"""Metrics of a group of flows."""
 
 GROUP_AT_LINK = {
     "arrivals_packets": Metric("arrivals", PACKETS),
@@ -175,7 +186,7 @@ GROUP_AT_LINK = {
     "loss_fraction": _LOSS,
     **_statistics("queue_delay_s", _WAIT, "mean p99", **_WAIT_HEADINGS),
 }
-"""Of the packets of a group at a link."""
+"""Metrics of the packets of a group at one link."""
 
 SIZES = {
     "from_bytes": Metric("smallest payload", BYTES),
@@ -192,7 +203,7 @@ SIZES = {
     ),
     **_statistics("slowdown", Metric("slowdown", FACTOR, "lower"), "mean p50 p99"),
 }
-"""Of flows that arrive and depart, by size."""
+"""Metrics of flows that arrive and depart, by class of sizes."""
 
 CATALOGUE: dict[str, Metric] = {
     f"{prefix}{name}": metric
@@ -212,15 +223,16 @@ CATALOGUE: dict[str, Metric] = {
 _BY_LAST_WORD = {
     pattern.rpartition(".")[2]: metric for pattern, metric in reversed(CATALOGUE.items())
 }
-"""The first entry of the catalogue for the last part of a name; all of them have one unit."""
+"""The first entry per last part of a name; all entries with the same last part have one unit."""
 
 _UNIT_OF_WORD = {
-    one.word: one for one in (TIME_FRACTION, SECONDS, BITS_PER_S, BYTES, PACKETS, BDP, MILLISECONDS)
+    unit.word: unit
+    for unit in (TIME_FRACTION, SECONDS, BITS_PER_S, BYTES, PACKETS, BDP, MILLISECONDS)
 }
 
 
 def pattern_of(name: str) -> str:
-    """The full name of a metric with `*` for the names of links and groups."""
+    """Replaces the names of links and groups in the full name of a metric by `*`."""
     parts = name.split(".")
     if len(parts) > 2 and parts[0] in ("links", "groups"):
         parts[1] = "*"
@@ -230,11 +242,11 @@ def pattern_of(name: str) -> str:
 
 
 def metric_of(name: str) -> Metric:
-    """The entry of a metric, by its full name or a short one.
+    """Returns the entry of a metric by its full or short name.
 
-    A short name ends like a full one: `utilization`, `all_sizes.slowdown_p99`, `core.utilization`.
-    A name that is not in the catalogue, of runs that another version stored, is read by the words
-    of its last part.
+    A short name is the end of a full name: `utilization`, `all_sizes.slowdown_p99`,
+    `core.utilization`. Runs that another version stored may have metrics that the catalogue lacks;
+    the words in the last part of such a name give the label and the unit.
     """
     pattern, last = pattern_of(name), name.rpartition(".")[2]
     for full in (pattern, f"links.*.{pattern}", f"groups.*.{pattern}"):
@@ -244,7 +256,7 @@ def metric_of(name: str) -> Metric:
 
 
 def axis_label(name: str) -> str:
-    """The label of an axis: what is measured, whose it is if a group's, and the unit."""
+    """Returns the label of an axis: the metric, its group and link if it has any, and the unit."""
     metric, parts = metric_of(name), name.split(".")
     owner = f" of {parts[1]}" if len(parts) > 2 and parts[0] == "groups" else ""
     if owner and len(parts) > 4 and parts[2] == "links":
@@ -253,7 +265,7 @@ def axis_label(name: str) -> str:
 
 
 def axis_scale(name: str) -> float:
-    """A value of the metric times this is in the unit of its axis."""
+    """Returns the factor that converts values of a metric to the unit of its axis."""
     return metric_of(name).unit.scale
 
 

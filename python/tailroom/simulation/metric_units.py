@@ -1,41 +1,41 @@
-"""Units of metrics: what a number counts, and how it is written and drawn."""
+"""Units of metrics: the quantity, and how values are written and drawn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 Quantity = Literal["fraction", "packets", "duration", "rate", "size", "number"]
-"""What a value counts; `duration`, `rate` and `size` as the engine calls these quantities."""
+"""Kind of quantity; `duration`, `rate` and `size` are the engine's names."""
 
 RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
-"""Prefixes of rates, the largest first, in bit/s."""
+"""Units of rates in bit/s, from the largest to the smallest."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit, and how values in it are shown."""
+    """A unit, and how values in this unit are shown."""
 
     name: str
-    """In words, for the reference."""
+    """Name in the reference."""
     word: str
-    """The last word of the names of metrics in this unit, before the statistic; empty if the name
-    has no such word."""
+    """Last word of the names of metrics in this unit, before the statistic; empty if names have no
+    such word."""
     counts: Quantity
-    """What a value counts, and so in which units a target may give it."""
+    """Kind of quantity, which decides the units in which a target may give it."""
     axis: str
-    """The unit on the axes of pictures; empty for a number without one."""
+    """Unit on the axes of pictures; empty for a number without a unit."""
     scale: float
-    """A value times this is in the unit of the axes."""
+    """Factor that converts a value to the unit of the axes."""
     brief: Callable[[float], str]
     """Writes a value for the table of one run, with the unit."""
     text: Callable[[float], str]
     """Writes a value for the comparison of several runs, with the unit."""
     half_width: Callable[[float, str], str]
-    """Writes the half-width of a confidence interval, given its mean as written by `text`."""
+    """Writes the half-width of a confidence interval; also takes the mean as written by `text`."""
 
     @property
     def on_axis(self) -> str:
-        """The unit as it follows the label of an axis: " (ms)", or nothing."""
+        """The unit as it follows the label of an axis: " (ms)"; empty without a unit."""
         return f" ({self.axis})" if self.axis else ""
 
 
@@ -45,7 +45,7 @@ def percent(value: float) -> str:
 
 
 def fraction(value: float) -> str:
-    """Writes a small fraction so that 1e-5 keeps its digits."""
+    """Writes a fraction with an exponent, so that small fractions keep their digits."""
     return f"{value:.2e}" if value else "0"
 
 
@@ -75,7 +75,7 @@ def factor(value: float) -> str:
 
 
 def rate(value_bps: float) -> str:
-    """Writes a rate with the prefix that suits it."""
+    """Writes a rate in bit/s, kbit/s, Mbit/s or Gbit/s."""
     for size, unit in RATES[:-1]:
         if value_bps >= size:
             return f"{value_bps / size:,.2f} {unit}"
@@ -83,14 +83,14 @@ def rate(value_bps: float) -> str:
 
 
 def delay(value_s: float) -> str:
-    """Writes seconds as milliseconds, to a tenth; as microseconds below a tenth of one."""
+    """Writes seconds as milliseconds with one decimal; below 0.1 ms as microseconds."""
     if 0 < value_s < 1e-4:
         return f"{1e6 * value_s:.1f} us"
     return f"{1e3 * value_s:,.1f} ms" if value_s < 1 else f"{1e3 * value_s:,.0f} ms"
 
 
 def milliseconds(value_s: float) -> str:
-    """Writes seconds as milliseconds, with digits enough for the delay of a fast link."""
+    """Writes seconds as milliseconds with up to three decimals, for the delays of fast links."""
     ms = 1e3 * value_s
     if ms == 0:
         return "0 ms"
@@ -99,7 +99,7 @@ def milliseconds(value_s: float) -> str:
 
 
 def _rounded(width: float) -> str:
-    """Two digits: those of an interval say no more."""
+    """Writes a half-width with two significant digits."""
     return f"{float(f'{width:.2g}'):,g}"
 
 
@@ -116,10 +116,10 @@ def _fraction_width(width: float, _mean: str) -> str:
 
 
 def _rate_width(width: float, mean: str) -> str:
-    """A half-width with the prefix of its mean."""
-    prefix = mean.partition(" ")[2]
-    sizes = {unit: size for size, unit in RATES}
-    return f"{_rounded(width / sizes[prefix])} {prefix}"
+    """Writes a half-width in the unit of its mean."""
+    unit = mean.partition(" ")[2]
+    sizes = {name: size for size, name in RATES}
+    return f"{_rounded(width / sizes[unit])} {unit}"
 
 
 def _milliseconds_width(width: float, _mean: str) -> str:
@@ -127,13 +127,13 @@ def _milliseconds_width(width: float, _mean: str) -> str:
 
 
 SHARE = Unit("fraction", "", "fraction", "%", 100.0, percent, percent, _percent_width)
-"""A fraction that may be near 1, whose name does not say that it is one."""
+"""A fraction that may be near 1, in a metric whose name does not end in `fraction`."""
 TIME_FRACTION = Unit(
     "fraction", "fraction", "fraction", "%", 100.0, percent, percent, _percent_width
 )
 """A fraction of the time."""
 FRACTION = Unit("fraction", "fraction", "fraction", "%", 100.0, fraction, fraction, _fraction_width)
-"""A fraction that is small most often."""
+"""A fraction that is usually small."""
 INDEX = Unit("index", "index", "fraction", "Jain's index", 1.0, index, index, _plain_width)
 SECONDS = Unit("s", "s", "duration", "ms", 1e3, delay, milliseconds, _milliseconds_width)
 MILLISECONDS = Unit("ms", "ms", "number", "ms", 1.0, factor, number, _plain_width)
@@ -143,12 +143,6 @@ PACKETS = Unit("packets", "packets", "packets", "packets", 1.0, packets, packets
 BDP = Unit("bdp", "bdp", "number", "bdp", 1.0, index, number, _plain_width)
 COUNT = Unit("number", "", "number", "", 1.0, count, number, _plain_width)
 MEAN_COUNT = Unit("number", "", "number", "", 1.0, packets, number, _plain_width)
-"""A count that is a mean: not a whole number."""
+"""A mean of counts, which need not be a whole number."""
 LOAD = Unit("number", "", "number", "", 1.0, index, number, _plain_width)
 FACTOR = Unit("number", "", "number", "", 1.0, factor, number, _plain_width)
-
-UNITS = (
-    *(SHARE, TIME_FRACTION, FRACTION, INDEX, SECONDS, MILLISECONDS, BITS_PER_S, BYTES, PACKETS),
-    *(BDP, COUNT, MEAN_COUNT, LOAD, FACTOR),
-)
-"""Every unit."""

@@ -1,4 +1,4 @@
-"""Metrics: the numbers of a summary by name, as a sweep stores them and a target names them."""
+"""Metrics: the numbers of a summary by the names that sweeps store and targets use."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ALL_FLOWS = "flows"
-"""Prefix of what concerns all permanent flows under congestion control together."""
+"""Prefix of metrics of all permanent flows under congestion control together."""
 
 OWNERS = ("links", "groups")
-"""What has metrics of its own."""
+"""Parts of the summary whose entries have metrics of their own."""
 
 MOST_NEAR = 4
-"""Names that an error offers where some are near."""
+"""Maximum number of similar names in an error message."""
 MOST_LISTED = 12
-"""Names that an error lists where none is near."""
+"""Maximum number of names in an error message if no name is similar."""
 
 NO_NUMBERS = ("congestion", "all_sizes")
-"""A text and a table, null where a group has no control and no finite flows."""
-
+"""Keys whose values are not numbers: a text and a table, which may be null."""
 
 NO_MEASUREMENTS = "settings"
-"""A group's keys as they were in the run: given, not measured."""
+"""Keys of a group in the scenario, which are given and not measured."""
 
 
 def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """Every number of a summary by a dotted name.
+    """Returns every number of a summary by a dotted name.
 
-    `links.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom run --json`, and `flows.METRIC` for
-    all permanent flows under congestion control together: `jain_index`, `goodput_bps`.
+    The names are `links.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom run --json`,
+    `convergence_time_s`, and `flows.METRIC` (`jain_index`, `goodput_bps`) for all permanent flows
+    under congestion control together.
     """
     numbers: dict[str, float | None] = {}
     for kind in OWNERS:
@@ -49,23 +49,34 @@ def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def jain_index(rates: Iterable[float]) -> float | None:
-    """(sum x)^2 / (n sum x^2) of Jain, Chiu, Hawe (1984); `None` where nothing flows."""
+    """Returns Jain's index (sum x)^2 / (n sum x^2) (Jain, Chiu, Hawe 1984), in [1/n, 1].
+
+    Args:
+        rates: Rates of n flows in any unit, 0 or more.
+
+    Returns:
+        The index; `None` if there is no flow or all rates are 0.
+    """
     rates = list(rates)
     squares = sum(rate * rate for rate in rates)
     return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
 def names_of(table: "pa.Table") -> list[str]:
-    """The metrics among the columns of stored runs."""
+    """Returns the names of the columns of stored runs that are metrics."""
     import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
 
-    return [one.name for one in table.schema if one.type == pa.float64() and one.name != "wall_s"]
+    return [
+        column.name
+        for column in table.schema
+        if column.type == pa.float64() and column.name != "wall_s"
+    ]
 
 
 def expected_names(source: ScenarioSource) -> list[str] | None:
-    """The metrics that runs of a scenario will have, from an instant of it.
+    """Returns the metrics that runs of a scenario will have, by simulating 1 us of it.
 
-    `None` if the scenario admits no run that short: then the first run shows them.
+    Returns `None` if the scenario does not permit a run of 1 us; the first run then shows them.
     """
     flows = tomllib.loads(source.resolve(seed=None))["flows"]
     starts = {f"flows.{name}.start": "0 s" for name in flows}
@@ -77,59 +88,64 @@ def expected_names(source: ScenarioSource) -> list[str] | None:
 
 
 def full_names(source: ScenarioSource, wanted: Iterable[str]) -> dict[str, str]:
-    """The full names of metrics, before any run shows them.
+    """Returns the full names of metrics by the given names, without a finished run.
 
     Raises:
-        MetricError: There is none of a name, or several.
+        MetricError: No metric has such a name, or several have it.
     """
     known = expected_names(source)
     return {name: name if known is None else find_metric(name, known) for name in wanted}
 
 
 def find_metric(name: str, known: Iterable[str]) -> str:
-    """The full name of a metric that a user names in short.
+    """Returns the full name of a metric.
 
-    `utilization` is that of the only link, `core.utilization` that of link `core`, `jain_index`
-    that of all flows, `reno.goodput_bps` that of group `reno`. A link's comes before a group's.
+    `utilization` is the utilization of the only link, `core.utilization` the utilization of link
+    `core`, `jain_index` the index of all flows, `reno.goodput_bps` the goodput of group `reno`.
+    Metrics of links come before metrics of groups.
+
+    Args:
+        name: Full or short name.
+        known: Full names of all metrics.
 
     Raises:
-        MetricError: There is none of this name, or several.
+        MetricError: No metric has this name, or several have it.
     """
     known = list(known)
-    kind, found = _matches(name, known)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        short = ", ".join(one.removeprefix(f"{kind}.") for one in found)
-        raise MetricError(f"{name}: there are several; choose one of {short}")
+    kind, matches = _matches(name, known)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        short = ", ".join(match.removeprefix(f"{kind}.") for match in matches)
+        raise MetricError(f"{name}: several metrics have this name; choose one of {short}")
     raise MetricError(f"{name}: {_why_missing(name, known)}")
 
 
 def _matches(name: str, known: list[str]) -> tuple[str, list[str]]:
-    """The metrics that a name may mean, and whether they are of `links` or `groups`."""
+    """Returns `links` or `groups`, and the metrics that a name may mean; empty if none."""
     if name in known:
         return "", [name]
     if f"{ALL_FLOWS}.{name}" in known and name == "jain_index":
         return "", [f"{ALL_FLOWS}.{name}"]
     for kind in OWNERS:
-        owned = [one for one in known if one.startswith(f"{kind}.")]
-        found = [one for one in owned if one == f"{kind}.{name}"] or [
-            one
-            for one in owned
-            if one.endswith(f".{name}") and one.count(".") == name.count(".") + 2
+        owned = [metric for metric in known if metric.startswith(f"{kind}.")]
+        matches = [metric for metric in owned if metric == f"{kind}.{name}"] or [
+            metric
+            for metric in owned
+            if metric.endswith(f".{name}") and metric.count(".") == name.count(".") + 2
         ]
-        if found:
-            return kind, found
+        if matches:
+            return kind, matches
     return "", []
 
 
 def short_name(metric: str, known: list[str], *, fewest_parts: int = 1) -> str:
-    """The shortest name by which `find_metric` finds a metric of this full name.
+    """Returns the shortest name by which `find_metric` finds a metric.
 
     Args:
-        metric: Its full name.
-        known: The full names of all metrics.
-        fewest_parts: Words between dots; 2 names the link or group too.
+        metric: Full name of the metric.
+        known: Full names of all metrics.
+        fewest_parts: Minimum number of parts between dots; 2 includes the link or group.
     """
     parts = metric.split(".")
     for start in range(len(parts) - fewest_parts, 0, -1):
@@ -154,35 +170,35 @@ def _flatten(prefix: str, values: Mapping[str, Any], into: dict[str, float | Non
 
 
 def _why_missing(name: str, known: list[str]) -> str:
-    """Why there is no such metric, and which the user may have meant."""
+    """Says which part of the name is unknown, and which names the user may have meant."""
     owner, _, metric = name.rpartition(".")
     if not owner:
         return f"there is no such metric; {_nearest(metric, known, known)}"
     kinds = [owner.partition(".")[0]] if owner.startswith(("links.", "groups.")) else OWNERS
     bare = owner.removeprefix("links.").removeprefix("groups.")
     for kind in kinds:
-        own = [one for one in known if one.startswith(f"{kind}.{bare}.")]
+        own = [full for full in known if full.startswith(f"{kind}.{bare}.")]
         if own:
-            what = f"{kind.removesuffix('s')} {bare} has no {metric}"
-            return f"{what}; {_elsewhere(metric, own, known) or _nearest(metric, own, known)}"
+            problem = f"{kind.removesuffix('s')} {bare} has no {metric}"
+            return f"{problem}; {_elsewhere(metric, own, known) or _nearest(metric, own, known)}"
     if owner == ALL_FLOWS:
-        own = [one for one in known if one.startswith(f"{ALL_FLOWS}.")]
+        own = [full for full in known if full.startswith(f"{ALL_FLOWS}.")]
         return f"there is no such metric of all flows; {_nearest(metric, own, known)}"
-    owned = [one for one in known if one.startswith(tuple(f"{kind}." for kind in kinds))]
-    owners = list(dict.fromkeys(one.split(".")[1] for one in owned))
-    what = " or ".join(kind.removesuffix("s") for kind in kinds)
-    return f"there is no {what} {bare}; choose one of {_listed(near(bare, owners) or owners)}"
+    owned = [full for full in known if full.startswith(tuple(f"{kind}." for kind in kinds))]
+    owners = list(dict.fromkeys(full.split(".")[1] for full in owned))
+    words = " or ".join(kind.removesuffix("s") for kind in kinds)
+    return f"there is no {words} {bare}; choose one of {_listed(near(bare, owners) or owners)}"
 
 
 def _elsewhere(metric: str, own: list[str], known: list[str]) -> str:
-    """Where else there is a metric of this very name; empty if nowhere."""
-    at_links = [one for one in own if one.count(".") > 2 and one.endswith(f".{metric}")]
+    """Lists other links or groups that have a metric of this name; empty if there are none."""
+    at_links = [full for full in own if full.count(".") > 2 and full.endswith(f".{metric}")]
     where = [f"of its packets at a link: {_names(at_links, known)}"] if at_links else []
     for kind in OWNERS:
         others = [
-            one
-            for one in known
-            if one.startswith(f"{kind}.") and one.count(".") == 2 and one.endswith(f".{metric}")
+            full
+            for full in known
+            if full.startswith(f"{kind}.") and full.count(".") == 2 and full.endswith(f".{metric}")
         ]
         if others:
             where.append(f"{kind} have: {_names(others, known)}")
@@ -190,19 +206,23 @@ def _elsewhere(metric: str, own: list[str], known: list[str]) -> str:
 
 
 def _names(metrics: list[str], known: list[str]) -> str:
-    return _listed([short_name(one, known, fewest_parts=2) for one in metrics])
+    return _listed([short_name(metric, known, fewest_parts=2) for metric in metrics])
 
 
 def _nearest(metric: str, among: list[str], known: list[str]) -> str:
-    """The nearest metrics, else some of those there are, by names that `find_metric` finds."""
-    last: dict[str, list[str]] = {}
-    for one in among:
-        last.setdefault(one.rpartition(".")[2], []).append(one)
-    # The most similar word first, of every link and group that has it.
-    meant = [short_name(one, known) for word in near(metric, last) for one in last[word]]
-    if meant:
-        return f"did you mean {' or '.join(list(dict.fromkeys(meant))[:MOST_NEAR])}?"
-    return f"choose one of {_listed([short_name(one, known) for one in among])}"
+    """Lists similar metrics, or some of all, by names that `find_metric` finds."""
+    by_last_part: dict[str, list[str]] = {}
+    for full in among:
+        by_last_part.setdefault(full.rpartition(".")[2], []).append(full)
+    # The most similar last part first, for every link and group that has it.
+    similar = [
+        short_name(full, known)
+        for part in near(metric, by_last_part)
+        for full in by_last_part[part]
+    ]
+    if similar:
+        return f"did you mean {' or '.join(list(dict.fromkeys(similar))[:MOST_NEAR])}?"
+    return f"choose one of {_listed([short_name(full, known) for full in among])}"
 
 
 def _listed(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a run returns."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
 
 MOST_SHOWN = 4
-"""Links, and groups, that the representation of a result has a line for."""
+"""Maximum number of links, and of groups, in the representation of a result."""
 
 STATISTICS = ("links", "flows", "groups")
 """Parts of the summary that are tables."""
@@ -35,12 +35,13 @@ PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
 class Result(ResultTables):
     """Statistics, tables and the scenario of one run.
 
-    The tables hold NumPy-compatible columns that pandas, polars and DuckDB read without copying. A
-    table that the scenario does not ask for is `None`.
+    The tables are Arrow tables, which pandas, polars and DuckDB read without copying. A table that
+    was not recorded is `None`.
     """
 
     summary: Summary
-    """The object that `tailroom run --json` prints; units are in the last word of each name."""
+    """The object that `tailroom run --json` prints. The last word of a key is its unit; fractions
+    lie in [0, 1]; `None` if there was nothing to measure."""
     scenario: str
     """The scenario as TOML with every default filled in."""
 
@@ -51,12 +52,12 @@ class Result(ResultTables):
             f"{summary['title']}; seed {summary['seed']}, statistics from "
             f"{summary['measured_from_s']:g} s to {summary['measured_to_s']:g} s"
         ]
-        lines += _some([_link_line(name, link) for name, link in self.links.items()])
-        lines += _some([_group_line(name, group) for name, group in self.groups.items()])
+        lines += _first_lines([_link_line(name, link) for name, link in self.links.items()])
+        lines += _first_lines([_group_line(name, group) for name, group in self.groups.items()])
         return "<Result: " + "\n  ".join(lines) + ">"
 
     def _repr_html_(self) -> str:
-        """A table and a picture, for notebooks."""
+        """A table and a picture as HTML, for notebooks."""
         from tailroom.reports.notebook import result_html  # noqa: PLC0415 - matplotlib takes a second
 
         return result_html(self)
@@ -73,53 +74,59 @@ class Result(ResultTables):
 
     @property
     def groups(self) -> dict[str, GroupSummary]:
-        """Statistics of each group of flows, by name.
-
-        Among them, in seconds: `queue_delay_s_mean` and `queue_delay_s_p99`, what packets wait at
-        all links of their path together; `one_way_delay_s_mean`, `one_way_delay_s_p99` and
-        `jitter_s_mean` (RFC 3550, section 6.4.1) of sources without congestion control. `None`
-        where there is nothing to measure.
-        """
+        """Statistics of each group of flows, by name, in the order of the scenario."""
         return self.summary["groups"]
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name.
+        """Returns a table by its name.
 
         Args:
-            name: `links`, `flows` or `groups`: the statistics, with one row per link, permanent
-                flow or group and one column per number or text, and the name in the column
-                `name`; or a table of the run, such as `link_series` or `flow_log`.
+            name: `links`, `flows` or `groups` for the statistics, or the name of a table of the
+                run, such as `link_series` or `flow_log`.
+
+        Returns:
+            For statistics, one row per link, permanent flow or group, with its name in the column
+            `name` and one column per number or text. The attributes of the result describe the
+            rows and columns of the other tables.
 
         Raises:
             ValueError: There is no such table, or it was not recorded.
         """
         if name in STATISTICS:
             return self._statistics(name)
-        tables = [one.name for one in fields(ResultTables)]
+        tables = [field.name for field in fields(ResultTables)]
         if name not in tables:
             known = ", ".join([*STATISTICS, *tables])
             raise ValueError(f"there is no table {name!r}; choose one of {known}")
         table: pa.Table | None = getattr(self, name)
         if table is None:
-            recorded = [one for one in tables if getattr(self, one) is not None]
+            recorded = [known for known in tables if getattr(self, known) is not None]
             raise ValueError(
-                f"the table {name!r} was not recorded (docs/reference/results.md says what records "
-                f"it); choose one of {', '.join([*STATISTICS, *recorded])}"
+                f"the table {name!r} was not recorded (docs/reference/results.md says how to "
+                f"record it); choose one of {', '.join([*STATISTICS, *recorded])}"
             )
         return table
 
     def to_pandas(self, table: str = "flows") -> pd.DataFrame:
-        """A table as a pandas data frame; arguments and errors are those of `table`.
+        """Returns a table as a pandas data frame.
+
+        Args:
+            table: Name of the table, as for `table`.
 
         Raises:
+            ValueError: There is no such table, or it was not recorded.
             MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
         """
         return frames.to_pandas(self.table(table))
 
     def to_polars(self, table: str = "flows") -> pl.DataFrame:
-        """A table as a polars data frame; arguments and errors are those of `table`.
+        """Returns a table as a polars data frame.
+
+        Args:
+            table: Name of the table, as for `table`.
 
         Raises:
+            ValueError: There is no such table, or it was not recorded.
             MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
         """
         return frames.to_polars(self.table(table))
@@ -142,18 +149,18 @@ class Result(ResultTables):
     def series(
         self, quantity: str, *, link: str | None = None, flow: str | None = None
     ) -> pa.Table:
-        """One quantity over time.
+        """Returns one quantity over time.
 
         Args:
-            quantity: `queue`, `utilization`, `drops`, `marks` or what the discipline reports of
-                links; `cwnd`, `ssthresh`, `srtt` or `goodput` of flows. The column's name carries
-                the unit.
+            quantity: Of links: `queue`, `utilization`, `drops`, `marks`, or a quantity that the
+                queue discipline reports. Of flows: `cwnd`, `ssthresh`, `srtt` or `goodput`.
             link: Only this link.
             flow: Only this flow.
 
         Returns:
-            The columns `time_s`, `link` or `flow` if none was chosen, and the quantity. Without a
-            choice the columns are those of the whole table, not copies.
+            One row per sample, and per link or flow if none was chosen. The columns are `time_s`,
+            then `link` or `flow` if none was chosen, then the quantity, with its unit as the last
+            word of its name. Without a choice no column is copied.
 
         Raises:
             ValueError: There is no such quantity, link or flow, or no series was recorded.
@@ -174,34 +181,39 @@ class Result(ResultTables):
         raise ValueError(self._why_missing(quantity))
 
     def plot(self, kind: PlotKind = "windows") -> Figure:
-        """Draws windows and queue over time, utilization over time, burstiness or arrivals.
+        """Draws windows and queue over time, utilization over time, burstiness, or arrivals.
 
         Args:
-            kind: `windows` as in Figures 5 and 6 of Barman et al. (2004), `utilization`,
-                `dispersion` (burstiness by time scale), or `arrivals` as in Figure 4 of Auge and
-                Roberts (2006).
+            kind: `windows` (as in Figures 5 and 6 of Barman et al. 2004), `utilization`,
+                `dispersion` (index of dispersion of arrivals over the time scale), or `arrivals`
+                (as in Figure 4 of Auge and Roberts 2006).
 
         Raises:
-            ValueError: What it shows was not recorded.
+            ValueError: The data of the figure were not recorded, or there is no such figure.
         """
         from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
 
         return plots.draw(self, kind)
 
     def save(self, directory: str | PathLike[str]) -> None:
-        """Writes scenario, summary, series and pictures into a new directory, or nothing at all.
+        """Writes scenario, summary, tables and pictures into a new directory.
+
+        If a file cannot be written, no directory is left. `tailroom.load` reads the directory.
+
+        Args:
+            directory: The new directory; missing, or an empty directory.
 
         Raises:
-            OutputDirectoryError: The directory holds something already or cannot be written.
+            OutputDirectoryError: The directory has content already, or cannot be written.
         """
-        from tailroom.storage import result_directory as result_files  # noqa: PLC0415 - it needs this module
+        from tailroom.storage import result_directory as result_files  # noqa: PLC0415 - it imports this module
 
         result_files.save(self, directory)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Makes the tables that nobody has read yet, since only tables can be pickled."""
-        for one in fields(self):
-            getattr(self, one.name)
+        """Makes the tables that have not been read yet, because only tables can be pickled."""
+        for field in fields(self):
+            getattr(self, field.name)
         return vars(self)
 
     def _why_missing(self, quantity: str) -> str:
@@ -222,7 +234,7 @@ class Result(ResultTables):
 
 def _link_line(name: str, link: LinkSummary) -> str:
     delays = [link["queue_delay_s_mean"], link["queue_delay_s_p99"]]
-    mean, p99 = ("-" if one is None else f"{1e3 * one:.3g} ms" for one in delays)
+    mean, p99 = ("-" if delay_s is None else f"{1e3 * delay_s:.3g} ms" for delay_s in delays)
     loss = link["loss_fraction"]
     return (
         f"link {name}: utilization {100 * link['utilization']:.4g} %, "
@@ -238,14 +250,14 @@ def _group_line(name: str, group: GroupSummary) -> str:
     return f"group {name}: {group['flows']:,}{control}, goodput {written}"
 
 
-def _some(lines: list[str]) -> list[str]:
-    """The first lines, and how many are left out."""
-    left = len(lines) - MOST_SHOWN
-    return [*lines[:MOST_SHOWN], *([f"... and {left:,} more"] if left > 0 else [])]
+def _first_lines(lines: list[str]) -> list[str]:
+    """Returns the first lines, and a line with the number of the others."""
+    more = len(lines) - MOST_SHOWN
+    return [*lines[:MOST_SHOWN], *([f"... and {more:,} more"] if more > 0 else [])]
 
 
 def _quantity(column: str) -> str:
-    """The name of a column without its unit."""
+    """Returns the name of a column without its unit."""
     return column.rsplit("_", 1)[0]
 
 

@@ -1,1 +1,1 @@
-"""Statistics of replications."""
+"""Statistics of repeated runs: confidence intervals and the jackknife."""

@@ -9,6 +9,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 CONFIDENCE = 0.95
+"""Default confidence level of all intervals."""
 
 
 @dataclass(frozen=True)
@@ -16,27 +17,31 @@ class Interval:
     """A mean and the half-width of its confidence interval."""
 
     mean: float
+    """Mean of the values, in their unit."""
     half_width: float
-    """Infinite for a single value."""
+    """Half of the width of the interval, in the unit of the values; infinite for a single value."""
     count: int
     """Number of independent values."""
 
     @property
     def low(self) -> float:
-        """Lower end."""
+        """Lower end: mean minus half-width."""
         return self.mean - self.half_width
 
     @property
     def high(self) -> float:
-        """Upper end."""
+        """Upper end: mean plus half-width."""
         return self.mean + self.half_width
 
 
 def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFIDENCE) -> Interval:
     """Returns the mean of independent values with its interval by Student's t distribution.
 
+    The half-width is t s / sqrt(n), with the sample standard deviation s of n values and the
+    quantile t of Student's distribution with n - 1 degrees of freedom.
+
     Args:
-        values: At least one value.
+        values: At least one value, in one dimension.
         confidence: Confidence level in (0, 1).
 
     Raises:
@@ -48,9 +53,9 @@ def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFI
         raise ValueError("values: is empty; give at least one value")
     if count == 1:
         return Interval(float(array[0]), inf, 1)
-    # Differences from the first value: equal values give width 0 despite rounding.
-    apart = array - array[0]
-    error = float(np.std(apart, ddof=1)) / sqrt(count)
-    # scipy.stats takes half a second to load; this is its quantile of Student's t.
+    # With differences from the first value, equal values have width 0 despite rounding.
+    differences = array - array[0]
+    standard_error = float(np.std(differences, ddof=1)) / sqrt(count)
+    # The quantile of Student's t as in scipy.stats, whose import takes half a second.
     quantile = float(scipy.special.stdtrit(count - 1, 0.5 + confidence / 2))
-    return Interval(float(array[0] + np.mean(apart)), quantile * error, count)
+    return Interval(float(array[0] + np.mean(differences)), quantile * standard_error, count)

@@ -1,4 +1,4 @@
-"""Intervals of statistics of several runs."""
+"""Intervals of statistics that are defined for several runs together."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -9,15 +9,23 @@ T = TypeVar("T")
 
 
 def jackknife(runs: Sequence[T], of: Callable[[Sequence[T]], float]) -> Interval:
-    """Returns a statistic of several runs with its interval by Quenouille's and Tukey's jackknife.
+    """Returns a statistic of several runs with its 95 % interval by the jackknife.
 
-    A function of means over runs (a distance, a largest error) has no value per run. Leaving out
-    one run at a time shows how far the statistic depends on each run.
+    A function of means over runs (a distance, a largest error) has no value per run. The jackknife
+    computes the statistic without each run in turn and takes the interval of the pseudo-values
+    (Quenouille 1956, Tukey 1958).
+
+    Args:
+        runs: Independent runs, at least one.
+        of: Computes the statistic of some runs.
+
+    Returns:
+        The statistic of all runs; its half-width is infinite for a single run.
     """
     count = len(runs)
     whole = of(runs)
     if count < 2:
         return mean_interval([whole])
-    rest = [of([*runs[:place], *runs[place + 1 :]]) for place in range(count)]
-    spread = mean_interval([count * whole - (count - 1) * partial for partial in rest])
-    return Interval(whole, spread.half_width, count)
+    without_one = [of([*runs[:place], *runs[place + 1 :]]) for place in range(count)]
+    pseudo_values = [count * whole - (count - 1) * partial for partial in without_one]
+    return Interval(whole, mean_interval(pseudo_values).half_width, count)

@@ -1,1 +1,1 @@
-"""Results on disk: the store of runs, and directories of one result."""
+"""Results on disk: the store of runs, and directories with a single result."""

@@ -1,4 +1,4 @@
-"""A directory of results appears whole or not at all."""
+"""Creates a directory of results with all of its files, or not at all."""
 
 import os
 import shutil
@@ -12,13 +12,17 @@ from tailroom.errors import OutputDirectoryError
 
 @contextmanager
 def output_directory(path: str | PathLike[str]) -> Iterator[Path]:
-    """Gives a staging directory that becomes `path` when the block ends without an exception.
+    """Yields a staging directory, and renames it to `path` if the block raises no exception.
 
-    The staging directory stands beside `path` (or in its nearest ancestor that exists), so that
-    a target that cannot be written is found before any work, and the last step is one renaming.
+    The staging directory is created beside `path` (or in the nearest ancestor that exists) before
+    the block begins, so that a missing permission is reported before any work is done. It is
+    removed if the block raises an exception.
+
+    Args:
+        path: The new directory; missing, or an empty directory.
 
     Raises:
-        OutputDirectoryError: `path` holds something already, or cannot be written.
+        OutputDirectoryError: `path` has content already, or cannot be written.
     """
     target = Path(path).absolute()
     _check_free(target)
@@ -28,7 +32,7 @@ def output_directory(path: str | PathLike[str]) -> Iterator[Path]:
         staging.mkdir()
     except OSError as error:
         raise OutputDirectoryError(
-            f"{target}: cannot write there: {error.strerror}; "
+            f"{target}: cannot be written: {error.strerror}; "
             "choose an output directory that you may write"
         ) from None
     try:
@@ -42,7 +46,11 @@ def output_directory(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def _check_free(target: Path) -> None:
-    """An empty directory may be replaced; anything else may not."""
+    """Checks that the target is missing or an empty directory.
+
+    Raises:
+        OutputDirectoryError: The target is a file, has content, or cannot be read.
+    """
     try:
         occupied = any(target.iterdir())
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""Results on disk: a directory with the scenario, the summary, the series and pictures.
+"""A result on disk: a directory with the scenario, the summary, the tables and pictures.
 
-Any tool reads them: TOML, JSON, Parquet and PNG.
+The files are TOML, JSON, Parquet and PNG, which other programs can read.
 """
 
 from __future__ import annotations
@@ -26,16 +26,19 @@ if TYPE_CHECKING:
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
-"""Names of the tables, each a file `NAME.parquet`."""
+"""Names of the tables; each table is a file `NAME.parquet`."""
 
 
 def summary_text(summary: Mapping[str, Any]) -> str:
-    """The summary as JSON: the same bytes for the same summary."""
+    """Formats a summary as JSON; equal summaries give equal bytes."""
     return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_scenario(scenario: str, directory: Path, name: str = SCENARIO) -> None:
-    """Writes a resolved scenario (TOML) into a directory, with the files and modules it names."""
+    """Writes a resolved scenario (TOML) into a directory, and copies the files that it names.
+
+    The modules of congestion controls written in Python are copied too if they need no other file.
+    """
     text = replace_files(scenario, lambda path: _copied(path, directory))
     (directory / name).write_text(text, encoding="utf-8")
     for control in own_controls(text):
@@ -62,7 +65,10 @@ def write(result: Result, directory: Path) -> None:
 
 
 def _copied(source: str, directory: Path) -> str:
-    """Copies a file beside the scenario that names it; files of the same name are numbered."""
+    """Copies a file into the directory of the scenario; files of the same name are numbered.
+
+    Returns the name of the copy.
+    """
     path = Path(source)
     name = path.name
     number = 1
@@ -74,31 +80,41 @@ def _copied(source: str, directory: Path) -> str:
 
 
 def save(result: Result, directory: str | PathLike[str]) -> None:
-    """Writes a result into a new directory, or nothing at all.
+    """Writes a result into a new directory; if a file cannot be written, none is left.
+
+    Args:
+        result: The result of a run.
+        directory: The new directory; missing, or an empty directory.
 
     Raises:
-        OutputDirectoryError: The directory holds something already or cannot be written.
+        OutputDirectoryError: The directory has content already, or cannot be written.
     """
     with output_directory(directory) as staging:
         write(result, staging)
 
 
 def load(directory: str | PathLike[str]) -> Result:
-    """Reads what `Result.save` or `tailroom run --out` wrote.
+    """Reads a result that `Result.save` or `tailroom run --out` wrote.
+
+    Args:
+        directory: Directory of the result.
+
+    Returns:
+        The result with its scenario, summary and recorded tables.
 
     Raises:
-        ValueError: The directory holds no result.
+        ValueError: The directory has no result, or one of its files is damaged.
     """
-    place = Path(directory)
+    path = Path(directory)
     try:
-        scenario = (place / SCENARIO).read_text(encoding="utf-8")
+        scenario = (path / SCENARIO).read_text(encoding="utf-8")
         summary = json.loads(
-            (place / SUMMARY).read_text(encoding="utf-8"), object_pairs_hook=NamedValues
+            (path / SUMMARY).read_text(encoding="utf-8"), object_pairs_hook=NamedValues
         )
-        tables = {name: _read_table(place / f"{name}.parquet") for name in TABLES}
+        tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{place}: holds no result of tailroom ({error}); "
+            f"{path}: has no result of tailroom ({error}); "
             "give a directory that `tailroom run --out` wrote"
         ) from None
     return Result(summary=summary, scenario=scenario, **tables)

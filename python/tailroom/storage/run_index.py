@@ -1,11 +1,11 @@
-"""The columns of a store's runs without reading every file.
+"""The columns of a store's runs, without reading the file of every run.
 
-    STORE/index.arrow       every run's row without the scenario and the summary
+    STORE/index.arrow       the row of every run, without the scenario and the summary
 
-The files of the runs remain the truth. An entry of the index counts only if its run's file has the
-size and the time of change that the file had when it was read, so an index that is old, or was
-written by another process, costs time and nothing else. The first line of the file is a digest of
-the rest.
+The index is a copy; the files of the runs decide. An entry of the index is used only if the file of
+its run still has the size and the time of change that it had when it was read. An index that is old
+or was written by another process therefore costs time, but gives no wrong value. The first line of
+the file is a digest of the rest.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ TEXTS = ("scenario", "summary")
 """Columns of a run's row that the index leaves out: a whole scenario (TOML) and summary (JSON)."""
 MAGIC = b"tailroom-index-1 "
 SIZE, CHANGED = "index.file_size", "index.file_changed_ns"
-"""Columns of the index: size in bytes of the run's file, and when its content last changed."""
+"""Columns of the index: size of the run's file in bytes, and time of its last change in ns."""
 RECENT_NS = 2_000_000_000
-"""File systems round times of change, at most to 2 s (FAT). A file that changed within that time
-before it was indexed may have changed again since, without another time of change."""
+"""File systems round times of change, at most to 2 s (FAT). If a file changed less than 2 s before
+it was indexed, a later change may have the same time."""
 
 Signature = tuple[int, int]
 """Size in bytes and time of change in ns of a run's file."""
@@ -34,15 +34,15 @@ Signature = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class RunIndex:
-    """Finished runs by key, as columns without the texts."""
+    """Columns of the finished runs without the texts, by the key of a run."""
 
     tables: tuple[pa.Table, ...] = ()
-    """One table for all runs that have the same columns, one row per run."""
+    """One table per set of columns, one row per run."""
     _lists: dict[tuple[int, str], list[float | None]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _places(self) -> dict[str, tuple[int, int]]:
-        """Table and row of each run."""
+        """Number of the table, and row in that table, of each run."""
         return {
             key: (number, row)
             for number, table in enumerate(self.tables)
@@ -51,7 +51,7 @@ class RunIndex:
 
     @cached_property
     def signatures(self) -> dict[str, Signature]:
-        """The file of each run when it was read."""
+        """Signature of each run's file when it was read."""
         return {
             key: (size, changed)
             for table in self.tables
@@ -65,18 +65,24 @@ class RunIndex:
         return key in self._places
 
     def present(self, keys: Iterable[str]) -> list[str]:
-        """Those of the runs that are finished."""
+        """Returns the finished runs among these, in their order."""
         return [key for key in keys if key in self._places]
 
     def metrics(self, keys: Iterable[str]) -> list[str]:
         """Full names of the metrics that these runs have, in the order of their columns."""
-        tables = dict.fromkeys(self._places[key][0] for key in keys if key in self._places)
-        return list(dict.fromkeys(name for one in tables for name in names_of(self.tables[one])))
+        numbers = dict.fromkeys(self._places[key][0] for key in keys if key in self._places)
+        names = (name for number in numbers for name in names_of(self.tables[number]))
+        return list(dict.fromkeys(names))
 
     def values(self, metric: str, keys: Iterable[str]) -> list[float]:
-        """Values of a metric, by its full name, in those of the runs that define it."""
-        found = (self._value(metric, key) for key in keys)
-        return [value for value in found if value is not None]
+        """Values of a metric in the runs that define it, in the order of `keys`.
+
+        Args:
+            metric: Full name of the metric.
+            keys: Keys of the runs.
+        """
+        values = (self._value(metric, key) for key in keys)
+        return [value for value in values if value is not None]
 
     def _value(self, metric: str, key: str) -> float | None:
         if key not in self._places:
@@ -85,13 +91,13 @@ class RunIndex:
         column = self._lists.get((number, metric))
         if column is None:
             table = self.tables[number]
-            has_it = metric in table.column_names
-            column = table[metric].to_pylist() if has_it else [None] * table.num_rows
+            is_column = metric in table.column_names
+            column = table[metric].to_pylist() if is_column else [None] * table.num_rows
             self._lists[number, metric] = column
         return column[row]
 
     def row(self, key: str) -> pa.Table:
-        """The row of a finished run, without the texts.
+        """Returns the row of a finished run, without the texts.
 
         Raises:
             KeyError: The run is not finished.
@@ -100,50 +106,59 @@ class RunIndex:
         return self._bare[number].slice(row, 1)
 
     def rows(self, keys: Sequence[str]) -> pa.Table:
-        """One row for each of these runs that is finished; a metric that a run lacks is null."""
+        """Returns one row per finished run among these; a metric that a run lacks is null."""
         places = [self._places[key] for key in keys if key in self._places]
-        used = list(dict.fromkeys(number for number, _ in places))
-        if not used:
+        numbers = list(dict.fromkeys(number for number, _ in places))
+        if not numbers:
             return pa.table({"key": pa.array([], pa.string())})
         starts, start = {}, 0
-        for number in used:
+        for number in numbers:
             starts[number] = start
             start += self.tables[number].num_rows
         together = pa.concat_tables(
-            [self._bare[number] for number in used], promote_options="default"
+            [self._bare[number] for number in numbers], promote_options="default"
         )
         return together.take(pa.array([starts[number] + row for number, row in places]))
 
     @cached_property
     def _bare(self) -> list[pa.Table]:
-        """The tables with the columns of runs only."""
+        """The tables without the columns of the files."""
         return [table.drop_columns([SIZE, CHANGED]) for table in self.tables]
 
     def updated(
         self, kept: Iterable[str], added: Mapping[str, tuple[Signature, pa.Table]]
     ) -> "RunIndex":
-        """The index with only the runs `kept` and the rows `added`."""
+        """Returns an index of other runs.
+
+        Args:
+            kept: Keys of the runs of this index that stay.
+            added: Signature of the file, and row, of each run that is added.
+        """
         groups: dict[tuple[str, ...], list[pa.Table]] = {}
         wanted = set(kept)
         for table in self.tables:
             mask = [key in wanted for key in table["key"].to_pylist()]
-            left = table if all(mask) else table.filter(pa.array(mask, pa.bool_()))
-            if left.num_rows:
-                groups.setdefault(tuple(left.column_names), []).append(left)
+            remaining = table if all(mask) else table.filter(pa.array(mask, pa.bool_()))
+            if remaining.num_rows:
+                groups.setdefault(tuple(remaining.column_names), []).append(remaining)
         for (size, changed), row in added.values():
             bare = without_texts(row)
             signed = bare.append_column(SIZE, pa.array([size], pa.int64())).append_column(
                 CHANGED, pa.array([changed], pa.int64())
             )
             groups.setdefault(tuple(signed.column_names), []).append(signed)
-        return RunIndex(tuple(pa.concat_tables(some).combine_chunks() for some in groups.values()))
+        return RunIndex(
+            tuple(pa.concat_tables(tables).combine_chunks() for tables in groups.values())
+        )
 
     def to_bytes(self) -> bytes:
-        """The content of the index file, without runs whose files have changed just now."""
+        """The content of the index file, without the runs whose files changed in the last 2 s."""
         latest = time.time_ns() - RECENT_NS
         sink = pa.BufferOutputStream()
         for table in self.tables:
-            old = table.filter(pa.array([one < latest for one in table[CHANGED].to_pylist()]))
+            old = table.filter(
+                pa.array([changed < latest for changed in table[CHANGED].to_pylist()])
+            )
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(old)
         content: bytes = sink.getvalue().to_pybytes()
@@ -151,7 +166,7 @@ class RunIndex:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RunIndex":
-        """Reads the content of an index file; an empty index if it is damaged."""
+        """Reads the content of an index file; returns an empty index if it is damaged."""
         head, newline, rest = content.partition(b"\n")
         if not newline or head != MAGIC + _digest(rest):
             return cls()
@@ -164,7 +179,7 @@ class RunIndex:
 
 
 def without_texts(table: pa.Table) -> pa.Table:
-    """Rows of runs without the columns of `TEXTS`."""
+    """Returns rows of runs without the columns in `TEXTS`."""
     return table.drop_columns([name for name in TEXTS if name in table.column_names])
 
 

@@ -1,15 +1,15 @@
-"""The store of results: a directory of Parquet files, one per run, none of them half-written.
+"""The store of results: a directory with one Parquet file per run.
 
-    STORE/tailroom-store.json      says that it is a store, and in which format
+    STORE/tailroom-store.json      marks the directory as a store; version of the format
     STORE/runs/KEY.parquet         one row: scenario, seed, engine, every metric, the whole summary
-    STORE/TABLE/KEY.parquet        a table of that run, such as `link_series`, if it was asked for
-    STORE/sweeps/ID.json           which points a sweep has, and which runs belong to each
-    STORE/index.arrow              copies of the rows, as `run_index` describes
+    STORE/TABLE/KEY.parquet        a table of that run, such as `link_series`, if the study keeps it
+    STORE/sweeps/ID.json           the points of a sweep, and the runs of each point
+    STORE/index.arrow              copies of the rows (see `run_index`)
 
-A key is a hash of all that a run depends on, so a finished run is found again from any sweep, and
-two sweeps that work on one store at a time only ever write the same content under the same name. A
-file appears by renaming, whole or not at all, and carries a digest of its content: Parquet's own
-checksums leave out the names and types of columns.
+A key is a hash of everything that a run depends on. Every study therefore finds a finished run
+again, and two studies that use one store at the same time write equal content under equal names.
+A file is written under a temporary name and then renamed, so no file is incomplete. It carries a
+digest of its content, because Parquet's own checksums leave out the names and types of columns.
 """
 
 import hashlib
@@ -46,8 +46,8 @@ ABANDONED_AFTER_S = 3600.0
 WORTH_INDEXING = 100
 """The index file is rewritten if it lacks at least this number of runs."""
 MOST_RECENT = 500
-"""Rows are moved into the index in batches of this size: a table of one row takes about 100 kB of
-memory."""
+"""Number of recent rows at which they are moved into the index, because a table of one row takes
+about 100 kB of memory."""
 
 _counter = itertools.count()
 
@@ -57,25 +57,28 @@ class Run:
     """A finished run as the store keeps it."""
 
     key: str
+    """Hash of everything that the run depends on; see `run_key`."""
     row: pa.Table
-    """One row."""
+    """One row: scenario, seed, engine, every metric, the whole summary."""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    """The tables of the result that the study keeps, by name."""
+    """The tables of the result that the store keeps, by name."""
 
 
 @dataclass
 class SweepRecord:
-    """Which runs make up a sweep."""
+    """The points of a sweep, and the runs of each point."""
 
     id: str
+    """Name of the record in the store; equal sweeps have equal names."""
     title: str
+    """Title of the scenario."""
     scenario: str
     """Path of the scenario file, or "scenario" for one built in Python."""
     axes: dict[str, list[object]]
-    """Keys with their values as the user gave them."""
+    """Keys that the sweep varies, with their values as the user gave them."""
     points: list[dict[str, Any]] = field(default_factory=list)
-    """Each with `settings` (key to value), `runs` (keys of its runs) and, if phases were checked,
-    `shifted_runs` (keys of its runs with shifted RTTs)."""
+    """Each point has `settings` (key to value), `runs` (keys of its runs) and, if phases were
+    checked, `shifted_runs` (keys of its runs with shifted RTTs)."""
     until: dict[str, Any] | None = None
     """The fields of `Precision`, if a precision decides the number of runs."""
 
@@ -84,17 +87,23 @@ def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = ""
     """Hashes everything that the result of a run depends on.
 
     Args:
-        scenario_hash: Of the scenario and the contents of its files.
-        engine_build: Names the engine to the byte.
-        seed: Of the run.
-        controls: Fingerprint of the controls written in Python.
+        scenario_hash: Hash of the scenario and of the contents of its files.
+        engine_build: Version of the engine and hash of its sources.
+        seed: Seed of the run.
+        controls: Fingerprint of the controls written in Python; empty if there are none.
     """
     parts = json.dumps([scenario_hash, engine_build, seed, controls])
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def as_run(key: str, engine_build: str, result: Result, *, keep: Collection[str]) -> Run:
-    """Makes the row of a result, and selects the tables that the study keeps.
+    """Makes the row of a result, and selects the tables that the store keeps.
+
+    Args:
+        key: Key of the run.
+        engine_build: Version of the engine and hash of its sources.
+        result: The result of the run.
+        keep: Names of the tables that the store keeps.
 
     Raises:
         RunError: The scenario does not record one of the tables.
@@ -129,49 +138,64 @@ def _type_of(name: str, value: object) -> pa.DataType:
 
 
 class Store:
-    """Results of sweeps in a directory."""
+    """A directory that keeps the runs of studies, one file per run.
+
+    Several processes may use a store at the same time. A run is kept as soon as it has finished,
+    and a file is either complete or absent.
+    """
 
     def __init__(self, directory: str | PathLike[str]) -> None:
-        """Opens a store that exists.
+        """Opens an existing store.
+
+        Args:
+            directory: Directory of the store.
 
         Raises:
-            StoreError: The directory is not a store, or a newer version wrote it.
+            StoreError: The directory is not a store, or a newer version of tailroom wrote it.
         """
         self.directory = Path(directory).absolute()
         self.damaged: list[Path] = []
         """Files that could not be read; their runs count as not finished."""
         self._index: RunIndex | None = None
         self._unwritten = 0
-        """Number of runs that the index has and its file lacks."""
+        """Number of runs that are in the index but not in the index file."""
         self._recent: dict[str, tuple[Signature, pa.Table]] = {}
-        """Rows that were read or written since the index was made, with their files."""
+        """Rows that were read or written after the index was made, with the signatures of their
+        files."""
         _check(self.directory)
 
     @classmethod
     def create(cls, directory: str | PathLike[str]) -> "Store":
-        """Opens a store, or creates one if the directory is empty or does not exist.
+        """Opens a store; creates it if the directory is empty or does not exist.
+
+        Args:
+            directory: Directory of the store.
 
         Raises:
-            StoreError: The directory holds something else, or cannot be written.
+            StoreError: The directory has other content, a newer version of tailroom wrote the
+                store, or the directory cannot be written.
         """
         path = Path(directory).absolute()
         try:
             if _is_free(path):
                 path.mkdir(parents=True, exist_ok=True)
-                # The marker first: with it, another process may complete what a killed one began.
+                # The marker comes first: if this process is killed, another one can add the rest.
                 write_whole(path / MARKER, json.dumps({"format": FORMAT}).encode())
             store = cls(path)
             for part in ("runs", "sweeps"):
                 (path / part).mkdir(exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"{path}: cannot write there: {error.strerror}; choose another directory"
+                f"{path}: cannot be written: {error.strerror}; choose another directory"
             ) from None
         store._clean_up()
         return store
 
     def add(self, run: Run) -> None:
-        """Writes a finished run. If this raises, the run does not count as finished.
+        """Writes a finished run. After an exception, the run does not count as finished.
+
+        Args:
+            run: The run with its row and tables.
 
         Raises:
             NotWrittenError: A file cannot be written, for example on a full disk.
@@ -179,19 +203,22 @@ class Store:
         for name, table in run.tables.items():
             (self.directory / name).mkdir(exist_ok=True)
             _write_table(self._file(name, run.key), table)
-        # The row last: a run counts as finished when its row is there.
+        # The row comes last: a run counts as finished when its row is in the store.
         path = self._file("runs", run.key)
         _write_table(path, run.row)
         self._remember(run.key, _signature(path), run.row)
 
     def find(self, key: str, *, keep: Collection[str] = ()) -> pa.Table | None:
-        """The row of a finished run without its texts; `None` if its file is missing or damaged.
+        """Returns the row of a finished run without its texts (scenario and summary).
 
-        The row comes from the index if the run's file has not changed since it was indexed.
+        The row comes from the index if the file of the run has not changed since it was indexed.
 
         Args:
-            key: The run.
-            keep: The run counts as finished only if it has these tables too.
+            key: Key of the run.
+            keep: Names of tables; the run counts as finished only if the store has them too.
+
+        Returns:
+            One row; `None` if a file of the run is missing or damaged.
         """
         index = self._known
         if key not in index or _signature(self._file("runs", key)) != index.signatures[key]:
@@ -202,10 +229,10 @@ class Store:
         return index.row(key)
 
     def columns(self) -> RunIndex:
-        """The rows of all finished runs without their texts, as columns.
+        """Returns the columns of all finished runs, without the texts (scenario and summary).
 
-        Reads the files that the index lacks, and rewrites the index file if they are many. A store
-        that cannot be written gives the same answer.
+        Reads the files that the index lacks, and rewrites the index file if it lacks 100 runs or
+        more. If the index file cannot be written, the answer is the same.
         """
         files = self._files_of_runs()
         known, read = self._known.signatures, set()
@@ -229,7 +256,7 @@ class Store:
         return index
 
     def _files_of_runs(self) -> dict[str, Signature]:
-        """The file of each run, by key."""
+        """Signature of each run's file, by key."""
         files = {}
         with suppress(FileNotFoundError):
             for entry in os.scandir(self.directory / "runs"):
@@ -241,7 +268,7 @@ class Store:
 
     @property
     def _known(self) -> RunIndex:
-        """The index of this object, at first that of the index file."""
+        """The index that this object has in memory; first read from the index file."""
         if self._index is None:
             try:
                 self._index = RunIndex.from_bytes((self.directory / INDEX_FILE).read_bytes())
@@ -266,14 +293,17 @@ class Store:
         self._recent = {}
 
     def read(self, key: str, *, keep: Collection[str] = ()) -> pa.Table | None:
-        """The row of a finished run, from its file; `None` if the file is missing or damaged.
+        """Reads the row of a finished run from its file, with its scenario and summary.
 
         Args:
-            key: The run.
-            keep: The run counts as finished only if it has these tables too.
+            key: Key of the run.
+            keep: Names of tables; the run counts as finished only if the store has them too.
+
+        Returns:
+            One row; `None` if a file of the run is missing or damaged.
         """
         path = self._file("runs", key)
-        signature = _signature(path)  # before the content, which may be replaced meanwhile
+        signature = _signature(path)  # before the content, which another process may replace
         row = self._read(path)
         if row is None:
             return None
@@ -286,14 +316,25 @@ class Store:
         return row
 
     def table(self, key: str, name: str) -> pa.Table | None:
-        """A table of a run, such as `link_series`; `None` if the store does not have it."""
+        """Reads a table of a run.
+
+        Args:
+            key: Key of the run.
+            name: Name of the table, such as `link_series`.
+
+        Returns:
+            The table as in `Result`; `None` if the store does not have it.
+        """
         return self._read(self._file(name, key))
 
     def runs(self, keys: Iterable[str] | None = None) -> pa.Table:
-        """One row per finished run, from the files; a metric that a run lacks is null.
+        """Reads the rows of finished runs from their files, with scenarios and summaries.
 
         Args:
-            keys: The runs; all runs of the store if left out.
+            keys: Keys of the runs; all runs of the store if left out.
+
+        Returns:
+            One row per finished run; a metric that a run lacks is null.
         """
         if keys is None:
             keys = sorted(file.stem for file in (self.directory / "runs").glob("*.parquet"))
@@ -301,7 +342,10 @@ class Store:
         return pa.concat_tables(rows, promote_options="default") if rows else pa.table({"key": []})
 
     def record(self, sweep: SweepRecord) -> None:
-        """Writes which runs belong to a sweep, in place of an earlier record of that sweep.
+        """Writes the record of a sweep; replaces an earlier record of the same sweep.
+
+        Args:
+            sweep: The points of the sweep, and the runs of each point.
 
         Raises:
             NotWrittenError: The record cannot be written.
@@ -310,7 +354,7 @@ class Store:
         write_whole(self.directory / "sweeps" / f"{sweep.id}.json", text.encode())
 
     def sweeps(self) -> list[SweepRecord]:
-        """The records of all sweeps of this store, by id."""
+        """Returns the records of all sweeps in this store, sorted by id."""
         records = []
         for path in sorted((self.directory / "sweeps").glob("*.json")):
             try:
@@ -331,7 +375,7 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, TypeError, ValueError, pa.ArrowException):
-            pass  # a flipped bit may cause any of these
+            pass  # a flipped bit may cause any of these exceptions
         self._note_damage(path)
         return None
 
@@ -340,13 +384,13 @@ class Store:
             self.damaged.append(path)
 
     def _clean_up(self) -> None:
-        """Removes unfinished files of killed processes."""
+        """Removes temporary files that killed processes left."""
         for path in self.directory.rglob(f".*{PARTIAL}"):
             try:
                 if time.time() - path.stat().st_mtime > ABANDONED_AFTER_S:
                     path.unlink(missing_ok=True)
             except OSError:
-                continue  # another process removed it, or this one may not; it does no harm
+                continue  # another process removed the file, or owns it; the file does no harm
 
 
 def _signature(path: Path) -> Signature | None:
@@ -361,37 +405,41 @@ def _is_free(path: Path) -> bool:
     """Whether the directory is missing, empty, or holds only the unfinished marker of a store."""
     if not path.exists():
         return True
-    return path.is_dir() and all(one.name.startswith(f".{MARKER}") for one in path.iterdir())
+    return path.is_dir() and all(file.name.startswith(f".{MARKER}") for file in path.iterdir())
 
 
 def _check(directory: Path) -> None:
     marker = directory / MARKER
     try:
         content = json.loads(marker.read_text(encoding="utf-8"))
-        found = content["format"]
-        if type(found) is not int or found < 1:
-            raise ValueError(found)
+        version = content["format"]
+        if type(version) is not int or version < 1:
+            raise ValueError(version)
     except FileNotFoundError:
-        what = "is no store of results" if directory.exists() else "is not there"
+        problem = "is not a store of results" if directory.exists() else "does not exist"
         raise StoreError(
-            f"{directory}: {what}; `tailroom sweep FILE --store DIR` makes one in a new directory"
+            f"{directory}: {problem}; `tailroom sweep FILE --store DIR` creates a store in a new "
+            "directory"
         ) from None
     except NotADirectoryError:
         raise StoreError(f"{directory}: is a file; give the directory of a store") from None
     except OSError as error:
-        raise StoreError(f"{marker}: cannot read it: {error.strerror}") from None
+        raise StoreError(
+            f"{marker}: cannot be read: {error.strerror}; give a store that you may read"
+        ) from None
     except (ValueError, KeyError, TypeError):
         raise StoreError(
             f'{marker}: is damaged; if this is a store, write {{"format": {FORMAT}}} into it'
         ) from None
-    if found > FORMAT:
+    if version > FORMAT:
         raise StoreError(
-            f"{directory}: is of format {found}, and this tailroom reads {FORMAT}; use a newer one"
+            f"{directory}: has format {version}, and this version of tailroom reads formats up to "
+            f"{FORMAT}; install a newer version"
         )
 
 
 def _digest(table: pa.Table) -> bytes:
-    """A hash of the names and values of columns."""
+    """Hashes the names and values of the columns."""
     sha = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
         is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
@@ -406,7 +454,8 @@ def _digest(table: pa.Table) -> bytes:
 def _write_table(path: Path, table: pa.Table) -> None:
     table = table.replace_schema_metadata({DIGEST: _digest(table)})
 
-    # Through memory: Parquet's writer does not close its file when the disk is full.
+    # The table is encoded in memory, because Parquet's writer does not close its file when the
+    # disk is full.
     memory = pa.BufferOutputStream()
     pq.write_table(
         table, memory, write_page_checksum=True, write_statistics=False, **_encoding(table)
@@ -415,21 +464,26 @@ def _write_table(path: Path, table: pa.Table) -> None:
 
 
 def _encoding(table: pa.Table) -> dict[str, Any]:
-    """How Parquet encodes a table.
+    """Options for encoding a table as Parquet.
 
-    In a table of one row, dictionaries and compressed numbers are larger than the numbers, and
+    In a table of one row, dictionaries and compressed numbers are larger than plain numbers, and
     reading and writing them takes three times as long.
     """
     if table.num_rows > 1:
         return {"compression": "zstd"}
     compression = {
-        one.name: "zstd" if pa.types.is_string(one.type) else "none" for one in table.schema
+        column.name: "zstd" if pa.types.is_string(column.type) else "none"
+        for column in table.schema
     }
     return {"use_dictionary": False, "compression": compression}
 
 
 def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
     """Writes a temporary file in the same directory, and renames it when it is complete.
+
+    Args:
+        path: The file; an earlier one is replaced.
+        content: Its content.
 
     Raises:
         NotWrittenError: The file cannot be written.

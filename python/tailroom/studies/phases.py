@@ -1,11 +1,11 @@
-"""Whether microseconds decide: a point repeated with RTTs shifted by fractions of a packet time.
+"""Phase check: a point repeated with RTTs shifted by fractions of a packet's transmission time.
 
 Without randomness in the senders, packets keep a fixed phase to the departures of a DropTail
-queue, and the phase decides who loses packets for a whole run (Floyd and Jacobson, "On Traffic
-Phase Effects in Packet-Switched Gateways", 1992). Other seeds do not show it, as they leave RTTs
-alone. A shift of each flow's RTT by less than a packet's transmission time changes nothing about
-the network that anybody could measure, so results that follow it describe the simulation and not
-the network.
+queue, and the phase determines which flows lose packets for a whole run (Floyd and Jacobson, "On
+Traffic Phase Effects in Packet-Switched Gateways", 1992). Other seeds do not show this effect,
+because they do not change RTTs. A shift of the RTT of each flow by less than a packet's
+transmission time does not change the network measurably, so a result that depends on the shift
+describes the simulation and not the network.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,16 +32,18 @@ from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
 KEY = "phase_shift"
 """The scenario's key that shifts RTTs."""
 RUNS = 8
-"""Runs as written, and as many with shifted RTTs; the variance ratio needs several of each."""
+"""Number of runs as written, and of runs with shifted RTTs; the F test needs several of each."""
 MATTERS = 0.01
-"""Differences below this part of the value are not worth a warning."""
+"""Smallest relative difference that gives a warning."""
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean")
+"""Metrics compared per link by default."""
 GROUP_METRICS = ("goodput_bps",)
+"""Metrics compared per group by default."""
 
 
 @dataclass(frozen=True)
 class PhaseSpread:
-    """A metric as written, over seeds, and with shifted RTTs, over as many shifts."""
+    """A metric over seeds with RTTs as written, and over shifts of the RTTs."""
 
     metric: str
     """Full name, e.g. `groups.reno.goodput_bps`."""
@@ -50,12 +52,12 @@ class PhaseSpread:
     shifts: Interval
     """Mean over shifts with its 95 % interval; each shift has one of the seeds."""
     lowest: float
-    """Smallest value of a run with shifted RTTs."""
+    """Smallest value of a run with shifted RTTs, in the unit of the metric."""
     highest: float
-    """Largest value of a run with shifted RTTs."""
+    """Largest value of a run with shifted RTTs, in the unit of the metric."""
     is_phase_dependent: bool
-    """Whether shifts change the metric's mean or its spread, with 95 % confidence, and by more than
-    1 % of its value."""
+    """Whether shifts change the mean or the spread of the metric with 95 % confidence, and by more
+    than 1 % of its value."""
 
 
 def phase_spread(metric: str, seeds: Sequence[float], shifts: Sequence[float]) -> PhaseSpread:
@@ -65,12 +67,12 @@ def phase_spread(metric: str, seeds: Sequence[float], shifts: Sequence[float]) -
     2.5 %, so that together they raise a false alarm in at most 5 % of cases (for normal values).
 
     Args:
-        metric: The name to report.
-        seeds: Values as written, one per seed; at least two.
-        shifts: Values with shifted RTTs; at least two.
+        metric: Name of the metric.
+        seeds: Values with RTTs as written, one per seed; at least two.
+        shifts: Values with shifted RTTs, one per shift; at least two.
 
     Raises:
-        ValueError: There are fewer than two values of a kind.
+        ValueError: There are fewer than two values in `seeds` or `shifts`.
     """
     if min(len(seeds), len(shifts)) < 2:
         raise ValueError("give at least two runs as written and two with shifted RTTs")
@@ -88,34 +90,34 @@ def phase_spread(metric: str, seeds: Sequence[float], shifts: Sequence[float]) -
     )
 
 
-def _means_differ(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+def _means_differ(written: NDArray[np.float64], shifted: NDArray[np.float64]) -> bool:
     """Welch's t test, two-sided."""
-    errors = [values.var(ddof=1) / values.size for values in (one, other)]
-    error = sum(errors)
-    if error == 0:
-        return bool(one.mean() != other.mean())
-    parts = [
-        square**2 / (values.size - 1) for square, values in zip(errors, (one, other), strict=True)
-    ]
-    freedom = error**2 / sum(parts)
-    quantile = scipy.special.stdtrit(freedom, 0.5 + _CONFIDENCE_OF_EACH / 2)
-    return bool(abs(one.mean() - other.mean()) > quantile * sqrt(error))
+    samples = (written, shifted)
+    squares = [values.var(ddof=1) / values.size for values in samples]
+    square = sum(squares)
+    if square == 0:
+        return bool(written.mean() != shifted.mean())
+    parts = [part**2 / (values.size - 1) for part, values in zip(squares, samples, strict=True)]
+    degrees_of_freedom = square**2 / sum(parts)
+    quantile = scipy.special.stdtrit(degrees_of_freedom, 0.5 + _CONFIDENCE_OF_EACH / 2)
+    return bool(abs(written.mean() - shifted.mean()) > quantile * sqrt(square))
 
 
-def _spreads_more(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    """F test: whether the variance of `other` is larger."""
-    variance = one.var(ddof=1)
+def _spreads_more(written: NDArray[np.float64], shifted: NDArray[np.float64]) -> bool:
+    """F test, one-sided: whether the variance of `shifted` is larger."""
+    variance = written.var(ddof=1)
     if variance == 0:
-        return bool(other.var(ddof=1) > 0)
-    quantile = scipy.special.fdtri(other.size - 1, one.size - 1, _CONFIDENCE_OF_EACH)
-    return bool(other.var(ddof=1) / variance > quantile)
+        return bool(shifted.var(ddof=1) > 0)
+    quantile = scipy.special.fdtri(shifted.size - 1, written.size - 1, _CONFIDENCE_OF_EACH)
+    return bool(shifted.var(ddof=1) / variance > quantile)
 
 
 _CONFIDENCE_OF_EACH = 1 - (1 - CONFIDENCE) / 2
+"""Confidence of each of the two tests."""
 
 
 def shifted_points(point: Point, count: int) -> list[Point]:
-    """A point for each of the shifts 1 to `count`, for one run each: shift k has the k-th seed."""
+    """A point of one run for each of the shifts 1 to `count`; shift k has the k-th seed."""
     return [
         replace(
             Point.of(point.source, {KEY: shift}, keep=point.keep),
@@ -127,7 +129,7 @@ def shifted_points(point: Point, count: int) -> list[Point]:
 
 
 def default_metrics(known: Iterable[str]) -> list[str]:
-    """Those that a report shows: of each link and of each group."""
+    """The metrics among `known` that are compared by default, of each link and each group."""
 
     def is_shown(name: str) -> bool:
         parts = name.split(".")
@@ -143,9 +145,9 @@ def compare_rows(
     """Compares stored runs of one point; metrics that a run does not define are left out.
 
     Args:
-        written: One row per run as written; fewer than two give no answer.
-        shifted: One row per run with shifted RTTs; fewer than two give no answer.
-        metrics: Names in full or in short; the usual ones if left out.
+        written: One row per run with RTTs as written; fewer than two give an empty list.
+        shifted: One row per run with shifted RTTs; fewer than two give an empty list.
+        metrics: Names of metrics, the end of a name suffices; if left out, the usual metrics.
 
     Raises:
         MetricError: There is no such metric.
@@ -154,16 +156,16 @@ def compare_rows(
         return []
     known = names_of(written[0])
     wanted = [find_metric(name, known) for name in metrics] or default_metrics(known)
-    found = []
+    spreads = []
     for name in dict.fromkeys(wanted):
         seeds = [row[name][0].as_py() for row in written]
         shifts = [row[name][0].as_py() for row in shifted]
         if None not in (*seeds, *shifts):
-            found.append(phase_spread(name, seeds, shifts))
-    return found
+            spreads.append(phase_spread(name, seeds, shifts))
+    return spreads
 
 
-def phase_check(  # noqa: PLR0913 - each says one thing about the runs
+def phase_check(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
     *,
     metrics: Sequence[str] = (),
@@ -175,19 +177,20 @@ def phase_check(  # noqa: PLR0913 - each says one thing about the runs
     executor: "ExecutorLike | None" = None,
     progress: Callable[[RunProgress], object] | None = None,
 ) -> list[PhaseSpread]:
-    """Runs a scenario with several seeds, and as often with shifted RTTs, and compares the two.
+    """Compares runs with several seeds with as many runs whose RTTs are shifted.
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python.
-        metrics: As `tailroom run --json` names them; if left out, utilization, loss and mean
+        metrics: Names of metrics in `tailroom run --json`; if left out, utilization, loss and mean
             queueing delay of each link and the goodput of each group.
-        runs: Seeds, and shifts, at least 2.
+        runs: Number of seeds, and of shifts, at least 2.
         seed: The first seed; the scenario's if left out.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
-        workers: Maximum number of runs at a time; as many as there are cores if left out.
+        workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
+            the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
-        progress: Called after each run, with how far the check is.
+        progress: Called with a `RunProgress` after each run.
 
     Raises:
         ScenarioError: The scenario is wrong, or `runs` is below 2.
@@ -212,11 +215,15 @@ def run_shifted(
     runs: int,
     progress: Callable[[RunProgress], object] | None = None,
 ) -> list[pa.Table]:
-    """Completes a point to `runs` seeds, and returns one row for each of as many shifts.
+    """Completes a point to `runs` seeds, and returns one row for each of `runs` shifts.
 
     Raises:
         RunError: A run failed.
     """
     shifted = shifted_points(point, runs)
-    runner.complete([point, *shifted], lambda one: runs if one is point else 1, progress=progress)
-    return [row for one in shifted for row in one.finished]
+    runner.complete(
+        [point, *shifted],
+        lambda completed: runs if completed is point else 1,
+        progress=progress,
+    )
+    return [row for shift in shifted for row in shift.finished]

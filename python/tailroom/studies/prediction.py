@@ -1,4 +1,4 @@
-"""What every model says of a scenario."""
+"""The predictions of all models for a scenario."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,42 +20,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one model says, and whether its assumptions hold."""
+    """The prediction of a model, and whether its assumptions hold."""
 
     model: Model
     prediction: Prediction | None
-    """`None` if it does not apply."""
+    """`None` if the model does not apply."""
     why_not: str = ""
-    """Which value is why it does not apply."""
+    """Reason why the model does not apply; empty if it applies."""
     assumptions: tuple[Assumption, ...] = ()
-    """What it supposes; empty if it does not apply."""
+    """Assumptions of the model; empty if the model does not apply."""
 
     @property
     def failing(self) -> list[Assumption]:
         """The assumptions that do not hold."""
-        return [one for one in self.assumptions if not one.holds]
+        return [assumption for assumption in self.assumptions if not assumption.holds]
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """What models say of one link of a scenario."""
+    """The predictions of models for one link of a scenario."""
 
     link: Bottleneck
+    """The link and its traffic."""
     target: Requirement
+    """The requirement that the required buffers meet."""
     answers: tuple[Answer, ...]
+    """One answer per model."""
 
     def __repr__(self) -> str:
-        """How many models apply, and the buffers that they require."""
-        applying = [one for one in self.answers if one.prediction]
+        """The number of models that apply, and the buffers that they require."""
+        applying = [answer for answer in self.answers if answer.prediction]
         required = [
-            f"{one.model.name} {_required(one.prediction.required_packets)}"
-            for one in applying
-            if one.prediction and one.prediction.required_packets is not None
+            f"{answer.model.name} {_required(answer.prediction.required_packets)}"
+            for answer in applying
+            if answer.prediction and answer.prediction.required_packets is not None
         ]
-        wanted = f"\n  required packets: {', '.join(required)}" if required else ""
+        buffers = f"\n  required packets: {', '.join(required)}" if required else ""
         return (
             f"<Predictions for link {self.link.name}: "
-            f"{len(applying)} of {len(self.answers)} models apply{wanted}>"
+            f"{len(applying)} of {len(self.answers)} models apply{buffers}>"
         )
 
     def _repr_html_(self) -> str:
@@ -68,10 +71,10 @@ class Predictions:
         """The prediction of the model of this name.
 
         Raises:
-            KeyError: No such model was asked.
-            NotApplicableError: It does not apply.
+            KeyError: There is no answer of such a model.
+            NotApplicableError: The model does not apply.
         """
-        answer = next((one for one in self.answers if one.model.name == name), None)
+        answer = next((answer for answer in self.answers if answer.model.name == name), None)
         if answer is None:
             raise KeyError(name)
         if answer.prediction is None:
@@ -79,7 +82,13 @@ class Predictions:
         return answer.prediction
 
     def value(self, name: str, quantity: str) -> float | None:
-        """Returns a quantity of a model's `Prediction`; `None` if the model does not predict it."""
+        """Returns a quantity of a model's `Prediction`; `None` if the model does not predict it.
+
+        Args:
+            name: Name of the model.
+            quantity: Name of a field of `Prediction`, such as `utilization` (a fraction) or
+                `queue_delay_s_mean`.
+        """
         for answer in self.answers:
             if answer.model.name == name and answer.prediction:
                 value: float | None = getattr(answer.prediction, quantity)
@@ -87,27 +96,35 @@ class Predictions:
         return None
 
     def fails(self, name: str) -> bool:
-        """Whether the model of this name predicts although one of its assumptions does not hold."""
-        return any(one.failing for one in self.answers if one.model.name == name)
+        """Returns whether an assumption of a model does not hold.
+
+        Args:
+            name: Name of the model.
+        """
+        return any(answer.failing for answer in self.answers if answer.model.name == name)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity."""
+        """Returns the names of the models that predict a quantity.
+
+        Args:
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         names = [answer.model.name for answer in self.answers]
         return [name for name in names if self.value(name, quantity) is not None]
 
     def as_dict(self) -> dict[str, Any]:
-        """As `tailroom model --json` prints it."""
+        """The object that `tailroom model --json` prints."""
         return {
             "link": self.link.name,
             "target": {
                 "utilization": self.target.utilization,
                 "loss_fraction": self.target.loss_fraction,
             },
-            "models": {one.model.name: _as_dict(one, self.link) for one in self.answers},
+            "models": {answer.model.name: _as_dict(answer, self.link) for answer in self.answers},
         }
 
 
-def predict(  # noqa: PLR0913 - each says one thing about the question
+def predict(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
     *,
     link: str | None = None,
@@ -117,13 +134,13 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Mapping[str, str | ControlFactory] | None = None,
 ) -> Predictions:
-    """Asks the analytic models of the literature, without simulating.
+    """Evaluates the analytic models of the literature for a scenario, without simulation.
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python.
-        link: The link to look at; if left out, the one that its traffic fills first.
-        target: What the required buffers are to achieve.
-        only: Names of the models to ask; all if left out.
+        link: Name of the link; if left out, the link that its traffic fills first.
+        target: The requirement on utilization and loss that the required buffers meet.
+        only: Names of the models to evaluate; all models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
@@ -142,11 +159,12 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
 
 @dataclass(frozen=True)
 class Curves:
-    """What models say at each value of a key."""
+    """The predictions of models at each value of a key."""
 
     axis: Axis
+    """The key and its values."""
     points: tuple[Predictions, ...]
-    """One for each value of the axis."""
+    """Predictions at each value of the axis, in its order."""
 
     def __repr__(self) -> str:
         """The key and the number of its values."""
@@ -159,41 +177,81 @@ class Curves:
         return curves_html(self)
 
     def models_predicting(self, quantity: str) -> list[str]:
-        """Names of the models that predict this quantity at any of the points."""
+        """Returns the names of the models that predict a quantity at any of the points.
+
+        Args:
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         names = (name for point in self.points for name in point.models_predicting(quantity))
         return list(dict.fromkeys(names))
 
     def values(self, name: str, quantity: str) -> list[float | None]:
-        """Returns a model's prediction of a quantity at each point."""
+        """Returns a model's prediction of a quantity at each point; `None` where there is none.
+
+        Args:
+            name: Name of the model.
+            quantity: Name of a field of `Prediction`, such as `utilization`.
+        """
         return [point.value(name, quantity) for point in self.points]
 
     def as_dict(self) -> dict[str, Any]:
-        """As `tailroom model --over --json` prints it."""
+        """The object that `tailroom model --over --json` prints."""
         pairs = zip(self.axis.values, self.points, strict=True)
-        points = [{"value": value, **one.as_dict()} for value, one in pairs]
+        points = [{"value": value, **predictions.as_dict()} for value, predictions in pairs]
         return {"key": self.axis.key, "points": points}
 
     def plot(self) -> "Figure":
-        """Draws utilization, loss and queueing delay, one line a model."""
+        """Draws utilization, loss and queueing delay, one line per model."""
         from tailroom.plots import model_curves  # noqa: PLC0415 - matplotlib takes a second
 
         return model_curves.draw(self)
 
 
-def predict_over(
+def predict_over(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
     axis: Axis,
     *,
+    link: str | None = None,
+    target: Requirement | None = None,
+    only: Iterable[str] | None = None,
+    seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    **question: Any,
+    congestion: Mapping[str, str | ControlFactory] | None = None,
 ) -> Curves:
-    """Asks the models at each value of a key; the other arguments are those of `predict`."""
-    settings = ({**(set or {}), axis.key: value} for value in axis.values)
-    return Curves(axis, tuple(predict(scenario, set=one, **question) for one in settings))
+    """Evaluates the models at each value of a key.
+
+    Args:
+        scenario: Path of a scenario file, or a scenario built in Python.
+        axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`.
+        link: Name of the link; if left out, the link that its traffic fills first.
+        target: The requirement on utilization and loss that the required buffers meet.
+        only: Names of the models to evaluate; all models if left out.
+        seed: Replaces the scenario's seed.
+        set: Replaces values of the scenario, as `tailroom.run` does.
+        congestion: Congestion controls by group, as `tailroom.run` takes them.
+
+    Raises:
+        ScenarioError: The scenario, the key or a value is wrong, or there is no such link.
+        ValueError: There is no such model.
+    """
+    names = None if only is None else list(only)
+    points = (
+        predict(
+            scenario,
+            link=link,
+            target=target,
+            only=names,
+            seed=seed,
+            set={**(set or {}), axis.key: value},
+            congestion=congestion,
+        )
+        for value in axis.values
+    )
+    return Curves(axis, tuple(points))
 
 
 def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:
-    """Asks one model about a link."""
+    """Evaluates one model for a link; an answer without prediction if it does not apply."""
     try:
         prediction = model.predict(link, target)
         return Answer(model, prediction, assumptions=tuple(model.assumptions(link)))
@@ -203,13 +261,13 @@ def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:
 
 def _as_dict(answer: Answer, link: Bottleneck) -> dict[str, Any]:
     model, prediction = answer.model, answer.prediction
-    said: dict[str, Any] = {"title": model.title, "source": model.source}
+    described: dict[str, Any] = {"title": model.title, "source": model.source}
     if prediction is None:
-        return {**said, "applies": False, "why_not": answer.why_not}
+        return {**described, "applies": False, "why_not": answer.why_not}
     packets = prediction.required_packets
     finite = None if packets is None or isinf(packets) else packets
     return {
-        **said,
+        **described,
         "applies": True,
         "utilization": prediction.utilization,
         "loss_fraction": prediction.loss_fraction,
@@ -223,8 +281,12 @@ def _as_dict(answer: Answer, link: Bottleneck) -> dict[str, Any]:
         "required_bdp": finite / link.bdp_packets if finite and link.bdp_packets else None,
         "details": {name: _finite(value) for name, value in prediction.details.items()},
         "assumptions": [
-            {"statement": one.statement, "holds": one.holds, "found": one.found}
-            for one in answer.assumptions
+            {
+                "statement": assumption.statement,
+                "holds": assumption.holds,
+                "found": assumption.found,
+            }
+            for assumption in answer.assumptions
         ],
     }
 
@@ -234,5 +296,5 @@ def _required(packets: float) -> str:
 
 
 def _finite(value: float) -> float | None:
-    """JSON knows no infinity."""
+    """The value, or `None` for an infinite value or NaN, which JSON does not have."""
     return None if isinf(value) or value != value else float(value)  # noqa: PLR0124 - NaN

@@ -1,4 +1,4 @@
-"""Refuses the former names of arguments, and names the present ones."""
+"""Errors for former names of arguments that state the present name."""
 
 from collections.abc import Callable
 from functools import wraps

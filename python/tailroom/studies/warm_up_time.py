@@ -1,4 +1,4 @@
-"""Where the warm-up of a run ends, by MSER-5 (White 1997; White, Cobb, Spratt 2000)."""
+"""The end of the warm-up of a run, by MSER-5 (White 1997; White, Cobb, Spratt 2000)."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from tailroom.simulation.result import Result
 
 BATCH = 5
-"""Values to a mean: the 5 of MSER-5."""
+"""Number of values per batch mean: the 5 of MSER-5."""
 METRIC = "queue_packets"
-"""What is looked at: the queue settles last."""
+"""The series to examine by default, as the queue settles last."""
 
 
 def warm_up(
@@ -23,25 +23,26 @@ def warm_up(
 ) -> float | None:
     """The time at which the warm-up of a link ends, in seconds; a good value for `measure_from`.
 
-    The start of the series is left out up to where the mean of the rest has the smallest marginal
-    standard error, by the rule MSER-5. A sawtooth of few cycles misleads it: let the run last long.
+    MSER-5 truncates the start of the series where the mean of the rest has the smallest marginal
+    standard error. A sawtooth of few cycles misleads the rule; use a longer duration then.
 
     Args:
-        series: A result with time series, the `link_series` of one, or those of several runs of the
-            same scenario, of which the mean is taken: it settles more clearly.
-        link: The only one if left out.
-        metric: A column of the series.
+        series: A result with time series, its `link_series`, or the `link_series` of several runs
+            of the same scenario; their mean settles more clearly than a single run.
+        link: Name of the link; may be left out if there is only one.
+        metric: Name of a column of the series.
 
     Returns:
-        `None` if it does not end in the first half of the run: let the run last longer.
+        The time in seconds, or `None` if the warm-up does not end in the first half of the run; use
+        a longer duration then.
 
     Raises:
-        ValueError: There are no series, no such link or column, or too few samples.
+        ValueError: There are no series, no such link or column, or fewer than 20 samples.
     """
     given = series.link_series if isinstance(series, Result) else series
     tables = [given] if isinstance(given, pa.Table) else list(given or ())
     if not tables:
-        raise ValueError("there are no time series; give the scenario a [series]")
+        raise ValueError("there are no time series; add [series] to the scenario")
     columns = [_column(table, link, metric) for table in tables]
     length = min(len(values) for _, values in columns)
     time_s = columns[0][0]
@@ -52,7 +53,13 @@ def warm_up(
 
 
 def last_warm_up(series: Sequence[pa.Table]) -> float | None:
-    """The `warm_up` of the link that settles last; `None` if one does not in the first half."""
+    """The `warm_up` of the link that settles last, in seconds.
+
+    `None` if a link does not settle in the first half of the run.
+
+    Args:
+        series: The `link_series` of one or more runs of the same scenario.
+    """
     last_s = 0.0
     for link in pc.unique(series[0]["link"]).to_pylist():
         ends_s = warm_up(series, link=link)
@@ -63,11 +70,12 @@ def last_warm_up(series: Sequence[pa.Table]) -> float | None:
 
 
 def truncation(values: ArrayLike) -> int | None:
-    """How many batches of 5 values MSER-5 leaves out; `None` if the first half does not suffice.
+    """The number of batches of 5 values that MSER-5 truncates; `None` if the run is too short.
 
-    With batch means Z_1 to Z_n it is the d that minimises the sum over j > d of
-    (Z_j - mean of those)^2 / (n - d)^2. Beyond n / 2 the few that are left are alike by chance, so
-    a minimum there or at the border of it says that the run is too short.
+    With batch means Z_1 to Z_n, this is the d that minimises the sum over j > d of
+    (Z_j - M)^2 / (n - d)^2, where M is the mean of Z_(d+1) to Z_n. Only d up to n / 2 are
+    considered, because few batches may agree by chance; a minimum at n / 2 shows that the run is
+    too short.
 
     Raises:
         ValueError: There are fewer than 4 batches of values.
@@ -91,6 +99,8 @@ def _column(table: pa.Table, link: str | None, metric: str) -> tuple[np.ndarray,
     if chosen not in links or (link is None and len(links) > 1):
         raise ValueError(f"link: choose one of {', '.join(links)}")
     if metric not in table.column_names:
-        raise ValueError(f"{metric}: there is no such column; the series have {table.column_names}")
+        raise ValueError(
+            f"{metric}: there is no such column; choose one of {', '.join(table.column_names)}"
+        )
     rows = table.filter(pc.equal(table["link"], chosen))
     return rows["time_s"].to_numpy(), rows[metric].to_numpy()

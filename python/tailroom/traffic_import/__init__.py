@@ -1,1 +1,1 @@
-"""Traffic from captures and flow lists."""
+"""Traffic from packet captures and from lists of flows."""

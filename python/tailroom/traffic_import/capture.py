@@ -34,35 +34,39 @@ class Capture:
     """The TCP flows of a capture."""
 
     flows: pa.Table
-    """One row for each direction of a connection that carried data, in order of start.
+    """One row per direction of a connection that carried data, in the order of the starts.
 
-    `start_s`, `bytes`, `rate_bps` and `rtt_s` are the columns of a flow list
-    (`traffic_import/flow_list.py`). `flow` is the end that opened the connection > the other end;
-    `direction` is `forward` for data that the opening end sent.
+    `start_s` (first data, since the first packet of the capture), `bytes` (payload), `rate_bps`
+    (rate in the busiest window, headers included, or null) and `rtt_s` (round-trip time of the
+    handshake, or null) are the columns of a flow list (docs/guide/import.md).
+    `flow` names the connection as "opening end > other end"; `direction` is `forward` for data
+    from the opening end and `reverse` for data to it.
     """
 
     packets: int
-    """Packets in the capture, skipped ones included."""
+    """Number of packets in the capture, including skipped packets."""
 
     skipped: dict[str, int]
-    """How many packets or blocks were left out, by reason."""
+    """Number of packets or blocks that were left out, by reason."""
 
     unseen_bytes: int
-    """Bytes that were acknowledged but are not in the capture; the flows include them."""
+    """Number of bytes that were acknowledged but are not in the capture; the flows include them."""
 
     broken: tuple[int, str] | None
-    """Byte offset at which reading ended before the end of the file, and why."""
+    """Byte offset at which reading ended before the end of the file, and the reason; `None` if the
+    whole file was read."""
 
     directions: Directions | None
-    """How many flows go each way, if they go both ways; a link of a scenario carries one."""
+    """Number of flows in each direction; `None` if all flows go in one direction. A link of a
+    scenario carries one direction."""
 
     def __repr__(self) -> str:
-        """Numbers of packets, flows and bytes, and what was left out."""
+        """Numbers of packets, flows, bytes and skipped packets."""
         size = sum(self.flows.column("bytes").to_pylist())
         notes = [f"skipped {skipped_text(self)}"] if self.skipped else []
         if self.broken:
             notes.append(f"broken at byte {self.broken[0]:,}: {self.broken[1]}")
-        rest = "".join(f"; {one}" for one in notes)
+        rest = "".join(f"; {note}" for note in notes)
         return (
             f"<Capture: {self.packets:,} packets, {self.flows.num_rows:,} flows "
             f"with {size:,} bytes{rest}>"
@@ -79,15 +83,18 @@ def import_capture(
     """Reads the TCP flows of a capture (pcap or pcapng).
 
     Args:
-        path: The capture.
-        window_s: Time window of peak rates, 1e-6 to 3600 seconds.
-        to: Only flows whose receiver is in one of these prefixes: "192.0.2.0/24", "2001:db8::/32",
-            or an address.
-        from_: Only flows whose sender is in one of these prefixes.
+        path: File of the capture.
+        window_s: Time window over which peak rates are measured, 1e-6 to 3600 seconds.
+        to: One prefix or several: "192.0.2.0/24", "2001:db8::/32", or an address. Flows whose
+            receiver is in none of them are left out.
+        from_: The same for the senders.
+
+    Returns:
+        The flows, and the numbers of packets that were read and skipped.
 
     Raises:
-        CaptureError: The file cannot be read, or holds no TCP connection with data, or none that
-            goes from and to these prefixes.
+        CaptureError: The file cannot be read, has no TCP connection with data, or has none from
+            and to these prefixes.
         ValueError: The window is out of range, or a text is not a prefix.
     """
     receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from")
@@ -125,10 +132,11 @@ def import_capture(
         raise CaptureError(f"{fspath(path)}: {_why_no_flows(capture)}")
     if not capture.flows.num_rows:
         wanted = _wanted(receiving, sending)
-        all_ways = directions_text(find_directions(senders, receivers, sizes))
-        ways = all_ways or f"from {senders[0]} to {receivers[0]}, for instance"
+        both_ways = directions_text(find_directions(senders, receivers, sizes))
+        directions = both_ways or f"from {senders[0]} to {receivers[0]}, for instance"
         raise CaptureError(
-            f"{fspath(path)}: none of the {len(senders):,} flows goes {wanted}; they go {ways}"
+            f"{fspath(path)}: none of the {len(senders):,} flows goes {wanted}; "
+            f"they go {directions}"
         )
     return capture
 
@@ -138,12 +146,12 @@ def _only(values: Sequence[_Value], kept: NDArray[np.bool_]) -> list[_Value]:
 
 
 def _wanted(to: Sequence[Network], from_: Sequence[Network]) -> str:
-    ways = (("from", from_), ("to", to))
-    return " ".join(f"{way} {' or '.join(map(str, nets))}" for way, nets in ways if nets)
+    sides = (("from", from_), ("to", to))
+    return " ".join(f"{word} {' or '.join(map(str, nets))}" for word, nets in sides if nets)
 
 
 def directions_text(directions: Directions | None) -> str:
-    """Returns the number of flows per direction in words; empty if all flows go one way."""
+    """Returns the number of flows per direction in words; empty if there is one direction."""
     if directions is None:
         return ""
     side = ", ".join(directions.side[:MOST_NAMED])

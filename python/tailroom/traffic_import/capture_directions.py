@@ -7,25 +7,29 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 Network = IPv4Network | IPv6Network
 MOST_NAMED = 3
-"""Largest number of addresses that are listed; a larger side is named by a prefix if possible."""
+"""Maximum number of addresses that are listed; a larger side is named by a prefix if possible."""
 
 
 def parse_prefixes(texts: str | Iterable[str], name: str) -> tuple[Network, ...]:
-    """Reads prefixes (CIDR) or addresses, IPv4 or IPv6; bits behind the prefix do not count.
+    """Reads prefixes (CIDR) or addresses, IPv4 or IPv6; bits after the prefix are ignored.
+
+    Args:
+        texts: One prefix or several.
+        name: Name of the option, with which error messages begin.
 
     Raises:
-        ValueError: A text is neither; the message begins with `name`.
+        ValueError: A text is not a prefix or address.
     """
-    found = []
+    prefixes = []
     for text in [texts] if isinstance(texts, str) else texts:
         try:
-            found.append(ip_network(text.strip(), strict=False))
+            prefixes.append(ip_network(text.strip(), strict=False))
         except ValueError:
             raise ValueError(
                 f"{name} {text}: is not an address or prefix; write for example 192.0.2.7, "
                 "192.0.2.0/24 or 2001:db8::/32"
             ) from None
-    return tuple(found)
+    return tuple(prefixes)
 
 
 def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
@@ -41,30 +45,39 @@ def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
 
 @dataclass(frozen=True)
 class Directions:
-    """Number of flows to a side of the capture and from that side."""
+    """Number and bytes of the flows to one side of the capture, and of those from that side."""
 
     side: tuple[str, ...]
-    """The addresses of that side, or a prefix that holds them and none of the other side."""
+    """The addresses of that side, or a prefix that contains them and no address of the other
+    side."""
     to_flows: int
+    """Number of flows to that side."""
     from_flows: int
+    """Number of flows from that side."""
     to_bytes: int
+    """Bytes of the flows to that side."""
     from_bytes: int
+    """Bytes of the flows from that side."""
     other_flows: int
-    """Flows that do neither, or both."""
+    """Number of flows between other addresses, or within that side."""
 
 
 def find_directions(
     senders: Sequence[str], receivers: Sequence[str], sizes: Sequence[int]
 ) -> Directions | None:
-    """The two sides as well as the addresses tell; `None` if all flows go one way, or none does.
+    """Finds the two sides of a capture from the addresses of its flows.
 
-    One side is that of the address with the most flows: with it all addresses that exchange data
-    with the same others. Where those exchange data with one another too, it is that address alone.
+    The first side begins with the address that has the most flows. Every address that exchanges
+    data with an address of one side belongs to the other side. If that puts an address on both
+    sides, the first side is the busiest address alone.
 
     Args:
-        senders: The address that sent each flow.
-        receivers: The address that received it.
-        sizes: Its bytes.
+        senders: Address of the sender, per flow.
+        receivers: Address of the receiver, per flow.
+        sizes: Bytes, per flow.
+
+    Returns:
+        The flows per direction; `None` if all flows go in one direction, or there is no flow.
     """
     counts = Counter(
         address for pair in zip(senders, receivers, strict=True) for address in set(pair)
@@ -76,7 +89,7 @@ def find_directions(
             neighbours.setdefault(receiver, set()).add(sender)
     if not neighbours:
         return None
-    busiest = max(neighbours, key=lambda address: counts[address])  # the first, if several are
+    busiest = max(neighbours, key=lambda address: counts[address])  # the first of several
     side, other = _sides(busiest, neighbours)
     to_flows = from_flows = to_bytes = from_bytes = 0
     for sender, receiver, size in zip(senders, receivers, sizes, strict=True):
@@ -91,7 +104,10 @@ def find_directions(
 
 
 def _sides(start: str, neighbours: dict[str, set[str]]) -> tuple[set[str], set[str]]:
-    """The addresses at even and at odd distance from the first, if no two of one kind talk."""
+    """Returns the addresses at even and at odd distance from the first address.
+
+    If two addresses of one side exchange data, returns the first address and its neighbours.
+    """
     sides: tuple[set[str], set[str]] = ({start}, set())
     waiting = deque([(start, 0)])
     while waiting:

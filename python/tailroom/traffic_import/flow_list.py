@@ -1,4 +1,4 @@
-"""Lists of flows, CSV or Parquet, as docs/guide/import.md describes them."""
+"""Lists of flows in CSV or Parquet; docs/guide/import.md describes the format."""
 
 import io
 import os
@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 from tailroom.errors import FlowListError
 
 PARQUET = ".parquet"
-"""A file with this ending is Parquet, any other CSV."""
+"""Suffix of Parquet files; a file with any other suffix is CSV."""
 
 FORMATS = {"start_s": "{:.9f}", "rate_bps": "{:.0f}", "rtt_s": "{:.9f}"}
-"""How CSV writes numbers: fixed digits, down to the nanosecond."""
+"""Number formats of columns in CSV: times to the nanosecond, rates to 1 bit/s."""
 
 COLUMNS = {
     "start_s": pa.float64(),
@@ -28,10 +28,14 @@ ROWS_AT_ONCE = 65_536
 
 
 def write(flows: pa.Table, path: Path) -> None:
-    """Writes a new file, whole or not at all.
+    """Writes a list of flows to a new file; if that fails, no file is left.
+
+    Args:
+        flows: The flows, with the columns of a flow list and possibly others.
+        path: The new file; its suffix decides the format.
 
     Raises:
-        FlowListError: The file exists, or cannot be written.
+        FlowListError: The file exists, or its directory cannot be written.
     """
     check_free(path)
     staging = path.parent / f".{path.name}.{os.getpid()}.partial"
@@ -54,15 +58,15 @@ def check_free(path: Path) -> None:
         FlowListError: The file exists, or its directory cannot be written.
     """
     if path.exists():
-        raise FlowListError(f"{path}: exists already; choose another file or remove this one")
+        raise FlowListError(f"{path}: exists already; choose another file, or remove this file")
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
         raise FlowListError(
-            f"{path}: cannot write there; choose a file in a directory that you may write"
+            f"{path}: cannot be written; choose a file in a directory that you may write"
         )
 
 
 def write_csv(flows: pa.Table, file: TextIO) -> None:
-    """Writes the list as CSV."""
+    """Writes a list of flows as CSV: a line with the names of columns, then one line per flow."""
     file.write(",".join(flows.column_names) + "\n")
     layouts = [FORMATS.get(name, "{}") for name in flows.column_names]
     for batch in flows.to_batches(max_chunksize=ROWS_AT_ONCE):
@@ -75,10 +79,10 @@ def write_csv(flows: pa.Table, file: TextIO) -> None:
 
 
 def csv_of_parquet(path: str | os.PathLike[str]) -> str:
-    """Reads a Parquet list and returns the columns that the engine reads as CSV.
+    """Reads a list of flows in Parquet, and returns the columns that the engine reads as CSV.
 
     Raises:
-        FlowListError: The file cannot be read, or a column has other values than numbers.
+        FlowListError: The file cannot be read, or a column has values that are not numbers.
     """
     try:
         with pq.ParquetFile(path) as file:
@@ -87,7 +91,7 @@ def csv_of_parquet(path: str | os.PathLike[str]) -> str:
         columns = {name: flows[name].cast(COLUMNS[name]) for name in names}
     except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        raise FlowListError(f"it is no list in Parquet: {reason or error}") from None
+        raise FlowListError(f"it is not a list of flows in Parquet: {reason or error}") from None
     text = io.StringIO()
     write_csv(pa.table(columns), text)
     return text.getvalue()

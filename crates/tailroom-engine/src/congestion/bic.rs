@@ -244,6 +244,9 @@ mod tests {
         // The window of a loss above the goal becomes the new goal unchanged.
         bic.on_congestion(&congestion(CongestionKind::Loss, 850.0));
         assert_near(increment(&mut bic, 820.0), 7.5);
+        // So does the window of a loss at the goal.
+        bic.on_congestion(&congestion(CongestionKind::Loss, 850.0));
+        assert_near(increment(&mut bic, 820.0), 7.5);
     }
 
     #[test]

@@ -374,9 +374,12 @@ mod tests {
             path.cwnd = 800.0;
             assert!((path.lose() - 560.0).abs() < 1e-9);
             assert_eq!(path.control.saturation, Some(plateau));
-            path.cwnd = 900.0; // above the plateau: no fast convergence
-            path.lose();
-            assert_eq!(path.control.saturation, Some(900.0));
+            // Above the plateau, and then at the plateau: no fast convergence.
+            for _ in 0..2 {
+                path.cwnd = 900.0;
+                path.lose();
+                assert_eq!(path.control.saturation, Some(900.0));
+            }
         }
     }
 

@@ -359,6 +359,15 @@ mod tests {
         assert_eq!(size_of::<Node>(), 32);
     }
 
+    /// A packet takes 32 bytes, and the memory grows by an eighth plus 64 packets at a time.
+    #[test]
+    fn the_memory_of_waiting_packets_is_counted() {
+        let (mut buffer, mut list) = (Buffer::default(), PacketList::default());
+        (0..1_000).for_each(|number| buffer.push_back(&mut list, packet(number)));
+        let memory = buffer.memory_bytes();
+        assert!((32 * 1_000..=32 * (1_000 + 1_000 / 8 + 64)).contains(&memory), "{memory} B");
+    }
+
     #[test]
     fn take_any_chooses_each_packet_with_equal_probability() {
         let mut random = crate::random::stream(1, "buffer");

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use serde_json::Value;
 use tailroom_engine::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
     Repair, RestartEvent,
@@ -23,7 +24,7 @@ use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::random_cases::config;
-use crate::support::{controls, random_transports, transport};
+use crate::support::{control_schema, controls, random_transports, transport};
 
 /// Whether a line begins the declaration of the parameters of a control.
 fn has_parameters(line: &str) -> bool {
@@ -57,6 +58,42 @@ fn the_registry_has_every_control_under_the_name_of_its_file() {
     for (name, config) in controls::all() {
         assert_eq!(config.name(), name);
     }
+}
+
+/// Infinity, NaN, and the values just outside the range in the schema of a parameter. Maxima that
+/// are allowed values are left out: the schema bounds some parameters to sensible values only.
+fn values_out_of_range(schema: &Value) -> Vec<f64> {
+    let bound = |key: &str| schema[key].as_f64();
+    let beyond = [
+        bound("exclusiveMinimum"),
+        bound("minimum").map(f64::next_down),
+        bound("exclusiveMaximum"),
+    ];
+    let never = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    never.into_iter().chain(beyond.into_iter().flatten()).collect()
+}
+
+/// A scenario refuses such values when it is read; a control created in Rust has only this check.
+#[test]
+fn every_control_refuses_parameters_out_of_range_at_their_keys() {
+    let (mut parameters, mut wrong_answers) = (0, Vec::new());
+    for (name, config) in controls::all() {
+        let valid = toml::Table::try_from(&config).expect("a configuration is a table");
+        for (key, schema) in control_schema::numbers(&name) {
+            parameters += 1;
+            for value in values_out_of_range(&schema) {
+                let mut table = valid.clone();
+                table.insert(key.clone(), value.into());
+                let wrong: CongestionConfig = table.try_into().expect("only a number differs");
+                let answer = wrong.parameters().validate();
+                if answer.as_ref().err().is_none_or(|refusal| refusal.key != key) {
+                    wrong_answers.push(format!("{name}: {key} = {value}: {answer:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong_answers.is_empty(), "{wrong_answers:#?}");
+    assert!(parameters >= 30, "{parameters}");
 }
 
 /// Every window law of the registry, by its name.
@@ -118,6 +155,40 @@ fn first_ack() -> AckEvent {
         next: 10,
         is_slow_start: false,
     }
+}
+
+/// Appropriate byte counting (RFC 3465 sec. 2.1): in congestion avoidance, an ACK of two packets
+/// adds twice as much as an ACK of one. A fixed window does not grow, and Vegas and FAST change
+/// the window once per round trip.
+#[test]
+fn an_ack_of_two_packets_adds_twice_as_much_as_an_ack_of_one() {
+    let rtt = Time::from_milliseconds(100);
+    let mut wrong = Vec::new();
+    for (name, config) in window_laws() {
+        if ["fixed_window", "vegas", "fast"].contains(&&*name) {
+            continue;
+        }
+        // Reno's region of the scalable controls, and beyond it.
+        for cwnd in [10.0, 1_000.0] {
+            let growth = |acked_packets: u64| {
+                let event = AckEvent {
+                    acked_packets,
+                    rtt: Some(rtt),
+                    srtt: rtt,
+                    min_rtt: rtt,
+                    delivered_packets: acked_packets,
+                    next: acked_packets + cwnd as u64,
+                    ..first_ack()
+                };
+                window_law(&config).on_ack(cwnd, &event) - cwnd
+            };
+            let (one, two) = (growth(1), growth(2));
+            if one <= 0.0 || (two / one - 2.0).abs() > 1e-6 {
+                wrong.push(format!("{name}, {cwnd} packets: {one} and {two}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// The window after each operation. As in the sender, a loss leaves at least 2 packets.

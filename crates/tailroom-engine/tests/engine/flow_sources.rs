@@ -453,3 +453,27 @@ fn web_sessions_offer_their_load_and_complete_their_objects() {
     let bytes = 950.0 * web.goodput_bps / 8.0 / web.flows as f64;
     assert!((bytes / (4.0 * 51_100.0 / 24.0) - 1.0).abs() < 0.01, "{bytes}");
 }
+
+/// 10,001 B are 6 packets with 1,460 B of payload and one with 1,241 B. All are delivered within
+/// the 10 s that are measured.
+#[test]
+fn the_goodput_of_a_bulk_flow_counts_the_bytes_of_its_short_last_packet_exactly() {
+    let text = r#"
+        duration = "10 s"
+        measure_from = "0 s"
+        [links.link]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.one]
+        path = ["link"]
+        rtt = "10 ms"
+        start = "0 s"
+        congestion = { kind = "reno" }
+        packet_size = "1500 B"
+        header_size = "40 B"
+        source = { kind = "bulk", bytes = "10001 B" }
+        "#;
+    let goodput_bps = scenario_run::run(text, 1).summary.flows[0].goodput_bps;
+    assert!((goodput_bps * 10.0 / 8.0 - 10_001.0).abs() < 1e-6, "{goodput_bps}");
+}

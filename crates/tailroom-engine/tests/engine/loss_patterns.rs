@@ -14,7 +14,7 @@ use tailroom_engine::units::Time;
 
 use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, tcp, transfer};
 use crate::support::random_cases::config;
-use crate::support::random_transports;
+use crate::support::{controls, random_transports};
 
 const PACKETS: u64 = 60;
 /// `DupThresh` (RFC 6675 sec. 2; RFC 5681 sec. 3.2).
@@ -412,6 +412,24 @@ fn reordering_below_the_threshold_causes_no_retransmission() {
             }
         }
     }
+}
+
+/// RFC 6582 sec. 3.2 step 3: the partial ACK reveals the second loss, whichever control sets the
+/// window. Three packets after the second loss do not repair it, because every ACK of them is a
+/// duplicate of the partial ACK.
+#[test]
+fn under_a_rate_based_control_a_partial_ack_repairs_the_second_loss_of_a_window() {
+    let mut names = Vec::new();
+    for (name, congestion) in controls::all() {
+        if congestion.is_rate_based() {
+            let outcome = losing(&TcpSpec { congestion, ..newreno() }, &[5, 7]);
+            let sent_again: Vec<u64> =
+                outcome.retransmitted.iter().map(|&(_, sequence)| sequence).collect();
+            assert_eq!((outcome.timeouts, &*sent_again), (0, &[5, 7][..]), "{name}: {outcome:?}");
+            names.push(name);
+        }
+    }
+    assert!(names.len() >= 3, "{names:?}");
 }
 
 /// A reproducible random decision for the n-th transmission of a packet.

@@ -341,6 +341,27 @@ fn wrong_parameters_of_fair_are_refused() {
     );
 }
 
+/// Flows that arrive and depart have no weight, whatever other flows cross the link.
+#[test]
+fn weights_are_for_permanent_flows_only() {
+    let with = |weighted: &str| {
+        let queue = format!(
+            r#"{{ kind = "fair", limit = "100 packets", weights = {{ {weighted} = 2.0 }} }}"#
+        );
+        let web = r#"
+[flows.web]
+path = ["bottleneck"]
+congestion = { kind = "reno" }
+rtt = "80 ms"
+source = { kind = "finite_flows", size = "10 kB", load = 0.1 }
+"#;
+        resolve_with(&(base_with(QUEUE, &queue) + web), &[])
+    };
+    with("tcp").expect("the flows of the group are permanent");
+    let message = with("web").expect_err("the flows of the group depart").to_string();
+    assert_refused(&message, "line 8, links.bottleneck.queue.weights", &["permanent"]);
+}
+
 #[test]
 fn wrong_parameters_of_dual_pi2_are_refused() {
     let message = |parameters: &str| {

@@ -41,6 +41,18 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
     );
 }
 
+#[test]
+fn where_words_are_allowed_a_wrong_quantity_is_told_the_words_too() {
+    for value in ["80", "0.5", "\"80\"", "\"80 kg\"", "[80]"] {
+        let jitter = format!("congestion = {{ kind = \"highspeed\" }}\nsend_jitter = {value}");
+        assert_refused(
+            &message("congestion = { kind = \"highspeed\" }", &jitter),
+            "line 14, flows.tcp.send_jitter",
+            &["ps, ns, us, ms, s", r#"or write "auto" or "none""#],
+        );
+    }
+}
+
 /// The schema accepts each of these values by itself.
 #[test]
 fn parameters_of_a_control_that_contradict_one_another_are_told_at_their_own_keys() {

@@ -16,7 +16,7 @@ from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import background, setup
 
 if TYPE_CHECKING:
-    from tailroom.reproduction.found import Found, PointFound
+    from tailroom.reproduction.part_results import PartResults, PointResults
     from tailroom.statistics.intervals import Interval
 
 RATE = f"links.{setup.LINK}.rate"
@@ -39,11 +39,11 @@ MBPS_OF = {1_000: 100, 10_000: 1_000, 100_000: 10_000}
 def studies(form: Form) -> Sequence[Study]:
     """Permanent streams at two loads, and TCP flows that arrive and depart at a load of a half."""
     numbers = form.of((1_000,), (1_000, 10_000), tuple(MBPS_OF))
-    found = [_streams(load, numbers, form) for load in LOADS]
+    studies = [_streams(load, numbers, form) for load in LOADS]
     if form is Form.QUICK:
-        found.append(_streams(LOADS[-1], (100_000,), form, MOST))
-    found.append(_tcp(numbers, form))
-    return found
+        studies.append(_streams(LOADS[-1], (100_000,), form, MOST))
+    studies.append(_tcp(numbers, form))
+    return studies
 
 
 def _streams(load: int, numbers: Sequence[int], form: Form, name: str = "") -> Study:
@@ -115,19 +115,19 @@ def _name(load: int) -> str:
     return f"streams-load-{load}"
 
 
-def _points(found: "Found", load: int) -> list["PointFound"]:
-    points = list(found.study(_name(load)).points)
-    if load == LOADS[-1] and MOST in found.studies:
-        points += found.study(MOST).points
+def _points(results: "PartResults", load: int) -> list["PointResults"]:
+    points = list(results.study(_name(load)).points)
+    if load == LOADS[-1] and MOST in results.studies:
+        points += results.study(MOST).points
     return points
 
 
-def _number(point: "PointFound") -> float:
+def _number(point: "PointResults") -> float:
     """Flows in progress, the greedy ones and permanent streams included."""
     return float(point.settings.get(COUNT, 0)) + point.mean(IN_PROGRESS)
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Active flows over flows in progress."""
     figure = Figure(figsize=(7.5, 4.4), layout="constrained")
     style.title(
@@ -136,8 +136,8 @@ def draw(found: "Found") -> Figure:
         "limit beside slow ones that fill so much of a link of 100 Mbit/s, 1 or 10 Gbit/s",
     )
     panel = figure.subplots()
-    lines = {f"Poisson streams, {load} %": _points(found, load) for load in LOADS}
-    lines["TCP flows of 50 kbit/s, 50 %"] = list(found.study("tcp").points)
+    lines = {f"Poisson streams, {load} %": _points(results, load) for load in LOADS}
+    lines["TCP flows of 50 kbit/s, 50 %"] = list(results.study("tcp").points)
     looks = style.marked_line_styles()
     for (name, points), look in zip(lines.items(), looks, strict=False):
         numbers = [_number(point) for point in points]
@@ -161,14 +161,14 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _judge(found: "Found") -> Judgement:
+def _judge(results: "PartResults") -> Judgement:
     checks: list[Check] = []
     for load in LOADS:
-        last = _points(found, load)[-1]
+        last = _points(results, load)[-1]
         checks.append(_below_a_thousand(last, f"streams, load {load} %"))
-    tcp = found.study("tcp").points[-1]
+    tcp = results.study("tcp").points[-1]
     checks.append(_below_a_thousand(tcp, "TCP flows, load 50 %"))
-    first, last = _points(found, LOADS[0])[0], _points(found, LOADS[0])[-1]
+    first, last = _points(results, LOADS[0])[0], _points(results, LOADS[0])[-1]
     grown = _number(last) / _number(first)
     if grown > 1:
         growth = pairs.ratio(last, first, P99)
@@ -181,22 +181,22 @@ def _judge(found: "Found") -> Judgement:
                 "independent of link speed (taken as less than twice)",
             )
         )
-    busiest = _points(found, LOADS[-1])[-1]
+    busiest = _points(results, LOADS[-1])[-1]
     return Judgement(
         tuple(checks),
         f"Of {_number(busiest):,.0f} flows in progress {shown(_mean(busiest))} are active on "
         f"average at a load of {LOADS[-1]} %, {shown(_mean(last))} of {_number(last):,.0f} at "
-        f"{LOADS[0]} %: a flow is active only while its packet waits or it is ahead of its share, "
-        "which with thousands of slow flows means a packet or none. The largest number that "
-        f"any run had is {max(busiest.values(LARGEST)):,.0f}, for an instant.",
+        f"{LOADS[0]} %: a flow is active only while its packet waits or it is ahead of its share; "
+        "with thousands of slow flows, most have at most one packet. The largest number in any "
+        f"run is {max(busiest.values(LARGEST)):,.0f}, for an instant.",
     )
 
 
-def _mean(point: "PointFound") -> "Interval | None":
+def _mean(point: "PointResults") -> "Interval | None":
     return point.interval(MEAN)
 
 
-def _below_a_thousand(point: "PointFound", words: str) -> Check:
+def _below_a_thousand(point: "PointResults", words: str) -> Check:
     return below(
         f"{words}, {_number(point):,.0f} flows in progress: p99 of the active flows",
         point.interval(P99),
@@ -221,8 +221,9 @@ PART = Part(
     ),
     note=(
         "Slow flows of 50 kbit/s (90 at the higher load), as the paper's 'few tens of Kbps', and "
-        "four bottlenecked ones, which the paper says are rarely exceeded. A flow is active while "
-        "it has a packet waiting or has been served ahead of its share (start-time fair queueing). "
-        "The TCP flows need half a minute until as many are in progress as come and go."
+        "four bottlenecked ones, which the paper says are rarely exceeded. A flow is active "
+        "while it has a packet waiting or has been served ahead of its share (start-time fair "
+        "queueing). The number of TCP flows in progress becomes stationary after about half a "
+        "minute."
     ),
 )

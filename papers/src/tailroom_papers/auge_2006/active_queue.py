@@ -24,7 +24,7 @@ from tailroom_papers.auge_2006.residual import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, Metric, PointFound, RunFound
+    from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 
 LIMIT = f"{setup.BDP_PACKETS - 1} packets"
 SHORT, LONG, FAIR = "FIFO, 100", "FIFO, 625", "fair, 625"
@@ -60,41 +60,41 @@ def studies(form: Form) -> Sequence[Study]:
     names = form.of((SHORT, LONG, "CoDel", FAIR), tuple(QUEUES), tuple(QUEUES))
     grid = {background.QUEUE: [QUEUES[name] for name in names]}
     cases = form.of((LONE, MIXED), (LONE, MIXED, "4 HighSpeed"), tuple(CASES))
-    found = []
+    studies = []
     for case in cases:
         flows = {kind: background.flow(kind, count) for kind, count in CASES[case].items()}
         table = background.scenario(flows, span, f"{case} beside a Poisson background")
-        found.append(Study(_name(case), table, grid=grid, seeds=form.of(3, 3, 5)))
-    return found
+        studies.append(Study(_name(case), table, grid=grid, seeds=form.of(3, 3, 5)))
+    return studies
 
 
 def _name(case: str) -> str:
     return case.lower().replace(" ", "-")
 
 
-def reno_part(run: "RunFound") -> float:
+def reno_part(run: "StoredRun") -> float:
     """NewReno's share of the goodput of NewReno and HighSpeed."""
     goodput = {name: run.summary["groups"][name]["goodput_bps"] for name in ("reno", "highspeed")}
     return float(goodput["reno"] / sum(goodput.values()))
 
 
-def _names(found: "Found") -> list[str]:
+def _names(results: "PartResults") -> list[str]:
     """The queues of this form, in order."""
-    points = found.study(_name(LONE)).points
+    points = results.study(_name(LONE)).points
     return [
         name for name, queue in QUEUES.items() if any(queue == _queue(point) for point in points)
     ]
 
 
-def _queue(point: "PointFound") -> object:
+def _queue(point: "PointResults") -> object:
     return point.settings[background.QUEUE]
 
 
-def _at(found: "Found", case: str, name: str) -> "PointFound":
-    return found.study(_name(case)).at({background.QUEUE: QUEUES[name]})
+def _at(results: "PartResults", case: str, name: str) -> "PointResults":
+    return results.study(_name(case)).at({background.QUEUE: QUEUES[name]})
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Share, delay and loss of the background, by queue; a marker for each case."""
     figure = Figure(figsize=(10.5, 7), layout="constrained")
     style.title(
@@ -103,15 +103,15 @@ def draw(found: "Found") -> Figure:
         "packets (625 where none is named): our simulation, means with 95 % intervals",
     )
     share, delay, loss = figure.subplots(3, sharex=True)
-    _draw_metric(share, found, residual_share, 100.0)
+    _draw_metric(share, results, residual_share, 100.0)
     share.set_ylabel("share of the\nresidual (%)")
-    _draw_metric(delay, found, background_delay_ms, 1.0)
+    _draw_metric(delay, results, background_delay_ms, 1.0)
     delay.set(yscale="log", ylabel="background's p99\nqueueing delay (ms)")
     delay.yaxis.set_major_formatter(plain_ticks)
-    _draw_metric(loss, found, background_loss, 100.0)
+    _draw_metric(loss, results, background_loss, 100.0)
     loss.set_ylabel("background's\nloss (%)")
     loss.set_ylim(bottom=0)
-    names = _names(found)
+    names = _names(results)
     loss.set_xticks(range(len(names)), names, rotation=15)
     for panel in (share, delay, loss):
         panel.grid(color="0.9")
@@ -119,24 +119,24 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _draw_metric(panel: "Axes", found: "Found", metric: "Metric", scale: float) -> None:
-    names = _names(found)
+def _draw_metric(panel: "Axes", results: "PartResults", metric: "Metric", scale: float) -> None:
+    names = _names(results)
     looks = style.marked_line_styles()
     for place, (case, look) in enumerate(zip(CASES, looks, strict=False)):
-        if _name(case) in found.studies:
-            points = [_at(found, case, name) for name in names]
+        if _name(case) in results.studies:
+            points = [_at(results, case, name) for name in names]
             xs = [number + 0.13 * (place - 1.5) for number in range(len(names))]
             marks = {**look, "linestyle": "none", "label": case}
             background.draw_line(panel, xs, points, metric, marks, scale=scale)
 
 
-def _open_question(found: "Found") -> Judgement:
+def _open_question(results: "PartResults") -> Judgement:
     checks: list[Check] = []
-    short = _at(found, LONE, SHORT)
-    long = _at(found, LONE, LONG)
-    names = [name for name in MANAGED if name in _names(found)]
+    short = _at(results, LONE, SHORT)
+    long = _at(results, LONE, LONG)
+    names = [name for name in MANAGED if name in _names(results)]
     for name in names:
-        point = _at(found, LONE, name)
+        point = _at(results, LONE, name)
         checks += [
             more(
                 f"{name}: NewReno's share of the residual",
@@ -153,25 +153,26 @@ def _open_question(found: "Found") -> Judgement:
             ),
         ]
     words = "; ".join(
-        f"{name} {100 * _at(found, LONE, name).mean(residual_share):.0f} % and "
-        f"{_at(found, LONE, name).mean(background_delay_ms):.0f} ms"
+        f"{name} {100 * _at(results, LONE, name).mean(residual_share):.0f} % and "
+        f"{_at(results, LONE, name).mean(background_delay_ms):.0f} ms"
         for name in names
     )
     return Judgement(
         tuple(checks),
-        f"One NewReno flow's share and the background's p99 delay in a buffer of 625 packets: "
+        "One NewReno flow's share and the background's p99 delay in a buffer of 625 packets: "
         f"{words}; FIFO with 100 packets {100 * short.mean(residual_share):.0f} % and "
-        f"{short.mean(background_delay_ms):.0f} ms, with 625 {100 * long.mean(residual_share):.0f} "
-        f"% and {long.mean(background_delay_ms):.0f} ms. Better in both are, by their means: "
-        f"{', '.join(_better_in_both(found, names)) or 'none'}.",
+        f"{short.mean(background_delay_ms):.0f} ms, with 625 "
+        f"{100 * long.mean(residual_share):.0f} % and {long.mean(background_delay_ms):.0f} ms. "
+        "The means are better in both for: "
+        f"{', '.join(_better_in_both(results, names)) or 'none'}.",
     )
 
 
-def _better_in_both(found: "Found", names: Sequence[str]) -> list[str]:
+def _better_in_both(results: "PartResults", names: Sequence[str]) -> list[str]:
     """Queues with a larger share of the residual and less delay than FIFO with 100 packets."""
-    short = _at(found, LONE, SHORT)
+    short = _at(results, LONE, SHORT)
     share, delay_ms = short.mean(residual_share), short.mean(background_delay_ms)
-    points = {name: _at(found, LONE, name) for name in names}
+    points = {name: _at(results, LONE, name) for name in names}
     return [
         name
         for name, point in points.items()
@@ -179,17 +180,17 @@ def _better_in_both(found: "Found", names: Sequence[str]) -> list[str]:
     ]
 
 
-def _scheduling(found: "Found") -> Judgement:
-    names = [name for name in MANAGED if name in _names(found)]
-    fair = _at(found, MIXED, FAIR)
-    delays = {name: _at(found, MIXED, name).mean(background_delay_ms) for name in names}
-    losses = {name: _at(found, MIXED, name).mean(background_loss) for name in names}
-    parts = {name: _at(found, MIXED, name).mean(reno_part) for name in names}
+def _scheduling(results: "PartResults") -> Judgement:
+    names = [name for name in MANAGED if name in _names(results)]
+    fair = _at(results, MIXED, FAIR)
+    delays = {name: _at(results, MIXED, name).mean(background_delay_ms) for name in names}
+    losses = {name: _at(results, MIXED, name).mean(background_loss) for name in names}
+    parts = {name: _at(results, MIXED, name).mean(reno_part) for name in names}
     best = min(delays, key=delays.__getitem__)
     checks = (
         below(
             "fair queueing: the background's p99 delay over that of the best managed queue",
-            pairs.ratio(fair, _at(found, MIXED, best), background_delay_ms),
+            pairs.ratio(fair, _at(results, MIXED, best), background_delay_ms),
             0.5,
             "scheduling preserves quality of service (taken as half)",
         ),
@@ -202,7 +203,9 @@ def _scheduling(found: "Found") -> Judgement:
         ),
         above(
             "fair queueing: NewReno's part beside HighSpeed less its largest under a managed queue",
-            pairs.difference(fair, _at(found, MIXED, max(parts, key=parts.__getitem__)), reno_part),
+            pairs.difference(
+                fair, _at(results, MIXED, max(parts, key=parts.__getitem__)), reno_part
+            ),
             0.0,
             "scheduling makes shares fair",
             percent=True,
@@ -227,8 +230,8 @@ PART = Part(
     claims=(
         Claim(
             "open-question",
-            "The impact of alternative AQM mechanisms is an open question. (Read as: do they give "
-            "a large buffer what 100 packets of FIFO give, throughput and low latency?)",
+            "The impact of alternative AQM mechanisms is an open question. (Read as: do they "
+            "give a large buffer the throughput and the low latency of FIFO with 100 packets?)",
             "Sec. II-C",
             _open_question,
         ),
@@ -242,8 +245,8 @@ PART = Part(
         ),
     ),
     note=(
-        "Gentle RED once with the automatic thresholds of Floyd, Gummadi and Shenker (2001: half "
-        "of 5 ms at this rate, and three times that), once with a tenth and a half of the buffer; "
-        "CoDel and PIE as their RFCs have them. No ECN."
+        "Gentle RED runs once with the automatic thresholds of Floyd, Gummadi and Shenker (2001: "
+        "half of 5 ms at this rate, and three times that) and once with a tenth and a half of "
+        "the buffer; CoDel and PIE have the parameters of their RFCs. ECN is not used."
     ),
 )

@@ -20,7 +20,7 @@ from tailroom_papers.auge_2006.residual import residual_share
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 BACKGROUND_RATE = f"flows.{setup.BACKGROUND}.source.rate"
 LIMIT = setup.LIMIT
@@ -49,19 +49,19 @@ def studies(form: Form) -> Sequence[Study]:
     return [Study("grid", table, grid=grid, set=one_stream, seeds=form.of(3, 3, 5))]
 
 
-def load_of(point: "PointFound") -> float:
+def load_of(point: "PointResults") -> float:
     """Loads of the background, as fractions of 50 Mbit/s."""
     return point.number(BACKGROUND_RATE) / 50
 
 
-def control_of(point: "PointFound") -> str:
+def control_of(point: "PointResults") -> str:
     """Of the flow."""
     return str(point.settings[CONTROL])
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Share over buffer, a panel for each load; the last panel: the buffer that a load needs."""
-    points = found.study("grid").points
+    points = results.study("grid").points
     loads = sorted({load_of(point) for point in points})
     columns = 2 if len(loads) <= 3 else 3
     rows = -(-(len(loads) + 1) // columns)
@@ -75,7 +75,7 @@ def draw(found: "Found") -> Figure:
     for panel, load in zip(panels, loads, strict=False):
         _draw_load(panel, [point for point in points if load_of(point) == load])
         panel.set_title(f"background {100 * load:.0f} % of the link", fontsize="small")
-    _draw_need(panels[len(loads)], found)
+    _draw_need(panels[len(loads)], results)
     for panel in panels[len(loads) + 1 :]:
         panel.remove()
     handles, labels = panels[0].get_legend_handles_labels()
@@ -83,7 +83,7 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
+def _draw_load(panel: "Axes", points: Sequence["PointResults"]) -> None:
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         mine = [point for point in points if control_of(point) == control]
         buffers = [background.buffer_of(point) for point in mine]
@@ -96,10 +96,10 @@ def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
     panel.set(ylim=(0, 108), ylabel=background.SHARE_LABEL)
 
 
-def _draw_need(panel: "Axes", found: "Found") -> None:
+def _draw_need(panel: "Axes", results: "PartResults") -> None:
     """Draws the simulated buffers between which the share passes `WANTED`, and the model's."""
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
-        crossings = _crossings(found, control)
+        crossings = _crossings(results, control)
         loads = [100 * load + (0.7 if control == "reno" else -0.7) for load in crossings]
         lows = [passed.low for passed, _ in crossings.values()]
         highs = [passed.high for passed, _ in crossings.values()]
@@ -122,13 +122,15 @@ def _draw_need(panel: "Axes", found: "Found") -> None:
     )
 
 
-def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "Crossing | None"]]:
+def _crossings(
+    results: "PartResults", control: str
+) -> dict[float, tuple["Crossing", "Crossing | None"]]:
     """Returns, by load, the buffers at which the simulated and the model's share pass `WANTED`.
 
     Loads at which no simulated share passes `WANTED` are left out.
     """
     crossings: dict[float, tuple[Crossing, Crossing | None]] = {}
-    mine = [point for point in found.study("grid").points if control_of(point) == control]
+    mine = [point for point in results.study("grid").points if control_of(point) == control]
     for load in sorted({load_of(point) for point in mine}):
         points = sorted(
             (candidate for candidate in mine if load_of(candidate) == load),
@@ -163,8 +165,8 @@ def crossing(buffers: Sequence[int], shares: Sequence[float]) -> Crossing | None
     return None
 
 
-def _judge(found: "Found") -> Judgement:
-    points = found.study("grid").points
+def _judge(results: "PartResults") -> Judgement:
+    points = results.study("grid").points
     errors = {_place(point): _error(point, point.runs) for point in points}
     worst = max(points, key=lambda point: abs(errors[_place(point)]))
     # The same run of each point.
@@ -177,9 +179,9 @@ def _judge(found: "Found") -> Judgement:
     inside = [
         said is not None and passed.low <= said.between <= passed.high
         for control in CONTROLS
-        for passed, said in _crossings(found, control).values()
+        for passed, said in _crossings(results, control).values()
     ]
-    needs = _crossings(found, "reno")
+    needs = _crossings(results, "reno")
     words = ", ".join(
         f"{said.between:.0f} packets at {100 * load:.0f} %" if said else f"none at {load:.0%}"
         for load, (_, said) in needs.items()
@@ -209,11 +211,11 @@ def _judge(found: "Found") -> Judgement:
     )
 
 
-def _place(point: "PointFound") -> str:
+def _place(point: "PointResults") -> str:
     return point.runs[0].key
 
 
-def _error(point: "PointFound", runs: Sequence["RunFound"]) -> float:
+def _error(point: "PointResults", runs: Sequence["StoredRun"]) -> float:
     """The model's share less the mean of these runs."""
     return predicted.share(point.runs[0]) - mean(residual_share(run) for run in runs)
 
@@ -233,9 +235,10 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper announces a model; we know of none that its authors published. tailroom's "
-        "bursts_over_background is one, derived without fitted constants: a window that arrives as "
-        "a burst each round trip, beside a Poisson background, until both overflow the buffer. "
-        "The claim is judged by whether that model is good enough to choose a buffer by."
+        "The paper announces a model, but we do not know of a published one. tailroom's "
+        "bursts_over_background is such a model, derived without fitted constants: a window "
+        "arrives as a burst in each round trip beside a Poisson background, until both overflow "
+        "the buffer. The claim is judged by whether this model is good enough for choosing a "
+        "buffer."
     ),
 )

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import PointFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PointResults
 from tailroom_papers.auge_2006 import background, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
@@ -18,7 +18,7 @@ from tailroom_papers.auge_2006.residual import residual_share
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found
+    from tailroom.reproduction.part_results import PartResults
 
 LIMIT = setup.LIMIT
 
@@ -104,7 +104,7 @@ def _name(control: str, mbps: int) -> str:
     return f"{control}-{mbps}-mbps"
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Share over buffer, a panel for each control and a line for each capacity."""
     figure = Figure(figsize=(10, 4.4), layout="constrained")
     style.title(
@@ -114,15 +114,15 @@ def draw(found: "Found") -> Figure:
     )
     panels = figure.subplots(1, len(SECONDS), sharey=True)
     for panel, control in zip(panels, SECONDS, strict=True):
-        _draw_control(panel, found, control)
+        _draw_control(panel, results, control)
     panels[0].set_ylabel(background.SHARE_LABEL)
     return figure
 
 
-def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
+def _draw_control(panel: "Axes", results: "PartResults", control: str) -> None:
     lines = style.marked_line_styles()
     for mbps, look in zip(SECONDS["highspeed"], lines, strict=False):
-        points = _points(found, control, mbps)
+        points = _points(results, control, mbps)
         label = Link(mbps, Span(0, 0)).words
         line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
         if points:
@@ -132,8 +132,8 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
         else:
             line["label"] = f"{label}, model only"
         if points or mbps == FASTEST_MBPS:
-            any_run = found.study(_name(control, 50)).points[0].runs[0]
-            buffers = found.form.of((20, 200), MODEL_BUFFERS, MODEL_BUFFERS)
+            any_run = results.study(_name(control, 50)).points[0].runs[0]
+            buffers = results.form.of((20, 200), MODEL_BUFFERS, MODEL_BUFFERS)
             shares = predicted.shares_over(any_run, buffers, _settings(mbps))
             panel.plot(buffers, [100 * share for share in shares], **line)
     panel.axhline(100 * REASONABLE, label="taken as reasonable", **style.LIMIT_LINE)
@@ -142,23 +142,23 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
     panel.legend(fontsize="x-small", loc="lower right")
 
 
-def _points(found: "Found", control: str, mbps: int) -> Sequence[PointFound]:
+def _points(results: "PartResults", control: str, mbps: int) -> Sequence[PointResults]:
     name = _name(control, mbps)
-    return found.study(name).points if name in found.studies else ()
+    return results.study(name).points if name in results.studies else ()
 
 
-def _mbps(point: PointFound) -> int:
+def _mbps(point: PointResults) -> int:
     capacity_bps: float = point.runs[0].summary["links"][setup.LINK]["capacity_bps"]
     return round(capacity_bps / 1e6)
 
 
-def _at_buffer(found: "Found", control: str, buffer: int) -> list[PointFound]:
+def _at_buffer(results: "PartResults", control: str, buffer: int) -> list[PointResults]:
     """By capacity."""
-    points = [point for mbps in SECONDS["highspeed"] for point in _points(found, control, mbps)]
+    points = [point for mbps in SECONDS["highspeed"] for point in _points(results, control, mbps)]
     return [point for point in points if background.buffer_of(point) == buffer]
 
 
-def _checks(found: "Found", control: str, buffer: int) -> list[Check]:
+def _checks(results: "PartResults", control: str, buffer: int) -> list[Check]:
     return [
         above(
             f"{OTHER_WORDS[control]}, {Link(_mbps(point), Span(0, 0)).words}, {buffer} packets: "
@@ -168,20 +168,20 @@ def _checks(found: "Found", control: str, buffer: int) -> list[Check]:
             "reasonable (taken as two thirds)",
             percent=True,
         )
-        for point in _at_buffer(found, control, buffer)
+        for point in _at_buffer(results, control, buffer)
     ]
 
 
-def _one_or_two_hundred(found: "Found") -> Judgement:
+def _one_or_two_hundred(results: "PartResults") -> Judgement:
     checks = [
         check
         for control in SECONDS
         for buffer in (100, 200)
-        for check in _checks(found, control, buffer)
+        for check in _checks(results, control, buffer)
     ]
-    last = _at_buffer(found, "highspeed", 200)[-1]
-    first = _at_buffer(found, "highspeed", 200)[0]
-    slow = _at_buffer(found, "reno", 200)[-1]
+    last = _at_buffer(results, "highspeed", 200)[-1]
+    first = _at_buffer(results, "highspeed", 200)[0]
+    slow = _at_buffer(results, "reno", 200)[-1]
     words = Link(_mbps(last), Span(0, 0)).words
     model = predicted.share(last.runs[0])
     return Judgement(
@@ -190,13 +190,14 @@ def _one_or_two_hundred(found: "Found") -> Judgement:
         f"the residual at {Link(_mbps(slow), Span(0, 0)).words}. HighSpeed gets "
         f"{shown(first.interval(residual_share), percent=True)} at 50 Mbit/s and "
         f"{shown(last.interval(residual_share), percent=True)} at {words} (model: "
-        f"{100 * model:.0f} %): where its window grows by many packets a round trip, these arrive "
-        "together, so that a burst overflows the buffer before it fills the round trip.",
+        f"{100 * model:.0f} %): where its window grows by many packets per round trip, these "
+        "packets arrive together, so that a burst overflows the buffer before it fills the round "
+        "trip.",
     )
 
 
-def _twenty(found: "Found") -> Judgement:
-    points = {control: _at_buffer(found, control, 20)[-1] for control in SECONDS}
+def _twenty(results: "PartResults") -> Judgement:
+    points = {control: _at_buffer(results, control, 20)[-1] for control in SECONDS}
     checks = tuple(
         below(
             f"{OTHER_WORDS[control]}, {Link(_mbps(point), Span(0, 0)).words}, 20 packets: share "
@@ -208,12 +209,12 @@ def _twenty(found: "Found") -> Judgement:
         )
         for control, point in points.items()
     )
-    slowest = _at_buffer(found, "highspeed", 20)[0].interval(residual_share)
+    slowest = _at_buffer(results, "highspeed", 20)[0].interval(residual_share)
     fastest = points["highspeed"].interval(residual_share)
     return Judgement(
         checks,
-        "A burst overflows 20 packets at a window that the link's rate does not change, and "
-        "which is the smaller a part of a faster link's round trip: HighSpeed gets "
+        "The window at which a burst overflows 20 packets does not depend on the rate of the "
+        "link, so it is a smaller part of the round trip on a faster link: HighSpeed gets "
         f"{shown(slowest, percent=True)} at 50 Mbit/s, {shown(fastest, percent=True)} at "
         f"{Link(_mbps(points['highspeed']), Span(0, 0)).words}.",
     )
@@ -242,8 +243,8 @@ PART = Part(
     note=(
         "The paper simulates 50 Mbit/s only. Here capacity and background grow together, the RTT "
         "stays at 100 ms and the buffer stays in packets. A NewReno flow on 10 Gbit/s would take "
-        "50 minutes from one loss to the next; NewReno ends at 1 Gbit/s (200 Mbit/s in the quick "
-        "form), HighSpeed at 10 Gbit/s (1 Gbit/s). The access link is 20 times as fast as the "
-        "link. Selective acknowledgements for both."
+        "50 minutes from one loss to the next, so NewReno ends at 1 Gbit/s (200 Mbit/s in the "
+        "quick form), HighSpeed at 10 Gbit/s (1 Gbit/s). The access link is 20 times as fast as "
+        "the link. Selective acknowledgements for both."
     ),
 )

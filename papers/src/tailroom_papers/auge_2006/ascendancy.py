@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tailroom.reproduction.found import RunFound
+from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.auge_2006.residual import flow_names
 
 STRETCH_S = 10.0
@@ -27,12 +27,12 @@ class Ascendancy:
     """Flows that are the largest in some stretch."""
 
 
-def ascendancy(run: RunFound, column: str = "cwnd_packets") -> Ascendancy:
+def ascendancy(run: StoredRun, column: str = "cwnd_packets") -> Ascendancy:
     """Of all flows of a run that keeps their series, in the measured window."""
     return of_means(means(run, column))
 
 
-def means(run: RunFound, column: str) -> NDArray[np.float64]:
+def means(run: StoredRun, column: str) -> NDArray[np.float64]:
     """Mean of a column of the series, a row for each flow, a column for each stretch."""
     series = run.table("flow_series")
     rows = []

@@ -12,7 +12,7 @@ from tailroom_papers.auge_2006 import setup
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Metric, PointFound
+    from tailroom.reproduction.part_results import Metric, PointResults
 
 QUEUE = f"links.{setup.LINK}.queue"
 BUFFER_TICKS = (20, 50, 100, 200, 625, 2500)
@@ -59,7 +59,7 @@ def flow(control: str, count: int = 1) -> FlowGroup:
     return {**same, "congestion": {"kind": control}, "recovery": "sack"}  # type: ignore[typeddict-item]
 
 
-def buffer_of(point: "PointFound") -> int:
+def buffer_of(point: "PointResults") -> int:
     """The buffer of a point in packets, with the one being sent as the paper counts."""
     queue = point.settings.get(QUEUE)
     limit: str = queue["limit"] if queue else point.settings[setup.LIMIT]
@@ -79,15 +79,17 @@ def buffer_axis(panel: "Axes") -> None:
 def draw_line(  # noqa: PLR0913 - each says one thing about a line
     panel: "Axes",
     xs: Sequence[float],
-    points: Sequence["PointFound"],
+    points: Sequence["PointResults"],
     metric: "Metric",
     look: Mapping[str, Any],
     *,
     scale: float = 100.0,
 ) -> None:
     """Means with their confidence intervals as bars."""
-    found = [point.interval(metric) for point in points]
-    pairs = [(x, interval) for x, interval in zip(xs, found, strict=True) if interval is not None]
+    intervals = [point.interval(metric) for point in points]
+    pairs = [
+        (x, interval) for x, interval in zip(xs, intervals, strict=True) if interval is not None
+    ]
     means = [scale * interval.mean for _, interval in pairs]
     panel.errorbar(
         [x for x, _ in pairs],

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tailroom.reproduction.found import RunFound
+from tailroom.reproduction.part_results import StoredRun
 from tailroom.storage.store import Store
 from tailroom_papers.auge_2006.setup import PACKET_BYTES, RATE_BPS
 
@@ -40,7 +40,7 @@ class Bursts:
         return float((self.gaps < BACK_TO_BACK).sum() / total)
 
 
-def bursts_of(run: RunFound, flow: str) -> Bursts:
+def bursts_of(run: StoredRun, flow: str) -> Bursts:
     """Of a run that keeps its arrival log."""
     return _in_store(run.store, run.key, flow)
 

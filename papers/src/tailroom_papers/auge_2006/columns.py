@@ -16,7 +16,7 @@ from tailroom_papers.reference import ns2
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import PointFound, RunFound
+    from tailroom.reproduction.part_results import PointResults, StoredRun
 
 SHOWN_S = 150.0
 """Duration drawn; in longer spans the teeth of the windows are indistinguishable."""
@@ -27,7 +27,7 @@ class Column:
     """One set-up, of which the first run is drawn."""
 
     title: str
-    point: "PointFound"
+    point: "PointResults"
     ns2_case: str = ""
     """The row of ns-2 with the same set-up, if there is one."""
     arrivals_s: Sequence[float] = ()
@@ -76,7 +76,7 @@ def _draw_utilization(panel: "Axes", column: Column) -> None:
     panel.legend(loc="lower right", fontsize="x-small")
 
 
-def _draw_windows(panel: "Axes", run: "RunFound") -> None:
+def _draw_windows(panel: "Axes", run: "StoredRun") -> None:
     series = run.table("flow_series")
     measured = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
     names = flow_names(run)

@@ -21,7 +21,7 @@ from tailroom_papers.auge_2006 import setup
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, RunFound
+    from tailroom.reproduction.part_results import PartResults, StoredRun
 
 RATE_MBPS = 50
 PACKETS = 100
@@ -94,7 +94,7 @@ def _flows(kind: str, load: float) -> FlowGroup:
     }
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Boxes above, the overall rate in the middle, and below how many flows are in progress."""
     figure = Figure(figsize=(10.5, 7.2), layout="constrained")
     style.title(
@@ -104,7 +104,7 @@ def draw(found: "Found") -> Figure:
     )
     panels = figure.subplots(3, 3, sharex=True, sharey="row", height_ratios=[3, 1.5, 1.5])
     for column, regime in zip(panels.T, LOADS, strict=True):
-        run = found.study(regime).points[0].runs[0]
+        run = results.study(regime).points[0].runs[0]
         load = sum(LOADS[regime].values())
         column[0].set_title(f"{regime}, offered {100 * load:.0f} %", fontsize="small")
         _draw_boxes(column[0], run)
@@ -121,7 +121,7 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _draw_boxes(panel: "Axes", run: "RunFound") -> None:
+def _draw_boxes(panel: "Axes", run: "StoredRun") -> None:
     # The height within the link has no meaning, as in the paper; fixed in every drawing.
     height = np.random.default_rng(1)
     log = run.table("flow_log")
@@ -135,14 +135,14 @@ def _draw_boxes(panel: "Axes", run: "RunFound") -> None:
         panel.add_collection(PatchCollection(mine, linewidth=0.6, alpha=0.85, **look))
 
 
-def _draw_rate(panel: "Axes", run: "RunFound") -> None:
+def _draw_rate(panel: "Axes", run: "StoredRun") -> None:
     series = run.table("link_series")
     rate = np.multiply(series["utilization"], RATE_MBPS)
     panel.plot(series["time_s"], rate, color="black", linewidth=0.8)
     panel.axhline(RATE_MBPS, label="capacity", **style.LIMIT_LINE)
 
 
-def _draw_numbers(panel: "Axes", run: "RunFound") -> None:
+def _draw_numbers(panel: "Axes", run: "StoredRun") -> None:
     log = run.table("flow_log")
     groups = {
         "limited elsewhere": pc.field("group") != "campus",
@@ -168,7 +168,7 @@ def in_progress(
     return begun - np.searchsorted(np.sort(ends), times, side="right")
 
 
-def bottlenecked(run: "RunFound", from_s: float, to_s: float) -> float:
+def bottlenecked(run: "StoredRun", from_s: float, to_s: float) -> float:
     """Mean number of flows without a limit of their own between two times."""
     log = run.table("flow_log").filter(pc.field("group") == "campus")
     starts = log["start_s"].to_numpy()
@@ -177,14 +177,14 @@ def bottlenecked(run: "RunFound", from_s: float, to_s: float) -> float:
     return float(np.maximum(present, 0.0).sum() / (to_s - from_s))
 
 
-def growth(run: "RunFound") -> float:
+def growth(run: "StoredRun") -> float:
     """Bottlenecked flows in the last third of what is drawn less those in the first."""
     third = (SHOWN_S[1] - SHOWN_S[0]) / 3
     first = bottlenecked(run, SHOWN_S[0], SHOWN_S[0] + third)
     return bottlenecked(run, SHOWN_S[1] - third, SHOWN_S[1]) - first
 
 
-def busiest(run: "RunFound") -> float:
+def busiest(run: "StoredRun") -> float:
     """The largest rate over a second, as a part of the link's."""
     series = run.table("link_series")
     utilization = series["utilization"].to_numpy()
@@ -196,13 +196,13 @@ SMALL_LOSS = 1e-4
 SHORT_MS = 1.0
 
 
-def _delay_ms(run: "RunFound") -> float:
+def _delay_ms(run: "StoredRun") -> float:
     link = run.summary["links"][setup.LINK]
     return 1e3 * float(link["queue_delay_s_p99"])
 
 
-def _regimes(found: "Found") -> Judgement:
-    points = {regime: found.study(regime).points[0] for regime in LOADS}
+def _regimes(results: "PartResults") -> Judgement:
+    points = {regime: results.study(regime).points[0] for regime in LOADS}
     transparent, elastic, overload = points.values()
     checks: tuple[Check, ...] = (
         below(
@@ -281,11 +281,11 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper's sketch, from simulation. Flows come as Poisson processes, with exponential "
-        "sizes; two kinds are limited by access links of 1 and 4 Mbit/s, the third (1 Gbit/s) by "
-        "this link. A box is as high as the flow's mean rate: of limited flows that is the "
-        "exogenous rate, of bottlenecked ones what they got. Its place within the link is drawn "
-        "at random, once for all. The runs go on until nearly "
-        "all of these flows have ended: in the log are flows that have."
+        "The paper's sketch, from simulation. Flows arrive as Poisson processes, with "
+        "exponential sizes; two kinds are limited by access links of 1 and 4 Mbit/s, the third "
+        "(1 Gbit/s) by this link. The height of a box is the mean rate of the flow: the "
+        "exogenous rate of a limited flow, the achieved rate of a bottlenecked flow. Its "
+        "position within the link is drawn at random once. The runs continue until nearly all of "
+        "these flows have ended, because the log has only flows that have ended."
     ),
 )

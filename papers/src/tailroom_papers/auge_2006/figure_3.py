@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tailroom.models.sawtooth import aimd_utilization
+from tailroom.models.sawtooth.sawtooth import aimd_utilization
 from tailroom.reproduction.claim import Claim, Judgement, above, below, between
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
@@ -20,7 +20,7 @@ from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fifo, over, se
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.found import Found, PointFound
+    from tailroom.reproduction.part_results import PartResults, PointResults
 
 BESIDE = "beside the background"
 EMPTY = "on an empty link"
@@ -42,25 +42,25 @@ def studies(form: Form) -> Sequence[Study]:
     return [beside, empty]
 
 
-def draw(found: "Found") -> "Figure":
+def draw(results: "PartResults") -> "Figure":
     """As the paper has it."""
     return columns.draw(
         "Figure 3: one NewReno flow beside a background of 25 of 50 Mbit/s, FIFO",
         [
-            columns.Column(f"{buffer} packets of buffer", _at(found, buffer), NS2.get(buffer, ""))
+            columns.Column(f"{buffer} packets of buffer", _at(results, buffer), NS2.get(buffer, ""))
             for buffer in BUFFERS
         ],
     )
 
 
-def _at(found: "Found", buffer: int) -> "PointFound":
-    return found.study(BESIDE).at(settings(fifo(buffer)))
+def _at(results: "PartResults", buffer: int) -> "PointResults":
+    return results.study(BESIDE).at(settings(fifo(buffer)))
 
 
-def _too_small(found: "Found") -> Judgement:
-    share = _at(found, 20).interval(residual_share)
-    apart_s = _at(found, 20).mean(seconds_between_reductions)
-    window = _at(found, 20).mean("groups.reno.cwnd_packets_mean")
+def _too_small(results: "PartResults") -> Judgement:
+    share = _at(results, 20).interval(residual_share)
+    apart_s = _at(results, 20).mean(seconds_between_reductions)
+    window = _at(results, 20).mean("groups.reno.cwnd_packets_mean")
     checks = [between("share of the residual", share, 0.35, 0.45, AROUND_40, percent=True)]
     why = (
         f"The flow reduces its window every {apart_s:.1f} s and has {window:.0f} packets in flight "
@@ -70,8 +70,8 @@ def _too_small(found: "Found") -> Judgement:
     return Judgement(tuple(checks), why)
 
 
-def _compromise(found: "Found") -> Judgement:
-    small, large = _at(found, 100), _at(found, BDP_PACKETS)
+def _compromise(results: "PartResults") -> Judgement:
+    small, large = _at(results, 100), _at(results, BDP_PACKETS)
     share, delay = small.interval(residual_share), small.interval(background_delay_ms)
     long_delay = large.mean(background_delay_ms)
     checks = (
@@ -90,31 +90,31 @@ def _compromise(found: "Found") -> Judgement:
         ),
     )
     why = (
-        f"100 packets empty in 16 ms, 625 in 100 ms; the 99th percentile of the background's wait "
-        f"is {small.mean(background_delay_ms):.1f} and {long_delay:.1f} ms (with 20 packets "
-        f"{_at(found, 20).mean(background_delay_ms):.1f} ms). For that the flow gives up "
-        f"{percent(1 - small.mean(residual_share))} of the residual."
+        "100 packets empty in 16 ms, 625 in 100 ms; the 99th percentile of the background's "
+        f"queueing delay is {small.mean(background_delay_ms):.1f} and {long_delay:.1f} ms (with "
+        f"20 packets {_at(results, 20).mean(background_delay_ms):.1f} ms). In exchange, the flow "
+        f"gives up {percent(1 - small.mean(residual_share))} of the residual."
     )
     return Judgement(checks, why)
 
 
-def _full(found: "Found") -> Judgement:
-    point = _at(found, BDP_PACKETS)
+def _full(results: "PartResults") -> Judgement:
+    point = _at(results, BDP_PACKETS)
     check = above(
         "utilization", point.interval("utilization"), 0.98, "100 % (98 % or more)", percent=True
     )
     why = (
-        f"Half of the largest window, residual and buffer together, is more than the residual "
-        f"holds: with {BDP_PACKETS} packets the queue runs dry only where recovery ends in a "
-        f"timeout ({point.mean(timeouts):.1f} a run), and packets wait "
+        "Half of the largest window, which fills residual and buffer together, is more than the "
+        f"residual holds: with {BDP_PACKETS} packets the queue runs dry only where recovery ends "
+        f"in a timeout ({point.mean(timeouts):.1f} a run), and packets wait "
         f"{point.mean('queue_delay_s_mean') * 1e3:.0f} ms on average."
     )
     return Judgement((check,), why)
 
 
-def _empty_link(found: "Found") -> Judgement:
-    one, twenty = (found.study(EMPTY).at(settings(fifo(buffer))) for buffer in (2, 20))
-    beside = _at(found, 20).mean(residual_share)
+def _empty_link(results: "PartResults") -> Judgement:
+    one, twenty = (results.study(EMPTY).at(settings(fifo(buffer))) for buffer in (2, 20))
+    beside = _at(results, 20).mean(residual_share)
     checks = (
         between(
             "utilization with 1 packet",
@@ -136,10 +136,10 @@ def _empty_link(found: "Found") -> Judgement:
     formula = aimd_utilization(20 / BDP_PACKETS, 0.5)
     theirs = columns.ns2_utilization("S6 20 newreno no background")
     why = (
-        f"A window that falls by half and grows by a packet a round trip fills three quarters of "
-        f"the link without a buffer, and by the same formula {percent(formula, 1)} with 20 packets "
-        f"(ns-2: {percent(theirs, 1)}). The background lowers this to {percent(beside)} of what it "
-        f"leaves."
+        "A window that falls by half and grows by one packet per round trip fills three quarters "
+        f"of the link without a buffer, and by the same formula {percent(formula, 1)} with 20 "
+        f"packets (ns-2: {percent(theirs, 1)}). The background lowers this to {percent(beside)} "
+        "of the residual."
     )
     return Judgement(checks, why)
 
@@ -179,8 +179,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper gives neither packet size nor RTT nor durations: 1000 B and 100 ms make its 625 "
-        "packets the bandwidth-delay product. Its buffers count the packet being sent, as ns-2's "
-        "do. Utilization and windows are those of the first run, means those of all."
+        "The paper gives neither packet size nor RTT nor durations: 1000 B and 100 ms make its "
+        "625 packets the bandwidth-delay product. Its buffers include the packet being sent, as "
+        "in ns-2. Utilization and windows are drawn for the first run, and means are over all "
+        "runs."
     ),
 )

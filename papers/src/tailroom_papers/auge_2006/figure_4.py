@@ -19,7 +19,7 @@ from tailroom_papers.auge_2006.reductions import windows_before
 from tailroom_papers.auge_2006.setup import LINK, RESIDUAL_BDP_PACKETS, fifo
 
 if TYPE_CHECKING:
-    from tailroom.reproduction.found import Found, RunFound
+    from tailroom.reproduction.part_results import PartResults, StoredRun
 
 LOG = "arrivals"
 FLOW = "reno"
@@ -40,9 +40,9 @@ def studies(form: Form) -> Sequence[Study]:
     return [Study(LOG, table, set=changes, seeds=form.of(4, 5, 5), keep=keep)]
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """A second of the first run, around the first loss of the flow that has none just before."""
-    run = _runs(found)[0]
+    run = _runs(results)[0]
     log = run.table("arrival_log")
     start_s = _first_loss_s(run) - BEFORE_S
     shown = log.filter(
@@ -60,7 +60,7 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _first_loss_s(run: "RunFound") -> float:
+def _first_loss_s(run: "StoredRun") -> float:
     log = run.table("arrival_log")
     lost = log.filter((pc.field("flow") == FLOW) & (pc.field("fate") == "overflow"))
     time_s = lost["time_s"].to_numpy()
@@ -70,19 +70,19 @@ def _first_loss_s(run: "RunFound") -> float:
     return float(time_s[alone][0] if alone.any() else time_s[0])
 
 
-def _runs(found: "Found") -> Sequence["RunFound"]:
-    return found.study(LOG).points[0].runs
+def _runs(results: "PartResults") -> Sequence["StoredRun"]:
+    return results.study(LOG).points[0].runs
 
 
-def _over_runs(found: "Found", value: Callable[[Bursts], float | None]) -> Interval | None:
-    values = [value(bursts_of(run, FLOW)) for run in _runs(found)]
+def _over_runs(results: "PartResults", value: Callable[[Bursts], float | None]) -> Interval | None:
+    values = [value(bursts_of(run, FLOW)) for run in _runs(results)]
     known = [number for number in values if number is not None]
     return mean_interval(known) if known else None
 
 
-def _at_the_end(found: "Found") -> Judgement:
-    mean_place = _over_runs(found, lambda loss: _mean(loss.places_lost))
-    last_quarter = _over_runs(found, lambda loss: _mean(loss.places_lost >= 0.75))
+def _at_the_end(results: "PartResults") -> Judgement:
+    mean_place = _over_runs(results, lambda loss: _mean(loss.places_lost))
+    last_quarter = _over_runs(results, lambda loss: _mean(loss.places_lost >= 0.75))
     checks = (
         above(
             "mean place of losses in their burst, 0 the first packet, 1 the last",
@@ -98,18 +98,18 @@ def _at_the_end(found: "Found") -> Judgement:
             percent=True,
         ),
     )
-    places = np.concatenate([bursts_of(run, FLOW).places_lost for run in _runs(found)])
+    places = np.concatenate([bursts_of(run, FLOW).places_lost for run in _runs(results)])
     early = percent(_mean(places < 0.5) or 0)
     why = (
         f"Of {places.size} losses of the flow {early} are in the first half of their burst: the "
-        f"queue grows while a burst lasts, as burst and background together come faster than the "
-        f"link sends."
+        "queue grows during a burst, because burst and background together arrive faster than "
+        "the link sends."
     )
     return Judgement(checks, why)
 
 
-def _small_windows(found: "Found") -> Judgement:
-    windows = [windows_before(run, FLOW) for run in _runs(found)]
+def _small_windows(results: "PartResults") -> Judgement:
+    windows = [windows_before(run, FLOW) for run in _runs(results)]
     # Packets that fit without randomness: residual bandwidth-delay product and buffer.
     room = RESIDUAL_BDP_PACKETS + BUFFER
     means = [float(window.mean()) for window in windows if window.size]
@@ -129,26 +129,26 @@ def _small_windows(found: "Found") -> Judgement:
     return Judgement((check,), why)
 
 
-def _in_bursts(found: "Found") -> Judgement:
+def _in_bursts(results: "PartResults") -> Judgement:
     checks = (
         above(
             "silence between two bursts, ms",
-            _over_runs(found, lambda loss: 1e3 * float(np.median(loss.silences_s))),
+            _over_runs(results, lambda loss: 1e3 * float(np.median(loss.silences_s))),
             25,
             "stripes (taken as a quarter of a round trip)",
         ),
         below(
             "median gap within a burst, packet times of the link",
-            _over_runs(found, lambda loss: float(np.median(loss.gaps))),
+            _over_runs(results, lambda loss: float(np.median(loss.gaps))),
             3,
             "at link rate, with some randomness (taken as below 3)",
         ),
     )
-    median = _over_runs(found, lambda loss: float(np.median(loss.lengths)))
+    median = _over_runs(results, lambda loss: float(np.median(loss.lengths)))
     why = (
         f"Half of the bursts are longer than {median.mean if median else 0:.0f} packets. A gap is "
-        f"about two packet times, not one: the flow shares the link with as many packets of the "
-        f"background, and its ACKs keep the places that those have taken."
+        "about two packet times, not one, because the flow shares the link with as many packets "
+        "of the background, and its ACKs preserve these gaps."
     )
     return Judgement(checks, why)
 
@@ -185,7 +185,7 @@ PART = Part(
         ),
     ),
     note=(
-        "A burst ends with a gap of more than 10 ms. Squares are lost packets; they stand where "
-        "the packet arrived, where the paper has them at the left edge."
+        "A burst ends with a gap of more than 10 ms. Squares are lost packets at their time of "
+        "arrival; the paper draws them at the left edge."
     ),
 )

@@ -15,7 +15,7 @@ from tailroom_papers.auge_2006.setup import fifo, settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.found import Found, PointFound
+    from tailroom.reproduction.part_results import PartResults, PointResults
 
 NUMBERS = (1, 2, 4)
 BUFFER = 20
@@ -28,12 +28,12 @@ def studies(form: Form) -> Sequence[Study]:
     return [setup.study(_name(n), {"reno": n}, [fifo(BUFFER)], form) for n in NUMBERS]
 
 
-def draw(found: "Found") -> "Figure":
+def draw(results: "PartResults") -> "Figure":
     """As the paper has it."""
     return columns.draw(
         "Figure 5: NewReno flows beside a background of 25 of 50 Mbit/s, 20 packets, FIFO",
         [
-            columns.Column(_name(n), _at(found, n), "S6 20 newreno" if n == 1 else "")
+            columns.Column(_name(n), _at(results, n), "S6 20 newreno" if n == 1 else "")
             for n in NUMBERS
         ],
     )
@@ -43,12 +43,12 @@ def _name(flows: int) -> str:
     return f"{flows} flow{'s' if flows > 1 else ''}"
 
 
-def _at(found: "Found", flows: int) -> "PointFound":
-    return found.study(_name(flows)).at(settings(fifo(BUFFER)))
+def _at(results: "PartResults", flows: int) -> "PointResults":
+    return results.study(_name(flows)).at(settings(fifo(BUFFER)))
 
 
-def _improves(found: "Found") -> Judgement:
-    one, two, four = (_at(found, n) for n in NUMBERS)
+def _improves(results: "PartResults") -> Judgement:
+    one, two, four = (_at(results, n) for n in NUMBERS)
     checks = [
         more(
             f"utilization with {number} flows",
@@ -61,41 +61,45 @@ def _improves(found: "Found") -> Judgement:
     ]
     shares = ", ".join(f"{percent(point.mean(residual_share))}" for point in (one, two, four))
     why = (
-        f"1, 2 and 4 flows take {shares} of the residual: each needs less of it, so that it may "
-        f"stay at windows that lose less often, and the others go on while one recovers."
+        f"1, 2 and 4 flows take {shares} of the residual: each flow needs less of it and may stay "
+        "at windows that lose less often, and the other flows continue to send while one "
+        "recovers."
     )
     return Judgement(tuple(checks), why)
 
 
-def _little_synchronized(found: "Found") -> Judgement:
+def _little_synchronized(results: "PartResults") -> Judgement:
     checks = [
         below(
             f"synchronization of {n} flows, 0 if by chance only, 1 if all losses are shared",
-            _at(found, n).interval(excess),
+            _at(results, n).interval(excess),
             EXCESS,
             "little (taken as less than a third)",
         )
         for n in NUMBERS[1:]
     ]
     parts = [
-        f"of {n} flows' reductions {percent(_at(found, n).mean(shared))} come within a round trip "
-        f"of another's, where chance alone gives {percent(_at(found, n).mean(by_chance))}"
+        f"of {n} flows' reductions {percent(_at(results, n).mean(shared))} come within a round "
+        f"trip of another's, where chance alone gives {percent(_at(results, n).mean(by_chance))}"
         for n in NUMBERS[1:]
     ]
     return Judgement(tuple(checks), sentence(parts))
 
 
-def _is_fair(found: "Found") -> Judgement:
+def _is_fair(results: "PartResults") -> Judgement:
     checks = [
         above(
             f"Jain's index of {n} flows",
-            _at(found, n).interval("flows.jain_index"),
+            _at(results, n).interval("flows.jain_index"),
             0.95,
             "approximately fair (taken as above 0.95)",
         )
         for n in NUMBERS[1:]
     ]
-    why = "Equal round trips, one control, and losses that hit whoever arrives at a full buffer."
+    why = (
+        "The flows have equal round trips and one control, and any flow whose packet arrives at "
+        "a full buffer loses it."
+    )
     return Judgement(tuple(checks), why)
 
 
@@ -127,7 +131,8 @@ PART = Part(
     ),
     note=(
         "A reduction is synchronized if another flow reduces its window within a round trip (one "
-        "interval of 100 ms before or after). Chance is the part of the time that lies as near to "
-        "a reduction of another flow; synchronization is (shared - chance) / (1 - chance)."
+        "interval of 100 ms before or after). Chance is the fraction of the time that is equally "
+        "close to a reduction of another flow; synchronization is (shared - chance) / (1 - "
+        "chance)."
     ),
 )

@@ -17,7 +17,7 @@ from tailroom_papers.auge_2006.setup import BDP_PACKETS, fifo, settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 ALONE = "1 HighSpeed"
 RENO_ALONE = "1 NewReno"
@@ -44,76 +44,76 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def draw(found: "Found") -> "Figure":
+def draw(results: "PartResults") -> "Figure":
     """As the paper has it."""
     large = settings(fifo(BDP_PACKETS))
     return columns.draw(
         "Figure 6: HighSpeed TCP beside a background of 25 of 50 Mbit/s, FIFO",
         [
-            columns.Column("1 HighSpeed, 20 packets", _alone(found, ALONE, 20), "S6 20 hstcp"),
+            columns.Column("1 HighSpeed, 20 packets", _alone(results, ALONE, 20), "S6 20 hstcp"),
             columns.Column(
                 "1 HighSpeed, 1 NewReno, 625 packets",
-                found.study(AGAINST).at(large),
+                results.study(AGAINST).at(large),
                 "S6 625 hstcp+newreno",
             ),
-            columns.Column("4 HighSpeed, 625 packets", found.study(FOUR).at(large)),
+            columns.Column("4 HighSpeed, 625 packets", results.study(FOUR).at(large)),
         ],
     )
 
 
-def _alone(found: "Found", study: str, buffer: int) -> "PointFound":
-    return found.study(study).at(settings(fifo(buffer)))
+def _alone(results: "PartResults", study: str, buffer: int) -> "PointResults":
+    return results.study(study).at(settings(fifo(buffer)))
 
 
-def _better_alone(found: "Found") -> Judgement:
-    buffers = [buffer for buffer in SMALL if _has(found, buffer)]
-    checks = [_gain(found, buffer) for buffer in buffers]
+def _better_alone(results: "PartResults") -> Judgement:
+    buffers = [buffer for buffer in SMALL if _has(results, buffer)]
+    checks = [_gain(results, buffer) for buffer in buffers]
     shares = "; ".join(
-        f"{buffer} packets: HighSpeed {_share(found, ALONE, buffer)}, "
-        f"NewReno {_share(found, RENO_ALONE, buffer)}, "
-        f"Reno with the same SACK recovery {_share(found, RENO_SACK_ALONE, buffer)}"
+        f"{buffer} packets: HighSpeed {_share(results, ALONE, buffer)}, "
+        f"NewReno {_share(results, RENO_ALONE, buffer)}, "
+        f"Reno with the same SACK recovery {_share(results, RENO_SACK_ALONE, buffer)}"
         for buffer in buffers
     )
     least = buffers[0]
-    reno, highspeed = (_alone(found, study, least) for study in (RENO_ALONE, ALONE))
+    reno, highspeed = (_alone(results, study, least) for study in (RENO_ALONE, ALONE))
     why = (
-        f"Of the residual, with {shares}. With {least} packets a loss comes with the size of the "
-        f"window, not with its growth (at {highspeed.mean(_window_before):.0f} packets under "
-        f"HighSpeed, {reno.mean(_window_before):.0f} under NewReno): HighSpeed is back there "
+        f"Of the residual, with {shares}. With {least} packets a loss depends on the size of the "
+        f"window, not on its growth (at {highspeed.mean(_window_before):.0f} packets under "
+        f"HighSpeed, {reno.mean(_window_before):.0f} under NewReno): HighSpeed reaches this size "
         f"sooner and loses more often ({highspeed.mean(_reductions):.0f} and "
-        f"{reno.mean(_reductions):.0f} reductions a run)."
+        f"{reno.mean(_reductions):.0f} reductions per run)."
     )
     return Judgement(tuple(checks), why)
 
 
-def _share(found: "Found", study: str, buffer: int) -> str:
-    return percent(_alone(found, study, buffer).mean(residual_share), 1)
+def _share(results: "PartResults", study: str, buffer: int) -> str:
+    return percent(_alone(results, study, buffer).mean(residual_share), 1)
 
 
-def _has(found: "Found", buffer: int) -> bool:
-    return any(point.settings == settings(fifo(buffer)) for point in found.study(ALONE).points)
+def _has(results: "PartResults", buffer: int) -> bool:
+    return any(point.settings == settings(fifo(buffer)) for point in results.study(ALONE).points)
 
 
-def _gain(found: "Found", buffer: int) -> Check:
+def _gain(results: "PartResults", buffer: int) -> Check:
     return more(
         f"utilization by HighSpeed with {buffer} packets",
-        _alone(found, ALONE, buffer).interval("utilization"),
-        _alone(found, RENO_ALONE, buffer).interval("utilization"),
+        _alone(results, ALONE, buffer).interval("utilization"),
+        _alone(results, RENO_ALONE, buffer).interval("utilization"),
         "above that by NewReno",
         percent=True,
     )
 
 
-def _reductions(run: "RunFound") -> float:
+def _reductions(run: "StoredRun") -> float:
     return float(sum(flow["congestion_events"] for flow in run.summary["flows"]))
 
 
-def _window_before(run: "RunFound") -> float:
+def _window_before(run: "StoredRun") -> float:
     return float(windows_before(run, flow_names(run)[0]).mean())
 
 
-def _reno_loses(found: "Found") -> Judgement:
-    point = found.study(AGAINST).at(settings(fifo(BDP_PACKETS)))
+def _reno_loses(results: "PartResults") -> Judgement:
+    point = results.study(AGAINST).at(settings(fifo(BDP_PACKETS)))
     check = below(
         "NewReno's goodput over HighSpeed's",
         point.interval(reno_over_highspeed),
@@ -122,20 +122,21 @@ def _reno_loses(found: "Found") -> Judgement:
     )
     why = (
         f"HighSpeed gets {point.mean(lambda run: goodput_of(run, 'highspeed')) / 1e6:.1f} Mbit/s, "
-        f"NewReno {point.mean(lambda run: goodput_of(run, 'reno')) / 1e6:.1f}: it grows by a "
-        f"packet a round trip and falls by half, HighSpeed grows by several and falls by less."
+        f"NewReno {point.mean(lambda run: goodput_of(run, 'reno')) / 1e6:.1f}: NewReno grows by "
+        "one packet per round trip and falls by half, HighSpeed grows by several packets and "
+        "falls by less."
     )
     return Judgement((check,), why)
 
 
-def reno_over_highspeed(run: "RunFound") -> float:
+def reno_over_highspeed(run: "StoredRun") -> float:
     """Ratio of their goodputs."""
     return goodput_of(run, "reno") / goodput_of(run, "highspeed")
 
 
-def _is_chaotic(found: "Found") -> Judgement:
+def _is_chaotic(results: "PartResults") -> Judgement:
     large = settings(fifo(BDP_PACKETS))
-    four, reno = found.study(FOUR).at(large), found.study(FOUR_RENO).at(large)
+    four, reno = results.study(FOUR).at(large), results.study(FOUR_RENO).at(large)
     checks = (
         above(
             "largest over smallest of the four windows, means of 10 s",
@@ -196,8 +197,8 @@ PART = Part(
         ),
     ),
     note=(
-        "HighSpeed TCP has SACK recovery, as ns-2's; NewReno has none, so that Reno with SACK "
-        "stands beside it where the two controls are compared. Chaos is measured on each flow's "
-        "mean window over stretches of 10 s, a hundred round trips."
+        "HighSpeed TCP has SACK recovery, as in ns-2, but NewReno has not; the comparison of the "
+        "two controls therefore also has Reno with SACK. Chaos is measured on the mean window of "
+        "each flow over intervals of 10 s, a hundred round trips."
     ),
 )

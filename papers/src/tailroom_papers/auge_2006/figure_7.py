@@ -16,7 +16,7 @@ from tailroom_papers.auge_2006.setup import BDP_PACKETS, LINK, RATE_BPS, fair, f
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 ALONE = "1 NewReno"
 AGAINST = "1 HighSpeed, 1 NewReno"
@@ -34,28 +34,28 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def draw(found: "Found") -> "Figure":
+def draw(results: "PartResults") -> "Figure":
     """As the paper has it."""
     ns2 = {ALONE: "S6 20 newreno drr", AGAINST: "S6 625 hstcp+newreno drr"}
     return columns.draw(
         "Figure 7: flows beside a background of 25 of 50 Mbit/s, fair queueing",
         [
-            columns.Column(f"{name}, {buffer} packets", _fair(found, name), ns2.get(name, ""))
+            columns.Column(f"{name}, {buffer} packets", _fair(results, name), ns2.get(name, ""))
             for name, buffer in BUFFERS.items()
         ],
     )
 
 
-def _fair(found: "Found", name: str) -> "PointFound":
-    return found.study(name).at(settings(fair(BUFFERS[name])))
+def _fair(results: "PartResults", name: str) -> "PointResults":
+    return results.study(name).at(settings(fair(BUFFERS[name])))
 
 
-def _fifo(found: "Found", name: str) -> "PointFound":
-    return found.study(name).at(settings(fifo(BUFFERS[name])))
+def _fifo(results: "PartResults", name: str) -> "PointResults":
+    return results.study(name).at(settings(fifo(BUFFERS[name])))
 
 
-def _barely_alleviates(found: "Found") -> Judgement:
-    with_fair, with_fifo = _fair(found, ALONE), _fifo(found, ALONE)
+def _barely_alleviates(results: "PartResults") -> Judgement:
+    with_fair, with_fifo = _fair(results, ALONE), _fifo(results, ALONE)
     before = with_fifo.mean(residual_share)
     check = between(
         "share of the residual, fair queueing",
@@ -68,14 +68,15 @@ def _barely_alleviates(found: "Found") -> Judgement:
     why = (
         f"With 20 packets of buffer {percent(with_fair.mean('utilization'), 1)} of the link is "
         f"used under fair queueing, {percent(with_fifo.mean('utilization'), 1)} under FIFO. The "
-        f"longest queue is nearly always the flow's own, so that it loses what the background "
-        f"would have lost ({with_fifo.mean(background_drops):.0f} packets a run under FIFO)."
+        "longest queue is nearly always that of the flow, so the flow has the losses that the "
+        f"background would have had ({with_fifo.mean(background_drops):.0f} packets per run under "
+        "FIFO)."
     )
     return Judgement((check,), why)
 
 
-def _reno_competes(found: "Found") -> Judgement:
-    with_fair, with_fifo = _fair(found, AGAINST), _fifo(found, AGAINST)
+def _reno_competes(results: "PartResults") -> Judgement:
+    with_fair, with_fifo = _fair(results, AGAINST), _fifo(results, AGAINST)
     ratio, before = with_fair.interval(reno_over_highspeed), with_fifo.mean(reno_over_highspeed)
     checks = (
         above(
@@ -94,8 +95,8 @@ def _reno_competes(found: "Found") -> Judgement:
     return Judgement(checks, why)
 
 
-def _no_chaos(found: "Found") -> Judgement:
-    with_fair, with_fifo = _fair(found, FOUR), _fifo(found, FOUR)
+def _no_chaos(results: "PartResults") -> Judgement:
+    with_fair, with_fifo = _fair(results, FOUR), _fifo(results, FOUR)
     uneven = with_fair.interval(lambda run: ascendancy(run).largest_over_smallest)
     jain = with_fair.interval(lambda run: ascendancy(run, "goodput_bps").jain)
     before = with_fifo.mean(lambda run: ascendancy(run).largest_over_smallest)
@@ -109,38 +110,38 @@ def _no_chaos(found: "Found") -> Judgement:
         above("Jain's index of the goodputs over 10 s", jain, 0.99, "even (above 0.99)"),
     )
     why = (
-        f"Each flow is served at the same rate, and the one with the longest queue, that is with "
-        f"the largest window, loses. Jain's index of the goodputs over 10 s is "
+        "Each flow is served at the same rate, and the flow with the longest queue, which has "
+        "the largest window, loses packets. Jain's index of the goodputs over 10 s is "
         f"{jain.mean if jain else float('nan'):.4f}, under FIFO "
         f"{with_fifo.mean(lambda run: ascendancy(run, 'goodput_bps').jain):.4f}."
     )
     return Judgement(checks, why)
 
 
-def _background_untouched(found: "Found") -> Judgement:
-    checks = [_lossless(name, _fair(found, name)) for name in BUFFERS]
+def _background_untouched(results: "PartResults") -> Judgement:
+    checks = [_lossless(name, _fair(results, name)) for name in BUFFERS]
     checks += [
         below(
             f"p99 delay of the background, ms ({name}, {BUFFERS[name]} packets)",
-            _fair(found, name).interval(background_delay_ms),
-            0.1 * _fifo(found, name).mean(background_delay_ms),
-            f"very low (a tenth of FIFO's {_fifo(found, name).mean(background_delay_ms):.1f} ms)",
+            _fair(results, name).interval(background_delay_ms),
+            0.1 * _fifo(results, name).mean(background_delay_ms),
+            f"very low (a tenth of FIFO's {_fifo(results, name).mean(background_delay_ms):.1f} ms)",
         )
         for name in (AGAINST, FOUR)
     ]
     delays = ", ".join(
-        f"{_fair(found, name).mean(background_delay_ms):.2f} ms ({name})" for name in BUFFERS
+        f"{_fair(results, name).mean(background_delay_ms):.2f} ms ({name})" for name in BUFFERS
     )
-    active = _fair(found, FOUR).mean(_active)
+    active = _fair(results, FOUR).mean(_active)
     why = (
-        f"A stream of 1 Mbit/s has hardly ever two packets waiting, so that its queue is never the "
-        f"longest; its packet waits for a few others of {PACKET_MS:.2f} ms each: p99 {delays}. The "
+        "A stream of 1 Mbit/s rarely has two packets waiting, so its queue is never the longest; "
+        f"its packet waits for a few other packets of {PACKET_MS:.2f} ms each: p99 {delays}. The "
         f"scheduler keeps state for {active:.0f} flows on average."
     )
     return Judgement(tuple(checks), why)
 
 
-def _lossless(name: str, point: "PointFound") -> Check:
+def _lossless(name: str, point: "PointResults") -> Check:
     dropped = [background_drops(run) for run in point.runs]
     return is_true(
         f"drops of the background ({name}, {BUFFERS[name]} packets)",
@@ -150,7 +151,7 @@ def _lossless(name: str, point: "PointFound") -> Check:
     )
 
 
-def _active(run: "RunFound") -> float:
+def _active(run: "StoredRun") -> float:
     return float(run.summary["links"][LINK]["discipline_state"]["active_flows_mean"])
 
 
@@ -189,7 +190,7 @@ PART = Part(
     note=(
         "The paper names no algorithm: this is start-time fair queueing, which drops from the "
         "front of the longest queue; ns-2's points are deficit round robin with the same drops. "
-        "The left column is NewReno, where Figure 6 has HighSpeed: it is compared with NewReno "
-        "under FIFO (Figure 3, left)."
+        "The left column shows NewReno instead of the HighSpeed of Figure 6, and is compared "
+        "with NewReno under FIFO (Figure 3, left)."
     ),
 )

@@ -21,7 +21,7 @@ from tailroom_papers.auge_2006 import background, setup
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 RTT_S = 0.1
 TUNED_WINDOW = 10
@@ -118,7 +118,7 @@ def _study(crowd: Crowd, form: Form) -> Study:
     return Study(crowd.name, table, grid=grid, seeds=form.of(3, 3, 5), keep=keep)
 
 
-def in_step(run: "RunFound") -> float:
+def in_step(run: "StoredRun") -> float:
     """Variance of the sum of the windows over the sum of their variances: see `togetherness`."""
     return togetherness(windows(run))
 
@@ -128,7 +128,7 @@ def togetherness(flows: NDArray[np.float64]) -> float:
     return float(flows.sum(axis=0).var() / flows.var(axis=1).sum())
 
 
-def windows(run: "RunFound") -> NDArray[np.float64]:
+def windows(run: "StoredRun") -> NDArray[np.float64]:
     """Of a run, in the measured part: a row for each flow, a column for each sample."""
     series = run.table("flow_series")
     series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
@@ -137,20 +137,20 @@ def windows(run: "RunFound") -> NDArray[np.float64]:
     return np.asarray(series["cwnd_packets"].to_numpy()).reshape(-1, flows).T
 
 
-def swing(run: "RunFound") -> float:
+def swing(run: "StoredRun") -> float:
     """The middle 98 % of the queue's lengths, over the limit."""
     link = run.summary["links"][setup.LINK]
     reach: float = link["queue_packets_p99"] - link["queue_packets_p01"]
     return reach / float(link["limit_packets"])
 
 
-def _at(found: "Found", crowd: Crowd, queue: str) -> "PointFound":
-    return found.study(crowd.name).at({background.QUEUE: crowd.queues()[queue]})
+def _at(results: "PartResults", crowd: Crowd, queue: str) -> "PointResults":
+    return results.study(crowd.name).at({background.QUEUE: crowd.queues()[queue]})
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """The queue over time: a row for each size of the windows, a column for each buffer."""
-    rows = crowds(found.form)
+    rows = crowds(results.form)
     names = list(rows[0].queues())
     figure = Figure(figsize=(11, 2.3 * len(rows) + 0.6), layout="constrained")
     style.title(
@@ -161,7 +161,7 @@ def draw(found: "Found") -> Figure:
     panels = figure.subplots(len(rows), len(names), squeeze=False)
     for crowd, line in zip(rows, panels, strict=True):
         for name, panel in zip(names, line, strict=True):
-            _draw_queue(panel, _at(found, crowd, name))
+            _draw_queue(panel, _at(results, crowd, name))
             panel.set_title(f"{name}, w = {crowd.window}", fontsize="small")
         line[0].set_ylabel("queue (packets)")
     for panel in panels[-1]:
@@ -169,7 +169,7 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _draw_queue(panel: "Axes", point: "PointFound") -> None:
+def _draw_queue(panel: "Axes", point: "PointResults") -> None:
     run = point.runs[0]
     series = run.table("link_series")
     series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
@@ -181,11 +181,11 @@ def _draw_queue(panel: "Axes", point: "PointFound") -> None:
     panel.text(0.03, 0.96, text, transform=panel.transAxes, va="top", fontsize="x-small")
 
 
-def _fluctuates(found: "Found") -> Judgement:
-    crowd = crowds(found.form)[-1]
+def _fluctuates(results: "PartResults") -> Judgement:
+    crowd = crowds(results.form)[-1]
     checks = []
     for name in (MEDIUM, LARGE):
-        point = _at(found, crowd, name)
+        point = _at(results, crowd, name)
         words = f"{name}, w = {crowd.window}"
         checks += [
             above(
@@ -209,7 +209,7 @@ def _fluctuates(found: "Found") -> Judgement:
                 percent=True,
             ),
         ]
-    medium, large = (_at(found, crowd, name) for name in (MEDIUM, LARGE))
+    medium, large = (_at(results, crowd, name) for name in (MEDIUM, LARGE))
     return Judgement(
         tuple(checks),
         f"With {crowd.flows} flows the sum of the windows varies {medium.mean(in_step):.1f} times "
@@ -222,10 +222,10 @@ def _fluctuates(found: "Found") -> Judgement:
     )
 
 
-def _small_is_better(found: "Found") -> Judgement:
+def _small_is_better(results: "PartResults") -> Judgement:
     checks = []
-    for crowd in crowds(found.form):
-        small, medium = _at(found, crowd, SMALL), _at(found, crowd, MEDIUM)
+    for crowd in crowds(results.form):
+        small, medium = _at(results, crowd, SMALL), _at(results, crowd, MEDIUM)
         checks += [
             above(
                 f"w = {crowd.window}: utilization with 20 packets less that with BDP / sqrt(n)",
@@ -248,20 +248,20 @@ def _small_is_better(found: "Found") -> Judgement:
             ),
         ]
     words = " and ".join(
-        f"{100 * _at(found, crowd, SMALL).mean(UTILIZATION):.0f} % with windows of {crowd.window}"
-        for crowd in crowds(found.form)
+        f"{100 * _at(results, crowd, SMALL).mean(UTILIZATION):.0f} % with windows of {crowd.window}"
+        for crowd in crowds(results.form)
     )
     return Judgement(
         tuple(checks),
-        f"What a queue that 20 packets keep short costs is utilization: {words} packets. The "
-        "smaller the loss that windows of a size need, the lower the load at which a small buffer "
-        "has it.",
+        f"A buffer of 20 packets keeps the queue short, which costs utilization: {words} packets. "
+        "The smaller the loss that windows of a size need, the lower the load at which a small "
+        "buffer has this loss.",
     )
 
 
-def _red(found: "Found") -> Judgement:
-    narrow, wide = crowds(found.form)[0], crowds(found.form)[-1]
-    tuned, other = _at(found, narrow, RED), _at(found, wide, RED)
+def _red(results: "PartResults") -> Judgement:
+    narrow, wide = crowds(results.form)[0], crowds(results.form)[-1]
+    tuned, other = _at(results, narrow, RED), _at(results, wide, RED)
     words = "variance of the sum of windows over that of independent ones"
     return Judgement(
         (
@@ -273,7 +273,7 @@ def _red(found: "Found") -> Judgement:
             ),
             below(
                 f"w = {narrow.window}: the same over that of drop tail with a BDP",
-                pairs.ratio(tuned, _at(found, narrow, LARGE), in_step),
+                pairs.ratio(tuned, _at(results, narrow, LARGE), in_step),
                 1.0,
                 "more stable than drop tail",
             ),
@@ -286,7 +286,7 @@ def _red(found: "Found") -> Judgement:
         ),
         f"With max_p for windows of {TUNED_WINDOW} packets the queue settles between the "
         f"thresholds ({tuned.mean(in_step):.1f}; drop tail with the same buffer "
-        f"{_at(found, narrow, LARGE).mean(in_step):.1f}). Windows of {wide.window} packets need "
+        f"{_at(results, narrow, LARGE).mean(in_step):.1f}). Windows of {wide.window} packets need "
         f"{(wide.window / narrow.window) ** 2:.0f} times less loss, so that the same slope is as "
         f"much too steep: {other.mean(in_step):.1f}, and a utilization of "
         f"{100 * other.mean(UTILIZATION):.1f} %.",
@@ -326,6 +326,6 @@ PART = Part(
         "The capacity is such that each flow would have w packets in the pipe. In step means the "
         "variance of the sum of all windows over the sum of their variances: 1 if flows are "
         "independent, their number if they move as one. Gentle RED has thresholds of 0.1 and 0.5 "
-        "BDP and an average over about a second. The flows start with a slow start that ends at w."
+        "BDP and an average over about a second. Slow start of the flows ends at w."
     ),
 )

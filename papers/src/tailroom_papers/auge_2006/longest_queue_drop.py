@@ -20,7 +20,7 @@ from tailroom_papers.auge_2006.residual import (
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fair, fifo, settings
 
 if TYPE_CHECKING:
-    from tailroom.reproduction.found import Found, Metric, PointFound, RunFound
+    from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 
 FLOWS = {"highspeed": 1, "reno": 1}
 STUDY = "disciplines"
@@ -55,12 +55,12 @@ def _buffers(form: Form) -> Sequence[int]:
     return form.of(BUFFERS[2:], BUFFERS[1:], BUFFERS)
 
 
-def background_loss_percent(run: "RunFound") -> float:
+def background_loss_percent(run: "StoredRun") -> float:
     """Of the background."""
     return 100 * background_loss(run)
 
 
-def share_percent(run: "RunFound") -> float:
+def share_percent(run: "StoredRun") -> float:
     """Of the residual."""
     return 100 * residual_share(run)
 
@@ -74,9 +74,9 @@ PANELS: "dict[str, Metric]" = {
 }
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """A panel for each measure, over the buffer."""
-    buffers = _buffers(found.form)
+    buffers = _buffers(results.form)
     figure = Figure(figsize=(10, 6), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True).flatten()
     style.title(
@@ -84,7 +84,7 @@ def draw(found: "Found") -> Figure:
     )
     for panel, (label, metric) in zip(panels, PANELS.items(), strict=True):
         for (words, _), line in zip(QUEUES.items(), style.marked_line_styles(), strict=False):
-            points = [_at(found, words, buffer) for buffer in buffers]
+            points = [_at(results, words, buffer) for buffer in buffers]
             background.draw_line(
                 panel, buffers, points, metric, {**line, "label": words}, scale=1.0
             )
@@ -98,30 +98,30 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _at(found: "Found", words: str, buffer: int) -> "PointFound":
-    return found.study(STUDY).at(settings(QUEUES[words](buffer)))
+def _at(results: "PartResults", words: str, buffer: int) -> "PointResults":
+    return results.study(STUDY).at(settings(QUEUES[words](buffer)))
 
 
-def _outperforms(found: "Found") -> Judgement:
-    checks = [check for buffer in _buffers(found.form) for check in _beside_red(found, buffer)]
-    large = {words: _at(found, words, BDP_PACKETS) for words in QUEUES}
+def _outperforms(results: "PartResults") -> Judgement:
+    checks = [check for buffer in _buffers(results.form) for check in _beside_red(results, buffer)]
+    large = {words: _at(results, words, BDP_PACKETS) for words in QUEUES}
     parts = [
         f"{words} {point.mean(share_percent):.1f} % of the residual, Jain's index "
         f"{point.mean(JAIN):.3f}, background p99 {point.mean(background_delay_ms):.1f} ms"
         for words, point in large.items()
     ]
     why = (
-        f"With {BDP_PACKETS} packets: {'; '.join(parts)}. RED drops packets of whoever arrives, "
-        f"the background's as well as those of the flows that fill the link; the longest queue is "
-        f"that of one of these."
+        f"With {BDP_PACKETS} packets: {'; '.join(parts)}. RED drops any arriving packet, of the "
+        "background as well as of the flows that fill the link; the longest queue belongs to one "
+        "of the latter."
     )
     return Judgement(tuple(checks), why)
 
 
-def _beside_red(found: "Found", buffer: int) -> list[Check]:
+def _beside_red(results: "PartResults", buffer: int) -> list[Check]:
     """Compares longest-queue drop with the better kind of RED."""
-    longest = _at(found, "longest-queue drop", buffer)
-    others = [_at(found, words, buffer) for words in REDS]
+    longest = _at(results, "longest-queue drop", buffer)
+    others = [_at(results, words, buffer) for words in REDS]
     checks = []
     for what, metric, better in (
         ("share of the residual, %", share_percent, more),
@@ -151,8 +151,8 @@ PART = Part(
         ),
     ),
     note=(
-        "Drop from the longest queue is that of fair queueing here, RED and drop tail serve first "
-        "come, first served. RED has the thresholds for a target delay of 5 ms (16 and 47 "
-        "packets), whatever the buffer: one of 20 packets is full before the second."
+        "Here, drop from the longest queue is that of fair queueing, while RED and drop tail "
+        "have one FIFO queue. RED has the thresholds for a target delay of 5 ms (16 and 47 "
+        "packets) with every buffer; a buffer of 20 packets is full before the second threshold."
     ),
 )

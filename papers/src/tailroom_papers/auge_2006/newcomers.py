@@ -16,7 +16,7 @@ from tailroom_papers.auge_2006.setup import BDP_PACKETS, QUEUES, over, settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 EXISTING, NEWCOMERS = "reno", "newcomers"
 WITH, WITHOUT = "with arrivals", "without arrivals"
@@ -51,7 +51,7 @@ def _newcomers(form: Form) -> Flows:
     return flow
 
 
-def draw(found: "Found") -> "Figure":
+def draw(results: "PartResults") -> "Figure":
     """Response of the permanent flow to each arrival."""
     return columns.draw(
         f"One NewReno flow while another of {SIZE_MB:g} MB arrives every {APART_S} s "
@@ -59,58 +59,60 @@ def draw(found: "Found") -> "Figure":
         [
             columns.Column(
                 f"{words}, {buffer} packets",
-                _at(found, words, buffer),
+                _at(results, words, buffer),
                 arrivals_s=range(FIRST_S, FIRST_S + 50, APART_S),
                 shown_s=60,
             )
-            for buffer in _buffers(found.form)
+            for buffer in _buffers(results.form)
             for words in QUEUES
         ],
     )
 
 
-def _at(found: "Found", words: str, buffer: int, study: str = WITH) -> "PointFound":
-    return found.study(study).at(settings(QUEUES[words](buffer)))
+def _at(results: "PartResults", words: str, buffer: int, study: str = WITH) -> "PointResults":
+    return results.study(study).at(settings(QUEUES[words](buffer)))
 
 
-def _attenuates(found: "Found") -> Judgement:
+def _attenuates(results: "PartResults") -> Judgement:
     checks = []
-    for buffer in _buffers(found.form):
+    for buffer in _buffers(results.form):
         checks += [
-            _half(found, buffer, "packets of the background lost", _background_per_arrival),
-            _half(found, buffer, "packets of the existing flow lost", _lost_per_arrival),
-            _less_given_up(found, buffer),
+            _half(results, buffer, "packets of the background lost", _background_per_arrival),
+            _half(results, buffer, "packets of the existing flow lost", _lost_per_arrival),
+            _less_given_up(results, buffer),
         ]
-    large = {words: _at(found, words, BDP_PACKETS) for words in QUEUES}
+    large = {words: _at(results, words, BDP_PACKETS) for words in QUEUES}
     why = (
         f"With {BDP_PACKETS} packets of buffer the existing flow loses "
-        f"{large['fair queueing'].mean(_lost_per_arrival):.1f} packets an arrival under fair "
-        f"queueing and {large['FIFO'].mean(_lost_per_arrival):.1f} under FIFO, and there are "
+        f"{large['fair queueing'].mean(_lost_per_arrival):.1f} packets per arrival under fair "
+        f"queueing and {large['FIFO'].mean(_lost_per_arrival):.1f} under FIFO, with "
         f"{large['fair queueing'].mean(timeouts):.1f} and {large['FIFO'].mean(timeouts):.1f} "
-        f"timeouts a run. Under fair queueing its share falls by half at once, and its queue is "
-        f"the longest until it hears of that; under FIFO slow start's pairs find the buffer full. "
-        f"The newcomer loses {large['fair queueing'].mean(_newcomers_per_arrival):.0f} and "
-        f"{large['FIFO'].mean(_newcomers_per_arrival):.0f}."
+        "timeouts per run. Under fair queueing its share falls by half at once, and its queue is "
+        "the longest until it reacts; under FIFO the packet pairs of slow start arrive at a full "
+        f"buffer. The newcomer loses {large['fair queueing'].mean(_newcomers_per_arrival):.0f} "
+        f"and {large['FIFO'].mean(_newcomers_per_arrival):.0f}."
     )
     return Judgement(tuple(checks), why)
 
 
-def _half(found: "Found", buffer: int, what: str, metric: "Callable[[RunFound], float]") -> Check:
+def _half(
+    results: "PartResults", buffer: int, what: str, metric: "Callable[[StoredRun], float]"
+) -> Check:
     """Fair queueing beside FIFO, a number for each arrival."""
-    under_fifo = _at(found, "FIFO", buffer).interval(metric)
+    under_fifo = _at(results, "FIFO", buffer).interval(metric)
     what = f"{what} for an arrival, {buffer} packets of buffer"
     stated = f"considerably less than under FIFO (half of {shown(under_fifo)})"
-    under_fair = _at(found, "fair queueing", buffer).interval(metric)
+    under_fair = _at(results, "fair queueing", buffer).interval(metric)
     if not under_fifo or not under_fifo.mean:
         # There is no effect to attenuate.
         return Check(what, stated, under_fair, None)
     return below(what, under_fair, 0.5 * under_fifo.mean, stated)
 
 
-def _less_given_up(found: "Found", buffer: int) -> Check:
+def _less_given_up(results: "PartResults", buffer: int) -> Check:
     def forgone(words: str) -> Interval | None:
-        before_bps = _at(found, words, buffer, WITHOUT).mean(_goodput)
-        return _at(found, words, buffer).interval(lambda run: _forgone_mb(run, before_bps))
+        before_bps = _at(results, words, buffer, WITHOUT).mean(_goodput)
+        return _at(results, words, buffer).interval(lambda run: _forgone_mb(run, before_bps))
 
     return less(
         f"MB that the existing flow forgoes for an arrival of {SIZE_MB:g} MB, {buffer} packets",
@@ -120,28 +122,28 @@ def _less_given_up(found: "Found", buffer: int) -> Check:
     )
 
 
-def _goodput(run: "RunFound") -> float:
+def _goodput(run: "StoredRun") -> float:
     return goodput_of(run, EXISTING)
 
 
-def _forgone_mb(run: "RunFound", before_bps: float) -> float:
+def _forgone_mb(run: "StoredRun", before_bps: float) -> float:
     span_s = run.summary["measured_to_s"] - run.summary["measured_from_s"]
     return float((before_bps - _goodput(run)) * span_s / 8e6 / _arrivals(run))
 
 
-def _arrivals(run: "RunFound") -> float:
+def _arrivals(run: "StoredRun") -> float:
     return float(run.summary["groups"][NEWCOMERS]["flows"])
 
 
-def _background_per_arrival(run: "RunFound") -> float:
+def _background_per_arrival(run: "StoredRun") -> float:
     return background_drops(run) / _arrivals(run)
 
 
-def _lost_per_arrival(run: "RunFound") -> float:
+def _lost_per_arrival(run: "StoredRun") -> float:
     return float(at_link(run, EXISTING)["drops_packets"]) / _arrivals(run)
 
 
-def _newcomers_per_arrival(run: "RunFound") -> float:
+def _newcomers_per_arrival(run: "StoredRun") -> float:
     return float(at_link(run, NEWCOMERS)["drops_packets"]) / _arrivals(run)
 
 
@@ -161,9 +163,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper shows no figure of this. A NewReno flow and the background are there; a NewReno "
-        "flow of 3 MB arrives every 10 s, and slow start takes it beyond what residual and buffer "
-        "hold. Losses are those of a whole run over the number of arrivals; what the existing flow "
-        "forgoes is its goodput without arrivals less that with them."
+        "The paper has no figure of this. Beside a NewReno flow and the background, a NewReno "
+        "flow of 3 MB arrives every 10 s, and slow start takes it beyond the capacity of "
+        "residual and buffer. Losses are those of a whole run divided by the number of arrivals; "
+        "the existing flow forgoes its goodput without arrivals less its goodput with arrivals."
     ),
 )

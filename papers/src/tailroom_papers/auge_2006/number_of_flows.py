@@ -16,7 +16,7 @@ from tailroom_papers.auge_2006 import setup
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 SHARING = "auge-roberts-2006/processor-sharing.toml"
 LOAD = "flows.elastic.source.load"
@@ -61,58 +61,58 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def shares(run: "RunFound") -> dict[int, float]:
+def shares(run: "StoredRun") -> dict[int, float]:
     """Of the time, by how many flows are bottlenecked; permanent streams are not."""
     rows = run.table("flow_counts").to_pylist()
     return {int(row["flows"]): float(row["bottlenecked_fraction"]) for row in rows}
 
 
-def share_of(run: "RunFound", number: int) -> float:
+def share_of(run: "StoredRun", number: int) -> float:
     """Of the time, with so many."""
     return shares(run).get(number, 0.0)
 
 
-def more_than_few(run: "RunFound") -> float:
+def more_than_few(run: "StoredRun") -> float:
     """Part of the time with more than four bottlenecked flows."""
     return sum(share for number, share in shares(run).items() if number > FEW)
 
 
-def beyond_law(run: "RunFound") -> float:
+def beyond_law(run: "StoredRun") -> float:
     """The same less the prediction of the law at the offered load."""
     return more_than_few(run) - offered(run) ** (FEW + 1)
 
 
-def offered(run: "RunFound") -> float:
+def offered(run: "StoredRun") -> float:
     """Load of the elastic flows over what the background leaves."""
     load = float(run.summary["links"][setup.LINK]["offered_load"])
     others = BACKGROUND_LOAD if "background" in run.summary["groups"] else 0.0
     return (load - others) / (1 - others)
 
 
-def distance(run: "RunFound") -> float:
+def distance(run: "StoredRun") -> float:
     """Total variation between the shares of the time and (1 - rho) rho^n at the offered load."""
     return variation(shares(run), offered(run))
 
 
-def variation(found: Mapping[int, float], rho: float) -> float:
+def variation(results: Mapping[int, float], rho: float) -> float:
     """Half the sum of differences from the geometric law, its tail included."""
-    numbers = range(max(found) + 1)
+    numbers = range(max(results) + 1)
     law = {number: (1 - rho) * rho**number for number in numbers}
-    apart = sum(abs(found.get(number, 0.0) - law[number]) for number in numbers)
+    apart = sum(abs(results.get(number, 0.0) - law[number]) for number in numbers)
     return (apart + 1 - sum(law.values())) / 2
 
 
-def bottlenecked_part(run: "RunFound") -> float:
+def bottlenecked_part(run: "StoredRun") -> float:
     """Of the flows in progress."""
     link = run.summary["links"][setup.LINK]
     return float(link["bottlenecked_flows_mean"] / link["flows_in_progress_mean"])
 
 
-def _half(found: "Found") -> "PointFound":
-    return found.study("alone").at({LOAD: 0.5})
+def _half(results: "PartResults") -> "PointResults":
+    return results.study("alone").at({LOAD: 0.5})
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Shares of the time beside the geometric law."""
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     style.title(
@@ -121,11 +121,11 @@ def draw(found: "Found") -> Figure:
         "geometric law of processor sharing",
     )
     alone, mixture = figure.subplots(1, 2, sharey=True)
-    for point, look in zip(found.study("alone").points, style.marked_line_styles(), strict=False):
+    for point, look in zip(results.study("alone").points, style.marked_line_styles(), strict=False):
         _draw_shares(alone, point, point.settings[LOAD], look)
     alone.set_title("elastic flows alone", fontsize="small")
     look = next(style.marked_line_styles())
-    _draw_shares(mixture, found.study("mixture").points[0], 0.5, look)
+    _draw_shares(mixture, results.study("mixture").points[0], 0.5, look)
     mixture.set_title(
         "beside Poisson streams of half the link, elastic load half of the rest", fontsize="small"
     )
@@ -137,12 +137,12 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _draw_shares(panel: "Axes", point: "PointFound", rho: float, look: dict[str, Any]) -> None:
+def _draw_shares(panel: "Axes", point: "PointResults", rho: float, look: dict[str, Any]) -> None:
     numbers = range(SHOWN + 1)
-    found = [point.interval(partial(share_of, number=n)) for n in numbers]
+    intervals = [point.interval(partial(share_of, number=n)) for n in numbers]
     pairs = [
         (n, interval)
-        for n, interval in zip(numbers, found, strict=True)
+        for n, interval in zip(numbers, intervals, strict=True)
         if interval and interval.mean > 0
     ]
     panel.errorbar(
@@ -157,10 +157,10 @@ def _draw_shares(panel: "Axes", point: "PointFound", rho: float, look: dict[str,
     panel.plot(numbers, law, label=f"load {rho:g}, law", **line)
 
 
-def _is_geometric(found: "Found") -> Judgement:
-    points = found.study("alone").points
+def _is_geometric(results: "PartResults") -> Judgement:
+    points = results.study("alone").points
     worst = max(points, key=lambda point: point.mean(distance))
-    more = _half(found).interval(more_than_few)
+    more = _half(results).interval(more_than_few)
     return Judgement(
         (
             below(
@@ -171,22 +171,22 @@ def _is_geometric(found: "Found") -> Judgement:
             ),
             between(
                 "load 0.5: part of the time with more than 4 flows, less rho^5",
-                _half(found).interval(beyond_law),
+                _half(results).interval(beyond_law),
                 -0.015,
                 0.015,
                 "0, so that it is 3 % (taken as within 1.5 points)",
                 percent=True,
             ),
         ),
-        f"At an offered load of {shown(_half(found).interval(offered))} more than four flows are "
+        f"At an offered load of {shown(_half(results).interval(offered))} more than four flows are "
         f"there for {shown(more, percent=True)} of the time. Round trips of 0.2 ms are short "
-        "against flows of 40 bandwidth-delay products, and fair queueing shares at once: near to "
-        "processor sharing.",
+        "compared with flows of 40 bandwidth-delay products, and fair queueing shares at once, "
+        "which is close to processor sharing.",
     )
 
 
-def _mixture(found: "Found") -> Judgement:
-    point = found.study("mixture").points[0]
+def _mixture(results: "PartResults") -> Judgement:
+    point = results.study("mixture").points[0]
     more = point.interval(more_than_few)
     return Judgement(
         (
@@ -204,18 +204,18 @@ def _mixture(found: "Found") -> Judgement:
                 "the same law (taken as below 0.05)",
             ),
         ),
-        f"Elastic flows of a quarter of the link beside streams of half of it: more than four for "
+        "Elastic flows of a quarter of the link beside streams of half of it: more than four for "
         f"{shown(more, percent=True)} of the time. If they share the rest as if it were the link, "
-        f"{100 * 0.5 ** (FEW + 1):.1f} % is what the law says.",
+        f"the law gives {100 * 0.5 ** (FEW + 1):.1f} %.",
     )
 
 
-def _stretch(point: "PointFound") -> str:
+def _stretch(point: "PointResults") -> str:
     return f"{point.settings['measure_from'].removesuffix(' s')} to {point.settings['duration']}"
 
 
-def _overload(found: "Found") -> Judgement:
-    early, late = found.study("overload").points
+def _overload(results: "PartResults") -> Judgement:
+    early, late = results.study("overload").points
     return Judgement(
         (
             above(
@@ -270,7 +270,7 @@ PART = Part(
     ),
     note=(
         "Per-flow fair queueing, as the paper assumes perfectly fair sharing: the scenario "
-        "processor-sharing.toml, 100 Mbit/s, with flows of 100 kB and round trips of 0.2 ms. Loads "
-        "are what arrived."
+        "processor-sharing.toml, 100 Mbit/s, with flows of 100 kB and round trips of 0.2 ms. "
+        "Loads are measured from the arrivals."
     ),
 )

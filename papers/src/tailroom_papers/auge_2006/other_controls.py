@@ -19,14 +19,15 @@ from tailroom_papers.auge_2006.residual import background_loss, residual_share
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, Metric, PointFound, RunFound
+    from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 
 CONTROL = "flows.flow.congestion"
 NEW = ("highspeed", "scalable", "htcp", "fast")
 PAIR_BUFFERS = (20, 50, 100, 200, 312, 450, 625, 1250)
 QUICK_PAIR_BUFFERS = (20, 100, 312, 450, 625)
 HEAD_START_S = 10
-"""The second of two flows begins so long before statistics do: the first has found its window."""
+"""Seconds from the start of the second of two flows to the start of statistics. The window of the
+first flow is settled by then."""
 SMALLEST_PART = 0.25
 """Share of two flows' goodput below which a flow is starved: half of its half."""
 SLOW = 0.9
@@ -89,7 +90,7 @@ def _study(
     return Study(name, table, grid=grid, seeds=form.of(3, 3, 5))
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Share over buffer under FIFO and fair queueing, and what two flows make of each other."""
     figure = Figure(figsize=(11, 7), layout="constrained")
     style.title(
@@ -99,19 +100,19 @@ def draw(found: "Found") -> Figure:
     )
     upper, lower = figure.subplots(2, 2)
     for panel, kind, words in zip(upper, ("drop_tail", "fair"), ("FIFO", "fair"), strict=True):
-        _draw_shares(panel, found, kind)
+        _draw_shares(panel, results, kind)
         panel.set_title(f"one flow, {words}", fontsize="small")
-    _draw_pair(upper[1], found)
+    _draw_pair(upper[1], results)
     for panel in upper:
         background.buffer_axis(panel)
         panel.set_ylim(0, 105)
     upper[0].set_ylabel(background.SHARE_LABEL)
     style.legend_beside(upper[1])
-    _draw_bars(lower[0], found, "two-alike", JAIN, 1.0)
+    _draw_bars(lower[0], results, "two-alike", JAIN, 1.0)
     lower[0].set_title("two of a kind, the second later, 625 packets", fontsize="small")
     lower[0].set_ylabel("fairness (Jain's index)")
     lower[0].set_ylim(0.4, 1.02)
-    _draw_bars(lower[1], found, "beside-newreno", late_part, 100.0)
+    _draw_bars(lower[1], results, "beside-newreno", late_part, 100.0)
     lower[1].set_title("NewReno that joins later, 625 packets", fontsize="small")
     lower[1].set_ylabel("NewReno's part of both (%)")
     lower[1].set_ylim(0, 65)
@@ -123,8 +124,8 @@ def draw(found: "Found") -> Figure:
     return figure
 
 
-def _draw_shares(panel: "Axes", found: "Found", kind: str) -> None:
-    points = found.study("alone").points
+def _draw_shares(panel: "Axes", results: "PartResults", kind: str) -> None:
+    points = results.study("alone").points
     controls = dict.fromkeys(_control(point) for point in points)
     for control, look in zip(controls, style.marked_line_styles(), strict=False):
         mine = [
@@ -135,16 +136,18 @@ def _draw_shares(panel: "Axes", found: "Found", kind: str) -> None:
         background.draw_line(panel, buffers, mine, residual_share, {**look, "label": label})
 
 
-def _draw_pair(panel: "Axes", found: "Found") -> None:
-    points = found.study("packet-pair").points
+def _draw_pair(panel: "Axes", results: "PartResults") -> None:
+    points = results.study("packet-pair").points
     look = {"color": "0.45", "linestyle": ":", "marker": "*", "markersize": 7, "linewidth": 1.6}
     buffers = [background.buffer_of(point) for point in points]
     label = {"label": OTHER_WORDS["packet_pair"]}
     background.draw_line(panel, buffers, points, residual_share, look | label)
 
 
-def _draw_bars(panel: "Axes", found: "Found", study: str, metric: "Metric", scale: float) -> None:
-    points = found.study(study).points
+def _draw_bars(
+    panel: "Axes", results: "PartResults", study: str, metric: "Metric", scale: float
+) -> None:
+    points = results.study(study).points
     controls = list(dict.fromkeys(_control(point) for point in points))
     looks = {"drop_tail": ("FIFO", "0.75", ""), "fair": ("fair", "white", "///")}
     for shift, (kind, (words, face, hatch)) in zip((-0.2, 0.2), looks.items(), strict=True):
@@ -164,39 +167,39 @@ def _draw_bars(panel: "Axes", found: "Found", study: str, metric: "Metric", scal
     panel.set_xticks(range(len(controls)), [OTHER_WORDS[control] for control in controls])
 
 
-def _control(point: "PointFound") -> str:
+def _control(point: "PointResults") -> str:
     return str(point.settings[CONTROL])
 
 
-def _discipline(point: "PointFound") -> str:
+def _discipline(point: "PointResults") -> str:
     return str(point.settings[background.QUEUE]["kind"])
 
 
-def late_part(run: "RunFound") -> float:
+def late_part(run: "StoredRun") -> float:
     """The part that the flow which came later has of what both deliver."""
     goodput = {name: run.summary["groups"][name]["goodput_bps"] for name in ("flow", "late")}
     return float(goodput["late"] / sum(goodput.values()))
 
 
-def loss_of_flow(run: "RunFound") -> float:
+def loss_of_flow(run: "StoredRun") -> float:
     """Packets of the flow that are lost, over those that it sends."""
     return float(run.summary["groups"]["flow"]["loss_fraction"])
 
 
-def _alone(found: "Found", control: str, queue: Queue) -> "PointFound":
-    return found.study("alone").at({CONTROL: control, background.QUEUE: queue})
+def _alone(results: "PartResults", control: str, queue: Queue) -> "PointResults":
+    return results.study("alone").at({CONTROL: control, background.QUEUE: queue})
 
 
-def _controls(found: "Found", study: str) -> list[str]:
-    return list(dict.fromkeys(_control(point) for point in found.study(study).points))
+def _controls(results: "PartResults", study: str) -> list[str]:
+    return list(dict.fromkeys(_control(point) for point in results.study(study).points))
 
 
-def _smaller_buffers(found: "Found") -> Judgement:
+def _smaller_buffers(results: "PartResults") -> Judgement:
     checks: list[Check] = []
     for buffer in (20, 100):
-        reno = _alone(found, "reno", setup.fifo(buffer)).interval(residual_share)
-        for control in _controls(found, "alone")[1:]:
-            share = _alone(found, control, setup.fifo(buffer)).interval(residual_share)
+        reno = _alone(results, "reno", setup.fifo(buffer)).interval(residual_share)
+        for control in _controls(results, "alone")[1:]:
+            share = _alone(results, control, setup.fifo(buffer)).interval(residual_share)
             checks.append(
                 more(
                     f"{OTHER_WORDS[control]}, {buffer} packets: share of the residual",
@@ -208,10 +211,10 @@ def _smaller_buffers(found: "Found") -> Judgement:
             )
     shares = {
         control: [
-            100 * _alone(found, control, setup.fifo(buffer)).mean(residual_share)
+            100 * _alone(results, control, setup.fifo(buffer)).mean(residual_share)
             for buffer in (20, 100)
         ]
-        for control in _controls(found, "alone")
+        for control in _controls(results, "alone")
     }
     words = "; ".join(
         f"{OTHER_WORDS[control]} {small:.0f} and {large:.0f} %"
@@ -219,37 +222,38 @@ def _smaller_buffers(found: "Found") -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"Shares with 20 and 100 packets: {words}. Scalable falls by an eighth only, and grows by "
-        "a packet in 100. FAST wants 100 packets of its own queued; where they do not fit it lives "
-        "by its losses. Those that grow by many packets a round trip meet the next loss sooner.",
+        f"Shares with 20 and 100 packets: {words}. Scalable falls by only an eighth, and grows by "
+        "one packet in 100. FAST keeps 100 of its packets in the queue; if they do not fit, its "
+        "window depends on losses. Controls that grow by many packets per round trip reach the "
+        "next loss sooner.",
     )
 
 
-def _drawbacks(found: "Found") -> Judgement:
-    controls = _controls(found, "two-alike")
+def _drawbacks(results: "PartResults") -> Judgement:
+    controls = _controls(results, "two-alike")
     accused = [control for control in controls if control != BETTER]
     checks: list[Check] = []
     for control in accused:
         checks += [
             below(
                 _beside_words(control),
-                _of_pair(found, "beside-newreno", control).interval(late_part),
+                _of_pair(results, "beside-newreno", control).interval(late_part),
                 SMALLEST_PART,
                 "incompatible (taken as less than half of its half)",
                 percent=True,
             ),
             below(
                 _alike_words(control),
-                _of_pair(found, "two-alike", control).interval(JAIN),
+                _of_pair(results, "two-alike", control).interval(JAIN),
                 SLOW,
                 f"slow convergence to fairness (taken as below {SLOW:g})",
             ),
         ]
     if BETTER in controls:
-        checks += _outperforms(found, accused)
+        checks += _outperforms(results, accused)
     parts = {
         control: tuple(
-            _of_pair(found, "beside-newreno", control, queue).mean(late_part)
+            _of_pair(results, "beside-newreno", control, queue).mean(late_part)
             for queue in (setup.fifo, setup.fair)
         )
         for control in controls
@@ -260,22 +264,22 @@ def _drawbacks(found: "Found") -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"NewReno that joins gets, under FIFO and fair queueing: {words}. Half would be even. "
-        "Jain's index counts from "
-        f"{HEAD_START_S / 2:g} to {HEAD_START_S} s after the second's start on.",
+        f"NewReno that joins gets, under FIFO and fair queueing: {words}. An even share is half. "
+        f"Jain's index is that from {HEAD_START_S / 2:g} to {HEAD_START_S} s after the start of "
+        "the second flow.",
     )
 
 
-def _outperforms(found: "Found", others: Sequence[str]) -> list[Check]:
+def _outperforms(results: "PartResults", others: Sequence[str]) -> list[Check]:
     """Compares H-TCP with the best of the controls that the paper criticizes."""
     checks = []
     for study, metric, words in (
         ("beside-newreno", late_part, _beside_words(BETTER)),
         ("two-alike", JAIN, _alike_words(BETTER)),
     ):
-        theirs = [_of_pair(found, study, control) for control in others]
+        theirs = [_of_pair(results, study, control) for control in others]
         best = max(theirs, key=lambda point, metric=metric: point.mean(metric))  # type: ignore[misc]
-        ours = _of_pair(found, study, BETTER).interval(metric)
+        ours = _of_pair(results, study, BETTER).interval(metric)
         checks.append(
             more(
                 words,
@@ -297,14 +301,14 @@ def _alike_words(control: str) -> str:
 
 
 def _of_pair(
-    found: "Found", study: str, control: str, queue: Callable[[int], Queue] = setup.fifo
-) -> "PointFound":
+    results: "PartResults", study: str, control: str, queue: Callable[[int], Queue] = setup.fifo
+) -> "PointResults":
     """Two flows in a large buffer."""
-    return found.study(study).at({CONTROL: control, background.QUEUE: queue(setup.BDP_PACKETS)})
+    return results.study(study).at({CONTROL: control, background.QUEUE: queue(setup.BDP_PACKETS)})
 
 
-def _packet_pair(found: "Found") -> Judgement:
-    study = found.study("packet-pair")
+def _packet_pair(results: "PartResults") -> Judgement:
+    study = results.study("packet-pair")
     small = study.at({background.QUEUE: setup.fair(20)})
     large = study.at({background.QUEUE: setup.fair(setup.BDP_PACKETS)})
     checks: list[Check] = []
@@ -339,11 +343,11 @@ def _packet_pair(found: "Found") -> Judgement:
     return Judgement(
         tuple(checks),
         f"{need} with which the flow loses less than 1 %; residual capacity and round trip hold "
-        f"{setup.RESIDUAL_BDP_PACKETS}. The control sends at the rate that it has estimated "
-        "and takes no notice of losses: what the estimate is too high by, over the round trip that "
-        "its correction takes, must fit. Beside a Poisson background a pair's spacing says "
-        "how many other packets were served between the two, not what share is free. With 20 "
-        f"packets {100 * small.mean(loss_of_flow):.0f} % of its packets are lost.",
+        f"{setup.RESIDUAL_BDP_PACKETS}. The control sends at its estimated rate and ignores "
+        "losses: the buffer must hold the excess of the estimate over the round trip that a "
+        "correction takes. Beside a Poisson background, the spacing of a pair shows the number "
+        "of other packets served between the two, not the free share. With 20 packets "
+        f"{100 * small.mean(loss_of_flow):.0f} % of its packets are lost.",
     )
 
 
@@ -379,7 +383,7 @@ PART = Part(
     note=(
         "The set-up of Section IV-B with other controls, all with selective acknowledgements and "
         "their published parameters (FAST: 100 packets queued; packet pair: a setpoint of 4). "
-        "Packet pair is for fair queueing only. Of two flows the second begins 5 to 10 s before "
-        "statistics do."
+        "Packet pair requires fair queueing. Of two flows, the second begins 5 to 10 s before "
+        "the statistics."
     ),
 )

@@ -22,7 +22,7 @@ from tailroom_papers.auge_2006.setup import BDP_PACKETS, LINK, QUEUES, over, set
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 FLOWS = {"reno": 4}
 FIRST = "reno.0"
@@ -53,22 +53,22 @@ def studies(form: Form) -> Sequence[Study]:
     return [sharing, spacing]
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """How far apart the packets of a flow arrive, and whose reductions come together."""
     figure = Figure(figsize=(10, 3.8), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=[1, 1, 1])
     style.title(figure, "Four NewReno flows under FIFO and fair queueing")
     for panel, buffer in zip(panels, BUFFERS, strict=False):
-        _draw_spacing(panel, found, buffer)
+        _draw_spacing(panel, results, buffer)
     panels[0].set_ylabel("part of the gaps that are shorter (%)")
     panels[0].legend(loc="lower right", fontsize="small")
-    _draw_sharing(panels[2], found)
+    _draw_sharing(panels[2], results)
     return figure
 
 
-def _draw_spacing(panel: "Axes", found: "Found", buffer: int) -> None:
+def _draw_spacing(panel: "Axes", results: "PartResults", buffer: int) -> None:
     for (words, queue), line in zip(QUEUES.items(), style.line_styles(), strict=False):
-        runs = found.study(SPACING).at(settings(queue(buffer))).runs
+        runs = results.study(SPACING).at(settings(queue(buffer))).runs
         gaps = np.concatenate([_gaps(run) for run in runs])
         panel.plot(
             np.sort(gaps), 100 * np.arange(1, gaps.size + 1) / gaps.size, label=words, **line
@@ -81,15 +81,15 @@ def _draw_spacing(panel: "Axes", found: "Found", buffer: int) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def _gaps(run: "RunFound") -> "np.typing.NDArray[np.float64]":
-    found = bursts_of(run, FIRST)
-    return np.concatenate((found.gaps, found.silences_s / PACKET_S))
+def _gaps(run: "StoredRun") -> "np.typing.NDArray[np.float64]":
+    bursts = bursts_of(run, FIRST)
+    return np.concatenate((bursts.gaps, bursts.silences_s / PACKET_S))
 
 
-def _draw_sharing(panel: "Axes", found: "Found") -> None:
+def _draw_sharing(panel: "Axes", results: "PartResults") -> None:
     labels = []
     for place, (buffer, words) in enumerate((b, w) for b in BUFFERS for w in QUEUES):
-        point = _sharing(found, words, buffer)
+        point = _sharing(results, words, buffer)
         found_shared = point.interval(SHARED[buffer])
         chance = point.mean(BY_CHANCE[buffer])
         label = "measured, 95 % interval" if place == 0 else None
@@ -109,19 +109,19 @@ def _draw_sharing(panel: "Axes", found: "Found") -> None:
     panel.legend(loc="upper right", fontsize="small")
 
 
-def _sharing(found: "Found", words: str, buffer: int) -> "PointFound":
-    return found.study(SHARING).at(settings(QUEUES[words](buffer)))
+def _sharing(results: "PartResults", words: str, buffer: int) -> "PointResults":
+    return results.study(SHARING).at(settings(QUEUES[words](buffer)))
 
 
-def _desynchronized(found: "Found") -> Judgement:
+def _desynchronized(results: "PartResults") -> Judgement:
     checks = []
     parts = []
     for buffer in BUFFERS:
         measures = {
-            words: _sharing(found, words, buffer).interval(SHARED[buffer]) for words in QUEUES
+            words: _sharing(results, words, buffer).interval(SHARED[buffer]) for words in QUEUES
         }
         checks.append(_less(f"shared reductions with {buffer} packets", measures))
-        chance = _sharing(found, "fair queueing", buffer).mean(BY_CHANCE[buffer])
+        chance = _sharing(results, "fair queueing", buffer).mean(BY_CHANCE[buffer])
         means = {
             words: interval.mean if interval else float("nan")
             for words, interval in measures.items()
@@ -132,8 +132,8 @@ def _desynchronized(found: "Found") -> Judgement:
             f"under FIFO"
         )
     why = (
-        f"{sentence(parts)} Equal shares make equal queues: when the buffer is full "
-        f"the longest of them gives way, and until its flow hears of that the next longest does."
+        f"{sentence(parts)} Equal shares give equal queues: when the buffer is full, the longest "
+        "queue loses a packet, and until its flow reacts, the next longest queue loses one."
     )
     return Judgement(tuple(checks), why)
 
@@ -143,11 +143,11 @@ def _less(what: str, measures: "Mapping[str, Interval | None]") -> Check:
     return less(what, ours, other, "less than under FIFO", percent=True)
 
 
-def _paced(found: "Found") -> Judgement:
+def _paced(results: "PartResults") -> Judgement:
     checks, parts = [], []
     for buffer in BUFFERS:
         points = {
-            words: found.study(SPACING).at(settings(queue(buffer)))
+            words: results.study(SPACING).at(settings(queue(buffer)))
             for words, queue in QUEUES.items()
         }
         measures = {words: point.interval(_back_to_back) for words, point in points.items()}
@@ -161,17 +161,17 @@ def _paced(found: "Found") -> Judgement:
     return Judgement(tuple(checks), sentence(parts))
 
 
-def _back_to_back(run: "RunFound") -> float:
+def _back_to_back(run: "StoredRun") -> float:
     return bursts_of(run, FIRST).back_to_back
 
 
-def _silent(run: "RunFound") -> float:
-    found = bursts_of(run, FIRST)
-    return float(found.silences_s.sum() / (found.silences_s.sum() + PACKET_S * found.gaps.sum()))
+def _silent(run: "StoredRun") -> float:
+    bursts = bursts_of(run, FIRST)
+    return float(bursts.silences_s.sum() / (bursts.silences_s.sum() + PACKET_S * bursts.gaps.sum()))
 
 
-def _improves_sharing(found: "Found") -> Judgement:
-    with_fair, with_fifo = (_sharing(found, words, SMALL) for words in ("fair queueing", "FIFO"))
+def _improves_sharing(results: "PartResults") -> Judgement:
+    with_fair, with_fifo = (_sharing(results, words, SMALL) for words in ("fair queueing", "FIFO"))
     checks = (
         more(
             f"share of the residual with {SMALL} packets",
@@ -192,9 +192,9 @@ def _improves_sharing(found: "Found") -> Judgement:
         for words, point in (("fair", with_fair), ("FIFO", with_fifo))
     }
     why = (
-        f"Under fair queueing the four flows bear all losses ({drops['fair']:.0f} packets a run, "
-        f"{drops['FIFO']:.0f} under FIFO, where the background shares them), and when the small "
-        f"buffer is full several of them lose at once."
+        f"Under fair queueing the four flows have all losses ({drops['fair']:.0f} packets per "
+        f"run, {drops['FIFO']:.0f} under FIFO, where the background shares them), and when the "
+        "small buffer is full, several flows lose packets at once."
     )
     return Judgement(checks, why)
 
@@ -230,7 +230,7 @@ PART = Part(
     note=(
         "Four NewReno flows. A reduction is shared if another flow reduces within a round trip "
         "(100 ms with 20 packets, 200 ms with 625). Packets are back to back if they arrive less "
-        "than 1.5 packet times apart, so that the link sent no other between the packets that "
-        "their ACKs answer."
+        "than 1.5 packet times apart, so that the link sent no other packet between the packets "
+        "that the ACKs acknowledge."
     ),
 )

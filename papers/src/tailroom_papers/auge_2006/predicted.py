@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tailroom.models import read_bottleneck
 from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.bursts.bursts_over_background import SEARCH, at_limit
 from tailroom.models.bursts.cycle import Cycle
-from tailroom.models.bursts_over_background import SEARCH, at_limit
-from tailroom.reproduction.found import RunFound
+from tailroom.reproduction.part_results import StoredRun
 from tailroom.scenario.source import ScenarioSource
 
 
-def share(run: RunFound) -> float:
+def share(run: StoredRun) -> float:
     """The flow's share of the residual capacity, as `residual.residual_share` counts it."""
     return _share_of(run.scenario)
 
@@ -24,7 +24,7 @@ def _share_of(scenario: str) -> float:
 
 
 def shares_over(
-    run: RunFound, buffers: Sequence[int], settings: Mapping[str, object]
+    run: StoredRun, buffers: Sequence[int], settings: Mapping[str, object]
 ) -> list[float]:
     """The same with other buffers, in packets with the one being sent, and settings; to 0.005."""
     link = read_bottleneck(_source(run.scenario).replacing(settings))
@@ -40,6 +40,6 @@ def _source(scenario: str) -> ScenarioSource:
     return ScenarioSource(scenario, Path(), "the stored scenario")
 
 
-def _share(found: Cycle) -> float:
-    background = found.utilization - found.flow_density
-    return found.flow_density / (1 - background)
+def _share(results: Cycle) -> float:
+    background = results.utilization - results.flow_density
+    return results.flow_density / (1 - background)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tailroom.reproduction.found import RunFound
+from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.auge_2006.residual import flow_names
 
 Events = NDArray[np.bool_]
@@ -30,7 +30,7 @@ class Synchronization:
         return (self.shared - self.by_chance) / room if room > 0 else 0.0
 
 
-def synchronization(run: RunFound, round_trip: int = 1) -> Synchronization | None:
+def synchronization(run: StoredRun, round_trip: int = 1) -> Synchronization | None:
     """Of a run that keeps its flows' series; `None` if no flow reduces its window.
 
     Args:
@@ -40,25 +40,25 @@ def synchronization(run: RunFound, round_trip: int = 1) -> Synchronization | Non
     return of_events([reductions(run, name) for name in flow_names(run)], round_trip)
 
 
-def shared(run: RunFound, round_trip: int = 1) -> float | None:
+def shared(run: StoredRun, round_trip: int = 1) -> float | None:
     """Part of the reductions that come within a round trip of another flow's."""
-    found = synchronization(run, round_trip)
-    return found.shared if found else None
+    reductions = synchronization(run, round_trip)
+    return reductions.shared if reductions else None
 
 
-def by_chance(run: RunFound, round_trip: int = 1) -> float | None:
+def by_chance(run: StoredRun, round_trip: int = 1) -> float | None:
     """What that would be, did flows reduce whatever the others do."""
-    found = synchronization(run, round_trip)
-    return found.by_chance if found else None
+    reductions = synchronization(run, round_trip)
+    return reductions.by_chance if reductions else None
 
 
-def excess(run: RunFound, round_trip: int = 1) -> float | None:
+def excess(run: StoredRun, round_trip: int = 1) -> float | None:
     """0 where only chance brings reductions together, 1 where each is shared."""
-    found = synchronization(run, round_trip)
-    return found.excess if found else None
+    reductions = synchronization(run, round_trip)
+    return reductions.excess if reductions else None
 
 
-def windows_before(run: RunFound, flow: str) -> NDArray[np.float64]:
+def windows_before(run: StoredRun, flow: str) -> NDArray[np.float64]:
     """A flow's window at the last sample before each of its reductions."""
     series = run.table("flow_series")
     series = series.filter(pc.field("flow") == flow)
@@ -67,7 +67,7 @@ def windows_before(run: RunFound, flow: str) -> NDArray[np.float64]:
     return before[reductions(run, flow)]
 
 
-def reductions(run: RunFound, flow: str) -> Events:
+def reductions(run: StoredRun, flow: str) -> Events:
     """When a flow reduces: where its slow-start threshold changes in the measured window."""
     series = run.table("flow_series")
     series = series.filter(pc.field("flow") == flow)

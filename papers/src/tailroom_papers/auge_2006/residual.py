@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from tailroom.reproduction.found import RunFound
+from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.auge_2006.setup import BACKGROUND, LINK, PACKET_BYTES
 
 
-def residual_share(run: RunFound) -> float:
+def residual_share(run: StoredRun) -> float:
     """Carried rate of all other flows over the residual capacity of the link."""
     summary = run.summary
     capacity_bps = summary["links"][LINK]["capacity_bps"]
@@ -15,7 +15,7 @@ def residual_share(run: RunFound) -> float:
     return sum(carried_bps.values()) / (float(capacity_bps) - background_bps)
 
 
-def carried(run: RunFound, group: str) -> float:
+def carried(run: StoredRun, group: str) -> float:
     """Bits per second of a group that the link takes, headers included."""
     summary = run.summary
     packets = at_link(run, group)
@@ -24,44 +24,44 @@ def carried(run: RunFound, group: str) -> float:
     return float(8 * PACKET_BYTES * taken / span_s)
 
 
-def at_link(run: RunFound, group: str) -> dict[str, Any]:
+def at_link(run: StoredRun, group: str) -> dict[str, Any]:
     """What the packets of a group meet at the link."""
-    found: dict[str, Any] = run.summary["groups"][group]["links"][LINK]
-    return found
+    link: dict[str, Any] = run.summary["groups"][group]["links"][LINK]
+    return link
 
 
-def background_drops(run: RunFound) -> float:
+def background_drops(run: StoredRun) -> float:
     """Packets of the background that are dropped."""
     return float(at_link(run, BACKGROUND)["drops_packets"])
 
 
-def background_loss(run: RunFound) -> float:
+def background_loss(run: StoredRun) -> float:
     """Loss of the background."""
     return float(at_link(run, BACKGROUND)["loss_fraction"] or 0.0)
 
 
-def background_delay_ms(run: RunFound) -> float:
+def background_delay_ms(run: StoredRun) -> float:
     """99th percentile of the queueing delay of background packets, in ms."""
     return 1e3 * float(at_link(run, BACKGROUND)["queue_delay_s_p99"])
 
 
-def flow_names(run: RunFound) -> list[str]:
+def flow_names(run: StoredRun) -> list[str]:
     """The flows under congestion control."""
     return [flow["name"] for flow in run.summary["flows"] if flow["congestion"]]
 
 
-def goodput_of(run: RunFound, group: str) -> float:
+def goodput_of(run: StoredRun, group: str) -> float:
     """Goodput of a group."""
     return float(run.summary["groups"][group]["goodput_bps"])
 
 
-def seconds_between_reductions(run: RunFound) -> float | None:
+def seconds_between_reductions(run: StoredRun) -> float | None:
     """Mean of the flows' own means, without those that reduce too seldom to tell."""
     means = [flow["seconds_between_reductions_mean"] for flow in run.summary["flows"]]
     known = [float(mean) for mean in means if mean is not None]
     return sum(known) / len(known) if known else None
 
 
-def timeouts(run: RunFound) -> float:
+def timeouts(run: StoredRun) -> float:
     """Of all flows together."""
     return float(sum(flow["timeouts"] or 0 for flow in run.summary["flows"]))

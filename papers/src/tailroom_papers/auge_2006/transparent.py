@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.models.queue_chains import mm1k
+from tailroom.models.numerics.queue_chains import mm1k
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction import pairs
@@ -19,7 +19,7 @@ from tailroom_papers.auge_2006 import background, setup
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Found, PointFound, RunFound
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 LIMIT = setup.LIMIT
 RATE = "flows.packets.source.rate"
@@ -77,14 +77,14 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def _load(point: "PointFound") -> float:
+def _load(point: "PointResults") -> float:
     return point.number(RATE) / LINK_MBPS
 
 
-def _at(found: "Found", load: float, buffer: int) -> "PointFound":
+def _at(results: "PartResults", load: float, buffer: int) -> "PointResults":
     return next(
         point
-        for point in found.study("packets").points
+        for point in results.study("packets").points
         if abs(_load(point) - load) < 1e-6 and background.buffer_of(point) == buffer
     )
 
@@ -94,19 +94,19 @@ def exact(load: float, buffer: int) -> float:
     return mm1k(log(load), buffer).loss
 
 
-def draw(found: "Found") -> Figure:
+def draw(results: "PartResults") -> Figure:
     """Loss over buffer, beside rho^n; and how nearly Poisson the packets of flows arrive."""
     figure = Figure(figsize=(10, 4.4), layout="constrained")
     style.title(figure, "The transparent regime: loss by buffer, and arrivals by time scale")
     left, right = figure.subplots(1, 2)
-    _draw_loss(left, found)
-    _draw_dispersion(right, found)
+    _draw_loss(left, results)
+    _draw_dispersion(right, results)
     return figure
 
 
-def _draw_loss(panel: "Axes", found: "Found") -> None:
+def _draw_loss(panel: "Axes", results: "PartResults") -> None:
     for load, look in zip(LOADS, style.marked_line_styles(), strict=False):
-        points = [_at(found, load, buffer) for buffer in BUFFERS]
+        points = [_at(results, load, buffer) for buffer in BUFFERS]
         marks = {**look, "linestyle": "none", "label": f"load {load:g}: simulation"}
         lossy = [point for point in points if point.mean(LOSS) > 0]
         background.draw_line(
@@ -123,13 +123,15 @@ def _draw_loss(panel: "Axes", found: "Found") -> None:
     panel.legend(fontsize="x-small")
 
 
-def _draw_dispersion(panel: "Axes", found: "Found") -> None:
-    for run, look in zip(_flows(found).runs, style.line_styles(), strict=False):
+def _draw_dispersion(panel: "Axes", results: "PartResults") -> None:
+    for run, look in zip(_flows(results).runs, style.line_styles(), strict=False):
         table = run.table("arrival_dispersion")
         milliseconds = [1e3 * scale_s for scale_s in table["scale_s"].to_pylist()]
         panel.plot(milliseconds, table["index"], label=f"seed {run.seed}", **look)
     panel.axhline(1, color="0.6", linewidth=0.9)
-    panel.axvline(1e3 * drain_s(_flows(found).runs[0]), **style.LIMIT_LINE, label="buffer empties")
+    panel.axvline(
+        1e3 * drain_s(_flows(results).runs[0]), **style.LIMIT_LINE, label="buffer empties"
+    )
     panel.set(xscale="log", yscale="log", xlabel="time scale (ms)")
     panel.set_ylabel("index of dispersion (Poisson: 1)")
     panel.set_title("dynamic TCP flows of 1 Mbit/s", fontsize="small")
@@ -139,17 +141,17 @@ def _draw_dispersion(panel: "Axes", found: "Found") -> None:
     panel.legend(fontsize="x-small")
 
 
-def _flows(found: "Found") -> "PointFound":
-    return found.study("flows").points[0]
+def _flows(results: "PartResults") -> "PointResults":
+    return results.study("flows").points[0]
 
 
-def drain_s(run: "RunFound") -> float:
+def drain_s(run: "StoredRun") -> float:
     """How long a full buffer takes to empty."""
     link = run.summary["links"][setup.LINK]
     return float(link["limit_ms"] / 1e3)
 
 
-def dispersion(run: "RunFound") -> float:
+def dispersion(run: "StoredRun") -> float:
     """Index of dispersion of the arrivals at the time scale in which the buffer empties."""
     table = run.table("arrival_dispersion")
     wanted = drain_s(run)
@@ -157,9 +159,9 @@ def dispersion(run: "RunFound") -> float:
     return float(min(rows, key=lambda row: abs(row[0] - wanted))[1])
 
 
-def _geometric(found: "Found") -> Judgement:
-    small, large = _at(found, 0.71, 20), _at(found, 0.9, 100)
-    doubled = pairs.ratio(_at(found, 0.9, 40), _at(found, 0.9, 20), LOSS)
+def _geometric(results: "PartResults") -> Judgement:
+    small, large = _at(results, 0.71, 20), _at(results, 0.9, 100)
+    doubled = pairs.ratio(_at(results, 0.9, 40), _at(results, 0.9, 20), LOSS)
     delay = large.interval(f"links.{setup.LINK}.queue_delay_s_p99")
     law = 0.71**20
     return Judgement(
@@ -188,16 +190,16 @@ def _geometric(found: "Found") -> Judgement:
                 "empties in 160 microseconds",
             ),
         ),
-        f"With 20 packets at 0.71 {shown(small.interval(LOSS))} is lost; M/M/1 with 20 places says "
-        f"{exact(0.71, 20):.2g}; the paper's rho^n = {law:.2g} leaves out the factor 1 - rho and "
-        f"is an upper bound. The printed 0.01 is a slip for 0.001. With 100 "
-        f"packets at 0.9 {shown(large.interval(LOSS))} is lost, and 99 % of packets wait less than "
+        f"With 20 packets at 0.71 {shown(small.interval(LOSS))} is lost; M/M/1 with 20 places "
+        f"gives {exact(0.71, 20):.2g}; the paper's rho^n = {law:.2g} leaves out the factor 1 - "
+        "rho and is an upper bound. The printed 0.01 is a slip for 0.001. With 100 packets at "
+        f"0.9 {shown(large.interval(LOSS))} is lost, and 99 % of packets wait less than "
         f"{1e6 * (delay.mean if delay else 0):.0f} microseconds.",
     )
 
 
-def _poisson(found: "Found") -> Judgement:
-    point = _flows(found)
+def _poisson(results: "PartResults") -> Judgement:
+    point = _flows(results)
     index = point.interval(dispersion)
     link = point.runs[0].summary["links"][setup.LINK]
     return Judgement(
@@ -224,9 +226,9 @@ def _poisson(found: "Found") -> Judgement:
             ),
         ),
         f"{link['flows_in_progress_mean']:,.0f} flows of 1 Mbit/s, on "
-        f"{link['capacity_bps'] / 1e9:g} Gbit/s: for as long as a packet may wait "
-        f"({1e3 * drain_s(point.runs[0]):.2f} ms) packets of one flow are "
-        "far apart, so that arrivals are those of independent flows.",
+        f"{link['capacity_bps'] / 1e9:g} Gbit/s: over the longest time that a packet may wait "
+        f"({1e3 * drain_s(point.runs[0]):.2f} ms), packets of one flow are far apart, so that "
+        "arrivals are like those of independent flows.",
     )
 
 
@@ -254,7 +256,7 @@ PART = Part(
         ),
     ),
     note=(
-        "A buffer of n packets counts the one being sent, so that M/M/1 has n places. The flows "
-        "are those of transparent.toml, Reno behind access links of 1 Mbit/s."
+        "A buffer of n packets includes the packet being sent, so M/M/1 has n places. The flows "
+        "are those of transparent.toml: Reno behind access links of 1 Mbit/s."
     ),
 )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailroom.plots import style
-from tailroom.reproduction.found import Metric, StudyFound
 from tailroom.reproduction.mean_curves import draw_means
+from tailroom.reproduction.part_results import Metric, StudyResults
 from tailroom_papers.barman_2004.settings import Reference, Setting
 from tailroom_papers.barman_2004.smallest_buffer import stays_from
 
@@ -42,7 +42,7 @@ def simulated_looks() -> Iterator[dict[str, Any]]:
 
 def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
     axes: "Axes",
-    study: StudyFound,
+    study: StudyResults,
     setting: Setting,
     metric: Metric,
     look: dict[str, Any],
@@ -82,7 +82,7 @@ def spread(low: float, high: float, count: int) -> list[float]:
     return [float(number) for number in np.geomspace(low, high, count)]
 
 
-def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
+def reaches(study: StudyResults, setting: Setting, level: float) -> float | None:
     """Returns the fraction of the buffer from which mean utilization stays at a level."""
     fractions = [setting.fraction(point) for point in study.points]
     return stays_from(fractions, [point.mean("utilization") for point in study.points], level)
@@ -94,7 +94,7 @@ def percent(fraction: float) -> str:
 
 
 def buffer(setting: Setting, fraction: float | None) -> str:
-    """In words: "4.1 % of 12,500 packets"; what `reaches` has found."""
+    """In words: "4.1 % of 12,500 packets"; the result of `reaches`."""
     if fraction is None:
         return "no buffer looked at"
     return f"{percent(fraction)} of {setting.full_packets:,} packets"

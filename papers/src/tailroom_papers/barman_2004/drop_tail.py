@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found
 from tailroom.reproduction.paper import Study
+from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.barman_2004 import curves
 from tailroom_papers.barman_2004.predictions import MODELS, curve
 from tailroom_papers.barman_2004.settings import Setting
@@ -46,7 +46,7 @@ def studies(
     return of
 
 
-def draw(setting: Setting, found: Found) -> Figure:
+def draw(setting: Setting, results: PartResults) -> Figure:
     """Utilization as in the paper, the same over a logarithmic buffer, and loss."""
     figure = Figure(figsize=(8.6, 9.6), layout="constrained")
     paper, small, loss = figure.subplots(3, 1)
@@ -55,19 +55,21 @@ def draw(setting: Setting, found: Found) -> Figure:
         f"Figure {setting.figure}: 10 HighSpeed flows, DropTail, {setting.link}. "
         "Bands are 95 % confidence intervals",
     )
-    study = found.study("highspeed")
+    study = results.study("highspeed")
     least = min(setting.fraction(point) for point in study.points)
     fractions = curves.spread(least, 1.0, 36)
     said = {model: curve(study, model, setting, fractions) for model in MODELS}
     for panel in (paper, small):
-        _utilization(panel, setting, found, only=("highspeed",) if panel is paper else tuple(SHOWN))
+        _utilization(
+            panel, setting, results, only=("highspeed",) if panel is paper else tuple(SHOWN)
+        )
         for look, (model, label) in zip(curves.model_looks(), MODELS.items(), strict=True):
             panel.plot(
                 fractions, [100 * prediction[0] for prediction in said[model]], label=label, **look
             )
     paper.set_xlim(0, 1.02)
     small.set_xscale("log")
-    _loss(loss, setting, found)
+    _loss(loss, setting, results)
     for look, (model, label) in zip(curves.model_looks(), MODELS.items(), strict=True):
         losses = [
             prediction[1] if prediction[1] > FLOOR else float("nan") for prediction in said[model]
@@ -81,11 +83,11 @@ def draw(setting: Setting, found: Found) -> Figure:
 
 
 def _utilization(
-    panel: "Axes", setting: Setting, found: Found, only: tuple[str, ...] = tuple(SHOWN)
+    panel: "Axes", setting: Setting, results: PartResults, only: tuple[str, ...] = tuple(SHOWN)
 ) -> None:
     for look, (name, label) in zip(curves.simulated_looks(), SHOWN.items(), strict=False):
-        if name in found.studies and name in only:
-            study = found.study(name)
+        if name in results.studies and name in only:
+            study = results.study(name)
             curves.measured(panel, study, setting, "utilization", look, label, 100)
     curves.ns2_points(panel, setting.ns2(), "utilization", 100)
     curves.ns2_variant_points(panel, setting.ns2_with_variants(), "utilization", 100)
@@ -93,10 +95,10 @@ def _utilization(
     panel.set_ylabel("utilization (%)")
 
 
-def _loss(panel: "Axes", setting: Setting, found: Found) -> None:
+def _loss(panel: "Axes", setting: Setting, results: PartResults) -> None:
     for look, (name, label) in zip(curves.simulated_looks(), SHOWN.items(), strict=False):
-        if name in found.studies:
-            study = found.study(name)
+        if name in results.studies:
+            study = results.study(name)
             curves.measured(panel, study, setting, "loss_fraction", look, label)
     curves.ns2_points(panel, setting.ns2(), "loss", 1)
     panel.axhline(LOW_P, label="p_l", **style.LIMIT_LINE)

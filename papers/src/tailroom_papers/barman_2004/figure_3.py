@@ -7,8 +7,8 @@ from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.reproduction import claim, pairs
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import curves, drop_tail, predictions
 from tailroom_papers.barman_2004.drop_tail import LOW_P
@@ -54,24 +54,24 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def at(found: Found, fraction: float, study: str = "highspeed") -> PointFound:
+def at(results: PartResults, fraction: float, study: str = "highspeed") -> PointResults:
     """A point of a study."""
-    return FIGURE_3.at(found.study(study), fraction)
+    return FIGURE_3.at(results.study(study), fraction)
 
 
-def utilization(found: Found, fraction: float) -> Interval | None:
+def utilization(results: PartResults, fraction: float) -> Interval | None:
     """Simulated."""
-    return at(found, fraction).interval("utilization")
+    return at(results, fraction).interval("utilization")
 
 
-def ten_percent(found: Found) -> Judgement:
+def ten_percent(results: PartResults) -> Judgement:
     """More than 90 % at 10 %."""
-    said = predictions.utilization(at(found, TENTH), PAPERS_MODEL)
-    here = curves.reaches(found.study("highspeed"), FIGURE_3, 0.9)
+    said = predictions.utilization(at(results, TENTH), PAPERS_MODEL)
+    here = curves.reaches(results.study("highspeed"), FIGURE_3, 0.9)
     return Judgement(
         (
             claim.above(
-                "utilization at 10 %, simulated", utilization(found, TENTH), 0.9, percent=True
+                "utilization at 10 %, simulated", utilization(results, TENTH), 0.9, percent=True
             ),
             claim.is_true(
                 "utilization at 10 %, model", "above 90 %", said > 0.9, said, percent=True
@@ -82,12 +82,12 @@ def ten_percent(found: Found) -> Judgement:
     )
 
 
-def twenty_percent(found: Found) -> Judgement:
+def twenty_percent(results: PartResults) -> Judgement:
     """Almost 98 % at 20 %."""
-    twenty = at(found, 0.2)
-    gain = pairs.difference(twenty, at(found, TENTH), "utilization")
+    twenty = at(results, 0.2)
+    gain = pairs.difference(twenty, at(results, TENTH), "utilization")
     said = predictions.utilization(twenty, "sawtooth")
-    here = curves.reaches(found.study("highspeed"), FIGURE_3, 0.98)
+    here = curves.reaches(results.study("highspeed"), FIGURE_3, 0.98)
     return Judgement(
         (
             claim.above(
@@ -111,13 +111,13 @@ def twenty_percent(found: Found) -> Judgement:
     )
 
 
-def small_buffers(found: Found) -> Judgement:
+def small_buffers(results: PartResults) -> Judgement:
     """A drastic fall below 10 %, from many packet drops."""
-    tenth, tiny, paced = at(found, TENTH), at(found, TINY), at(found, TINY, "paced")
+    tenth, tiny, paced = at(results, TENTH), at(results, TINY), at(results, TINY, "paced")
     more = pairs.ratio(tiny, tenth, "loss_fraction")
-    half = curves.reaches(found.study("highspeed"), FIGURE_3, 0.5)
-    most = curves.reaches(found.study("highspeed"), FIGURE_3, 0.85)
-    fall = pairs.difference(tenth, at(found, 0.05), "utilization")
+    half = curves.reaches(results.study("highspeed"), FIGURE_3, 0.5)
+    most = curves.reaches(results.study("highspeed"), FIGURE_3, 0.85)
+    fall = pairs.difference(tenth, at(results, 0.05), "utilization")
     return Judgement(
         (
             claim.below(
@@ -139,18 +139,18 @@ def small_buffers(found: Found) -> Judgement:
             ),
         ),
         f"Utilization passes 85 % at {curves.buffer(FIGURE_3, most)} and 50 % at "
-        f"{curves.buffer(FIGURE_3, half)}. What bursts have to do with it: windows leave in "
-        f"trains at the link's rate, which overflow a small buffer before the link is full. With "
-        f"paced senders, which have no trains, utilization at 1 % is "
+        f"{curves.buffer(FIGURE_3, half)}. Bursts contribute to this: windows leave in trains at "
+        "the link's rate, which overflow a small buffer before the link is full. With paced "
+        "senders, which send no trains, utilization at 1 % is "
         f"{100 * paced.mean('utilization'):.1f} % with a loss of "
         f"{paced.mean('loss_fraction'):.1e}, in place of {100 * tiny.mean('utilization'):.1f} % "
         f"with {tiny.mean('loss_fraction'):.1e}.",
     )
 
 
-def loss_is_low_p(found: Found) -> Judgement:
+def loss_is_low_p(results: PartResults) -> Judgement:
     """Loss mostly equal to p_l."""
-    points = found.study("highspeed").points
+    points = results.study("highspeed").points
     near = [LOW_P / 2 <= point.mean("loss_fraction") <= 2 * LOW_P for point in points]
     share = sum(near) / len(near)
     where = [
@@ -158,7 +158,7 @@ def loss_is_low_p(found: Found) -> Judgement:
         for point, is_near in zip(points, near, strict=True)
         if is_near
     ]
-    tenth = at(found, TENTH)
+    tenth = at(results, TENTH)
     link_packets_per_s, rtt_s, flows = 125_000, 0.12, 10
     return Judgement(
         (
@@ -178,21 +178,21 @@ def loss_is_low_p(found: Found) -> Judgement:
             ),
         ),
         f"Loss is {tenth.mean('loss_fraction'):.1e} at 10 %; it is about p_l with buffers of "
-        f"{', '.join(where) or 'no size looked at'}. A full link cannot lose p_l: a window is then "
-        f"{LOW_WINDOW:g} packets, and ten flows carry "
+        f"{', '.join(where) or 'no size looked at'}. A full link cannot have the loss p_l: a "
+        f"window is then {LOW_WINDOW:g} packets, and ten flows carry "
         f"{100 * flows * LOW_WINDOW / rtt_s / link_packets_per_s:.1f} % of the link.",
     )
 
 
-def model_is_close(found: Found) -> Judgement:
+def model_is_close(results: PartResults) -> Judgement:
     """Simulation and the model quite close."""
     checks = []
     for fraction in (TINY, 0.05, TENTH, 0.2, 1.0):
         what = f"model minus simulation at {100 * fraction:g} %"
-        checks.append(predictions.is_close(what, at(found, fraction), PAPERS_MODEL))
-    points = found.study("highspeed").points
+        checks.append(predictions.is_close(what, at(results, fraction), PAPERS_MODEL))
+    points = results.study("highspeed").points
     apart = [predictions.error(point, PAPERS_MODEL).low for point in points]
-    sawtooth = predictions.error(at(found, TENTH), "sawtooth").mean
+    sawtooth = predictions.error(at(results, TENTH), "sawtooth").mean
     return Judgement(
         tuple(checks),
         f"The fixed point, solved exactly, lies above the interval of the simulation at "
@@ -203,11 +203,11 @@ def model_is_close(found: Found) -> Judgement:
     )
 
 
-def why_apart(found: Found) -> Judgement:
+def why_apart(results: PartResults) -> Judgement:
     """The discrepancy arises from M/M/1/K and from the simplified throughput."""
     points = [
         point
-        for point in found.study("highspeed").points
+        for point in results.study("highspeed").points
         if FIGURE_3.fraction(point) >= MODELLED_FROM - 1e-9
     ]
     apart = {
@@ -216,7 +216,7 @@ def why_apart(found: Found) -> Judgement:
     }
     corrected = predictions.mean_distance(points, predictions.with_both_corrections)
     removed = 1 - corrected / apart[MODELS[PAPERS_MODEL]]
-    together = at(found, TENTH).mean("loss_synchronization")
+    together = at(results, TENTH).mean("loss_synchronization")
     best = min(apart, key=apart.__getitem__)
     return Judgement(
         (
@@ -237,9 +237,9 @@ def why_apart(found: Found) -> Judgement:
     )
 
 
-def unique(found: Found) -> Judgement:
+def unique(results: PartResults) -> Judgement:
     """Uniqueness of the fixed point depends on the buffer."""
-    solved = [solutions(predictions.link_of(point)) for point in found.study("highspeed").points]
+    solved = [solutions(predictions.link_of(point)) for point in results.study("highspeed").points]
     several = sum(solution.crossings != 1 for solution in solved)
     diverge = sum(abs(solution.slope) > 1 for solution in solved)
     steepest = min(solution.slope for solution in solved)
@@ -249,19 +249,18 @@ def unique(found: Found) -> Judgement:
                 "buffers at which Eq. 5 has not exactly one solution", "some", several > 0, several
             ),
         ),
-        "What the flows send falls with the load at "
-        f"{sum(solution.falls for solution in solved)} of "
-        f"{len(solved)} buffers, so it meets the load once. What depends on the buffer is whether "
-        f"plain iteration finds it: the slope there is steeper than -1 at {diverge} of "
-        f"{len(solved)} buffers (down to {steepest:.3g}).",
+        f"What the flows send falls with the load at {sum(solution.falls for solution in solved)} "
+        f"of {len(solved)} buffers, so it meets the load once. Only the convergence of plain "
+        "iteration depends on the buffer: the slope at the solution is steeper than -1 at "
+        f"{diverge} of {len(solved)} buffers (down to {steepest:.3g}).",
     )
 
 
-def standard_tcp(found: Found) -> Judgement:
+def standard_tcp(results: PartResults) -> Judgement:
     """Small buffers reduce HighSpeed TCP to standard TCP."""
     checks, ratios = [], []
     for fraction in (SMALLEST, TINY):
-        highspeed, reno = at(found, fraction), at(found, fraction, "reno")
+        highspeed, reno = at(results, fraction), at(results, fraction, "reno")
         where = f"at {100 * fraction:g} %"
         ratio = pairs.ratio(highspeed, reno, "utilization")
         ratios.append(claim.shown(ratio))
@@ -276,9 +275,9 @@ def standard_tcp(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"HighSpeed TCP is standard TCP up to a window of {LOW_WINDOW:g} packets. Windows are "
-        f"{at(found, SMALLEST).mean(WINDOW):.0f} packets with a buffer of 0.1 % and "
-        f"{at(found, TINY).mean(WINDOW):.0f} with 1 %; HighSpeed flows carry {ratios[0]} and "
-        f"{ratios[1]} times what Reno flows do.",
+        f"{at(results, SMALLEST).mean(WINDOW):.0f} packets with a buffer of 0.1 % and "
+        f"{at(results, TINY).mean(WINDOW):.0f} with 1 %; HighSpeed flows carry {ratios[0]} and "
+        f"{ratios[1]} times the throughput of Reno flows.",
     )
 
 
@@ -338,10 +337,10 @@ PART = Part(
     studies,
     partial(drop_tail.draw, FIGURE_3),
     CLAIMS,
-    "Fractions are of the paper's 12,500 packets; its buffer of B packets is ours of B - 1, as "
-    "ns-2 counts the packet being sent. The paper gives neither duration nor start times: flows "
-    "start at random within 10 s, and the full form measures from 60 to 160 s. The paper's curves "
-    "are not in its text; what stands beside ours is ns-2 on the same set-up. The models are "
-    "solved exactly, with the corrections of the paper's Eqs. 3 to 5 that "
+    "Fractions refer to the paper's 12,500 packets; its buffer of B packets is a limit of B - 1 "
+    "here, as ns-2 counts the packet being sent. The paper gives neither duration nor start "
+    "times: flows start at random within 10 s, and the full form measures from 60 to 160 s. The "
+    "paper's curves are not in its text; the reference curves are ns-2 on the same set-up. The "
+    "models are solved exactly, with the corrections of the paper's Eqs. 3 to 5 that "
     "docs/models/window-laws.md lists.",
 )

@@ -7,8 +7,8 @@ from itertools import pairwise
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, StudyFound
 from tailroom.reproduction.paper import Part
+from tailroom.reproduction.part_results import PartResults, StudyResults
 from tailroom_papers.barman_2004 import curves, drop_tail
 from tailroom_papers.barman_2004.settings import FIGURE_4
 
@@ -31,9 +31,9 @@ def paced_fractions(form: Form) -> Sequence[float]:
     return form.of((0.01,), (0.01,), (0.01, 0.02, 0.05, TENTH, 0.2))
 
 
-def similar_trends(found: Found) -> Judgement:
+def similar_trends(results: PartResults) -> Judgement:
     """Similar trends as in Figure 3."""
-    study = found.study("highspeed")
+    study = results.study("highspeed")
     tiny, tenth, full = (FIGURE_4.at(study, fraction) for fraction in (0.01, TENTH, 1.0))
     half, most = (curves.reaches(study, FIGURE_4, level) for level in (0.5, 0.9))
     return Judgement(
@@ -56,10 +56,10 @@ def similar_trends(found: Found) -> Judgement:
     )
 
 
-def _grows(study: StudyFound) -> bool | None:
+def _grows(study: StudyResults) -> bool | None:
     """Whether no step to a larger buffer loses half a point; `None` if intervals do not tell."""
-    found = [point.interval("utilization") for point in study.points]
-    steps = [(interval, other) for interval, other in pairwise(found) if interval and other]
+    intervals = [point.interval("utilization") for point in study.points]
+    steps = [(interval, other) for interval, other in pairwise(intervals) if interval and other]
     if any(other.high < interval.low - 0.005 for interval, other in steps):
         return False
     return True if all(other.mean >= interval.mean - 0.005 for interval, other in steps) else None

@@ -10,8 +10,8 @@ from tailroom.plots import style
 from tailroom.reproduction import claim, pairs
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, RunFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, StoredRun
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.two_flows import FAIR, FAIR_WORDS, JAIN, OVER, UNDER
 
@@ -35,9 +35,9 @@ def studies_6(form: Form) -> Sequence[Study]:
     return [two_flows.study("two", [UNDER, OVER], form)]
 
 
-def draw(figure_name: str, limit: str, found: Found) -> Figure:
+def draw(figure_name: str, limit: str, results: PartResults) -> Figure:
     """Windows above, the queue below; the first seed's run."""
-    point = two_flows.at(found, limit)
+    point = two_flows.at(results, limit)
     run = point.runs[0]
     figure = Figure(figsize=(8.6, 5.4), layout="constrained")
     windows, queue = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
@@ -61,7 +61,7 @@ def draw(figure_name: str, limit: str, found: Found) -> Figure:
     return figure
 
 
-def _draw_windows(panel: "Axes", run: RunFound) -> None:
+def _draw_windows(panel: "Axes", run: StoredRun) -> None:
     series = run.table("flow_series")
     flows = [flow["name"] for flow in run.summary["flows"]]
     looks = style.line_styles()
@@ -71,9 +71,9 @@ def _draw_windows(panel: "Axes", run: RunFound) -> None:
     panel.set_ylabel("congestion window (packets)")
 
 
-def due_to_rtts(found: Found) -> Judgement:
+def due_to_rtts(results: PartResults) -> Judgement:
     """Unfairness due to the RTTs."""
-    two, equal = two_flows.at(found, UNDER), two_flows.at(found, UNDER, "equal")
+    two, equal = two_flows.at(results, UNDER), two_flows.at(results, UNDER, "equal")
     return Judgement(
         (
             claim.below(
@@ -85,15 +85,15 @@ def due_to_rtts(found: Found) -> Judgement:
             claim.above("Jain's index, both RTTs 60 ms", equal.interval(JAIN), FAIR, FAIR_WORDS),
         ),
         f"The flow with half the RTT gets {two_flows.typical_ratio(two):.3g} times as much; flows "
-        "that lose together and differ in RTT only come to rest at "
-        f"{two.mean(two_flows.expected_ratio):.3g} : 1 by HighSpeed's response function. "
-        f"With equal RTTs Jain's index is {equal.mean(JAIN):.3f}.",
+        "that always lose together and differ only in RTT converge to "
+        f"{two.mean(two_flows.expected_ratio):.3g} : 1 by HighSpeed's response function. With "
+        f"equal RTTs Jain's index is {equal.mean(JAIN):.3f}.",
     )
 
 
-def larger_is_fairer(found: Found) -> Judgement:
+def larger_is_fairer(results: PartResults) -> Judgement:
     """A larger buffer reduces the unfairness."""
-    under, over = two_flows.at(found, UNDER), two_flows.at(found, OVER)
+    under, over = two_flows.at(results, UNDER), two_flows.at(results, OVER)
     ratios = [two_flows.typical_ratio(point) for point in (under, over)]
     expected = [point.mean(two_flows.expected_ratio) for point in (under, over)]
     return Judgement(
@@ -112,9 +112,9 @@ def larger_is_fairer(found: Found) -> Judgement:
             ),
         ),
         f"The 40 ms flow gets {ratios[0]:.3g} times as much as the 80 ms flow under-buffered and "
-        f"{ratios[1]:.3g} times over-buffered: the wait in the queue belongs to both RTTs and "
-        f"brings them nearer to one another. Flows that lose together come to rest at "
-        f"{expected[0]:.3g} : 1 and {expected[1]:.3g} : 1 with the waits measured.",
+        f"{ratios[1]:.3g} times over-buffered: queueing delay is part of both RTTs and makes them "
+        f"more similar. Flows that always lose together converge to {expected[0]:.3g} : 1 and "
+        f"{expected[1]:.3g} : 1 with the measured queueing delays.",
     )
 
 
@@ -133,8 +133,8 @@ PART_5 = Part(
         ),
     ),
     "The paper prints neither the RTTs (one is almost twice the other) nor the buffers: 40 and "
-    "80 ms, and 500 and 10,000 packets are ns-2's in the rows that we compare with. Numbers are of "
-    "the second half of the runs; the picture shows the first 200 s of one.",
+    "80 ms, and 500 and 10,000 packets are ns-2's in the rows that we compare with. Numbers are "
+    "measured in the second half of the runs; the picture shows the first 200 s of one run.",
 )
 PART_6 = Part(
     "6",

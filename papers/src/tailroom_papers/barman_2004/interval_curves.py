@@ -11,7 +11,7 @@ from tailroom_papers.reference import ns2
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.found import Metric, PointFound
+    from tailroom.reproduction.part_results import Metric, PointResults
 
 BUFFER_LABEL = "buffer (% of 12,500 packets)"
 
@@ -19,7 +19,7 @@ BUFFER_LABEL = "buffer (% of 12,500 packets)"
 def draw_curve(  # noqa: PLR0913 - each says one thing about a curve
     axes: "Axes",
     fractions: Sequence[float],
-    points: "Sequence[PointFound]",
+    points: "Sequence[PointResults]",
     metric: "Metric",
     look: dict[str, Any],
     *,

@@ -8,9 +8,9 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound
 from tailroom.reproduction.pairs import ratio
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004.curves import NS2_LOOK
 from tailroom_papers.barman_2004.further_network import (
@@ -77,57 +77,59 @@ def _study(control: str, form: Form) -> Study:
     return over_buffers(control, form, fractions(form), **changes)
 
 
-def _points(found: Found, control: str) -> list[PointFound]:
-    return [FIGURE_3.at(found.study(control), fraction) for fraction in fractions(found.form)]
+def _points(results: PartResults, control: str) -> list[PointResults]:
+    return [FIGURE_3.at(results.study(control), fraction) for fraction in fractions(results.form)]
 
 
-def smallest(found: Found, control: str, target: float) -> Interval | None:
+def smallest(results: PartResults, control: str, target: float) -> Interval | None:
     """The smallest buffer with which a control keeps the link at a target, as a fraction."""
-    return smallest_fraction(fractions(found.form), _points(found, control), UTILIZATION, target)
+    return smallest_fraction(
+        fractions(results.form), _points(results, control), UTILIZATION, target
+    )
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """Utilization and mean queueing delay over the buffer, and the smallest buffers."""
-    over, tried = fractions(found.form), controls(found.form)
+    over, tried = fractions(results.form), controls(results.form)
     figure = Figure(figsize=(11.4, 5.2), layout="constrained")
     style.title(
         figure,
         "Ten flows of each congestion control on Figure 3's network "
-        f"(mean of {seeds(found.form)} runs, 95 % bands)",
+        f"(mean of {seeds(results.form)} runs, 95 % bands)",
     )
     left, middle, right = figure.subplots(1, 3)
     for control, look in zip(tried, style.marked_line_styles(), strict=False):
-        points, name = _points(found, control), NAMES[control]
+        points, name = _points(results, control), NAMES[control]
         draw_curve(left, over, points, UTILIZATION, look, label=name, scale=100, lines=len(tried))
         draw_curve(middle, over, points, QUEUE_DELAY, look, label=name, scale=1e3, lines=len(tried))
-    _draw_ns2(left, found)
+    _draw_ns2(left, results)
     finish_utilization(left, over, "Utilization")
     finish(middle, over, "mean queueing delay (ms)", "Queueing delay")
     middle.set_yscale("log")
     middle.yaxis.set_major_formatter(plain_ticks)
     legend_below(left)
-    _draw_smallest(right, found)
+    _draw_smallest(right, results)
     return figure
 
 
-def _draw_ns2(panel: "Axes", found: Found) -> None:
+def _draw_ns2(panel: "Axes", results: PartResults) -> None:
     """ns-2's results of HighSpeed and Reno (60 to 160 s) at the drawn buffers."""
     variations = {"highspeed": "", "reno": "sack_reno_instead"}
-    for control in (variation for variation in variations if variation in controls(found.form)):
+    for control in (variation for variation in variations if variation in controls(results.form)):
         rows = {
             100 * fraction: 100 * utilization
-            for fraction in fractions(found.form)
+            for fraction in fractions(results.form)
             if (utilization := ns2_utilization(fraction, variations[control])) is not None
         }
         look = {**NS2_LOOK, "marker": "*" if control == "highspeed" else "X"}
         panel.plot(list(rows), list(rows.values()), label=f"{NAMES[control]}, ns-2", **look)
 
 
-def _draw_smallest(panel: "Axes", found: Found) -> None:
+def _draw_smallest(panel: "Axes", results: PartResults) -> None:
     """A row for each control, a mark for each target."""
-    tried = controls(found.form)
+    tried = controls(results.form)
     for target, marker, face, aside in ((0.9, "o", "white", -0.13), (0.98, "s", "black", 0.13)):
-        needed = [smallest(found, control, target) for control in tried]
+        needed = [smallest(results, control, target) for control in tried]
         rows = [(place, interval) for place, interval in enumerate(needed) if interval is not None]
         mean = [100 * interval.mean for _, interval in rows]
         half = [100 * interval.half_width for _, interval in rows]
@@ -139,14 +141,14 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
             label=f"for {100 * target:.0f} %",
         )  # fmt: skip
     panel.set_xscale("log")
-    finish(panel, fractions(found.form), "", "Smallest buffer (interpolated)")
+    finish(panel, fractions(results.form), "", "Smallest buffer (interpolated)")
     panel.set_yticks(range(len(tried)), [NAMES[control] for control in tried])
     panel.set_ylim(len(tried) - 0.5, -0.5)
     legend_below(panel)
 
 
-def _judge_fast(found: Found) -> Judgement:
-    study = found.study("fast")
+def _judge_fast(results: PartResults) -> Judgement:
+    study = results.study("fast")
     small, fifth, full = (FIGURE_3.at(study, fraction) for fraction in (0.05, 0.2, 1.0))
     grown = ratio(full, fifth, QUEUE_DELAY)
     checks = [
@@ -157,8 +159,8 @@ def _judge_fast(found: Found) -> Judgement:
         ),
     ]
     others = []
-    for control in (kind for kind in LOSS_BASED if kind in controls(found.form)):
-        other = found.study(control)
+    for control in (kind for kind in LOSS_BASED if kind in controls(results.form)):
+        other = results.study(control)
         times_longer = ratio(FIGURE_3.at(other, 1.0), FIGURE_3.at(other, 0.2), QUEUE_DELAY)
         checks.append(
             above(f"the same, {NAMES[control]}", times_longer, 2.0, "grows with it (above 2)")
@@ -175,14 +177,14 @@ def _judge_fast(found: Found) -> Judgement:
     return Judgement(tuple(checks), why)
 
 
-def _judge_tenth(found: Found) -> Judgement:
+def _judge_tenth(results: PartResults) -> Judgement:
     checks: list[Check] = []
     texts = []
-    for control in controls(found.form):
-        needed = [smallest(found, control, target) for target in TARGETS]
-        said = " / ".join(_percent(interval, fractions(found.form)[0]) for interval in needed)
+    for control in controls(results.form):
+        needed = [smallest(results, control, target) for target in TARGETS]
+        said = " / ".join(_percent(interval, fractions(results.form)[0]) for interval in needed)
         texts.append(f"{NAMES[control]} {said}")
-        tenth = FIGURE_3.at(found.study(control), 0.1).interval(UTILIZATION)
+        tenth = FIGURE_3.at(results.study(control), 0.1).interval(UTILIZATION)
         checks.append(above(f"{NAMES[control]}, buffer 10 %", tenth, 0.9, percent=True))
     why = f"Smallest buffers for 90 / 98 % (% of 12,500 packets): {'; '.join(texts)}."
     return Judgement(tuple(checks), why)
@@ -218,9 +220,9 @@ PART = Part(
         ),
     ),
     "Figure 3 with another congestion control, everything else as it is, with the parameters of "
-    "the RFCs and papers (FAST: alpha = 100 packets, gamma = 0.5). The smallest buffer is that "
-    "from which on utilization stays at the target, interpolated between the buffers tried on "
-    "their logarithm, run by run. The bounds are ours: the paper asks the question and gives no "
-    "numbers. Reno is in the full form only, with 600 s of which the last 400 "
-    "are measured: its windows grow by one packet a round trip.",
+    "the RFCs and papers (FAST: alpha = 100 packets, gamma = 0.5). The smallest buffer is the "
+    "one from which on utilization stays above the bound, interpolated per run between the "
+    "tested buffers on a logarithmic scale. The bounds are ours, because the paper asks the "
+    "question without numbers. Only the full form has Reno, with 600 s of which the last 400 s "
+    "are measured, because its windows grow by one packet per round trip.",
 )

@@ -9,9 +9,9 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction.claim import Claim, Judgement, above, below, shown
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound
 from tailroom.reproduction.pairs import ratio
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
@@ -100,50 +100,55 @@ def _short_alone(form: Form) -> Scenario:
     return cast("Scenario", whole)
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """Utilization, losses, queueing delays, and completion times."""
     figure = Figure(figsize=(9.6, 8.4), layout="constrained")
     style.title(
         figure,
         "Ten HighSpeed flows on Figure 3's network beside short flows, or beside constant-rate "
-        f"flows, of a tenth of the link (mean of {seeds(found.form)} runs, 95 % bands)",
+        f"flows, of a tenth of the link (mean of {seeds(results.form)} runs, 95 % bands)",
     )
     (utilization, loss), (delay, completion) = figure.subplots(2, 2)
-    _draw_utilization(utilization, found)
-    _draw_of_groups(loss, found, LOSS, scale=100, label="loss (%)", title="Packets lost")
+    _draw_utilization(utilization, results)
+    _draw_of_groups(loss, results, LOSS, scale=100, label="loss (%)", title="Packets lost")
     loss.set_yscale("log")
     loss.yaxis.set_major_formatter(plain_ticks)
     _draw_of_groups(
-        delay, found, DELAY_P99, scale=1e3, label="p99 queueing delay (ms)", title="Queueing delay"
+        delay,
+        results,
+        DELAY_P99,
+        scale=1e3,
+        label="p99 queueing delay (ms)",
+        title="Queueing delay",
     )
-    _draw_completion(completion, found)
+    _draw_completion(completion, results)
     for panel in (utilization, loss, delay, completion):
         legend_below(panel)
     return figure
 
 
-def _points(found: Found, study: str) -> list[PointFound]:
-    return [FIGURE_3.at(found.study(study), fraction) for fraction in fractions(found.form)]
+def _points(results: PartResults, study: str) -> list[PointResults]:
+    return [FIGURE_3.at(results.study(study), fraction) for fraction in fractions(results.form)]
 
 
-def _draw_utilization(panel: "Axes", found: Found) -> None:
-    over = fractions(found.form)
+def _draw_utilization(panel: "Axes", results: PartResults) -> None:
+    over = fractions(results.form)
     names = {
         ALONE: "HighSpeed alone",
         SHORT: "beside short flows",
         CONSTANT: "beside constant-rate flows",
     }
     for (study, label), look in zip(names.items(), style.marked_line_styles(), strict=False):
-        draw_curve(panel, over, _points(found, study), UTILIZATION, look, label=label, scale=100)
+        draw_curve(panel, over, _points(results, study), UTILIZATION, look, label=label, scale=100)
     draw_stated(panel, 90, "the paper at 10 %: 90 %")
     finish_utilization(panel, over, "Utilization of the link")
 
 
 def _draw_of_groups(  # noqa: PLR0913 - each says one thing about a panel
-    panel: "Axes", found: Found, metric: str, *, scale: float, label: str, title: str
+    panel: "Axes", results: PartResults, metric: str, *, scale: float, label: str, title: str
 ) -> None:
     """A metric of either traffic, and of the HighSpeed flows alone."""
-    over = fractions(found.form)
+    over = fractions(results.form)
     names = {
         (ALONE, "hstcp"): "HighSpeed alone",
         (SHORT, "short"): "short flows",
@@ -151,27 +156,28 @@ def _draw_of_groups(  # noqa: PLR0913 - each says one thing about a panel
     }
     for (who, text), look in zip(names.items(), style.marked_line_styles(), strict=False):
         study, group = who
-        points = _points(found, study)
+        points = _points(results, study)
         draw_curve(panel, over, points, metric.format(group), look, label=text, scale=scale)
     finish(panel, over, label, title)
 
 
-def _draw_completion(panel: "Axes", found: Found) -> None:
-    over = fractions(found.form)
+def _draw_completion(panel: "Axes", results: PartResults) -> None:
+    over = fractions(results.form)
     lines = {"mean": COMPLETION, "p99": COMPLETION_P99}
     for (name, metric), look in zip(lines.items(), style.marked_line_styles(), strict=False):
-        draw_curve(panel, over, _points(found, SHORT), metric, look, label=name)
-        alone = found.study(SHORT_ALONE).points[0].mean(metric)
+        draw_curve(panel, over, _points(results, SHORT), metric, look, label=name)
+        alone = results.study(SHORT_ALONE).points[0].mean(metric)
         panel.axhline(alone, color=look["color"], linestyle=":", linewidth=1.1,
                       label=f"{name}, short flows alone")  # fmt: skip
     panel.set_ylim(bottom=0)
     finish(panel, over, "completion time (s)", "Short flows")
 
 
-def _judge_short(found: Found) -> Judgement:
-    alone = found.study(SHORT_ALONE).points[0]
+def _judge_short(results: PartResults) -> Judgement:
+    alone = results.study(SHORT_ALONE).points[0]
     points = {
-        fraction: FIGURE_3.at(found.study(SHORT), fraction) for fraction in fractions(found.form)
+        fraction: FIGURE_3.at(results.study(SHORT), fraction)
+        for fraction in fractions(results.form)
     }
     slower = {fraction: ratio(point, alone, COMPLETION) for fraction, point in points.items()}
     checks = (
@@ -191,9 +197,10 @@ def _judge_short(found: Found) -> Judgement:
     return Judgement(checks, why)
 
 
-def _judge_constant(found: Found) -> Judgement:
+def _judge_constant(results: PartResults) -> Judgement:
     points = {
-        fraction: FIGURE_3.at(found.study(CONSTANT), fraction) for fraction in fractions(found.form)
+        fraction: FIGURE_3.at(results.study(CONSTANT), fraction)
+        for fraction in fractions(results.form)
     }
     loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
     checks = [
@@ -210,9 +217,9 @@ def _judge_constant(found: Found) -> Judgement:
         above("p99 queueing delay, 100 % over 10 %", longer, 5, "grows with it (above 5)")
     )
     why = (
-        f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)} and "
-        f"1 % of their packets wait longer than {1e3 * points[0.1].mean(delay):.1f} ms; with "
-        f"100 % it is {shown(points[1.0].interval(loss), percent=True)} and "
+        f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)}, and "
+        f"1 % of their packets wait longer than {1e3 * points[0.1].mean(delay):.1f} ms; with 100 "
+        f"% the values are {shown(points[1.0].interval(loss), percent=True)} and "
         f"{1e3 * points[1.0].mean(delay):.0f} ms."
     )
     return Judgement(tuple(checks), why)

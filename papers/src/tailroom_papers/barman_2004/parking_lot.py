@@ -18,9 +18,9 @@ from tailroom.reproduction.claim import (
     shown,
 )
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound, RunFound
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
@@ -104,50 +104,50 @@ def _cross(link: str) -> str:
     return f"cross_{link}"
 
 
-def long_flow(run: RunFound) -> float:
+def long_flow(run: StoredRun) -> float:
     """Goodput of a flow over all links, in bit/s."""
     goodput: float = run.summary["groups"]["long"]["goodput_bps"]
     return goodput / LONG_FLOWS
 
 
-def cross_flow(run: RunFound) -> float:
+def cross_flow(run: StoredRun) -> float:
     """Goodput of a flow over one of the links, in bit/s."""
     groups = run.summary["groups"]
     goodput: float = sum(groups[_cross(link)]["goodput_bps"] for link in LINKS)
     return goodput / (CROSS_FLOWS * len(LINKS))
 
 
-def long_share(run: RunFound) -> float:
+def long_share(run: StoredRun) -> float:
     """Of a flow over all links beside one over a single link: half is as much as the other."""
     long, cross = long_flow(run), cross_flow(run)
     return long / (long + cross)
 
 
-def mean_utilization(run: RunFound) -> float:
+def mean_utilization(run: StoredRun) -> float:
     """Of the links of a run, one or three."""
     links = run.summary["links"].values()
     return float(sum(link["utilization"] for link in links)) / len(links)
 
 
-def of_one_link(run: RunFound) -> float:
+def of_one_link(run: StoredRun) -> float:
     """Goodput of a flow of Figure 3, in bit/s."""
     goodput: float = run.summary["groups"]["hstcp"]["goodput_bps"]
     return goodput / int(run.summary["groups"]["hstcp"]["flows"])
 
 
-def _points(found: Found) -> list[PointFound]:
-    return list(found.study("three-links").points)
+def _points(results: PartResults) -> list[PointResults]:
+    return list(results.study("three-links").points)
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """Draws the utilization of each link and the goodput per flow."""
-    over = fractions(found.form)
-    alone = [FIGURE_3.at(found.study("one-link"), fraction) for fraction in over]
+    over = fractions(results.form)
+    alone = [FIGURE_3.at(results.study("one-link"), fraction) for fraction in over]
     figure = Figure(figsize=(9.6, 4.6), layout="constrained")
     style.title(
         figure,
         f"Three links of 1 Gbit/s in a row, {LONG_FLOWS} HighSpeed flows over all of them and "
-        f"{CROSS_FLOWS} over each (mean of {seeds(found.form)} runs, 95 % bands)",
+        f"{CROSS_FLOWS} over each (mean of {seeds(results.form)} runs, 95 % bands)",
     )
     left, right = figure.subplots(1, 2)
     looks = style.marked_line_styles()
@@ -156,7 +156,7 @@ def draw(found: Found) -> Figure:
     for link, look in zip(LINKS, looks, strict=False):
         of_link = f"links.{link}.utilization"
         draw_curve(
-            left, over, _points(found), of_link, look, label=f"{link} link of three", scale=100
+            left, over, _points(results), of_link, look, label=f"{link} link of three", scale=100
         )
     draw_stated(left, 90, "the paper at 10 %, one link: 90 %")
     finish_utilization(left, over, "Utilization of each link")
@@ -166,7 +166,7 @@ def draw(found: Found) -> Figure:
     )
     rates = {"over one of three links": cross_flow, "over all three links": long_flow}
     for (label, metric), look in zip(rates.items(), looks, strict=False):
-        draw_curve(right, over, _points(found), metric, look, label=label, scale=1e-6)
+        draw_curve(right, over, _points(results), metric, look, label=label, scale=1e-6)
     right.set_ylim(bottom=0)
     finish(right, over, "goodput of a flow (Mbit/s)", "What a flow gets")
     for panel in (left, right):
@@ -174,8 +174,8 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def _judge_trends(found: Found) -> Judgement:
-    three, over = dict(zip(fractions(found.form), _points(found), strict=True)), found.study
+def _judge_trends(results: PartResults) -> Judgement:
+    three, over = dict(zip(fractions(results.form), _points(results), strict=True)), results.study
     alone = {fraction: FIGURE_3.at(over("one-link"), fraction) for fraction in three}
     checks = [
         above(f"{link} link at 10 %", three[0.1].interval(f"links.{link}.utilization"), 0.9,
@@ -196,12 +196,12 @@ def _judge_trends(found: Found) -> Judgement:
     why = (
         f"With a buffer of 10 % the three links carry {shown(tenth, percent=True)} on average, "
         f"the one of Figure 3 {shown(alone[0.1].interval(UTILIZATION), percent=True)}. Each link "
-        "has flows of its own that fill what the flows over several links leave."
+        "has flows of its own that use the capacity that the flows over several links leave."
     )
     return Judgement(tuple(checks), why)
 
 
-def _rises(small: float, large: float, points: Mapping[float, PointFound]) -> Check:
+def _rises(small: float, large: float, points: Mapping[float, PointResults]) -> Check:
     gain = difference(points[large], points[small], mean_utilization)
     there = points[large].mean(mean_utilization)
     what = f"gain from {100 * small:.0f} % to {100 * large:.0f} %"
@@ -211,8 +211,8 @@ def _rises(small: float, large: float, points: Mapping[float, PointFound]) -> Ch
     return above(what, gain, 0.0, stated, percent=True)
 
 
-def _judge_long_flows(found: Found) -> Judgement:
-    points = dict(zip(fractions(found.form), _points(found), strict=True))
+def _judge_long_flows(results: PartResults) -> Judgement:
+    points = dict(zip(fractions(results.form), _points(results), strict=True))
     shares = {fraction: point.interval(long_share) for fraction, point in points.items()}
     checks = tuple(
         below(f"share of a flow over three links, buffer {100 * fraction:.0f} %", share, 0.5,
@@ -223,11 +223,11 @@ def _judge_long_flows(found: Found) -> Judgement:
     def loss(group: str) -> float:
         return points[0.1].mean(f"groups.{group}.loss_fraction")
 
-    largest = fractions(found.form)[-1]
+    largest = fractions(results.form)[-1]
     cross = sum(loss(_cross(link)) for link in LINKS) / len(LINKS)
     why = (
-        "Of what it and a flow over a single link get together, a flow over three links gets "
-        f"{shown(shares[0.1], percent=True)} with buffers of 10 %, "
+        "Of the goodput of a flow over three links and a flow over one link together, the former "
+        f"gets {shown(shares[0.1], percent=True)} with buffers of 10 %, "
         f"{shown(shares[largest], percent=True)} with {100 * largest:.0f} %. It may lose packets "
         f"at three links (with 10 % it loses {loss('long'):.1e} of them, the others {cross:.1e}), "
         "and the queues of three links lengthen its round trip."

@@ -9,10 +9,10 @@ import numpy as np
 
 from tailroom.errors import NotApplicableError
 from tailroom.models import Bottleneck, Prediction, read_bottleneck
-from tailroom.models.drop_tail_fixed_point import solve
-from tailroom.models.drop_tail_fixed_point_fluid import LAWS as FLUID
+from tailroom.models.fixed_point.drop_tail_fixed_point import solve
+from tailroom.models.fixed_point.drop_tail_fixed_point_fluid import LAWS as FLUID
 from tailroom.reproduction.claim import Check, between
-from tailroom.reproduction.found import PointFound, StudyFound
+from tailroom.reproduction.part_results import PointResults, StudyResults
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.studies.prediction import predict
@@ -40,57 +40,57 @@ def of_scenario(scenario: str, model: str) -> Prediction | None:
         return None
 
 
-def utilization(point: PointFound, model: str) -> float:
+def utilization(point: PointResults, model: str) -> float:
     """Returns a model's prediction at a point; NaN without a prediction."""
     said = of_scenario(point.runs[0].scenario, model)
     return float("nan") if said is None or said.utilization is None else said.utilization
 
 
-def loss(point: PointFound, model: str) -> float:
+def loss(point: PointResults, model: str) -> float:
     """Returns a model's prediction at a point; NaN without a prediction."""
     said = of_scenario(point.runs[0].scenario, model)
     return float("nan") if said is None or said.loss_fraction is None else said.loss_fraction
 
 
-def link_of(point: PointFound) -> Bottleneck:
+def link_of(point: PointResults) -> Bottleneck:
     """The link of a point as the models read it."""
     return read_bottleneck(ScenarioSource(point.runs[0].scenario, Path(), "the stored scenario"))
 
 
-def with_both_corrections(point: PointFound) -> float:
+def with_both_corrections(point: PointResults) -> float:
     """The utilization of the paper's model with M/D/1/K and with the exact fluid."""
     return solve(link_of(point), chain="md1k", laws=FLUID).queue.utilization
 
 
-def error(point: PointFound, model: str) -> Interval:
+def error(point: PointResults, model: str) -> Interval:
     """By how much a model's utilization lies above the simulated one."""
     said = utilization(point, model)
     return mean_interval([said - value for value in point.values("utilization")])
 
 
-def is_close(what: str, point: PointFound, model: str) -> Check:
+def is_close(what: str, point: PointResults, model: str) -> Check:
     """Whether simulation and model are within `CLOSE` of one another."""
     stated = f"close (within {100 * CLOSE:g} %)"
     return between(what, error(point, model), -CLOSE, CLOSE, stated, percent=True)
 
 
-def mean_distance(points: Sequence[PointFound], said: Callable[[PointFound], float]) -> float:
+def mean_distance(points: Sequence[PointResults], said: Callable[[PointResults], float]) -> float:
     """Mean absolute difference of predicted and simulated utilizations."""
     return float(np.mean([abs(said(point) - point.mean("utilization")) for point in points]))
 
 
 def curve(
-    study: StudyFound, model: str, setting: Setting, fractions: Sequence[float]
+    study: StudyResults, model: str, setting: Setting, fractions: Sequence[float]
 ) -> list[tuple[float, float]]:
     """Utilization and loss by a model at many buffers, from a stored scenario with another limit.
 
     NaN where the model does not predict.
     """
     table = tomllib.loads(study.points[0].runs[0].scenario)
-    found = []
+    predicted = []
     for fraction in fractions:
         settings = {LIMIT: setting.limit(fraction)}
         said = predict(table, only=[model], set=settings).answers[0].prediction  # type: ignore[arg-type]
         values = (said.utilization, said.loss_fraction) if said else (None, None)
-        found.append(tuple(float("nan") if value is None else value for value in values))
-    return found  # type: ignore[return-value]
+        predicted.append(tuple(float("nan") if value is None else value for value in values))
+    return predicted  # type: ignore[return-value]

@@ -11,8 +11,8 @@ from tailroom.plots import style
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Check, Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom_papers.barman_2004 import curves, predictions
 from tailroom_papers.barman_2004.predictions import RED_MODEL
 from tailroom_papers.barman_2004.settings import FIGURE_7, FIGURE_8, LIMIT, Setting
@@ -62,7 +62,7 @@ def _with_thresholds(study: Study, setting: Setting, fractions: Sequence[float])
     return replace(study, grid={}, together=keys)
 
 
-def draw(setting: Setting, found: Found) -> Figure:
+def draw(setting: Setting, results: PartResults) -> Figure:
     """Utilization and loss over the buffer, simulated and by the model."""
     figure = Figure(figsize=(8.8, 6.8), layout="constrained")
     utilization, loss = figure.subplots(2, 1, sharex=True)
@@ -72,14 +72,14 @@ def draw(setting: Setting, found: Found) -> Figure:
         "Bands are 95 % confidence intervals, dashes the model of each",
     )
     for look, (name, label) in zip(curves.simulated_looks(), STUDIES.items(), strict=False):
-        study = found.study(name)
+        study = results.study(name)
         curves.measured(utilization, study, setting, "utilization", look, label, 100)
         curves.measured(loss, study, setting, "loss_fraction", look, label)
     for panel, of, scale in (
         (utilization, predictions.utilization, 100),
         (loss, predictions.loss, 1),
     ):
-        _models(panel, found, setting, of, scale)
+        _models(panel, results, setting, of, scale)
     curves.ns2_points(utilization, setting.ns2(), "utilization", 100)
     curves.ns2_points(loss, setting.ns2(), "loss", 1)
     utilization.set_ylim(0, 103)
@@ -98,40 +98,40 @@ def draw(setting: Setting, found: Found) -> Figure:
 
 def _models(
     panel: "Axes",
-    found: Found,
+    results: PartResults,
     setting: Setting,
-    of: Callable[[PointFound, str], float],
+    of: Callable[[PointResults, str], float],
     scale: float,
 ) -> None:
     """Dashed, in the colour of what each is the model of."""
     looks = zip(curves.model_looks(), curves.simulated_looks(), strict=False)
     for (dashed, solid), (name, label) in zip(looks, STUDIES.items(), strict=False):
         look = {**dashed, "color": solid["color"], "marker": "+"}
-        points = found.study(name).points
+        points = results.study(name).points
         x = [setting.fraction(point) for point in points]
         y = [scale * of(point, RED_MODEL) for point in points]
         panel.plot(x, y, label=f"model of {label}", **look)
 
 
-def _from_a_tenth(setting: Setting, found: Found, name: str) -> list[PointFound]:
-    return [point for point in found.study(name).points if setting.fraction(point) > TENTH - 1e-3]
+def _from_a_tenth(setting: Setting, results: PartResults, name: str) -> list[PointResults]:
+    return [point for point in results.study(name).points if setting.fraction(point) > TENTH - 1e-3]
 
 
-def loss(setting: Setting, found: Found) -> Judgement:
+def loss(setting: Setting, results: PartResults) -> Judgement:
     """About 1e-5, and 1e-6, from a tenth of the buffer on."""
     stated = STATED_LOSS[setting.figure]
     checks: list[Check] = []
     for name, label in (("automatic", "automatic thresholds"), ("given", "0.4 B and B")):
-        for point in _from_a_tenth(setting, found, name):
+        for point in _from_a_tenth(setting, results, name):
             what = f"loss at {curves.percent(setting.fraction(point))}, {label}"
             measured = point.interval("loss_fraction")
             within = f"{stated:g} (within a factor of 2)"
             checks.append(claim.between(what, measured, stated / 2, 2 * stated, within))
-    full = found.study("automatic").points[-1]
+    full = results.study("automatic").points[-1]
     where = curves.percent(setting.fraction(full))
     needed = predictions.loss(full, RED_MODEL)
     overflow = full.mean("links.bottleneck.drops_overflow_packets")
-    tenth = setting.at(found.study("automatic"), TENTH).mean("loss_fraction")
+    tenth = setting.at(results.study("automatic"), TENTH).mean("loss_fraction")
     return Judgement(
         tuple(checks),
         f"A link that ten HighSpeed flows fill needs a loss of {needed:.1e} by their response "
@@ -142,27 +142,27 @@ def loss(setting: Setting, found: Found) -> Judgement:
     )
 
 
-def agreement(setting: Setting, found: Found) -> Judgement:
+def agreement(setting: Setting, results: PartResults) -> Judgement:
     """Close agreement of model and simulation from a tenth of the buffer on."""
     checks = []
     for name, label in (("automatic", "automatic thresholds"), ("given", "0.4 B and B")):
-        for point in _from_a_tenth(setting, found, name):
+        for point in _from_a_tenth(setting, results, name):
             where = curves.percent(setting.fraction(point))
             what = f"model minus simulation at {where}, {label}"
             checks.append(predictions.is_close(what, point, RED_MODEL))
     agreed = sum(check.holds is True for check in checks)
-    automatic = _from_a_tenth(setting, found, "automatic")
+    automatic = _from_a_tenth(setting, results, "automatic")
     first, last = (automatic[place].mean("loss_synchronization") for place in (0, -1))
-    plain = found.study("plain").points[-1]
+    plain = results.study("plain").points[-1]
     return Judgement(
         tuple(checks),
-        f"They agree in {agreed} of {len(checks)} cases. The model has packets lost one by one; an "
-        f"overflow takes many flows at once, as under DropTail. With automatic thresholds "
+        f"They agree in {agreed} of {len(checks)} cases. The model loses packets one by one, but "
+        "an overflow affects many flows at once, as under DropTail. With automatic thresholds "
         f"{100 * first:.0f} % of the flows lose in an episode with a buffer of "
         f"{curves.percent(setting.fraction(automatic[0]))} and {100 * last:.0f} % with the "
         f"largest. Plain RED carries {100 * plain.mean('utilization'):.1f} % there, and its model "
         f"says {100 * predictions.utilization(plain, RED_MODEL):.1f} %: w_q = 1 in the model is "
-        "the queue of the moment, where RED averages over a second.",
+        "the current queue, while RED averages over a second.",
     )
 
 
@@ -191,11 +191,11 @@ def _part(setting: Setting) -> Part:
                 partial(agreement, setting),
             ),
         ),
-        "The paper writes that Adaptive RED adjusts its thresholds; it adjusts max_p. Its "
+        "The paper writes that Adaptive RED adjusts its thresholds, but it adjusts max_p. Its "
         "thresholds are either automatic (2.5 ms at the link's rate and three times that) or "
-        "given, so both are run, and beside them plain RED, which the paper's model takes, with a "
-        "p_max of 0.1, which the paper does not give. As in ns-2, max_p may fall to 80 kbit/s over "
-        "the rate.",
+        "given; both are run, and also plain RED, which the paper's model describes, with a "
+        "p_max of 0.1, which the paper does not state. As in ns-2, max_p may fall to 80 kbit/s "
+        "over the rate.",
     )
 
 

@@ -11,8 +11,8 @@ from tailroom.plots import style
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound, RunFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 from tailroom.simulation.metrics import jain_index
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.curves import NS2_LOOK
@@ -47,12 +47,12 @@ def studies(form: Form) -> Sequence[Study]:
     return [two_flows.study("two", limits, form)]
 
 
-def packets(point: PointFound) -> int:
+def packets(point: PointResults) -> int:
     """The buffer as ns-2 counts."""
     return int(point.number(LIMIT)) + 1
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """Jain's index and the ratio over the buffer, and the index over time."""
     figure = Figure(figsize=(8.6, 9), layout="constrained")
     index, ratio, time = figure.subplots(3, 1)
@@ -61,7 +61,7 @@ def draw(found: Found) -> Figure:
         "Two HighSpeed flows, RTT 40 and 80 ms, 1 Gbit/s, DropTail: fairness over the buffer. "
         "Crosses are single runs, bars 95 % confidence intervals",
     )
-    points = found.study("two").points
+    points = results.study("two").points
     x = [packets(point) for point in points]
     _means(index, points, JAIN)
     theirs = {int(row["case"].split()[1]): row["jain"] for row in ns2("S3 ").to_pylist()}
@@ -80,9 +80,9 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def _means(panel: "Axes", points: Sequence[PointFound], metric: str) -> None:
-    found = [(packets(point), point.interval(metric)) for point in points]
-    told = [(x, interval) for x, interval in found if interval is not None]
+def _means(panel: "Axes", points: Sequence[PointResults], metric: str) -> None:
+    by_buffer = [(packets(point), point.interval(metric)) for point in points]
+    told = [(x, interval) for x, interval in by_buffer if interval is not None]
     panel.errorbar(
         [x for x, _ in told],
         [interval.mean for _, interval in told],
@@ -98,7 +98,7 @@ def _means(panel: "Axes", points: Sequence[PointFound], metric: str) -> None:
         panel.plot([packets(point)] * len(values), values, "x", color="0.45", markersize=5)
 
 
-def _ratios(panel: "Axes", points: Sequence[PointFound], x: Sequence[int]) -> None:
+def _ratios(panel: "Axes", points: Sequence[PointResults], x: Sequence[int]) -> None:
     for point in points:
         values = np.exp(point.values(two_flows.log_ratio))
         panel.plot([packets(point)] * len(values), values, "x", color="0.45", markersize=5)
@@ -120,7 +120,7 @@ def _ratios(panel: "Axes", points: Sequence[PointFound], x: Sequence[int]) -> No
     panel.set_ylabel("throughput ratio")
 
 
-def _over_time(panel: "Axes", points: Sequence[PointFound]) -> None:
+def _over_time(panel: "Axes", points: Sequence[PointResults]) -> None:
     looks = style.marked_line_styles()
     for point in style.evenly_spread(list(points), 4):
         seconds, mean = index_over_time(point.runs)
@@ -130,21 +130,21 @@ def _over_time(panel: "Axes", points: Sequence[PointFound]) -> None:
     panel.set_ylabel("Jain's index in a\n20th of the run, mean")
 
 
-def index_over_time(runs: Sequence[RunFound]) -> tuple[list[float], list[float]]:
+def index_over_time(runs: Sequence[StoredRun]) -> tuple[list[float], list[float]]:
     """Ends of the slices of a run, and the mean of Jain's index in each."""
     end = runs[0].summary["measured_to_s"]
     edges = np.linspace(0, end, SLICES + 1)
     tables = [run.table("flow_series") for run in runs]
     means = []
     for begin, close in pairwise(edges):
-        found = [jain_index(two_flows.rates_between(table, begin, close)) for table in tables]
-        means.append(float(np.mean([index for index in found if index is not None])))
+        indices = [jain_index(two_flows.rates_between(table, begin, close)) for table in tables]
+        means.append(float(np.mean([index for index in indices if index is not None])))
     return [float(edge) for edge in edges[1:]], means
 
 
-def convergence(found: Found) -> Judgement:
+def convergence(results: PartResults) -> Judgement:
     """Whether two flows come to share fairly."""
-    points = {limit: two_flows.at(found, limit) for limit in (UNDER, OVER)}
+    points = {limit: two_flows.at(results, limit) for limit in (UNDER, OVER)}
     checks = tuple(
         claim.above(
             f"Jain's index at the end of the run, {packets(point):,} packets",
@@ -155,22 +155,22 @@ def convergence(found: Found) -> Judgement:
         for point in points.values()
     )
     under, over = points.values()
-    largest = found.study("two").points[-1]
+    largest = results.study("two").points[-1]
     return Judgement(
         checks,
         "In the second half of the runs the flow with the shorter RTT gets "
         f"{two_flows.typical_ratio(under):.3g} times as much with {packets(under):,} packets, "
         f"{two_flows.typical_ratio(over):.3g} times with {packets(over):,} and "
         f"{two_flows.typical_ratio(largest):.3g} times with {packets(largest):,}. Flows that lose "
-        "together come to rest at equal rates only if their RTTs, with the wait, are equal. On the "
-        f"way there, there are {under.mean(reductions_a_minute):.3g} reductions a minute with "
+        "together converge to equal rates only if their RTTs, with queueing delay, are equal. "
+        f"Before that, there are {under.mean(reductions_a_minute):.3g} reductions a minute with "
         f"{packets(under):,} packets and {over.mean(reductions_a_minute):.3g} with "
         f"{packets(over):,}, and by the window law a difference halves in "
         f"{over.mean(two_flows.reductions_to_halve):.2g} of them.",
     )
 
 
-def reductions_a_minute(run: RunFound) -> float:
+def reductions_a_minute(run: StoredRun) -> float:
     """Episodes in which the link drops packets."""
     summary = run.summary
     seconds = summary["measured_to_s"] - summary["measured_from_s"]
@@ -191,7 +191,7 @@ PART = Part(
             convergence,
         ),
     ),
-    "The dashed line is a derivation of ours: windows that always fall together grow back what "
-    "they lost in one cycle, which sets the rate of a flow in proportion to its RTT, with the "
-    f"mean wait, to the power of -{two_flows.AT_REST:.2f}.",
+    "The dashed line is our own derivation: windows that always fall together recover in one "
+    "cycle what they lost, so the rate of a flow is proportional to its RTT, with the mean "
+    f"queueing delay, to the power of -{two_flows.AT_REST:.2f}.",
 )

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 from tailroom.reproduction.claim import Claim, Judgement, above, shown
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, RunFound
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, StoredRun
 from tailroom_papers.barman_2004.curves import NS2_LOOK
 from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
@@ -139,10 +139,10 @@ def studies(form: Form) -> list[Study]:
     ]
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """Utilization with each variation, a panel for each buffer."""
-    tried = variations(found.form)
-    shown_fractions = fractions(found.form)
+    tried = variations(results.form)
+    shown_fractions = fractions(results.form)
     figure = Figure(
         figsize=(3.4 + 2.6 * max(2, len(shown_fractions)), 1.6 + 0.27 * len(tried)),
         layout="constrained",
@@ -151,10 +151,10 @@ def draw(found: Found) -> Figure:
     style.title(
         figure,
         "What the paper leaves open, varied one at a time from Figure 3; buffers in percent of "
-        f"12,500 packets (mean of {seeds(found.form)} runs, 95 % confidence)",
+        f"12,500 packets (mean of {seeds(results.form)} runs, 95 % confidence)",
     )
     for panel, fraction in zip(panels, shown_fractions, strict=True):
-        _draw_panel(panel, found, tried, fraction)
+        _draw_panel(panel, results, tried, fraction)
     places = range(len(tried) + 1)
     panels[0].set_yticks(places, ["all as in brackets", *map(_row, tried)], fontsize="small")
     panels[0].invert_yaxis()
@@ -170,10 +170,12 @@ def _row(variation: Variation) -> str:
     return f"{variation.question}: {variation.answer}"
 
 
-def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fraction: float) -> None:
+def _draw_panel(
+    panel: "Axes", results: PartResults, tried: Sequence[Variation], fraction: float
+) -> None:
     """Dots with intervals, over the band of the base."""
     for place, variation in enumerate([AS_WRITTEN, *tried]):
-        interval = FIGURE_3.at(found.study(variation.name), fraction).interval(UTILIZATION)
+        interval = FIGURE_3.at(results.study(variation.name), fraction).interval(UTILIZATION)
         if interval is None:
             continue
         mean, half = 100 * interval.mean, 100 * interval.half_width
@@ -206,38 +208,38 @@ def _draw_ns2(panel: "Axes", tried: Sequence[Variation], fraction: float) -> Non
     panel.plot(percent, list(rows), label="ns-2, varied likewise" if rows else "", **NS2_LOOK)
 
 
-def _judge_90(found: Found) -> Judgement:
-    checks = [above("base", _utilization(found, BASE, 0.1), 0.9, percent=True)]
-    for variation in variations(found.form):
+def _judge_90(results: PartResults) -> Judgement:
+    checks = [above("base", _utilization(results, BASE, 0.1), 0.9, percent=True)]
+    for variation in variations(results.form):
         checks.append(
-            above(_row(variation), _utilization(found, variation.name, 0.1), 0.9, percent=True)
+            above(_row(variation), _utilization(results, variation.name, 0.1), 0.9, percent=True)
         )
-    return Judgement(tuple(checks), f"{_effects(found, 0.1)}{_timeouts(found)}")
+    return Judgement(tuple(checks), f"{_effects(results, 0.1)}{_timeouts(results)}")
 
 
-def _judge_98(found: Found) -> Judgement:
+def _judge_98(results: PartResults) -> Judgement:
     names = [(BASE, "base")]
-    if 0.2 in fractions(found.form):
-        names += [(variation.name, _row(variation)) for variation in variations(found.form)]
+    if 0.2 in fractions(results.form):
+        names += [(variation.name, _row(variation)) for variation in variations(results.form)]
     checks = [
-        above(row, _utilization(found, name, 0.2), ALMOST_98, percent=True) for name, row in names
+        above(row, _utilization(results, name, 0.2), ALMOST_98, percent=True) for name, row in names
     ]
-    return Judgement(tuple(checks), _effects(found, 0.2))
+    return Judgement(tuple(checks), _effects(results, 0.2))
 
 
-def _utilization(found: Found, name: str, fraction: float) -> "Interval | None":
-    return FIGURE_3.at(found.study(name), fraction).interval(UTILIZATION)
+def _utilization(results: PartResults, name: str, fraction: float) -> "Interval | None":
+    return FIGURE_3.at(results.study(name), fraction).interval(UTILIZATION)
 
 
-def _effects(found: Found, fraction: float) -> str:
+def _effects(results: PartResults, fraction: float) -> str:
     """Lists the variations that change the utilization by more than chance, and the change."""
-    base = FIGURE_3.at(found.study(BASE), fraction)
+    base = FIGURE_3.at(results.study(BASE), fraction)
     text = f"With the base {shown(base.interval(UTILIZATION), percent=True)}."
-    if fraction not in fractions(found.form):
+    if fraction not in fractions(results.form):
         return f"{text} The others are tried at this buffer in the full form."
     moved = []
-    for variation in variations(found.form):
-        apart = difference(FIGURE_3.at(found.study(variation.name), fraction), base, UTILIZATION)
+    for variation in variations(results.form):
+        apart = difference(FIGURE_3.at(results.study(variation.name), fraction), base, UTILIZATION)
         if apart and abs(apart.mean) > apart.half_width:
             moved.append((apart, variation))
     if not moved:
@@ -246,16 +248,16 @@ def _effects(found: Found, fraction: float) -> str:
     parts = [f"{_row(variation)} {100 * apart.mean:+.1f} points" for apart, variation in moved]
     return (
         f"{text} Moved by more than the 95 % interval of the difference: {'; '.join(parts)}. "
-        f"Of {len(variations(found.form))} variations about one in twenty does so by chance."
+        f"Of {len(variations(results.form))} variations about one in twenty does so by chance."
     )
 
 
-def _timeouts(found: Found) -> str:
+def _timeouts(results: PartResults) -> str:
     """Why NewReno stands out, where it is tried."""
-    if NEWRENO not in (variation.name for variation in variations(found.form)):
+    if NEWRENO not in (variation.name for variation in variations(results.form)):
         return ""
     shares = {
-        name: shown(FIGURE_3.at(found.study(name), 0.1).interval(timeout_fraction), percent=True)
+        name: shown(FIGURE_3.at(results.study(name), 0.1).interval(timeout_fraction), percent=True)
         for name in (BASE, NEWRENO)
     }
     return (
@@ -264,7 +266,7 @@ def _timeouts(found: Found) -> str:
     )
 
 
-def timeout_fraction(run: RunFound) -> float | None:
+def timeout_fraction(run: StoredRun) -> float | None:
     """Of the window reductions, those by timeouts; `None` if there is no reduction."""
     group = run.summary["groups"]["hstcp"]
     reductions = group["congestion_events"]
@@ -279,8 +281,8 @@ PART = Part(
     (
         Claim(
             "sensitivity-90",
-            "The conclusion (more than 90 % with a buffer of 10 %) does not hang on what the paper "
-            "leaves open.",
+            "The conclusion (more than 90 % with a buffer of 10 %) does not depend on parameters "
+            "that the paper does not state.",
             "Sec. III-A; not in the paper",
             _judge_90,
         ),
@@ -293,8 +295,9 @@ PART = Part(
     ),
     "The paper gives neither the rate of the access links, nor start times, jitter, the form of "
     "slow start, pacing, delayed ACKs, recovery, nor when it measured. Each is varied alone; the "
-    "base is the value in brackets. Access links exactly as fast as the link are left out: packets "
-    "then arrive at the very instants at which others leave, and rounding decides who is dropped. "
-    "Those that are slower keep part of a burst in queues of their own. NewReno repairs one loss a "
-    "round trip; a HighSpeed flow loses many at once, and such repairs end in timeouts.",
+    "base is the value in brackets. Access links exactly as fast as the link are left out, "
+    "because packets then arrive at the same instants at which others leave, and rounding "
+    "determines which packet is dropped. Slower access links keep part of a burst in their own "
+    "queues. NewReno repairs one loss per round trip; a HighSpeed flow loses many packets at "
+    "once, so that its repairs end in timeouts.",
 )

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import PointFound, StudyFound
 from tailroom.reproduction.paper import Study
+from tailroom.reproduction.part_results import PointResults, StudyResults
 from tailroom_papers.reference import ns2
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -54,11 +54,11 @@ class Setting:
         """Our queue limit at a fraction of the full buffer."""
         return f"{round(fraction * self.full_packets) - self.in_transmission} packets"
 
-    def fraction(self, point: PointFound) -> float:
+    def fraction(self, point: PointResults) -> float:
         """Of the full buffer."""
         return (point.number(LIMIT) + self.in_transmission) / self.full_packets
 
-    def at(self, study: StudyFound, fraction: float) -> PointFound:
+    def at(self, study: StudyResults, fraction: float) -> PointResults:
         """The point of a study at a fraction of the full buffer."""
         return study.at({LIMIT: self.limit(fraction)})
 
@@ -89,10 +89,10 @@ class Setting:
         return self._rows(self.ns2_variants)
 
     def _rows(self, pattern: str) -> list[Reference]:
-        found = ((re.fullmatch(pattern, row["case"]), row) for row in ns2().to_pylist())
+        matches = ((re.fullmatch(pattern, row["case"]), row) for row in ns2().to_pylist())
         return [
             Reference(int(match[1]) / self.full_packets, row["util"], row["loss"])
-            for match, row in found
+            for match, row in matches
             if match
         ]
 

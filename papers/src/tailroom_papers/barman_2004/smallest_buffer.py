@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from math import exp, log
 
-from tailroom.reproduction.found import Metric, PointFound
+from tailroom.reproduction.part_results import Metric, PointResults
 from tailroom.statistics.intervals import Interval, mean_interval
 
 
 def smallest_fraction(
-    fractions: Sequence[float], points: Sequence[PointFound], metric: Metric, target: float
+    fractions: Sequence[float], points: Sequence[PointResults], metric: Metric, target: float
 ) -> Interval | None:
     """The buffer from which on a metric stays at a target or above it; `None` if in no run it does.
 
@@ -16,8 +16,8 @@ def smallest_fraction(
     """
     runs = zip(*(point.values(metric) for point in points), strict=False)
     crossings = [stays_from(fractions, values, target) for values in runs]
-    found = [crossing for crossing in crossings if crossing is not None]
-    return mean_interval(found) if len(found) == len(crossings) and found else None
+    reached = [crossing for crossing in crossings if crossing is not None]
+    return mean_interval(reached) if len(reached) == len(crossings) and reached else None
 
 
 def stays_from(fractions: Sequence[float], values: Sequence[float], target: float) -> float | None:

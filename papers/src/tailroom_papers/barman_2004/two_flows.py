@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound, RunFound
 from tailroom.reproduction.paper import Study
+from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 from tailroom.simulation.metrics import jain_index
 from tailroom_papers.barman_2004.settings import LIMIT, RANDOM_STARTS
 
@@ -51,23 +51,23 @@ def study(
     )
 
 
-def at(found: Found, limit: str, name: str = "two") -> PointFound:
+def at(results: PartResults, limit: str, name: str = "two") -> PointResults:
     """The point of a study with this limit."""
-    return found.study(name).at({LIMIT: limit})
+    return results.study(name).at({LIMIT: limit})
 
 
-def rates(run: RunFound) -> list[float]:
+def rates(run: StoredRun) -> list[float]:
     """Goodputs of the flow with the smaller RTT and of the other."""
     return [flow["goodput_bps"] for flow in run.summary["flows"]]
 
 
-def log_ratio(run: RunFound) -> float | None:
+def log_ratio(run: StoredRun) -> float | None:
     """The logarithm of the faster RTT's goodput over the other's; `None` where one has none."""
     short, long = rates(run)
     return log(short / long) if short and long else None
 
 
-def expected_ratio(run: RunFound) -> float:
+def expected_ratio(run: StoredRun) -> float:
     """Ratio of the rates at which two flows that always lose together come to rest.
 
     In a cycle of T seconds a window regains what it lost: b(w) w = a(w) T / R. With RFC 3649's
@@ -80,7 +80,7 @@ def expected_ratio(run: RunFound) -> float:
     return float((long / short) ** AT_REST)
 
 
-def reductions_to_halve(run: RunFound) -> float:
+def reductions_to_halve(run: StoredRun) -> float:
     """Reductions in which a deviation of the larger flow from where it comes to rest halves.
 
     A window is (1 - b) w + G w^(2 - q) after a cycle, G w^(2 - q) = b w at rest; the derivative is
@@ -91,7 +91,7 @@ def reductions_to_halve(run: RunFound) -> float:
     return log(0.5) / log(kept)
 
 
-def late_jain(run: RunFound) -> float | None:
+def late_jain(run: StoredRun) -> float | None:
     """Jain's index of what the flows got in the last fifth of the run."""
     table = run.table("flow_series")
     begin = (1 - LAST) * pc.max(table["time_s"]).as_py()
@@ -105,6 +105,6 @@ def rates_between(series: pa.Table, begin_s: float, end_s: float) -> list[float]
     return [float(goodput) for goodput in means["goodput_bps_mean"].to_pylist()]
 
 
-def typical_ratio(point: PointFound) -> float:
+def typical_ratio(point: PointResults) -> float:
     """The geometric mean over the runs."""
     return float(np.exp(point.mean(log_ratio)))

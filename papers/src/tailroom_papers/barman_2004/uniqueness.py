@@ -7,8 +7,8 @@ import numpy as np
 import scipy
 
 from tailroom.models import Bottleneck
-from tailroom.models.fixed_point import Demand, whole_places
-from tailroom.models.queue_chains import mm1k
+from tailroom.models.fixed_point.solution import Demand, whole_places
+from tailroom.models.numerics.queue_chains import mm1k
 
 LOG_LOADS = np.concatenate((-np.geomspace(20, 1e-7, 300), [0.0], np.geomspace(1e-7, 0.5, 200)))
 """ln(rho) from 2e-9 to 1.6, close where a long queue makes loss steep: around a load of 1."""

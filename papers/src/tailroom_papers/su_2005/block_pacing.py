@@ -8,9 +8,9 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, Metric, PointFound, RunFound
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
 
@@ -56,12 +56,12 @@ def studies(form: Form) -> list[Study]:
     ]
 
 
-def of(found: Found, blocks: bool, c: int = 10) -> PointFound:
+def of(results: PartResults, blocks: bool, c: int = 10) -> PointResults:
     """The runs with or without blocks."""
-    return found.study("blocks").at({BLOCKS: blocks, C: c})
+    return results.study("blocks").at({BLOCKS: blocks, C: c})
 
 
-def dispersion(run: RunFound) -> tuple[list[float], list[float]]:
+def dispersion(run: StoredRun) -> tuple[list[float], list[float]]:
     """Time scales in seconds, and the index of dispersion of the arrivals at each."""
     table = run.table("arrival_dispersion")
     return table["scale_s"].to_pylist(), table["index"].to_pylist()
@@ -70,7 +70,7 @@ def dispersion(run: RunFound) -> tuple[list[float], list[float]]:
 def dispersion_near(scale_s: float) -> Metric:
     """The index at the counted scale nearest to one, by ratio."""
 
-    def metric(run: RunFound) -> float | None:
+    def metric(run: StoredRun) -> float | None:
         scales, index = dispersion(run)
         place = int(np.argmin(np.abs(np.log(np.array(scales) / scale_s))))
         return float(index[place])
@@ -78,15 +78,15 @@ def dispersion_near(scale_s: float) -> Metric:
     return metric
 
 
-def long_flow_loss(run: RunFound) -> float | None:
+def long_flow_loss(run: StoredRun) -> float | None:
     """Loss rate of F3, whose window grows fastest."""
     loss: float | None = measures.flows_of(run, measures.FAIR)[2]["loss_fraction"]
     return loss
 
 
-def judge_bursts(found: Found) -> Judgement:
+def judge_bursts(results: PartResults) -> Judgement:
     """Fewer bursts by the index of dispersion, by runs of one flow's packets, in the queue."""
-    with_blocks, without = of(found, True), of(found, False)
+    with_blocks, without = of(results, True), of(results, False)
 
     def less(what: str, metric: Metric) -> Check:
         change = difference(with_blocks, without, metric)
@@ -106,17 +106,17 @@ def judge_bursts(found: Found) -> Judgement:
     spread = [f"{point.mean(half):.0f}" for point in (with_blocks, without)]
     return Judgement(
         tuple(checks),
-        f"A window that its own ACKs clock is spread already. A block waits for its part of the "
-        f"round trip, and what ACKs have allowed meanwhile leaves at once: the largest run of one "
-        f"flow's packets has {bursts[0]} packets with blocks and {bursts[1]} without. Over half "
-        f"the shortest round trip the index of dispersion is {spread[0]} with blocks and "
-        f"{spread[1]} without.",
+        "The ACKs of a window already spread its packets over the round trip. A block waits for "
+        "its part of the round trip, and the packets that ACKs have allowed in the meantime "
+        f"leave at once: the largest run of one flow's packets has {bursts[0]} packets with "
+        f"blocks and {bursts[1]} without. Over half the shortest round trip the index of "
+        f"dispersion is {spread[0]} with blocks and {spread[1]} without.",
     )
 
 
-def judge_effects(found: Found) -> Judgement:
+def judge_effects(results: PartResults) -> Judgement:
     """Judges whether blocks undo the effect of sharp increments: losses of F3 and background."""
-    with_blocks, without = of(found, True), of(found, False)
+    with_blocks, without = of(results, True), of(results, False)
     losses = {
         "loss rate of F3 (200 ms)": long_flow_loss,
         "loss rate of the background": measures.background_loss,
@@ -156,15 +156,15 @@ def judge_effects(found: Found) -> Judgement:
     )
 
 
-def draw(found: Found) -> "Figure":
+def draw(results: PartResults) -> "Figure":
     """Index of dispersion over time scales; queue, losses and fairness, on and off."""
     figure, panels = drawing.figure_of(
         "Su et al. 2005: block pacing on and off (FHSTCP, 300 Mbit/s, 750 packets)", 2, 2
     )
-    _draw_dispersion(panels[0], found)
-    cs = [point.settings[C] for point in found.study("blocks").where({BLOCKS: True}).points]
+    _draw_dispersion(panels[0], results)
+    cs = [point.settings[C] for point in results.study("blocks").where({BLOCKS: True}).points]
     groups = [f"c = {c}" for c in cs]
-    bars = [(name, [of(found, blocks, c) for c in cs]) for blocks, name in NAMES.items()]
+    bars = [(name, [of(results, blocks, c) for c in cs]) for blocks, name in NAMES.items()]
     queue = ("queue_packets_mean", "mean"), ("queue_packets_p99", "p99")
     drawing.grouped_bars(
         panels[1],
@@ -199,12 +199,12 @@ def draw(found: Found) -> "Figure":
     return figure
 
 
-def _draw_dispersion(axes: "Axes", found: Found) -> None:
-    slow = found.study("slow access")
+def _draw_dispersion(axes: "Axes", results: PartResults) -> None:
+    slow = results.study("slow access")
     curves = [
         (f"{name}, access {rate}", point)
         for blocks, name in NAMES.items()
-        for rate, point in ((FAST, of(found, blocks)), (SLOW, slow.at({BLOCKS: blocks})))
+        for rate, point in ((FAST, of(results, blocks)), (SLOW, slow.at({BLOCKS: blocks})))
     ]
     for (label, point), look in zip(curves, style.line_styles(), strict=False):
         each = [dispersion(run) for run in point.runs]
@@ -239,9 +239,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper shows no run without blocks. The pseudo-code's slips are corrected: a block has "
-        "cwnd / k packets, and begins RTT / k after the one before began, at once if that has "
-        "passed. Its packets leave at the rate of the access link, which the paper does not give: "
-        f"{FAST} here, and {SLOW} beside it."
+        "The paper shows no run without blocks. Slips of the pseudo-code are corrected: a block "
+        "has cwnd / k packets, and begins RTT / k after the start of the previous block, or at "
+        "once if this time has passed. Its packets leave at the rate of the access link, which "
+        f"the paper does not give: {FAST} here, and {SLOW} for comparison."
     ),
 )

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from tailroom.plots import style
 from tailroom.reproduction.claim import Check, Claim, Judgement, between, is_true, shown
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, Metric, PointFound, RunFound
 from tailroom.reproduction.mean_curves import draw_means
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE, UTILIZATION_STEP, distance
@@ -54,10 +54,10 @@ def paths(form: Form) -> list[Path]:
 def studies(form: Form) -> list[Study]:
     """Table 1 on every path, with a buffer of rate times delay; a study per delay."""
     shorter = {"duration": "90 s", "measure_from": "40 s"}
-    found = []
+    studies = []
     for delay in delays_ms(form):
         rows = [Path(rate, delay).settings for rate in rates_mbps(form)]
-        found.append(
+        studies.append(
             Study(
                 f"{delay} ms",
                 SCENARIO,
@@ -67,18 +67,18 @@ def studies(form: Form) -> list[Study]:
                 seeds=form.of(3, 3, 5),
             )
         )
-    return found
+    return studies
 
 
-def on(found: Found, path: Path) -> dict[int, PointFound]:
+def on(results: PartResults, path: Path) -> dict[int, PointResults]:
     """The runs on a path, by c."""
-    study = found.study(f"{path.delay_ms} ms")
+    study = results.study(f"{path.delay_ms} ms")
     return {c: study.at({C: c, RATE: path.settings[RATE]}) for c in TABLE_C}
 
 
-def distances(found: Found) -> dict[Path, Interval]:
+def distances(results: PartResults) -> dict[Path, Interval]:
     """Distance of the table of each path from the paper's table."""
-    return {path: distance(on(found, path)) for path in paths(found.form)}
+    return {path: distance(on(results, path)) for path in paths(results.form)}
 
 
 def by_square_root(c: int) -> tuple[float, float]:
@@ -91,9 +91,9 @@ def by_square_root(c: int) -> tuple[float, float]:
     return carried_mbps[1] / row.background, carried_mbps[0] / row.background
 
 
-def judge_choice(found: Found) -> Judgement:
+def judge_choice(results: PartResults) -> Judgement:
     """No other path is nearer by more than chance, and the link is as full as the paper's."""
-    of_path = distances(found)
+    of_path = distances(results)
     mine = of_path[CHOSEN]
     nearest = min(of_path, key=lambda path: of_path[path].mean)
     nearer = [path for path, interval in of_path.items() if interval.high < mine.low]
@@ -105,7 +105,7 @@ def judge_choice(found: Found) -> Judgement:
             mine,
         )
     ]
-    for c, point in on(found, CHOSEN).items():
+    for c, point in on(results, CHOSEN).items():
         row = TABLE[c]
         total = sum(row.flows) + row.background
         checks.append(
@@ -130,22 +130,22 @@ def judge_choice(found: Found) -> Judgement:
     )
 
 
-def judge_sensitivity(found: Found) -> Judgement:
+def judge_sensitivity(results: PartResults) -> Judgement:
     """Table 1's order of the fairness indices, largest at c = 10, on each path."""
-    order = {path: _order_of(on(found, path)) for path in paths(found.form)}
+    order = {path: _order_of(on(results, path)) for path in paths(results.form)}
     holding = [path for path, as_stated in order.items() if as_stated]
     checks = tuple(
         is_true(
             f"{_words(path)}: index at c = 10 less the larger one of c = 5 and 20",
             "above 0",
-            _above_both(on(found, path)),
-            _lead(on(found, path)),
+            _above_both(on(results, path)),
+            _lead(on(results, path)),
         )
         for path in order
     )
     by_delay = [
-        f"{delay} ms {_means([path for path in order if path.delay_ms == delay], found)}"
-        for delay in delays_ms(found.form)
+        f"{delay} ms {_means([path for path in order if path.delay_ms == delay], results)}"
+        for delay in delays_ms(results.form)
     ]
     return Judgement(
         checks,
@@ -155,9 +155,9 @@ def judge_sensitivity(found: Found) -> Judgement:
     )
 
 
-def _means(some: Sequence[Path], found: Found) -> str:
+def _means(some: Sequence[Path], results: PartResults) -> str:
     """The index at each c, over several paths."""
-    points = [on(found, path) for path in some]
+    points = [on(results, path) for path in some]
     means = [
         sum(point[c].mean(measures.fairness) for point in points) / len(points) for c in TABLE_C
     ]
@@ -168,22 +168,22 @@ def _words(path: Path) -> str:
     return f"{path.rate_mbps} Mbit/s and {path.delay_ms} ms"
 
 
-def _sum_of_all(run: RunFound) -> float:
+def _sum_of_all(run: StoredRun) -> float:
     return measures.total_utilization(run) + measures.background_utilization(run)
 
 
-def _order_of(points: dict[int, PointFound]) -> bool:
+def _order_of(points: dict[int, PointResults]) -> bool:
     five, ten, twenty = (points[c].mean(measures.fairness) for c in TABLE_C)
     return ten > max(five, twenty)
 
 
-def _lead(points: dict[int, PointFound]) -> Interval | None:
+def _lead(points: dict[int, PointResults]) -> Interval | None:
     """The index at c = 10 less the larger index of c = 5 and c = 20."""
     rival = max((5, 20), key=lambda c: points[c].mean(measures.fairness))
     return difference(points[10], points[rival], measures.fairness)
 
 
-def _above_both(points: dict[int, PointFound]) -> bool | None:
+def _above_both(points: dict[int, PointResults]) -> bool | None:
     apart = [difference(points[10], points[c], measures.fairness) for c in (5, 20)]
     known = [interval for interval in apart if interval is not None]
     if len(known) == 2 and all(interval.low > 0 for interval in known):
@@ -191,13 +191,13 @@ def _above_both(points: dict[int, PointFound]) -> bool | None:
     return False if any(interval.high < 0 for interval in known) else None
 
 
-def draw(found: Found) -> "Figure":
+def draw(results: PartResults) -> "Figure":
     """Distance over rate for each delay; Table 1's cells over rate at the chosen delay."""
     figure, panels = drawing.figure_of(
         "Su et al. 2005: which bottleneck comes nearest to Table 1 (buffer = rate x delay)", 2, 3
     )
-    _draw_distance(panels[0], found)
-    rates = [path for path in paths(found.form) if path.delay_ms == CHOSEN.delay_ms]
+    _draw_distance(panels[0], results)
+    rates = [path for path in paths(results.form) if path.delay_ms == CHOSEN.delay_ms]
     cells: list[tuple[str, Metric, list[float], float]] = [
         *(
             (
@@ -217,7 +217,7 @@ def draw(found: Found) -> "Figure":
         ("fairness index", measures.fairness, [row.fairness for row in TABLE.values()], 1.0),
     ]
     for axes, (label, metric, stated, scale) in zip(panels[1:], cells, strict=True):
-        _draw_cell(axes, found, rates, metric, [scale * number for number in stated], scale)
+        _draw_cell(axes, results, rates, metric, [scale * number for number in stated], scale)
         axes.set_ylabel(label)
     for axes in panels:
         style.scale_over(axes, [path.rate_mbps for path in rates])
@@ -227,8 +227,8 @@ def draw(found: Found) -> "Figure":
     return figure
 
 
-def _draw_distance(axes: "Axes", found: Found) -> None:
-    of_path = distances(found)
+def _draw_distance(axes: "Axes", results: PartResults) -> None:
+    of_path = distances(results)
     delays = sorted({path.delay_ms for path in of_path})
     for delay, look in zip(delays, style.marked_line_styles(), strict=False):
         some = [path for path in of_path if path.delay_ms == delay]
@@ -248,7 +248,7 @@ def _draw_distance(axes: "Axes", found: Found) -> None:
 
 def _draw_cell(  # noqa: PLR0913, PLR0917 - each says one thing about a panel
     axes: "Axes",
-    found: Found,
+    results: PartResults,
     rates: Sequence[Path],
     metric: Metric,
     stated: Sequence[float],
@@ -257,7 +257,7 @@ def _draw_cell(  # noqa: PLR0913, PLR0917 - each says one thing about a panel
     over = [float(path.rate_mbps) for path in rates]
     looks = list(islice(style.marked_line_styles(), 3))
     for c, value, look in zip(TABLE_C, stated, looks, strict=True):
-        points = [on(found, path)[c] for path in rates]
+        points = [on(results, path)[c] for path in rates]
         label = f"tailroom, {CHOSEN.delay_ms} ms, c = {c}"
         draw_means(axes, over, points, metric, look, label=label, scale=scale)
         marker = {**drawing.PAPER, "marker": look["marker"], "color": look["color"]}
@@ -290,10 +290,10 @@ PART = Part(
     note=(
         "The distance is the root mean square over Table 1's 18 cells: a utilization counts in "
         "steps of 5 points, the fairness index in steps of 0.05, a loss rate outside the paper's "
-        "range in factors of 2. Its interval is the jackknife's over seeds. The buffer is rate "
-        "times delay of the bottleneck, as the paper has it, so that the delay decides how full "
-        "the link is; in the paper F1 to F4 sum up to 87.9, 94.5 and 95.0 %. The delay can be "
-        "40 ms at most, half the shortest round trip time. The ring in the picture marks the "
-        "path that the other parts take; the paper's cells are drawn at its rate."
+        "range in factors of 2. Its interval is that of the jackknife over seeds. The buffer is "
+        "rate times delay of the bottleneck, as in the paper, so the delay determines the "
+        "utilization of the link; in the paper F1 to F4 sum up to 87.9, 94.5 and 95.0 %. The "
+        "delay can be 40 ms at most, half the shortest round trip time. The ring in the picture "
+        "marks the path that the other parts take; the paper's cells are drawn at its rate."
     ),
 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.found import Metric, PointFound
 from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.part_results import Metric, PointResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def figure_of(title: str, rows: int, columns: int) -> tuple[Figure, list["Axes"]
 def grouped_bars(
     axes: "Axes",
     groups: Sequence[str],
-    series: Sequence[tuple[str, Sequence[PointFound], Metric]],
+    series: Sequence[tuple[str, Sequence[PointResults], Metric]],
     scale: float = 1.0,
 ) -> None:
     """Draws grouped bars with intervals: a group per place, a bar per series.
@@ -46,13 +46,13 @@ def grouped_bars(
     """
     width = 0.8 / len(series)
     for number, (label, points, metric) in enumerate(series):
-        found = [point.interval(metric) for point in points]
+        intervals = [point.interval(metric) for point in points]
         at = [place + (number - (len(series) - 1) / 2) * width for place in range(len(groups))]
         axes.bar(
             at,
-            [nan if interval is None else scale * interval.mean for interval in found],
+            [nan if interval is None else scale * interval.mean for interval in intervals],
             width,
-            yerr=[scale * bar_length(interval) for interval in found],
+            yerr=[scale * bar_length(interval) for interval in intervals],
             color=SHADES[number % len(SHADES)],
             hatch=HATCHES[number % len(HATCHES)],
             edgecolor="black",

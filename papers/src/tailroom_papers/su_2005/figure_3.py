@@ -10,10 +10,10 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction.claim import Check, Claim, Judgement, above, between, shown
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, Metric, PointFound, RunFound
 from tailroom.reproduction.mean_curves import bar_length
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.intervals import mean_interval
 from tailroom_papers.reference import ns2
@@ -96,14 +96,14 @@ def studies(form: Form) -> list[Study]:
     ]
 
 
-def of(found: Found, control: str) -> PointFound:
+def of(results: PartResults, control: str) -> PointResults:
     """The runs of a control."""
-    return found.study("controls").at({CONTROL: control})
+    return results.study("controls").at({CONTROL: control})
 
 
-def fairer_than(found: Found, other: str) -> list[Check]:
+def fairer_than(results: PartResults, other: str) -> list[Check]:
     """FHSTCP's index less another control's, for the whole time and in sliding windows."""
-    mine, theirs = of(found, "fhstcp"), of(found, other)
+    mine, theirs = of(results, "fhstcp"), of(results, other)
     whole = difference(mine, theirs, measures.fairness)
     windows = difference(mine, theirs, sliding_index)
     name = CONTROLS[other]
@@ -113,32 +113,32 @@ def fairer_than(found: Found, other: str) -> list[Check]:
     ]
 
 
-def sliding_index(run: RunFound) -> float | None:
+def sliding_index(run: StoredRun) -> float | None:
     """Mean of the index in sliding windows over the measured time."""
     return sliding_mean(run, WINDOW_S)
 
 
-def judge_fairer(found: Found) -> Judgement:
+def judge_fairer(results: PartResults) -> Judgement:
     """Fairer than each of the three others, at both time scales."""
-    checks = [check for other in list(CONTROLS)[1:] for check in fairer_than(found, other)]
+    checks = [check for other in list(CONTROLS)[1:] for check in fairer_than(results, other)]
     said = [
-        f"{name}: {shown(of(found, control).interval(measures.fairness))} "
-        f"({of(found, control).mean(sliding_index):.2f} in {WINDOW_S:g} s windows)"
+        f"{name}: {shown(of(results, control).interval(measures.fairness))} "
+        f"({of(results, control).mean(sliding_index):.2f} in {WINDOW_S:g} s windows)"
         for control, name in CONTROLS.items()
     ]
     return Judgement(
         tuple(checks),
-        f"The index over the measured time: {'; '.join(said)}. Equal windows, whose rates go "
-        f"with 1 / RTT, have {jain_index(1 / rtt for rtt in RTTS_MS):.2f} where nothing is queued; "
-        f"queueing delay makes round trip times more alike.",
+        f"The index over the measured time: {'; '.join(said)}. Equal windows, whose rates are "
+        f"proportional to 1 / RTT, have {jain_index(1 / rtt for rtt in RTTS_MS):.2f} without "
+        "queueing; queueing delay makes the round-trip times more similar.",
     )
 
 
-def judge_against_rtt(found: Found) -> Judgement:
+def judge_against_rtt(results: PartResults) -> Judgement:
     """F1's rate over F3's is near the inverse ratio of their RTTs, nearer than under others."""
     checks, said = [], []
     for control, name in CONTROLS.items():
-        log_ratio = of(found, control).interval(measures.against_rtt)
+        log_ratio = of(results, control).interval(measures.against_rtt)
         if log_ratio is not None:
             said.append(f"{exp(log_ratio.mean):.2f} under {name}")
         if control == "fhstcp":
@@ -150,7 +150,7 @@ def judge_against_rtt(found: Found) -> Judgement:
     closer = [
         above(
             f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            difference(of(found, other), of(found, "fhstcp"), measures.against_rtt),
+            difference(of(results, other), of(results, "fhstcp"), measures.against_rtt),
             0.0,
             "larger",
         )
@@ -163,12 +163,12 @@ def judge_against_rtt(found: Found) -> Judgement:
     )
 
 
-def draw(found: Found) -> "Figure":
+def draw(results: PartResults) -> "Figure":
     """Index up to t, in sliding windows, over time scales, and beside ns-2's."""
     figure, panels = drawing.figure_of(
         "Su et al. 2005, Figure 3: fairness of flows with RTTs of 80, 140 and 200 ms", 2, 2
     )
-    points = [of(found, control) for control in CONTROLS]
+    points = [of(results, control) for control in CONTROLS]
     for point, name, look in zip(points, CONTROLS.values(), style.line_styles(), strict=False):
         wide = {**look, "linewidth": 1.6}
         _over_time(panels[0], point, wide, name, index_up_to)
@@ -184,7 +184,7 @@ def draw(found: Found) -> "Figure":
     panels[2].set_xlabel("length of the window (s)")
     panels[2].set_xscale("log")
     panels[2].xaxis.set_major_formatter(plain_ticks)
-    _beside_ns2(panels[3], found)
+    _beside_ns2(panels[3], results)
     for axes in panels:
         axes.set_ylim(0.3, 1.02)
         axes.set_ylabel("fairness index")
@@ -192,7 +192,7 @@ def draw(found: Found) -> "Figure":
     return figure
 
 
-def _over_time(axes: "Axes", point: PointFound, look: dict[str, Any], name: str, of: Any) -> None:
+def _over_time(axes: "Axes", point: PointResults, look: dict[str, Any], name: str, of: Any) -> None:
     curves = [of(run) for run in point.runs]
     times = curves[0][0]
     each = [mean_interval([curve[1][place] for curve in curves]) for place in range(len(times))]
@@ -205,7 +205,7 @@ def _over_time(axes: "Axes", point: PointFound, look: dict[str, Any], name: str,
         axes.fill_between(times, low, high, color=look["color"], **style.band(4))
 
 
-def _over_scales(axes: "Axes", point: PointFound, look: dict[str, Any], name: str) -> None:
+def _over_scales(axes: "Axes", point: PointResults, look: dict[str, Any], name: str) -> None:
     last = point.runs[0].summary
     longest = last["measured_to_s"] - last["measured_from_s"]
     scales = [scale for scale in SCALES_S if scale <= longest]
@@ -214,9 +214,9 @@ def _over_scales(axes: "Axes", point: PointFound, look: dict[str, Any], name: st
     axes.plot(scales, means, label=name, **look)
 
 
-def _beside_ns2(axes: "Axes", found: Found) -> None:
+def _beside_ns2(axes: "Axes", results: PartResults) -> None:
     rows = {row["case"]: row for row in ns2("S5 ").to_pylist()}
-    study = found.study("ns-2")
+    study = results.study("ns-2")
     looks = islice(style.marked_line_styles(), 2)
     for buffer, look, aside in zip(NS2_BUFFERS, looks, (-0.12, 0.12), strict=True):
         points = [
@@ -274,8 +274,9 @@ PART = Part(
     ),
     note=(
         "The paper draws the index from 50 to 200 s and says that it is calculated at different "
-        "time scales; both readings are drawn: of all that was delivered until t, and of what was "
-        "delivered in a sliding window. Panel d repeats the comparison on the path of the ns-2 "
-        "runs, with 20 web users; ns-2 has no FHSTCP, and its Scalable TCP is another variant."
+        "time scales; both readings are drawn: the index of all data delivered until t, and the "
+        "index of the data delivered in a sliding window. Panel d repeats the comparison on the "
+        "path of the ns-2 runs, with 20 web users; ns-2 has no FHSTCP, and its Scalable TCP is "
+        "another variant."
     ),
 )

@@ -10,9 +10,9 @@ from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.plots import style
 from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, is_true
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound, RunFound
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 from tailroom.statistics.intervals import mean_interval
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import goodputs
@@ -109,7 +109,7 @@ def filling(path: Path, rtts_ms: Sequence[int]) -> dict[str, list[object]]:
     }
 
 
-def half_filled_s(run: RunFound) -> float | None:
+def half_filled_s(run: StoredRun) -> float | None:
     """Returns the time until the flow has half the link; `None` if it never has."""
     times, amounts = goodputs(run)
     enough = HALF * PAYLOAD * measures.capacity_bps(run)
@@ -128,11 +128,11 @@ def ramp_seconds(path: Path, rtt_s: float, c: float | None) -> float:
     return float(np.trapezoid(per_packet, w))
 
 
-def judge_utilization(found: Found) -> Judgement:
+def judge_utilization(results: PartResults) -> Judgement:
     """Alone FHSTCP uses no less of the link than HighSpeed TCP."""
     checks, said = [], []
     for study_name, name in RATES.items():
-        study = found.study(study_name)
+        study = results.study(study_name)
         for point in study.where({CONTROL: "fhstcp"}).points:
             rtt = point.settings[RTT]
             other = study.at({CONTROL: "highspeed", RTT: rtt})
@@ -142,22 +142,22 @@ def judge_utilization(found: Found) -> Judgement:
             checks.append(above(what, change, -AS_GOOD, stated, percent=True))
             used = [f"{100 * measured.mean('utilization'):.1f}" for measured in (point, other)]
             said.append(f"{used[0]} against {used[1]} % at {name} and {rtt}")
-    unpaced = found.study("1G").where({CONTROL: NO_BLOCKS}).points
+    unpaced = results.study("1G").where({CONTROL: NO_BLOCKS}).points
     used = [
         f"{100 * point.mean('utilization'):.1f} % at {point.settings[RTT]}" for point in unpaced
     ]
     return Judgement(
         tuple(checks),
         f"Utilization: {'; '.join(said)}. The buffer is 20 ms, a tenth to a quarter of a round "
-        f"trip's worth. Without blocks FHSTCP has {', '.join(used)} at 1 Gbit/s: a block, the "
-        f"window over int(c RTT) + 1, is more than the buffer holds once the link is full.",
+        f"trip. Without blocks FHSTCP has {', '.join(used)} at 1 Gbit/s: a block, the window over "
+        "int(c RTT) + 1, is more than the buffer holds once the link is full.",
     )
 
 
-def judge_response(found: Found) -> Judgement:
+def judge_response(results: PartResults) -> Judgement:
     """It fills an empty link at least as fast, and much faster than standard TCP."""
     checks, said = [], []
-    study = found.study("ramp")
+    study = results.study("ramp")
     for point in study.where({CONTROL: "fhstcp"}).points:
         rtt = point.settings[RTT]
         others = {kind: study.at({CONTROL: kind, RTT: rtt}) for kind in ("highspeed", "reno")}
@@ -166,12 +166,12 @@ def judge_response(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"From {RAMP_FROM} packets to half of 1 Gbit/s: {'; '.join(said)}. With the fair factor "
-        f"the window grows by c a(w) a second whatever the RTT, against a(w) a round trip: faster "
-        f"where the RTT, queueing included, is above 1 / c = 100 ms, and slower below.",
+        "the window grows by c a(w) per second for any RTT, without it by a(w) per round trip: "
+        "growth is faster if the RTT, with queueing, is above 1 / c = 100 ms, and slower below.",
     )
 
 
-def _sooner(where: str, mine: PointFound, control: str, theirs: PointFound) -> Check:
+def _sooner(where: str, mine: PointResults, control: str, theirs: PointResults) -> Check:
     """Checks that FHSTCP reaches half the link before another control; may be undecided."""
     later = difference(mine, theirs, half_filled_s)
     if later is not None:
@@ -184,27 +184,27 @@ def _sooner(where: str, mine: PointFound, control: str, theirs: PointFound) -> C
     return is_true(what, stated, holds, mine.interval(half_filled_s))
 
 
-def _seconds(point: PointFound) -> str:
+def _seconds(point: PointResults) -> str:
     interval = point.interval(half_filled_s)
     return "never in the run" if interval is None else f"{interval.mean:.0f} s"
 
 
-def draw(found: Found) -> "Figure":
+def draw(results: PartResults) -> "Figure":
     """Utilization alone at both rates, the way up, and the time that it takes."""
     figure, panels = drawing.figure_of(
         "FHSTCP alone against HighSpeed TCP alone, buffer 20 ms", 2, 2
     )
     for axes, name in zip(panels, RATES, strict=False):
-        _draw_utilization(axes, found, name)
-    _draw_ramp(panels[2], found)
-    _draw_time(panels[3], found)
+        _draw_utilization(axes, results, name)
+    _draw_ramp(panels[2], results)
+    _draw_time(panels[3], results)
     for axes in panels:
         axes.legend(fontsize="x-small", frameon=False, loc="best")
     return figure
 
 
-def _draw_utilization(axes: "Axes", found: Found, name: str) -> None:
-    study = found.study(name)
+def _draw_utilization(axes: "Axes", results: PartResults, name: str) -> None:
+    study = results.study(name)
     controls: list[tuple[object, str]] = [(kind, NAMES[kind]) for kind in ("fhstcp", "highspeed")]
     controls.append((NO_BLOCKS, "FHSTCP without blocks"))
     rtts = [str(point.settings[RTT]) for point in study.where({CONTROL: "fhstcp"}).points]
@@ -223,8 +223,8 @@ def _draw_utilization(axes: "Axes", found: Found, name: str) -> None:
     axes.set_xlabel("RTT")
 
 
-def _draw_ramp(axes: "Axes", found: Found) -> None:
-    study = found.study("ramp")
+def _draw_ramp(axes: "Axes", results: PartResults) -> None:
+    study = results.study("ramp")
     rtt = study.points[-1].settings[RTT]
     for (control, name), look in zip(NAMES.items(), style.line_styles(), strict=False):
         runs = study.at({CONTROL: control, RTT: rtt}).runs
@@ -243,8 +243,8 @@ def _draw_ramp(axes: "Axes", found: Found) -> None:
     axes.set_ylim(0, 125)
 
 
-def _draw_time(axes: "Axes", found: Found) -> None:
-    study = found.study("ramp")
+def _draw_time(axes: "Axes", results: PartResults) -> None:
+    study = results.study("ramp")
     points = study.where({CONTROL: "fhstcp"}).points
     rtts = [point.number(RTT) for point in points]
     over = np.linspace(40, 240, 101)
@@ -282,9 +282,9 @@ PART = Part(
         ),
     ),
     note=(
-        "The paper measures no flow alone. One flow has the link but for short flows and web "
-        "sessions (20 Mbit/s together, which also tell the seeds apart). Slow start is made to end "
-        "where the link and most of the buffer are full. It hides the window law on an empty link, "
-        f"so the way up begins at {RAMP_FROM} packets."
+        "The paper does not measure a single flow. Here one flow shares the link only with short "
+        "flows and web sessions (20 Mbit/s together, which also make the seeds differ). Slow "
+        "start ends where the link and most of the buffer are full. Because slow start hides the "
+        f"window law on an empty link, the measured growth begins at {RAMP_FROM} packets."
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import log, nan
 from typing import Any
 
-from tailroom.reproduction.found import PointFound, RunFound
+from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.simulation.metrics import jain_index
 
 LINK = "bottleneck"
@@ -17,33 +17,33 @@ def carried(who: dict[str, Any], lost: float | None, capacity_bps: float) -> flo
     return float(who["throughput_bps"]) * (1 - (lost or 0.0)) / capacity_bps
 
 
-def capacity_bps(run: RunFound) -> float:
+def capacity_bps(run: StoredRun) -> float:
     """Of the bottleneck."""
     return float(run.summary["links"][LINK]["capacity_bps"])
 
 
-def flows_of(run: RunFound, group: str) -> list[dict[str, Any]]:
+def flows_of(run: StoredRun, group: str) -> list[dict[str, Any]]:
     """The permanent flows of a group."""
     return [flow for flow in run.summary["flows"] if flow["group"] == group]
 
 
-def utilizations(run: RunFound) -> list[float]:
+def utilizations(run: StoredRun) -> list[float]:
     """Link utilization of F1, F2 and F3."""
     capacity = capacity_bps(run)
     return [carried(flow, flow["loss_fraction"], capacity) for flow in flows_of(run, FAIR)]
 
 
-def utilization_of(place: int) -> Callable[[RunFound], float]:
+def utilization_of(place: int) -> Callable[[StoredRun], float]:
     """That of one of the three flows, from 0."""
     return lambda run: utilizations(run)[place]
 
 
-def total_utilization(run: RunFound) -> float:
+def total_utilization(run: StoredRun) -> float:
     """That of the three flows together."""
     return sum(utilizations(run))
 
 
-def background_utilization(run: RunFound) -> float:
+def background_utilization(run: StoredRun) -> float:
     """F4: that of all background traffic, long-lived, short-lived and web flows."""
     groups = {name: group for name, group in run.summary["groups"].items() if name != FAIR}
     return sum(
@@ -52,18 +52,18 @@ def background_utilization(run: RunFound) -> float:
     )
 
 
-def fairness(run: RunFound) -> float | None:
+def fairness(run: StoredRun) -> float | None:
     """Jain's index of the three flows' link utilizations."""
     return jain_index(utilizations(run))
 
 
-def background_loss(run: RunFound) -> float | None:
+def background_loss(run: StoredRun) -> float | None:
     """Packets of the long-lived background flows that are dropped, over those that arrive."""
     loss: float | None = run.summary["groups"][BACKGROUND]["links"][LINK]["loss_fraction"]
     return loss
 
 
-def loss_range(point: PointFound) -> tuple[float, float]:
+def loss_range(point: PointResults) -> tuple[float, float]:
     """Least and greatest loss of a long-lived background flow, each a mean over the runs."""
     rows = [
         [flow["loss_fraction"] or 0.0 for flow in flows_of(run, BACKGROUND)] for run in point.runs
@@ -72,7 +72,7 @@ def loss_range(point: PointFound) -> tuple[float, float]:
     return min(means), max(means)
 
 
-def against_rtt(run: RunFound) -> float | None:
+def against_rtt(run: StoredRun) -> float | None:
     """Log of the ratio of F1's rate to F3's over the inverse ratio of their round trip times.
 
     0 where rates go with 1 / RTT, queueing included, which is what equal windows give.
@@ -84,7 +84,7 @@ def against_rtt(run: RunFound) -> float | None:
     return log(rates[0] / rates[1] * first["rtt_s_mean"] / third["rtt_s_mean"])
 
 
-def mean_of(runs: Sequence[RunFound], metric: Callable[[RunFound], float | None]) -> float:
+def mean_of(runs: Sequence[StoredRun], metric: Callable[[StoredRun], float | None]) -> float:
     """Mean over runs; NaN if it is undefined in all."""
     values = [value for value in map(metric, runs) if value is not None]
     return sum(values) / len(values) if values else nan

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tailroom.reproduction.found import RunFound
+from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.su_2005.measures import FAIR, flows_of
 
 INTERVAL_S = 1.0
@@ -14,7 +14,7 @@ INTERVAL_S = 1.0
 Floats = NDArray[np.float64]
 
 
-def goodputs(run: RunFound) -> tuple[Floats, Floats]:
+def goodputs(run: StoredRun) -> tuple[Floats, Floats]:
     """Times in seconds at which intervals end, and what each of the flows got in each (bit/s)."""
     table = run.table("flow_series")
     names = np.array(table["flow"].cast("string").to_pylist())
@@ -43,20 +43,20 @@ def in_windows(amounts: Floats, length: int) -> Floats:
     return jain(summed[:, length:] - summed[:, :-length])
 
 
-def index_up_to(run: RunFound) -> tuple[Floats, Floats]:
+def index_up_to(run: StoredRun) -> tuple[Floats, Floats]:
     """Times, and the index up to each."""
     times, amounts = goodputs(run)
     return times, up_to(amounts)
 
 
-def index_in_window(run: RunFound, length_s: float) -> tuple[Floats, Floats]:
+def index_in_window(run: StoredRun, length_s: float) -> tuple[Floats, Floats]:
     """Times, and the index over the last `length_s` seconds at each."""
     times, amounts = goodputs(run)
     length = round(length_s / INTERVAL_S)
     return times[length - 1 :], in_windows(amounts, length)
 
 
-def sliding_mean(run: RunFound, length_s: float) -> float | None:
+def sliding_mean(run: StoredRun, length_s: float) -> float | None:
     """Mean index over all windows of this length within the measured time; `None` if none fits."""
     times, amounts = goodputs(run)
     measured = amounts[:, times > run.summary["measured_from_s"]]
@@ -66,6 +66,6 @@ def sliding_mean(run: RunFound, length_s: float) -> float | None:
     return float(in_windows(measured, length).mean())
 
 
-def index_at_scale(length_s: float) -> Callable[[RunFound], float | None]:
+def index_at_scale(length_s: float) -> Callable[[StoredRun], float | None]:
     """The metric of `sliding_mean`."""
     return lambda run: sliding_mean(run, length_s)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
 
-from tailroom.reproduction.found import PointFound, RunFound
+from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.su_2005 import measures
@@ -36,7 +36,7 @@ LEAST_LOSS = 1e-7
 """Loss rate that counts as no loss: one packet in the whole run."""
 
 
-def measured(runs: Sequence[RunFound]) -> tuple[tuple[float, ...], float, float]:
+def measured(runs: Sequence[StoredRun]) -> tuple[tuple[float, ...], float, float]:
     """Utilizations F1 to F4, fairness index and background loss, means over runs."""
     flows = [measures.mean_of(runs, measures.utilization_of(place)) for place in range(3)]
     background = measures.mean_of(runs, measures.background_utilization)
@@ -60,14 +60,14 @@ def deviations(row: Row, ours: tuple[tuple[float, ...], float, float]) -> list[f
     return apart
 
 
-def distance(points: Mapping[int, PointFound]) -> Interval:
+def distance(points: Mapping[int, PointResults]) -> Interval:
     """Root mean square of all cells' deviations, from the points of each c."""
     by_seed = [{run.seed: run for run in point.runs} for point in points.values()]
     seeds = sorted(set.intersection(*map(set, by_seed)))
     return jackknife(seeds, lambda some: _distance_of(points, set(some)))
 
 
-def _distance_of(points: Mapping[int, PointFound], seeds: set[int]) -> float:
+def _distance_of(points: Mapping[int, PointResults], seeds: set[int]) -> float:
     cells = [
         apart
         for c, point in points.items()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from tailroom.plots import style
 from tailroom.reproduction.claim import Check, Claim, Judgement, below, between
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, Metric, PointFound
 from tailroom.reproduction.mean_curves import bar_length
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import Metric, PartResults, PointResults
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import FAIRNESS_STEP, UTILIZATION_STEP, distance
 from tailroom_papers.su_2005.setting import SCENARIO, TABLE_C, C, span
@@ -56,14 +56,14 @@ def studies(form: Form) -> list[Study]:
     ]
 
 
-def of(found: Found, name: str) -> dict[int, PointFound]:
+def of(results: PartResults, name: str) -> dict[int, PointResults]:
     """The runs of a variant, by c."""
-    return {c: found.study(_slug(name)).at({C: c}) for c in TABLE_C}
+    return {c: results.study(_slug(name)).at({C: c}) for c in TABLE_C}
 
 
-def judge_phases(found: Found) -> Judgement:
+def judge_phases(results: PartResults) -> Judgement:
     """If nothing depends on phases, a jitter of a packet's time changes nothing."""
-    mine, shaken = of(found, AS_CHOSEN), of(found, JITTER)
+    mine, shaken = of(results, AS_CHOSEN), of(results, JITTER)
     first = measures.utilization_of(0)
     checks = []
     for c in TABLE_C:
@@ -82,13 +82,13 @@ def judge_phases(found: Found) -> Judgement:
     )
 
 
-def judge_robust(found: Found) -> Judgement:
+def judge_robust(results: PartResults) -> Judgement:
     """Whatever is changed, larger c leaves the background less."""
     use = measures.background_utilization
     checks: list[Check] = []
     said = []
-    for name in variants(found.form):
-        points = of(found, name)
+    for name in variants(results.form):
+        points = of(results, name)
         change = difference(points[20], points[5], use)
         what = f"{name}: use of the background, c = 20 less c = 5"
         checks.append(below(what, change, 0.0, "smaller", percent=True))
@@ -98,7 +98,7 @@ def judge_robust(found: Found) -> Judgement:
     )
 
 
-def _three(points: dict[int, PointFound], metric: Metric) -> str:
+def _three(points: dict[int, PointResults], metric: Metric) -> str:
     values = [f"{point.mean(metric):.2f}" for point in points.values()]
     return f"{values[0]}, {values[1]} and {values[2]}"
 
@@ -108,15 +108,15 @@ def _slug(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
-def draw(found: Found) -> "Figure":
+def draw(results: PartResults) -> "Figure":
     """Distance, fairness index and the background's use for each variant."""
     figure, panels = drawing.figure_of(
         "Su et al. 2005, Table 1: what the paper does not say, one thing changed at a time", 1, 3
     )
     figure.set_size_inches(13, 4.8)
-    names = list(variants(found.form))
+    names = list(variants(results.form))
     rows = range(len(names))
-    each = [distance(of(found, name)) for name in names]
+    each = [distance(of(results, name)) for name in names]
     panels[0].errorbar(
         [interval.mean for interval in each],
         rows,
@@ -128,10 +128,10 @@ def draw(found: Found) -> "Figure":
     )
     panels[0].set_xlabel("distance from Table 1")
     panels[0].set_xlim(left=0)
-    _draw_by_c(panels[1], found, names, measures.fairness, 1)
+    _draw_by_c(panels[1], results, names, measures.fairness, 1)
     panels[1].set_xlim(right=1.02)
     panels[1].set_xlabel("fairness index of F1 to F3")
-    _draw_by_c(panels[2], found, names, measures.background_utilization, 100)
+    _draw_by_c(panels[2], results, names, measures.background_utilization, 100)
     panels[2].set_xlabel("utilization of the background (%)")
     panels[2].set_xlim(left=0)
     for axes in panels:
@@ -142,9 +142,11 @@ def draw(found: Found) -> "Figure":
     return figure
 
 
-def _draw_by_c(axes: "Axes", found: Found, names: list[str], metric: Metric, scale: float) -> None:
+def _draw_by_c(
+    axes: "Axes", results: PartResults, names: list[str], metric: Metric, scale: float
+) -> None:
     for c, look in zip(TABLE_C, islice(style.marked_line_styles(), 3), strict=True):
-        each = [of(found, name)[c].interval(metric) for name in names]
+        each = [of(results, name)[c].interval(metric) for name in names]
         known = [(row, interval) for row, interval in enumerate(each) if interval is not None]
         aside = {5: -0.2, 10: 0.0, 20: 0.2}[c]
         axes.errorbar(

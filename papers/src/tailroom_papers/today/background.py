@@ -1,8 +1,8 @@
 """A flow that only this link limits, beside a background of half the link's rate."""
 
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import PointFound, RunFound, StudyFound
 from tailroom.reproduction.paper import Study
+from tailroom.reproduction.part_results import PointResults, StoredRun, StudyResults
 from tailroom_papers.today.network import LIMIT, Bottleneck
 
 TEN = Bottleneck(gbps=10, rtt_ms=5)
@@ -68,23 +68,23 @@ def _study(
     return Study(name(link, kind), scenario, grid, seeds=form.of(2, 3, 5))
 
 
-def share_of_residual(run: RunFound) -> float:
+def share_of_residual(run: StoredRun) -> float:
     """The flow's goodput over the half of the link that the background does not ask for."""
     capacity_bps = float(run.summary["links"]["bottleneck"]["capacity_bps"])
     return float(run.summary["groups"]["one"]["goodput_bps"]) / (capacity_bps / 2)
 
 
-def drops(run: RunFound) -> float:
+def drops(run: StoredRun) -> float:
     """Packets of the background that the link drops."""
     return float(run.summary["groups"]["background"]["links"]["bottleneck"]["drops_packets"])
 
 
-def delay_us(run: RunFound) -> float:
+def delay_us(run: StoredRun) -> float:
     """Mean time that packets of the background wait, in microseconds."""
     link = run.summary["groups"]["background"]["links"]["bottleneck"]
     return 1e6 * float(link["queue_delay_s_mean"])
 
 
-def at(study: StudyFound, control: str, limit: str) -> PointFound:
+def at(study: StudyResults, control: str, limit: str) -> PointResults:
     """The point of a control and a buffer."""
     return study.at({CONTROL: control, LIMIT: limit})

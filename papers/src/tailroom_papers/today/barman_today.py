@@ -2,8 +2,8 @@
 
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Check, Claim, Judgement
-from tailroom.reproduction.found import Found, PointFound
 from tailroom.reproduction.pairs import difference
+from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom_papers.today import rtt_unfairness
 from tailroom_papers.today.buffer_curves import CONTROL, HUNDRED, TEN
 from tailroom_papers.today.drawing import LABELS
@@ -14,45 +14,45 @@ DRASTIC = 0.10
 """Of the link, lost between a buffer of 10 % and one of 2 %: as much as below 90 % itself."""
 
 
-def _at(found: Found, link: Bottleneck, control: str, limit: str) -> PointFound:
-    return found.study(f"{link.gbps}g").at({CONTROL: control, LIMIT: limit})
+def _at(results: PartResults, link: Bottleneck, control: str, limit: str) -> PointResults:
+    return results.study(f"{link.gbps}g").at({CONTROL: control, LIMIT: limit})
 
 
-def _judge_buffer(found: Found, limit: str, bound: float) -> Judgement:
+def _judge_buffer(results: PartResults, limit: str, bound: float) -> Judgement:
     checks = []
     for link in (TEN, HUNDRED):
         for control in ASKED:
-            measured = _at(found, link, control, limit).interval("utilization")
+            measured = _at(results, link, control, limit).interval("utilization")
             what = f"{LABELS[control]}, {link.gbps} Gbit/s, utilization"
             checks.append(claim.above(what, measured, bound, percent=True))
-    return Judgement(tuple(checks), _prices(found, limit))
+    return Judgement(tuple(checks), _prices(results, limit))
 
 
-def _prices(found: Found, limit: str) -> str:
+def _prices(results: PartResults, limit: str) -> str:
     losses = (
-        f"{LABELS[control]} {100 * _at(found, TEN, control, limit).mean('loss_fraction'):.2g} %"
+        f"{LABELS[control]} {100 * _at(results, TEN, control, limit).mean('loss_fraction'):.2g} %"
         for control in ASKED
     )
     return f"The price is in the losses at 10 Gbit/s: {', '.join(losses)}."
 
 
-def judge_ten_percent(found: Found) -> Judgement:
+def judge_ten_percent(results: PartResults) -> Judgement:
     """Utilization at a buffer of 10 %."""
-    return _judge_buffer(found, "0.1 bdp", 0.90)
+    return _judge_buffer(results, "0.1 bdp", 0.90)
 
 
-def judge_twenty_percent(found: Found) -> Judgement:
+def judge_twenty_percent(results: PartResults) -> Judgement:
     """Utilization at a buffer of 20 %."""
-    return _judge_buffer(found, "0.2 bdp", 0.975)
+    return _judge_buffer(results, "0.2 bdp", 0.975)
 
 
-def judge_fall(found: Found) -> Judgement:
+def judge_fall(results: PartResults) -> Judgement:
     """Judges the loss of utilization between buffers of 10 % and 2 %."""
     checks = []
     for link in (TEN, HUNDRED):
         for control in ASKED:
-            large = _at(found, link, control, "0.1 bdp")
-            small = _at(found, link, control, "0.02 bdp")
+            large = _at(results, link, control, "0.1 bdp")
+            small = _at(results, link, control, "0.02 bdp")
             lost = difference(large, small, "utilization")
             what = f"{LABELS[control]}, {link.gbps} Gbit/s, lost from 10 % to 2 %"
             stated = f"more than {DRASTIC:.0%} of the link"
@@ -62,14 +62,14 @@ def judge_fall(found: Found) -> Judgement:
     )
     return Judgement(
         tuple(checks),
-        f"2 % are {packets}. Controls that wait for a loss fall; BBR paces at the rate that it "
-        "has measured and needs the buffer less, whatever it loses there.",
+        f"2 % are {packets}. The utilization of loss-based controls falls; BBR paces at its "
+        "measured rate and needs less buffer, at the cost of losses.",
     )
 
 
-def judge_rtt_unfairness(found: Found) -> Judgement:
+def judge_rtt_unfairness(results: PartResults) -> Judgement:
     """RTT unfairness at buffers of 10 % and of one BDP."""
-    study = found.study("two-rtts")
+    study = results.study("two-rtts")
     checks: list[Check] = []
     told = []
     for control in ASKED:
@@ -88,7 +88,7 @@ def judge_rtt_unfairness(found: Found) -> Judgement:
         tuple(checks),
         f"The goodputs of flows whose RTTs differ by a factor of {rtt_unfairness.RTT_RATIO:g} "
         f"differ, at 0.1 and 1 BDP, by a factor of: {'; '.join(told)}. A queue adds the same "
-        "delay to both RTTs and so makes them more alike.",
+        "delay to both RTTs and so makes them more similar.",
     )
 
 

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, LOOKS, finish, line
 from tailroom_papers.today.network import Bottleneck, buffers
@@ -61,17 +61,17 @@ def part(link: Bottleneck) -> Part:
         name=f"curves-{link.gbps}g",
         title=f"Utilization, loss and delay over the buffer, {link.gbps} Gbit/s",
         studies=lambda form: [study(link, form)],
-        draw=lambda found: draw(link, found),
+        draw=lambda results: draw(link, results),
         claims=(cycles_claim(f"cycles-{link.gbps}g", ()),),
         note=_note(link),
     )
 
 
-def draw(link: Bottleneck, found: Found) -> Figure:
+def draw(link: Bottleneck, results: PartResults) -> Figure:
     """A panel per metric, a line per control."""
     figure = Figure(figsize=(9.5, 6.4), layout="constrained")
     panels: Sequence[Axes] = figure.subplots(2, 2).ravel()
-    points = found.study(f"{link.gbps}g")
+    points = results.study(f"{link.gbps}g")
     for panel, (metric, label, scale) in zip(panels, PANELS, strict=True):
         values: list[float] = []
         for control in CONTROLS:
@@ -98,10 +98,10 @@ def _note(link: Bottleneck) -> str:
         f"bandwidth-delay product of {link.bdp_packets:,.0f} packets of 9000 B, "
         f"{link.bdp_packets / FLOWS[link]:.0f} a flow. At a buffer of one BDP a Reno flow then "
         f"needs about {1.5 * link.rtt_ms * 1e-3 * link.bdp_packets / FLOWS[link]:.2g} s for a "
-        "cycle of its window; ten are to fit in a run. Hosts as of today: delayed "
-        "ACKs, proportional rate reduction, HyStart++, bursts of 64 KB by segmentation offload "
-        "(which BBR paces). Such a window is short: CUBIC and HighSpeed are nearer "
-        "to Reno than they would be with one flow a link."
+        "cycle of its window; a run should have ten cycles. Hosts as of today: delayed ACKs, "
+        "proportional rate reduction, HyStart++, bursts of 64 KB by segmentation offload (which "
+        "BBR paces). Such a window is short, so CUBIC and HighSpeed are closer to Reno than with "
+        "one flow per link."
     )
 
 

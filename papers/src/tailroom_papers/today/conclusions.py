@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, StudyFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, StudyResults
 from tailroom_papers.today import (
     auge_today,
     background,
@@ -40,13 +40,13 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """RTT unfairness over the buffer, and one flow beside a background at both rates."""
     figure = Figure(figsize=(11.5, 4.0), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    _draw_unfairness(left, found.study("two-rtts"))
+    _draw_unfairness(left, results.study("two-rtts"))
     for panel, link in zip((middle, right), background.LINKS, strict=True):
-        points = found.study(background.name(link))
+        points = results.study(background.name(link))
         _draw_background(panel, points, background.CONTROLS[link])
         panel.set_title(
             f"one flow beside a background,\n{link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms",
@@ -62,7 +62,7 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def _draw_unfairness(panel: "Axes", study: StudyFound) -> None:
+def _draw_unfairness(panel: "Axes", study: StudyResults) -> None:
     values: list[float] = []
     for control in rtt_unfairness.CONTROLS:
         points = study.where({rtt_unfairness.CONTROL: control}).points
@@ -85,7 +85,7 @@ def _draw_unfairness(panel: "Axes", study: StudyFound) -> None:
     panel.set_ylabel("larger over smaller goodput")
 
 
-def _draw_background(panel: "Axes", study: StudyFound, controls: Sequence[str]) -> None:
+def _draw_background(panel: "Axes", study: StudyResults, controls: Sequence[str]) -> None:
     for control in controls:
         points = study.where({background.CONTROL: control}).points
         look = {**LOOKS[control], "label": LABELS[control]}
@@ -108,11 +108,12 @@ CONCLUSIONS = Part(
         cycles_claim("cycles-conclusions", OWN),
     ),
     note=(
-        "Each conclusion of 2004 to 2006 is asked of CUBIC and BBR, on links of 10 and 100 "
-        "Gbit/s, with the hosts of today. A claim holds here if it holds for every control and "
-        "rate that is asked; the sides say for which it does. A background of 50 Poisson sources "
-        "takes half of the link, as in Auge and Roberts. Above 100 % of the residual capacity a "
-        "flow takes from the background, which loses packets and does not send them again. A "
-        "buffer of 20 packets is our limit of 19, as the packet being sent does not wait."
+        "Each conclusion of 2004 to 2006 is tested with CUBIC and BBR, on links of 10 and 100 "
+        "Gbit/s, with the hosts of today. A claim holds here if it holds for every tested "
+        "control and rate; the checks show for which it holds. A background of 50 Poisson "
+        "sources takes half of the link, as in Auge and Roberts. Above 100 % of the residual "
+        "capacity a flow takes from the background, which loses packets and does not send them "
+        "again. A buffer of 20 packets is a limit of 19 in tailroom, which does not count the "
+        "packet being sent."
     ),
 )

@@ -5,7 +5,7 @@ from functools import partial
 
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Check, Claim, Judgement
-from tailroom.reproduction.found import Found, PointFound, RunFound
+from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 from tailroom_papers.today.drawing import LABELS
 
 ENOUGH = 10
@@ -13,14 +13,14 @@ PROBING = ("bbr1", "bbr3")
 """Controls without a sawtooth: their cycles do not follow losses."""
 
 
-def cycles(run: RunFound, control: str) -> float | None:
+def cycles(run: StoredRun, control: str) -> float | None:
     """Window reductions in the measured time, mean over the flows of a control."""
     flows = [flow for flow in run.summary["flows"] if flow["congestion"] == control]
     events = sum(flow["congestion_events"] for flow in flows)
     return float(events) / len(flows) if flows else None
 
 
-def controls(point: PointFound) -> set[str]:
+def controls(point: PointResults) -> set[str]:
     """The controls with a sawtooth at a point."""
     flows = point.runs[0].summary["flows"]
     return {flow["congestion"] for flow in flows if flow["congestion"]}.difference(PROBING)
@@ -32,15 +32,15 @@ def cycles_claim(name: str, studies: Sequence[str]) -> Claim:
         name,
         "At least ten window cycles in every run, so that its means are steady",
         "the condition of this comparison",
-        lambda found: judge(found, studies or tuple(found.studies)),
+        lambda results: judge(results, studies or tuple(results.studies)),
     )
 
 
-def judge(found: Found, studies: Sequence[str]) -> Judgement:
+def judge(results: PartResults, studies: Sequence[str]) -> Judgement:
     """The run with the fewest cycles of each control that has a sawtooth."""
     fewest: dict[str, tuple[float, str]] = {}
     for name in studies:
-        for point in found.study(name).points:
+        for point in results.study(name).points:
             for control in controls(point):
                 least = min(point.values(partial(cycles, control=control)))
                 where = ", ".join(_told(point))
@@ -58,7 +58,7 @@ def judge(found: Found, studies: Sequence[str]) -> Judgement:
     )
 
 
-def _told(point: PointFound) -> list[str]:
+def _told(point: PointResults) -> list[str]:
     """Returns a point's settings, without settings that follow from others."""
     told = [str(value) for key, value in point.settings.items() if key != "duration"]
     return list(dict.fromkeys(told))

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import style
-from tailroom.reproduction.found import Metric, PointFound
 from tailroom.reproduction.mean_curves import draw_means
+from tailroom.reproduction.part_results import Metric, PointResults
 from tailroom_papers.today.network import LIMIT
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LOOKS: Mapping[str, dict[str, Any]] = dict(zip(LABELS, style.marked_line_styles(
 
 def line(
     panel: "Axes",
-    points: Sequence[PointFound],
+    points: Sequence[PointResults],
     metric: Metric,
     look: Mapping[str, Any],
     scale: float = 1.0,
@@ -36,7 +36,7 @@ def line(
     return draw_means(panel, limits, points, metric, look, scale=scale)
 
 
-def finish(panel: "Axes", points: Sequence[PointFound], values: Sequence[float]) -> None:
+def finish(panel: "Axes", points: Sequence[PointResults], values: Sequence[float]) -> None:
     """Scales and grid of a panel over queue limits."""
     style.scale_over(panel, [point.number(LIMIT) for point in points])
     style.scale_up(panel, values)

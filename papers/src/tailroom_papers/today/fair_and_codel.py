@@ -9,8 +9,8 @@ from tailroom.plots import style
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, Metric, RunFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import Metric, PartResults, StoredRun
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, finish, line
 from tailroom_papers.today.network import LIMIT, Bottleneck, buffers
@@ -86,28 +86,28 @@ def studies(form: Form) -> Sequence[Study]:
     return [study(discipline, form) for study in (alone, mixed) for discipline in DISCIPLINES]
 
 
-def share_of_cubic(run: RunFound) -> float:
+def share_of_cubic(run: StoredRun) -> float:
     """CUBIC flows' share of the goodput of all flows."""
     groups = run.summary["groups"]
     cubic = float(groups["cubic"]["goodput_bps"])
     return cubic / (cubic + float(groups["bbr"]["goodput_bps"]))
 
 
-def delay_ms(run: RunFound) -> float:
+def delay_ms(run: StoredRun) -> float:
     """Mean queueing delay in milliseconds."""
     return 1e3 * float(run.summary["links"]["bottleneck"]["queue_delay_s_mean"])
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """Rows: delay, utilization, and how CUBIC and BBR share; a line per discipline."""
     figure = Figure(figsize=(11.5, 8.2), layout="constrained")
     delays, utilizations, shares = figure.subplots(3, 3, sharey="row")
     for column, control in enumerate(CONTROLS):
-        _draw(delays[column], found, delay_ms, 1.0, control=control)
+        _draw(delays[column], results, delay_ms, 1.0, control=control)
         delays[column].set_title(f"{FLOWS} {LABELS[control]} flows", fontsize="medium")
-        _draw(utilizations[column], found, "utilization", 100.0, control=control)
+        _draw(utilizations[column], results, "utilization", 100.0, control=control)
     for panel, rival in zip(shares, RIVALS, strict=False):
-        _draw(panel, found, share_of_cubic, 100.0, rival=rival)
+        _draw(panel, results, share_of_cubic, 100.0, rival=rival)
         panel.set_yscale("linear")
         panel.set_ylim(0, 100)
         panel.axhline(50, **style.LIMIT_LINE)
@@ -130,7 +130,7 @@ def draw(found: Found) -> Figure:
 
 def _draw(  # noqa: PLR0913 - each says one thing about a panel
     panel: "Axes",
-    found: Found,
+    results: PartResults,
     metric: Metric,
     scale: float,
     *,
@@ -141,24 +141,24 @@ def _draw(  # noqa: PLR0913 - each says one thing about a panel
     kind, setting = ("alone", {CONTROL: control}) if control else ("mixed", {RIVAL: rival})
     values: list[float] = []
     for discipline, looks in LOOKS.items():
-        points = found.study(f"{kind}-{discipline}").where(setting).points
+        points = results.study(f"{kind}-{discipline}").where(setting).points
         look = {**looks, "label": NAMES[discipline]}
         values += line(panel, points, metric, look, scale)
     finish(panel, points, values)
 
 
-def judge_codel(found: Found) -> Judgement:
+def judge_codel(results: PartResults) -> Judgement:
     """Judges the mean delay in a much larger buffer."""
     checks = []
     for discipline in ("codel", "fq_codel"):
         for control in CONTROLS:
-            point = found.study(f"alone-{discipline}").at({CONTROL: control, LIMIT: DEEP})
+            point = results.study(f"alone-{discipline}").at({CONTROL: control, LIMIT: DEEP})
             delay = point.interval(delay_ms)
             what = f"{LABELS[control]}, {NAMES[discipline]}, mean delay (ms)"
             checks.append(claim.below(what, delay, 2 * TARGET_MS))
-    kept = found.study("alone-drop_tail").at({CONTROL: "cubic", LIMIT: DEEP})
+    kept = results.study("alone-drop_tail").at({CONTROL: "cubic", LIMIT: DEEP})
     lost = {
-        rival: found.study("alone-codel").at({CONTROL: rival, LIMIT: DEEP}).mean("loss_fraction")
+        rival: results.study("alone-codel").at({CONTROL: rival, LIMIT: DEEP}).mean("loss_fraction")
         for rival in RIVALS
     }
     return Judgement(
@@ -169,21 +169,21 @@ def judge_codel(found: Found) -> Judgement:
     )
 
 
-def judge_shares(found: Found) -> Judgement:
+def judge_shares(results: PartResults) -> Judgement:
     """Judges CUBIC's share of the link beside BBR."""
     checks = []
     for rival in RIVALS:
-        for point in found.study("mixed-fq_codel").where({RIVAL: rival}).points:
+        for point in results.study("mixed-fq_codel").where({RIVAL: rival}).points:
             what = f"CUBIC's part beside {LABELS[rival]}, {point.settings[LIMIT]}"
             share = point.interval(share_of_cubic)
             checks.append(claim.between(what, share, 0.4, 0.6, percent=True))
-    one_queue = found.study("mixed-codel").at({RIVAL: "bbr1", LIMIT: DEEP})
+    one_queue = results.study("mixed-codel").at({RIVAL: "bbr1", LIMIT: DEEP})
     return Judgement(
         tuple(checks),
         f"CoDel on one queue leaves CUBIC {100 * one_queue.mean(share_of_cubic):.3g} % beside "
-        "BBRv1: what shares the link is a queue a flow, not CoDel. It shares what flows have "
-        "waiting: whenever CUBIC's queue runs empty, as it may in a buffer of few packets, BBR "
-        "sends in its place.",
+        "BBRv1: the link is shared by the per-flow queues, not by CoDel. They share it only "
+        "among flows with packets waiting: whenever CUBIC's queue runs empty, as it may in a "
+        "buffer of few packets, BBR uses its share.",
     )
 
 

@@ -14,8 +14,8 @@ from tailroom.plots import style
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Check, Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import Found, PointFound
 from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom.scenario.types import Scenario
 from tailroom_papers import reference
 from tailroom_papers.today.drawing import LABELS, LOOKS
@@ -42,11 +42,11 @@ GOAL = 10 / 14
 @cache
 def rows() -> dict[tuple[str, int], dict[int, float]]:
     """Of each control and number of flows: the 1st percentile of the queue, by buffer in cells."""
-    found: dict[tuple[str, int], dict[int, float]] = {}
+    by_cell: dict[tuple[str, int], dict[int, float]] = {}
     for row in reference.tofino().to_pylist():
         cell = (row["algorithm"], row["num_flows"])
-        found.setdefault(cell, {})[row["max_queue_depth_cells"]] = row["depth_p01"]
-    return found
+        by_cell.setdefault(cell, {})[row["max_queue_depth_cells"]] = row["depth_p01"]
+    return by_cell
 
 
 @cache
@@ -111,12 +111,12 @@ def _scenario(control: str) -> Scenario:
     return cast(Scenario, table)
 
 
-def first_percentile(point: PointFound) -> float:
+def first_percentile(point: PointResults) -> float:
     """Packets that an arriving one finds waiting, 1st percentile, mean over the runs."""
     return point.mean("queue_seen_packets_p01")
 
 
-def smallest(points: Sequence[PointFound]) -> float | None:
+def smallest(points: Sequence[PointResults]) -> float | None:
     """The smallest buffer at which somebody always waits, as the switch counts it.
 
     `None` if none of them suffices.
@@ -137,13 +137,13 @@ def smallest_of_switch(buffers: Mapping[int, float]) -> float:
     )
 
 
-def draw(found: Found) -> Figure:
+def draw(results: PartResults) -> Figure:
     """The smallest sufficient buffers, and the queue over all buffers for few and many flows."""
     figure = Figure(figsize=(11.5, 4.2), layout="constrained")
     left, *others = figure.subplots(1, 3)
-    _draw_smallest(left, found)
+    _draw_smallest(left, results)
     for panel, control in zip(others, MEASURED, strict=True):
-        _draw_queue(panel, found, control)
+        _draw_queue(panel, results, control)
     style.title(
         figure,
         "A link of 10 Gbit/s kept busy: Tofino switch (Spang, Arslan, McKeown 2021) and "
@@ -152,12 +152,12 @@ def draw(found: Found) -> Figure:
     return figure
 
 
-def _draw_smallest(panel: "Axes", found: Found) -> None:
+def _draw_smallest(panel: "Axes", results: PartResults) -> None:
     switch = rows()
     flows = sorted({count for _, count in switch})
     for control in (*MEASURED, *FORETOLD):
         look = LOOKS[control]
-        study = found.study(control)
+        study = results.study(control)
         counts = sorted({point.settings[COUNT] for point in study.points})
         ours = [smallest(study.where({COUNT: count}).points) or nan for count in counts]
         panel.plot(counts, ours, label=f"{LABELS[control]}, simulation", **look)
@@ -173,12 +173,12 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def _draw_queue(panel: "Axes", found: Found, control: str) -> None:
+def _draw_queue(panel: "Axes", results: PartResults, control: str) -> None:
     cells = {limit(cell): cell for cell in grid()}
-    counts = sorted({point.settings[COUNT] for point in found.study(control).points})
+    counts = sorted({point.settings[COUNT] for point in results.study(control).points})
     shown = (counts[0], counts[-1]) if len(counts) > 1 else (counts[0],)
     for count, look in zip(shown, style.marked_line_styles(), strict=False):
-        points = found.study(control).where({COUNT: count}).points
+        points = results.study(control).where({COUNT: count}).points
         over = [cells[str(point.settings[LIMIT])] / CELLS_PER_PACKET for point in points]
         ours = [EMPTY_READING + first_percentile(point) for point in points]
         name = f"{count} flow{'s' if count > 1 else ''}"
@@ -200,15 +200,15 @@ def _draw_queue(panel: "Axes", found: Found, control: str) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def judge_cells(found: Found) -> Judgement:
+def judge_cells(results: PartResults) -> Judgement:
     """Judges how many smallest buffers equal the switch's, or a neighbour on the grid."""
     sizes = [cell / CELLS_PER_PACKET for cell in grid()]
     checks, apart = [], []
     for control in MEASURED:
         within = []
-        counts = sorted({point.settings[COUNT] for point in found.study(control).points})
+        counts = sorted({point.settings[COUNT] for point in results.study(control).points})
         for count in counts:
-            ours = smallest(found.study(control).where({COUNT: count}).points)
+            ours = smallest(results.study(control).where({COUNT: count}).points)
             theirs = smallest_of_switch(rows()[control, count])
             steps = None if ours is None else sizes.index(ours) - sizes.index(theirs)
             within.append(steps is not None and abs(steps) <= 1)
@@ -223,11 +223,11 @@ def judge_cells(found: Found) -> Judgement:
     return Judgement(tuple(checks), f"Steps of the switch's grid of buffers{others}.")
 
 
-def judge_flows(found: Found) -> Judgement:
+def judge_flows(results: PartResults) -> Judgement:
     """The smallest buffer of many flows beside that of one."""
     checks: list[Check] = []
     for control in (*MEASURED, *FORETOLD):
-        study = found.study(control)
+        study = results.study(control)
         counts = sorted({point.settings[COUNT] for point in study.points})
         one, many = (smallest(study.where({COUNT: count}).points) for count in _ends(counts))
         less = None if one is None or many is None else many / one
@@ -236,8 +236,8 @@ def judge_flows(found: Found) -> Judgement:
         checks.append(claim.is_true(what, "less than 1", fewer, less))
     return Judgement(
         tuple(checks),
-        "The means of the runs decide, as on the switch. Reno and Scalable TCP ran on it, CUBIC "
-        "and BBRv3 are what simulation says of the same network.",
+        "The verdict is that of the means of the runs, as on the switch. Reno and Scalable TCP "
+        "ran on the switch; CUBIC and BBRv3 are simulated on the same network.",
     )
 
 
@@ -265,10 +265,10 @@ HARDWARE = Part(
         ),
     ),
     note=(
-        "A buffer suffices where the 1st percentile of the queue that packets see is above the "
+        "A buffer suffices if the 1st percentile of the queue that packets see is above the "
         "reading of an empty queue, 2 packets. Each run lasts a thousand round trips as on the "
-        "switch. The amount of jitter (ACKs at multiples of 144 us) is the one number that was "
-        "tried out; the rest is what is known of the experiment. CUBIC and BBRv3 did not run on "
-        "the switch: their lines are forecasts."
+        "switch. The amount of jitter (ACKs at multiples of 144 us) is the only parameter that "
+        "was fitted; the others are known from the experiment. CUBIC and BBRv3 did not run on "
+        "the switch, so their lines are predictions."
     ),
 )

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.found import PointFound, RunFound, StudyFound
 from tailroom.reproduction.paper import Study
+from tailroom.reproduction.part_results import PointResults, StoredRun, StudyResults
 from tailroom_papers.today.network import LIMIT, Bottleneck
 
 LINK = Bottleneck(gbps=10, rtt_ms=7.5)
@@ -35,17 +35,17 @@ def study(form: Form) -> Study:
     )
 
 
-def ratio(run: RunFound) -> float:
+def ratio(run: StoredRun) -> float:
     """Goodput of the flows with the short RTT over that of those with the long one."""
     groups: dict[str, Any] = run.summary["groups"]
     return float(groups["short"]["goodput_bps"]) / float(groups["long"]["goodput_bps"])
 
 
-def unfairness(run: RunFound) -> float:
+def unfairness(run: StoredRun) -> float:
     """The same, of whichever get more over those that get less."""
     return max(ratio(run), 1 / ratio(run))
 
 
-def at(study: StudyFound, control: str, limit: str) -> PointFound:
+def at(study: StudyResults, control: str, limit: str) -> PointResults:
     """The point of a control and a buffer."""
     return study.at({CONTROL: control, LIMIT: limit})

@@ -2,15 +2,15 @@
 
 from tailroom.reproduction import claim
 from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.found import Found
+from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.today import rtt_unfairness
 from tailroom_papers.today.drawing import LABELS
 from tailroom_papers.today.rtt_unfairness import LARGE, RTT_RATIO, SMALL, ratio, unfairness
 
 
-def judge_highspeed(found: Found) -> Judgement:
+def judge_highspeed(results: PartResults) -> Judgement:
     """Whether HighSpeed TCP is as unfair as the paper begins with."""
-    study = found.study("two-rtts")
+    study = results.study("two-rtts")
     checks = []
     for limit in (SMALL, LARGE):
         measured = rtt_unfairness.at(study, "highspeed", limit).interval(unfairness)
@@ -19,14 +19,15 @@ def judge_highspeed(found: Found) -> Judgement:
     per_flow = rtt_unfairness.LINK.bdp_packets / (2 * rtt_unfairness.FLOWS)
     return Judgement(
         tuple(checks),
-        f"The RTTs' ratio is {RTT_RATIO:g}. The path holds {per_flow:.0f} packets of a flow on the "
-        "mean, near the 38 below which HighSpeed TCP is Reno; the paper's windows are longer.",
+        f"The RTTs' ratio is {RTT_RATIO:g}. The path holds {per_flow:.0f} packets per flow on "
+        "average, close to the 38 packets below which HighSpeed TCP is Reno; the paper's windows "
+        "are longer.",
     )
 
 
-def judge_today(found: Found) -> Judgement:
+def judge_today(results: PartResults) -> Judgement:
     """Whether today's controls keep the purpose of FHSTCP."""
-    study = found.study("two-rtts")
+    study = results.study("two-rtts")
     checks = []
     for control in ("cubic", "bbr1", "bbr3"):
         for limit in (SMALL, LARGE):
@@ -40,8 +41,9 @@ def judge_today(found: Found) -> Judgement:
     bbr = rtt_unfairness.at(study, "bbr1", LARGE).values(ratio)
     return Judgement(
         tuple(checks),
-        f"Short over long RTT at 1 BDP: {favours}. BBRv1 does not settle on a division: from run "
-        f"to run its ratio is {min(bbr):.2g} to {max(bbr):.2g}; below 1 the longer RTT gets more.",
+        f"Short over long RTT at 1 BDP: {favours}. BBRv1 does not converge to one ratio: in "
+        f"single runs it is {min(bbr):.2g} to {max(bbr):.2g}; below 1 the flow with the longer "
+        "RTT gets more.",
     )
 
 

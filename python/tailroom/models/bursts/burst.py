@@ -71,6 +71,6 @@ class Bursts:
         (row, down), (column, right) = between(place, len(self.table)), between(length, LENGTHS)
         short = self.table[row, column] * (1 - down) + self.table[row + 1, column] * down
         longer = self.table[row, column + 1] * (1 - down) + self.table[row + 1, column + 1] * down
-        found = np.exp(short + right * (longer - short))
-        hazard = np.where(window < density * self.loop.slots, found, 0.0)
+        inside = np.exp(short + right * (longer - short))
+        hazard = np.where(window < density * self.loop.slots, inside, 0.0)
         return hazard, hazard / np.interp(growth, self.growths, self.parts)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from tailroom.models.root import root_between
+from tailroom.models.numerics.root import root_between
 from tailroom.models.window_laws.window_law import Floats
 
 LARGEST_DECAY = 500.0
@@ -115,8 +115,8 @@ class Lattice:
     def pull(self, drift: Floats, variance: Floats | float) -> Floats:
         """Logarithm of steps down over steps up; `drift` half a step above a length."""
         pull = -2 * drift * self.height / variance
-        found: Floats = np.where(np.abs(pull) < 1e-9, 1e-9, np.clip(pull, -500, 500))
-        return found
+        bounded: Floats = np.where(np.abs(pull) < 1e-9, 1e-9, np.clip(pull, -500, 500))
+        return bounded
 
     def rates(self, drift: Floats, variance: Floats | float) -> tuple[Floats, Floats]:
         """Steps up from each length, and down to it, per slot.

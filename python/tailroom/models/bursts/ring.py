@@ -48,9 +48,9 @@ class Ring:
         low, part = between(np.interp(window, self.windows, np.arange(count)), count)
         before = law[:, None, :]
         first, second = before @ self.table[low], before @ self.table[low + 1]
-        found = first[:, 0] + part[:, None] * (second - first)[:, 0]
+        entries = first[:, 0] + part[:, None] * (second - first)[:, 0]
         size = law.shape[1]
-        after, (lasting, idle, refused, queue) = found[:, :size], found[:, size:].T
+        after, (lasting, idle, refused, queue) = entries[:, :size], entries[:, size:].T
         kept = after.sum(axis=1)
         after = after / np.maximum(kept, LEAST_KEPT)[:, None]
         if kept.min() <= LEAST_KEPT:

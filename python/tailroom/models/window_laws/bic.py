@@ -15,9 +15,6 @@ CLOSE = 2.0
 """In packets per round trip; smaller steps are the slow last part, as in the simulator."""
 
 
-_TINY = 1e-300
-
-
 @dataclass(frozen=True)
 class Constants:
     """Parameters of the control by the names of the scenario."""

@@ -47,15 +47,15 @@ class Response:
     def peak(self, p: Numbers) -> Floats:
         """Window at the end of the cycle of 1/p packets; relative error below 1e-10."""
         wanted = -np.log(np.asarray(p, dtype=float))
-        found: Floats = self._log_peak(wanted)
+        log_peak: Floats = self._log_peak(wanted)
         for _ in range(_REFINEMENTS):
             # Newton's method; the slope jumps at a kink, so a table of slopes would be wrong.
-            pair = np.log(self._curve.packets(np.exp(np.stack([found, found + _STEP]))))
+            pair = np.log(self._curve.packets(np.exp(np.stack([log_peak, log_peak + _STEP]))))
             change = (wanted - pair[0]) * _STEP / (pair[1] - pair[0])
-            found = found + change
+            log_peak = log_peak + change
             if np.max(np.abs(change)) < _CLOSE:
                 break
-        peak: Floats = np.exp(found)
+        peak: Floats = np.exp(log_peak)
         return peak
 
     def mean_window(self, p: Numbers) -> Floats:

@@ -41,5 +41,5 @@ class MonotoneCubic:
 
 def _at_end(width: float, next_width: float, slope: float, next_slope: float) -> float:
     """The derivative of a parabola through three points, not below 0."""
-    found = ((2 * width + next_width) * slope - width * next_slope) / (width + next_width)
-    return max(0.0, found)
+    derivative = ((2 * width + next_width) * slope - width * next_slope) / (width + next_width)
+    return max(0.0, derivative)

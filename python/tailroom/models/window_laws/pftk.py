@@ -66,8 +66,8 @@ def timeout_probability(p: Numbers, window: Numbers) -> Floats:
     kept = np.log1p(-p)
     three = np.exp(3 * kept)
     late = 1 + three * -np.expm1(np.maximum(0.0, w - 3) * kept)
-    found: Floats = np.minimum(1.0, -np.expm1(3 * kept) * late / -np.expm1(w * kept))
-    return found
+    probability: Floats = np.minimum(1.0, -np.expm1(3 * kept) * late / -np.expm1(w * kept))
+    return probability
 
 
 def _backoff(p: Floats) -> Floats:

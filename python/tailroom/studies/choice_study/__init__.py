@@ -1,1 +1,1 @@
-"""Values of a key, or whole scenarios, side by side."""
+"""A comparison of values of a key, or of scenarios."""

@@ -1,4 +1,4 @@
-"""The choices of a study, side by side: as a table, as JSON, as files and as a picture."""
+"""The results of several choices as a table, as JSON, as files and as a picture."""
 
 import csv
 import json
@@ -21,62 +21,67 @@ if TYPE_CHECKING:
 
 DOTS_PER_INCH = 150
 MOST_SHOWN, MOST_METRICS = 6, 3
-"""Choices, and metrics of each, in the representation as text."""
+"""Maximum numbers of choices, and of metrics per choice, in `repr`."""
 _NUMBER = re.compile(r"\d[\d,.]*")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the choices, and what its runs have shown."""
+    """A choice and the results of its runs."""
 
     words: tuple[str, ...]
-    """What tells it from the others, one word or few under each of `Choices.headings`."""
+    """Words that distinguish the choice from the others, one entry per heading of
+    `Choices.headings`."""
     settings: Mapping[str, object]
-    """The values that it replaces in the scenario, by key."""
+    """Values that replace those of the scenario, by key."""
     title: str
-    """Of its scenario."""
+    """Title of the scenario."""
     scenario: str = field(repr=False)
-    """As TOML with every default filled in."""
+    """The scenario as TOML with every default filled in."""
     metrics: Mapping[str, Interval]
-    """Mean and 95 % interval over the seeds of every metric that is defined, by full name. Of one
-    seed the half-width is infinite."""
+    """Mean over the seeds with its 95 % interval of every metric that is defined, by full name. The
+    half-width is infinite if there is one seed."""
     warnings: tuple[str, ...]
-    """Of its runs, those that differ only in numbers once."""
+    """Warnings of the runs; of warnings that differ only in numbers, the first."""
     measured_from_s: float
-    """The statistics cover the time from here ..."""
+    """Start of the time that the statistics cover, in seconds."""
     measured_to_s: float
-    """... to here."""
+    """End of the time that the statistics cover, in seconds."""
 
     @property
     def name(self) -> str:
-        """Its words in one line."""
+        """The words of the choice in one line."""
         return ", ".join(filter(None, self.words))
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices side by side."""
+    """The results of several choices."""
 
     headings: tuple[str, ...]
-    """Of the words that name the choices."""
+    """Headings of the columns that name the choices."""
     choices: tuple[Choice, ...]
+    """The choices, in the order in which they were given."""
     seeds: tuple[int, ...]
     """Seeds of each choice."""
     links: tuple[str, ...]
-    """The links that matter: those that vary or whose metrics were asked for, else all."""
+    """The links to show: those that vary or whose metrics are requested, else all."""
     metrics: tuple[str, ...]
     """Full names of the metrics to show."""
     notes: tuple[str, ...]
-    """What was kept of the scenario where a word replaces a queue."""
+    """Limits of the scenario that were kept where a word replaces a queue."""
 
     def __repr__(self) -> str:
         """A line per choice, with the first metrics."""
         seeds = f"{len(self.seeds)} {'seed' if len(self.seeds) == 1 else 'seeds'}"
         lines = [f"{len(self.choices)} choices, {seeds} each"]
-        for one in self.choices[:MOST_SHOWN]:
-            found = [(name, one.metrics[name].mean) for name in self.metrics if name in one.metrics]
-            numbers = [f"{self._shown(name)} {mean:.4g}" for name, mean in found[:MOST_METRICS]]
-            lines.append(f"{one.name}: {', '.join(numbers)}")
+        for choice in self.choices[:MOST_SHOWN]:
+            defined = [name for name in self.metrics if name in choice.metrics]
+            numbers = [
+                f"{self._shown(name)} {choice.metrics[name].mean:.4g}"
+                for name in defined[:MOST_METRICS]
+            ]
+            lines.append(f"{choice.name}: {', '.join(numbers)}")
         if (left := len(self.choices) - MOST_SHOWN) > 0:
             lines.append(f"... and {left} more")
         return "<Choices: " + "\n  ".join(lines) + ">"
@@ -93,21 +98,25 @@ class Choices:
 
     @property
     def table(self) -> pa.Table:
-        """One row per choice: what names it, then each metric.
+        """One row per choice: its words under the headings, then a column per metric.
 
-        With several seeds, `METRIC` is followed by `METRIC.half_width`, that of its 95 % interval.
-        A metric that a choice does not define is null.
+        With several seeds, the column `METRIC` has the means in the unit of the metric and the
+        column `METRIC.half_width` the half-widths of the 95 % intervals. A metric that a choice
+        does not define is null.
         """
         columns: dict[str, pa.Array] = {
-            heading: pa.array([one.words[place] for one in self.choices], pa.string())
+            heading: pa.array([choice.words[place] for choice in self.choices], pa.string())
             for place, heading in enumerate(self.headings)
         }
         for metric in self.metrics:
-            found = [one.metrics.get(metric) for one in self.choices]
-            means = [one.mean if one else None for one in found]
+            intervals = [choice.metrics.get(metric) for choice in self.choices]
+            means = [interval.mean if interval else None for interval in intervals]
             columns[metric] = pa.array(means, pa.float64())
             if len(self.seeds) > 1:
-                widths = [one.half_width if one and one.count > 1 else None for one in found]
+                widths = [
+                    interval.half_width if interval and interval.count > 1 else None
+                    for interval in intervals
+                ]
                 columns[f"{metric}.half_width"] = pa.array(widths, pa.float64())
         return pa.table(columns)
 
@@ -118,16 +127,16 @@ class Choices:
         Of warnings that differ only in numbers, the text is that of the first choice.
         """
         texts: dict[str, str] = {}
-        whose: dict[str, list[str]] = {}
-        for one in self.choices:
-            for text in one.warnings:
-                alike = without_numbers(text)
-                texts.setdefault(alike, text)
-                whose.setdefault(alike, []).append(one.name)
-        return [(texts[alike], tuple(names)) for alike, names in whose.items()]
+        choice_names: dict[str, list[str]] = {}
+        for choice in self.choices:
+            for text in choice.warnings:
+                pattern = without_numbers(text)
+                texts.setdefault(pattern, text)
+                choice_names.setdefault(pattern, []).append(choice.name)
+        return [(texts[pattern], tuple(names)) for pattern, names in choice_names.items()]
 
     def plot(self) -> "Figure":
-        """Draws utilization against queueing delay, a panel for each link that matters."""
+        """Draws utilization against queueing delay, one panel per link of `links`."""
         from tailroom.plots import choices_trade_off  # noqa: PLC0415 - matplotlib loads slowly
 
         return choices_trade_off.draw(self)
@@ -135,41 +144,45 @@ class Choices:
     def save(self, directory: str | PathLike[str]) -> None:
         """Writes table (CSV and JSON), scenarios and picture into a new directory.
 
+        Args:
+            directory: The new directory; missing, or an empty directory.
+
         Raises:
-            OutputDirectoryError: The directory holds something already or cannot be written.
+            OutputDirectoryError: The directory is not empty or cannot be written.
         """
         save(self, directory)
 
 
-def as_dict(found: Choices, *, every_metric: bool = True) -> dict[str, Any]:
+def as_dict(choices: Choices, *, every_metric: bool = True) -> dict[str, Any]:
     """Choices as `tailroom run --json` prints them; a half-width of one seed is null.
 
     Args:
-        found: The choices.
-        every_metric: All metrics that are defined, not only those that the table shows.
+        choices: The choices.
+        every_metric: Include all metrics that are defined, not only those that the table shows.
     """
+    shown = None if every_metric else choices.metrics
     return {
-        "seeds": list(found.seeds),
-        "metrics": list(found.metrics),
-        "notes": list(found.notes),
-        "choices": [_choice(one, None if every_metric else found.metrics) for one in found.choices],
-        "warnings": [{"text": text, "choices": list(names)} for text, names in found.warnings],
+        "seeds": list(choices.seeds),
+        "metrics": list(choices.metrics),
+        "notes": list(choices.notes),
+        "choices": [_choice(choice, shown) for choice in choices.choices],
+        "warnings": [{"text": text, "choices": list(names)} for text, names in choices.warnings],
     }
 
 
-def _choice(one: Choice, shown: tuple[str, ...] | None) -> dict[str, Any]:
+def _choice(choice: Choice, shown: tuple[str, ...] | None) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "title": one.title,
-        "settings": dict(one.settings),
-        "measured_from_s": one.measured_from_s,
-        "measured_to_s": one.measured_to_s,
+        "name": choice.name,
+        "title": choice.title,
+        "settings": dict(choice.settings),
+        "measured_from_s": choice.measured_from_s,
+        "measured_to_s": choice.measured_to_s,
         "metrics": {
             name: _interval(interval)
-            for name, interval in one.metrics.items()
+            for name, interval in choice.metrics.items()
             if shown is None or name in shown
         },
-        "warnings": list(one.warnings),
+        "warnings": list(choice.warnings),
     }
 
 
@@ -178,40 +191,40 @@ def _interval(interval: Interval) -> dict[str, float | None]:
     return {"mean": interval.mean, "half_width": width if isfinite(width) else None}
 
 
-def text_of(found: Choices, *, every_metric: bool = True) -> str:
-    """Choices as JSON: the same bytes for the same choices."""
-    content = as_dict(found, every_metric=every_metric)
+def text_of(choices: Choices, *, every_metric: bool = True) -> str:
+    """Choices as JSON text; the same choices give the same bytes."""
+    content = as_dict(choices, every_metric=every_metric)
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def save(found: Choices, directory: str | PathLike[str]) -> None:
-    """Writes choices into a new directory, or nothing at all.
+def save(choices: Choices, directory: str | PathLike[str]) -> None:
+    """Writes choices into a new directory; writes nothing if this fails.
 
     Raises:
-        OutputDirectoryError: The directory holds something already or cannot be written.
+        OutputDirectoryError: The directory is not empty or cannot be written.
     """
     with output_directory(directory) as staging:
-        write(found, staging)
+        write(choices, staging)
 
 
-def write(found: Choices, directory: Path) -> None:
-    """Writes `choices.csv`, `choices.json`, `choices.png` and the scenarios."""
+def write(choices: Choices, directory: Path) -> None:
+    """Writes `choices.csv`, `choices.json`, `choices.png` and the scenarios into a directory."""
     with (directory / "choices.csv").open("x", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        table = found.table
+        table = choices.table
         writer.writerow(table.column_names)
         writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    (directory / "choices.json").write_text(text_of(found), encoding="utf-8")
-    for one in found.choices:
-        # A directory each: their files may have the same names.
-        place = _free(directory / "scenarios", one.name)
-        place.mkdir(parents=True)
-        write_scenario(one.scenario, place)
-    found.plot().savefig(directory / "choices.png", dpi=DOTS_PER_INCH)
+    (directory / "choices.json").write_text(text_of(choices), encoding="utf-8")
+    for choice in choices.choices:
+        # The files of different scenarios may have the same names, so each gets a directory.
+        scenario_directory = _free(directory / "scenarios", choice.name)
+        scenario_directory.mkdir(parents=True)
+        write_scenario(choice.scenario, scenario_directory)
+    choices.plot().savefig(directory / "choices.png", dpi=DOTS_PER_INCH)
 
 
 def _free(parent: Path, name: str) -> Path:
-    """A path below `parent` that is named after a choice, and that nothing has yet."""
+    """A path below `parent` that is named after a choice and does not exist yet."""
     plain = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "choice"
     numbered = (f"{plain}-{number}" for number in range(2, 10**6))
     path = parent / plain

@@ -1,4 +1,4 @@
-"""Which metrics of several choices are shown unless others are asked for."""
+"""The metrics of several choices that are shown by default."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,6 +6,7 @@ from tailroom.simulation.metrics import ALL_FLOWS
 from tailroom.statistics.intervals import Interval
 
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
+"""Metrics shown per link."""
 GROUP_METRICS = (
     "goodput_bps",
     "loss_fraction",
@@ -16,36 +17,44 @@ GROUP_METRICS = (
     "all_sizes.completion_time_s_p99",
     "jain_index",
 )
-"""Those of them that a group has: completion times of dynamic flows, one-way delay and
-jitter of sources without acknowledgements, fairness of several flows."""
+"""Metrics shown per group, as far as the group defines them: completion times of dynamic flows,
+one-way delay and jitter of sources without acknowledgements, fairness of several flows."""
 FLOWS, FAIRNESS = "flows", "jain_index"
 ALL_FAIRNESS = f"{ALL_FLOWS}.{FAIRNESS}"
 
 
 def default_metrics(
-    found: Sequence[Mapping[str, Interval]], known: Iterable[str], links: Sequence[str]
+    metrics_by_choice: Sequence[Mapping[str, Interval]],
+    known: Iterable[str],
+    links: Sequence[str],
 ) -> list[str]:
     """Full names of the metrics that are shown: of these links, of every group, of all flows.
 
     Args:
-        found: The metrics that each choice defines.
-        known: All metrics, in the order in which links and groups are to be shown.
-        links: The links that matter.
+        metrics_by_choice: The metrics that each choice defines, by full name.
+        known: Full names of all metrics, in the order in which links and groups are shown.
+        links: Names of the links to show.
     """
-    defined = {name for one in found for name in one}
+    defined = {name for metrics in metrics_by_choice for name in metrics}
     owners = dict.fromkeys(".".join(name.split(".")[:2]) for name in known)
-    groups = [one for one in owners if one.startswith("groups.")]
+    groups = [owner for owner in owners if owner.startswith("groups.")]
     shown = [f"links.{link}.{metric}" for link in links for metric in LINK_METRICS]
     for group in groups:
-        several = any(
-            one[f"{group}.{FLOWS}"].mean > 1 for one in found if f"{group}.{FLOWS}" in one
+        flows = f"{group}.{FLOWS}"
+        has_several = any(
+            metrics[flows].mean > 1 for metrics in metrics_by_choice if flows in metrics
         )
-        shown += [f"{group}.{one}" for one in GROUP_METRICS if several or one != FAIRNESS]
-    if len(groups) > 1 and _are_several_controlled(found, groups):
+        shown += [
+            f"{group}.{metric}" for metric in GROUP_METRICS if has_several or metric != FAIRNESS
+        ]
+    if len(groups) > 1 and _are_several_controlled(metrics_by_choice, groups):
         shown.append(ALL_FAIRNESS)
     return [name for name in shown if name in defined]
 
 
-def _are_several_controlled(found: Sequence[Mapping[str, Interval]], groups: Iterable[str]) -> bool:
-    """Whether flows of several groups are under congestion control and stay."""
-    return any(sum(f"{group}.cwnd_packets_mean" in one for group in groups) > 1 for one in found)
+def _are_several_controlled(
+    metrics_by_choice: Sequence[Mapping[str, Interval]], groups: Iterable[str]
+) -> bool:
+    """Whether several groups have permanent flows under congestion control in any choice."""
+    names = [f"{group}.cwnd_packets_mean" for group in groups]
+    return any(sum(name in metrics for name in names) > 1 for metrics in metrics_by_choice)

@@ -1,4 +1,4 @@
-"""Several choices side by side: one scenario with other values, or several scenarios."""
+"""A comparison of choices: one scenario with other values, or several scenarios."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ SCENARIO_HEADING = "scenario"
 AnyScenario = str | PathLike[str] | Scenario
 
 
-def choices(  # noqa: PLR0913 - each says one thing about the runs
+def choices(  # noqa: PLR0913 - keyword arguments
     scenarios: AnyScenario | Sequence[AnyScenario],
     vary: Mapping[str, object] | None = None,
     *,
@@ -45,31 +45,33 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
     executor: "ExecutorLike | None" = None,
     progress: Callable[[RunProgress], object] | None = None,
 ) -> Choices:
-    """Compares a scenario with other values of some keys, or several scenarios, side by side.
+    """Compares values of some keys of a scenario, or several scenarios.
 
     A word for a queue, as in `{"links.down.queue": ["codel", "pie"]}`, replaces the discipline and
-    keeps the `limit` that the scenario gives; write a table to give parameters of its own.
+    keeps the `limit` of the scenario; a table also sets the parameters of the discipline.
 
     Args:
         scenarios: A scenario as `tailroom.run` takes it, or several.
         vary: Keys with their values (a list, a range, or an `Axis`, as `tailroom.sweep` takes
-            them). Every combination is a choice, with each of the scenarios.
-        metrics: Names of the metrics to show, in full or in short; if left out, the usual metrics.
-        seeds: Runs per choice, with consecutive seeds from the scenario's.
+            them). Every combination of values with each scenario is a choice.
+        metrics: Names of the metrics to show, the end of a name suffices; if left out, the usual
+            metrics.
+        seeds: Number of runs per choice, at least 1, with consecutive seeds from the scenario's.
         seed: The first seed, instead of the scenario's.
         set: Replaces values of all scenarios, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
         store: Directory of the store that keeps the runs; runs that it holds are not repeated.
-        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+        workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
-        progress: Called after each run.
+        progress: Called with a `RunProgress` after each run.
 
     Raises:
-        ScenarioError: A scenario, a key or a value is wrong.
+        ScenarioError: A scenario, a key or a value is wrong, or there are more than 10,000 runs.
         MetricError: There is no such metric.
         StoreError: The directory is not a store.
-        ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
+        ClusterError: The cluster does not answer, or the cluster or the executor cannot perform
+            the runs.
         ControlError: A control written in Python raised an exception.
         RunError: A run failed.
         KeyboardInterrupt: Ctrl-C; the runs stop at once.
@@ -78,11 +80,13 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
         raise ScenarioError(f"seeds = {seeds}; give at least 1")
     many = [scenarios] if isinstance(scenarios, (str, PathLike, Mapping)) else list(scenarios)
     first = {} if seed is None else {"seed": seed}
-    sources = [ScenarioSource.of(one, {**(set or {}), **first}, congestion) for one in many]
+    overrides = {**(set or {}), **first}
+    sources = [ScenarioSource.of(scenario, overrides, congestion) for scenario in many]
     planned = _plan(sources, vary or {})
     if len(planned.points) * seeds > MOST_RUNS:
         raise ScenarioError(
-            f"{len(planned.points) * seeds:,} runs, more than {MOST_RUNS:,}; take fewer values"
+            f"{len(planned.points) * seeds:,} runs are more than the {MOST_RUNS:,} allowed; give "
+            "fewer values or seeds"
         )
     for name in metrics:
         _check_metric(name, planned.points)
@@ -94,14 +98,14 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
     ) as runner:
         runner.complete(planned.points, seeds, progress=progress)
         pairs = zip(planned.points, planned.words, strict=True)
-        found = [_choice(point, words, runner.store) for point, words in pairs]
-    known = list(dict.fromkeys(name for one in planned.points for name in _metrics(one)))
-    asked = [find_metric(name, known) for name in metrics]
-    links = _links_that_matter([*planned.keys, *asked], known)
-    shown = asked or default_metrics([one.metrics for one in found], known, links)
+        compared = [_choice(point, words, runner.store) for point, words in pairs]
+    known = list(dict.fromkeys(name for point in planned.points for name in _metrics(point)))
+    requested = [find_metric(name, known) for name in metrics]
+    links = _links_to_show([*planned.keys, *requested], known)
+    shown = requested or default_metrics([choice.metrics for choice in compared], known, links)
     return Choices(
         headings=planned.headings,
-        choices=tuple(found),
+        choices=tuple(compared),
         seeds=tuple(range(planned.points[0].first_seed, planned.points[0].first_seed + seeds)),
         links=tuple(links),
         metrics=tuple(dict.fromkeys(shown)),
@@ -124,50 +128,53 @@ class _Plan:
 
 def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Plan:
     """Every scenario with every combination of values; the last key varies fastest."""
-    axes = [one if isinstance(one, Axis) else axis(key, one) for key, one in vary.items()]
+    axes = [
+        values if isinstance(values, Axis) else axis(key, values) for key, values in vary.items()
+    ]
     _check_values(axes)
     names = _names(sources)
     points: list[Point] = []
     words = []
     notes: dict[str, list[str]] = {}
     for source, name in zip(sources, names, strict=True):
-        source.resolve(seed=None)  # errors of the scenario itself come first
+        source.resolve(seed=None)  # Reports errors of the scenario before those of the values.
         spelled, kept = spell_out(source, axes)
         for note in kept:
             notes.setdefault(str(note), []).append(name)
         for settings in _combinations(spelled):
             point = Point.of(source, settings)
             points.append(point)
-            of_values = [value_words(settings[one.key], one.values) for one in spelled]
-            words.append((*([name] if len(sources) > 1 else []), *of_values))
+            value_texts = [value_words(settings[varied.key], varied.values) for varied in spelled]
+            words.append((*([name] if len(sources) > 1 else []), *value_texts))
+    keys = tuple(varied.key for varied in axes)
     heads = [SCENARIO_HEADING] if len(sources) > 1 else []
-    heads += headings([one.key for one in axes])
+    heads += headings(keys)
     if not heads:
         heads, words = [SCENARIO_HEADING], [(names[0],)]
-    said = [
-        note if len(whose) == len(sources) else f"{', '.join(whose)}: {note}"
-        for note, whose in notes.items()
+    texts = [
+        note if len(of_scenarios) == len(sources) else f"{', '.join(of_scenarios)}: {note}"
+        for note, of_scenarios in notes.items()
     ]
-    return _Plan(points, words, tuple(heads), tuple(one.key for one in axes), said)
+    return _Plan(points, words, tuple(heads), keys, texts)
 
 
 def _combinations(axes: Sequence[Axis]) -> Iterator[NamedValues]:
-    keys = [one.key for one in axes]
-    for values in product(*(one.values for one in axes)):
+    keys = [varied.key for varied in axes]
+    for values in product(*(varied.values for varied in axes)):
         yield NamedValues(zip(keys, values, strict=True))
 
 
 def _check_values(axes: Sequence[Axis]) -> None:
-    for one in axes:
-        if one.key == "seed":
-            raise ScenarioError("seed: repeat each choice with `seeds` instead")
-        for place, value in enumerate(one.values):
-            if value in one.values[:place]:
-                raise ScenarioError(f"{one.key}: {value!r} comes twice; keep one of them")
+    for varied in axes:
+        if varied.key == "seed":
+            raise ScenarioError("seed: is not a key to vary; repeat each choice with `seeds`")
+        for place, value in enumerate(varied.values):
+            if value in varied.values[:place]:
+                raise ScenarioError(f"{varied.key}: {value!r} is given twice; keep one of them")
 
 
 def _names(sources: Sequence[ScenarioSource]) -> list[str]:
-    """Names of the scenarios: of their files without directory and suffix, where these differ."""
+    """Names of the scenarios: file names without directory and suffix if these differ."""
     stems = [Path(source.place).stem for source in sources]
     places = [source.place for source in sources]
     for names in (stems, places):
@@ -177,7 +184,7 @@ def _names(sources: Sequence[ScenarioSource]) -> list[str]:
 
 
 def _check_metric(name: str, points: Sequence[Point]) -> None:
-    """Refuses a metric that no choice has, before any run."""
+    """Raises the error about a metric that no choice has, before any run."""
     scenarios = {point.source.text: point.source for point in points}
     *others, last = scenarios.values()
     for source in others:
@@ -212,15 +219,15 @@ def _choice(point: Point, words: tuple[str, ...], store: Store) -> Choice:
         settings=point.settings,
         title=summaries[0]["title"],
         scenario=rows[0]["scenario"][0].as_py(),
-        metrics=NamedValues({name: one for name, one in intervals.items() if one}),
+        metrics=NamedValues({name: interval for name, interval in intervals.items() if interval}),
         warnings=tuple(reversed(by_kind.values())),
         measured_from_s=summaries[0]["measured_from_s"],
         measured_to_s=summaries[0]["measured_to_s"],
     )
 
 
-def _links_that_matter(keys: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The links that keys or full names of metrics name, else all."""
-    every = list(dict.fromkeys(one.split(".")[1] for one in known if one.startswith("links.")))
+def _links_to_show(keys: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The links in keys or in full names of metrics; all links if there are none."""
+    every = list(dict.fromkeys(name.split(".")[1] for name in known if name.startswith("links.")))
     named = {key.split(".")[1] for key in keys if key.startswith("links.")}
     return [link for link in every if link in named] or every

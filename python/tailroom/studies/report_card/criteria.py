@@ -1,9 +1,9 @@
-"""What RFC 9743 asks of a congestion control, as experiments and criteria.
+"""The criteria of RFC 9743 for a congestion control, and the experiments that measure them.
 
-The RFC says what to look at and gives no thresholds (sec. 5); the numbers here are ours. A control
-is held against the worst of the references, Reno and CUBIC, at each point of an experiment: it may
-be better in any way, and worse by so much. A threshold decides only where the 95 % confidence
-interval lies on one side of it; otherwise the verdict is undecided.
+The RFC names the criteria but gives no thresholds (sec. 5); the thresholds are tailroom's. At each
+point of an experiment, a control is compared with the worse of the references, Reno and CUBIC: it
+may be better by any amount, and worse by a limited amount. A verdict requires that the 95 %
+confidence interval lies on one side of the threshold; otherwise the verdict is undecided.
 """
 
 import tomllib
@@ -22,6 +22,7 @@ REFERENCES = ("reno", "cubic")
 Metrics = Mapping[str, float | None]
 """The metrics of a run by their full names."""
 Measure = Callable[[Metrics], float | None]
+"""A function from the metrics of a run to a quantity; `None` if it is undefined."""
 
 LINK = "links.bottleneck"
 LIMIT = f"{LINK}.queue.limit"
@@ -33,7 +34,7 @@ LONGEST_S = 60
 SCENARIOS_OF_CARD = SCENARIOS / "rfc-9743"
 """The scenarios of the experiments, each with the grid of its points in `[sweep.grid]`."""
 TITLE_PREFIX = "Report card: "
-"""Of the titles of these scenarios."""
+"""Prefix of the titles of these scenarios."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Experiment:
     """A shipped scenario at the points of its grid."""
 
     name: str
-    """Of its file in `scenarios/rfc-9743`."""
+    """Name of the file in `scenarios/rfc-9743`, without suffix."""
     quick: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    """Values, among those of the grid, that suffice for a quick card."""
+    """Values of the grid that a quick card uses, by key; all values of other keys."""
     groups: tuple[str, ...] = ("tested",)
     """Groups of flows that get the control."""
     is_long: bool = False
@@ -60,7 +61,7 @@ class Experiment:
 
     @property
     def shows(self) -> str:
-        """What the experiment is, in a few words."""
+        """The title without the prefix that all experiments share."""
         return self.title.removeprefix(TITLE_PREFIX)
 
     @property
@@ -77,30 +78,32 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One thing to look at, and what the verdict depends on."""
+    """A criterion of RFC 9743 with tailroom's thresholds."""
 
     name: str
     title: str
     section: str
-    """Of RFC 9743."""
+    """Section of RFC 9743."""
     experiment: str
+    """Name of the experiment."""
     quantity: str
-    """What is measured, with its unit."""
+    """The measured quantity with its unit."""
     measure: Measure
-    """From a run's metrics to the quantity in that unit."""
+    """Function from the metrics of a run to the quantity in this unit."""
     better: Better
+    """Whether higher or lower values are better."""
     by: Literal["ratio", "difference"]
-    """How the control is compared to the worst reference."""
+    """How the control is compared with the worse reference."""
     caution: float
-    """A ratio or difference that is surely worse than this is for the user to judge."""
+    """Threshold of the ratio or difference: significantly worse values give caution."""
     failure: float
-    """One that is surely worse than this fails."""
+    """Threshold of the ratio or difference: significantly worse values fail."""
     harmless: float
-    """A value this good passes whatever the references do."""
+    """Threshold of the quantity: values at least this good pass for any references."""
     reason: str
-    """Where the thresholds come from."""
+    """Source of the thresholds."""
     metric: str = ""
-    """The metric that the quantity is; empty if it is computed from metrics."""
+    """Full name of the metric; empty if the quantity is computed from several metrics."""
 
 
 EXPERIMENTS = (
@@ -126,7 +129,7 @@ def _of(metric: str, scale: float = 1.0) -> Measure:
 
 
 class _Measured(TypedDict):
-    """What the catalogue of metrics says of a criterion."""
+    """The fields of a criterion that the catalogue of metrics determines."""
 
     metric: str
     quantity: str
@@ -135,17 +138,21 @@ class _Measured(TypedDict):
 
 
 def _catalogued(metric: str, label: str = "") -> _Measured:
-    """A metric in the unit of its axis, under the label of its axis unless another is given."""
+    """A metric in the unit and under the label of its axis; `label` replaces the label.
+
+    Raises:
+        ValueError: The catalogue of metrics does not state which values are better.
+    """
     known = metric_of(metric)
     if known.better is None:
-        raise ValueError(f"{metric}: the catalogue does not say which values are better")
+        raise ValueError(f"{metric}: the catalogue of metrics does not state which is better")
     quantity = f"{label or known.label}{known.unit.on_axis}"
     measure = _of(metric, known.unit.scale)
     return {"metric": metric, "quantity": quantity, "measure": measure, "better": known.better}
 
 
 def _ratio_of_rtts(run: Metrics) -> float | None:
-    """The larger goodput over the smaller one: either may starve the other."""
+    """The larger goodput divided by the smaller; `None` if one of them is 0."""
     near, far = run["groups.near.goodput_bps"], run["groups.far.goodput_bps"]
     if not near or not far:
         return None
@@ -153,14 +160,16 @@ def _ratio_of_rtts(run: Metrics) -> float | None:
 
 
 def _convergence_s(run: Metrics) -> float | None:
-    """Flows that never meet count as if they had met at the end."""
-    found = run["convergence_time_s"]
-    return LONGEST_S - JOINS_AT_S if found is None else found
+    """The convergence time in seconds; the rest of the run if the flows do not converge."""
+    time_s = run["convergence_time_s"]
+    return LONGEST_S - JOINS_AT_S if time_s is None else time_s
 
 
 UTILIZATION = f"{LINK}.utilization"
 FAIRNESS = "flows.jain_index"
-_HALF = "ours: a tenth less is within what a choice of constants does, a quarter less is not"
+_REASON_UTILIZATION = (
+    "ours: other constants may reduce utilization by a tenth, but not by a quarter"
+)
 
 CRITERIA = (
     Criterion(
@@ -175,7 +184,7 @@ CRITERIA = (
         caution=2.0,
         failure=4.0,
         harmless=1.0,
-        reason="one packet per RTT or less at heavy loss is RFC 9743's; the ratios are ours",
+        reason="RFC 9743 requires one packet per RTT or less at heavy loss; the ratios are ours",
     ),
     Criterion(
         name="bufferbloat",
@@ -187,8 +196,8 @@ CRITERIA = (
         caution=1.25,
         failure=1.75,
         harmless=5.0,
-        reason="ours: no more than Reno and CUBIC, which fill buffers themselves; 5 ms is the "
-        "target of CoDel (RFC 8289 sec. 4.3)",
+        reason="ours: Reno and CUBIC fill buffers themselves, so a control should not queue more; "
+        "5 ms is the target of CoDel (RFC 8289 sec. 4.3)",
     ),
     Criterion(
         name="loss",
@@ -200,7 +209,7 @@ CRITERIA = (
         caution=3.0,
         failure=10.0,
         harmless=1.0,
-        reason="ours: less than 1 % is not excessive; RFC 9743 has the example of BBRv1 in "
+        reason="ours: less than 1 % is not excessive; RFC 9743 gives the example of BBRv1 in "
         "buffers below 1.5 bdp",
     ),
     Criterion(
@@ -216,7 +225,7 @@ CRITERIA = (
         caution=0.05,
         failure=0.2,
         harmless=0.9,
-        reason="ours: 0.9 is the index at which tailroom calls flows converged",
+        reason="ours: tailroom counts flows as converged from an index of 0.9 on",
     ),
     Criterion(
         name="rtt_fairness",
@@ -230,11 +239,12 @@ CRITERIA = (
         caution=1.5,
         failure=3.0,
         harmless=4.0,
-        reason="ours: 4 is the ratio of the RTTs, which Reno reaches or passes",
+        reason="ours: 4 is the ratio of the RTTs, which the goodput ratio of Reno reaches or "
+        "exceeds",
     ),
     Criterion(
         name="short_flows",
-        title="Short flows beside it",
+        title="Short flows on the link",
         section="5.1.5, 5.2.3",
         experiment="beside",
         **_catalogued("groups.short.all_sizes.completion_time_s_mean", "completion time"),
@@ -242,39 +252,39 @@ CRITERIA = (
         caution=1.25,
         failure=2.0,
         harmless=80.0,
-        reason="ours: twice as long is noticed; two RTTs, 80 ms, are what 50 kB take at least",
+        reason="ours: users notice twice the time; 50 kB take at least two RTTs, 80 ms",
     ),
     Criterion(
         name="harm_to_others",
-        title="What Reno and CUBIC keep",
+        title="Share left to Reno and CUBIC",
         section="5.2.1",
         experiment="mixed",
-        quantity="their part of a fair share (%)",
+        quantity="goodput over fair share (%)",
         measure=_of("groups.other.goodput_bps", 100 * 2 / RATE_BPS),
         better="higher",
         by="ratio",
         caution=0.8,
         failure=0.5,
         harmless=90.0,
-        reason="ours: half of what they keep beside one another is significant harm",
+        reason="ours: half of the goodput that they have beside each other is significant harm",
     ),
     Criterion(
         name="own_share",
-        title="What it gets beside them",
+        title="Share beside Reno and CUBIC",
         section="5.2.1",
         experiment="mixed",
-        quantity="its part of a fair share (%)",
+        quantity="goodput over fair share (%)",
         measure=_of("groups.tested.goodput_bps", 100 * 2 / RATE_BPS),
         better="higher",
         by="ratio",
         caution=0.5,
         failure=0.1,
         harmless=90.0,
-        reason="ours: a control that yields harms nobody, but who would deploy one that starves?",
+        reason="ours: a control that yields does no harm, but a control that starves is useless",
     ),
     Criterion(
         name="real_time",
-        title="A call beside it",
+        title="A call on the link",
         section="5.2.2",
         experiment="beside",
         **_catalogued("groups.call.links.bottleneck.queue_delay_s_p99"),
@@ -282,7 +292,7 @@ CRITERIA = (
         caution=1.25,
         failure=2.0,
         harmless=20.0,
-        reason="ours: half of the RTT of 40 ms is what a call may wait in any case",
+        reason="ours: a queueing delay of half the RTT of 40 ms is acceptable for a call",
     ),
     Criterion(
         name="utilization",
@@ -294,7 +304,7 @@ CRITERIA = (
         caution=0.9,
         failure=0.75,
         harmless=95.0,
-        reason=_HALF,
+        reason=_REASON_UTILIZATION,
     ),
     Criterion(
         name="paths",
@@ -306,11 +316,11 @@ CRITERIA = (
         caution=0.9,
         failure=0.75,
         harmless=95.0,
-        reason=_HALF,
+        reason=_REASON_UTILIZATION,
     ),
     Criterion(
         name="wireless",
-        title="Losses that are no congestion",
+        title="Losses without congestion",
         section="6.4",
         experiment="wireless",
         **_catalogued(UTILIZATION),
@@ -318,7 +328,7 @@ CRITERIA = (
         caution=0.8,
         failure=0.5,
         harmless=90.0,
-        reason="ours: looser than elsewhere, as the references are bad at it",
+        reason="ours: looser than elsewhere, as the references perform badly here",
     ),
     Criterion(
         name="aqm_utilization",
@@ -330,7 +340,7 @@ CRITERIA = (
         caution=0.9,
         failure=0.75,
         harmless=95.0,
-        reason=_HALF,
+        reason=_REASON_UTILIZATION,
     ),
     Criterion(
         name="aqm_delay",
@@ -342,7 +352,7 @@ CRITERIA = (
         caution=1.5,
         failure=3.0,
         harmless=15.0,
-        reason="ours: 15 ms is the target of PIE (RFC 8033 sec. 4.2), where AQM does its work",
+        reason="ours: 15 ms is the target of PIE (RFC 8033 sec. 4.2)",
     ),
     Criterion(
         name="convergence",
@@ -356,6 +366,6 @@ CRITERIA = (
         caution=1.5,
         failure=3.0,
         harmless=5.0,
-        reason="ours: 40 s, the rest of the run, stand for never",
+        reason="ours: flows that do not converge count as 40 s, the rest of the run",
     ),
 )

@@ -1,4 +1,4 @@
-"""A report card for a congestion control, on the criteria of RFC 9743."""
+"""A report card of a congestion control on the criteria of RFC 9743."""
 
 import hashlib
 import itertools
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEEDS, QUICK_SEEDS = 8, 3
+"""Default numbers of runs per point of a card and of a quick card."""
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Simulated times of the runs of a quick card."""
 
@@ -49,11 +50,11 @@ class Compared:
     settings: Mapping[str, object]
     label: str
     values: Mapping[str, Interval | None]
-    """The quantity by control; `None` where it is not defined in any run."""
+    """The quantity by control, with its 95 % interval; `None` if no run defines it."""
     worst_reference: Interval | None
-    """The quantity of the reference with the worse mean."""
+    """The quantity of the reference with the worse mean; `None` if no run defines it."""
     worse: float
-    """Difference or ratio to that reference; larger is worse."""
+    """Difference or ratio to this reference; larger is worse."""
     judgement: Judgement
 
     @property
@@ -72,9 +73,9 @@ class Finding:
 
     @property
     def judgement(self) -> Judgement:
-        """The judgement of the worst point, as far as the intervals of the points allow."""
-        best = max((one.judgement.best for one in self.points), key=SEVERITY.index)
-        worst = max((one.judgement.worst for one in self.points), key=SEVERITY.index)
+        """The range of verdicts that the intervals allow for the worst point."""
+        best = max((point.judgement.best for point in self.points), key=SEVERITY.index)
+        worst = max((point.judgement.worst for point in self.points), key=SEVERITY.index)
         return Judgement(best, worst)
 
     @property
@@ -84,17 +85,17 @@ class Finding:
 
     @property
     def decisive(self) -> Compared:
-        """The worst of the points that decide the verdict."""
+        """The worst of the points that determine the verdict."""
         decisive = [
-            one
-            for one in self.points
-            if one.verdict == self.verdict and one.judgement.worst == self.judgement.worst
+            point
+            for point in self.points
+            if point.verdict == self.verdict and point.judgement.worst == self.judgement.worst
         ]
-        return max(decisive, key=lambda one: one.worse)
+        return max(decisive, key=lambda point: point.worse)
 
     @property
     def over(self) -> Axis | None:
-        """The key in which the points differ, if it is a single key with numbers."""
+        """The key in which the points differ, if it is a single numeric key, else `None`."""
         varying = [key for key in self.experiment.axes if len(self._values(key)) > 1]
         only = Axis(varying[0], tuple(self._values(varying[0]))) if len(varying) == 1 else None
         return only if only and only.numbers is not None else None
@@ -109,14 +110,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A report card."""
+    """A report card: a congestion control compared with references on the criteria of RFC 9743."""
 
     control: str
+    """Name of the control."""
     references: tuple[str, ...]
+    """Names of the controls with which it is compared."""
     findings: tuple[Finding, ...]
+    """Verdict and intervals, one entry per criterion."""
     runs: pa.Table
     """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
     quick: bool
+    """Whether the card has fewer points and shorter runs."""
     store: Store | None
     """The store with the runs, if the caller gave one."""
 
@@ -133,7 +138,7 @@ class Evaluation:
     @property
     def sentence(self) -> str:
         """The control, its references, and the number of criteria by verdict."""
-        counts = ", ".join(f"{self.count(one)} {one}" for one in Verdict)
+        counts = ", ".join(f"{self.count(verdict)} {verdict}" for verdict in Verdict)
         form = "quick card" if self.quick else "card"
         return f"{self.control} against {', '.join(self.controls[1:])} ({form}): {counts}"
 
@@ -144,12 +149,16 @@ class Evaluation:
 
     @property
     def table(self) -> pa.Table:
-        """One row per criterion, point and control: mean, half-width (95 %), runs, verdict."""
+        """One row per criterion, point and control.
+
+        Columns: `criterion`, `section`, `quantity` (with its unit), `point`, `control`, `mean` and
+        `half_width` (95 %) in this unit, `runs`, and `verdict` (null for the references).
+        """
         rows = [
             {
-                "criterion": found.criterion.name,
-                "section": found.criterion.section,
-                "quantity": found.criterion.quantity,
+                "criterion": finding.criterion.name,
+                "section": finding.criterion.section,
+                "quantity": finding.criterion.quantity,
                 "point": point.label,
                 "control": control,
                 "mean": value.mean if value else None,
@@ -157,8 +166,8 @@ class Evaluation:
                 "runs": value.count if value else 0,
                 "verdict": str(point.verdict) if control == self.control else None,
             }
-            for found in self.findings
-            for point in found.points
+            for finding in self.findings
+            for point in finding.points
             for control, value in point.values.items()
         ]
         return pa.Table.from_pylist(rows)
@@ -169,14 +178,18 @@ class Evaluation:
         Raises:
             KeyError: There is no such criterion.
         """
-        for found in self.findings:
-            if found.criterion.name == name:
-                return found
+        for finding in self.findings:
+            if finding.criterion.name == name:
+                return finding
         raise KeyError(name)
 
     def count(self, verdict: Verdict) -> int:
-        """Number of criteria with this verdict."""
-        return sum(one.verdict == verdict for one in self.findings)
+        """Returns the number of criteria with a verdict.
+
+        Args:
+            verdict: The verdict.
+        """
+        return sum(finding.verdict == verdict for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
         """The object that `tailroom evaluate --json` prints."""
@@ -184,17 +197,17 @@ class Evaluation:
             "control": self.control,
             "references": list(self.references),
             "quick": self.quick,
-            "criteria": [_as_dict(found) for found in self.findings],
+            "criteria": [_as_dict(finding) for finding in self.findings],
         }
 
     def plot(self) -> "Figure":
-        """Draws one page: one panel per criterion, the control beside the references."""
+        """Draws one panel per criterion with the control and the references."""
         from tailroom.plots import report_card  # noqa: PLC0415 - matplotlib takes a second
 
         return report_card.draw(self)
 
 
-def evaluate(  # noqa: PLR0913 - each says one thing about the question
+def evaluate(  # noqa: PLR0913 - keyword arguments
     control: Control,
     *,
     store: str | PathLike[str] | None = None,
@@ -209,26 +222,28 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
     Args:
         control: A name as in a scenario (also "module:Class"), a table with a kind and its
             parameters, or a class of your own.
-        store: Directory of the store for the runs, so that a second call takes no time; they are
-            dropped if it is left out.
-        quick: Fewer points, seeds and seconds: a first look.
-        seeds: Runs per point; if left out, 8, or 3 for a quick card.
-        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+        store: Directory of the store that keeps the runs, so that a second call needs no
+            simulation; if left out, the runs are deleted.
+        quick: Use fewer points and seeds and shorter runs, for a first impression.
+        seeds: Number of runs per point, at least 2; if left out, 8, or 3 for a quick card.
+        workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
-        progress: Called after each run.
+        progress: Called with a `RunProgress` after each run.
 
     Raises:
         ScenarioError: There is no such control, or its parameters are wrong.
         StoreError: The directory is not a store.
-        ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
+        ClusterError: The cluster does not answer, or the cluster or the executor cannot perform
+            the runs.
         ControlError: The control raised an exception.
         RunError: A run failed.
+        KeyboardInterrupt: Ctrl-C; the store keeps the finished runs.
     """
     control = _read(control)
     name = _name(control)
     controls: dict[str, Control] = {name: control}
-    controls.update({one: one for one in REFERENCES if one != name})
+    controls.update({reference: reference for reference in REFERENCES if reference != name})
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
     parts = list(_parts(controls, quick=quick))
     points = [point for part in parts for point in part.points]
@@ -241,11 +256,12 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
         runner.complete(points, count, progress=progress)
         kept = runner.store
         for experiment in EXPERIMENTS:
-            kept.record(_record(experiment, [one for one in parts if one.experiment is experiment]))
+            of_experiment = [part for part in parts if part.experiment is experiment]
+            kept.record(_record(experiment, of_experiment))
     return Evaluation(
         control=name,
         references=REFERENCES,
-        findings=tuple(_finding(one, parts) for one in CRITERIA),
+        findings=tuple(_finding(criterion, parts) for criterion in CRITERIA),
         runs=_runs(parts),
         quick=quick,
         store=kept if store else None,
@@ -262,20 +278,25 @@ class _Part:
 
 
 def _read(control: Control) -> Control:
-    """Parses a table that the command line gave as text."""
+    """Parses a table that the command line gave as text.
+
+    Raises:
+        ScenarioError: The text is not a TOML table.
+    """
     if not isinstance(control, str) or not control.lstrip().startswith("{"):
         return control
     try:
         table: dict[str, object] = tomllib.loads(f"control = {control}")["control"]
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(
-            f"{control}: is not TOML ({error}); write it as in {{ kind = 'aimd', increase = 2.0 }}"
+            f"{control}: is not a TOML table ({error}); write for example "
+            "{ kind = 'aimd', increase = 2.0 }"
         ) from None
     return table
 
 
 def _name(control: Control) -> str:
-    """The name on the card; with parameters, which tell it from a reference."""
+    """The name on the card; parameters distinguish it from a reference of the same kind."""
     if isinstance(control, str):
         return control.rpartition(":")[2]
     if isinstance(control, Mapping):
@@ -292,8 +313,7 @@ def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
     for experiment in EXPERIMENTS:
         for name, control in controls.items():
             source = _source(experiment, control, quick=quick)
-            settings = _settings(experiment, quick=quick)
-            points = [Point.of(source, one) for one in settings]
+            points = [Point.of(source, each) for each in _settings(experiment, quick=quick)]
             parts.append(_Part(experiment, name, points))
     return parts
 
@@ -325,7 +345,7 @@ def _record(experiment: Experiment, parts: Sequence[_Part]) -> SweepRecord:
         for point in part.points
     ]
     keys = list(points[0]["settings"])
-    axes = {key: _distinct([one["settings"][key] for one in points]) for key in keys}
+    axes = {key: _distinct([point["settings"][key] for point in points]) for key in keys}
     text = json.dumps([parts[0].points[0].source.text, axes], default=str)
     return SweepRecord(
         id=f"evaluate-{experiment.name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
@@ -341,44 +361,44 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
 
 
 def _finding(criterion: Criterion, parts: Sequence[_Part]) -> Finding:
-    mine = [one for one in parts if one.experiment.name == criterion.experiment]
-    experiment = mine[0].experiment
+    by_control = [part for part in parts if part.experiment.name == criterion.experiment]
+    tested = by_control[0]
     compared = []
-    for place, point in enumerate(mine[0].points):
-        values = {part.control: _value(criterion, part.points[place]) for part in mine}
-        control = mine[0].control
-        name, reference = _worst(criterion, {one: values[one] for one in REFERENCES})
-        if name == control:
-            judgement = Judgement(Verdict.PASS, Verdict.PASS)  # It is what it is held against.
+    for place, point in enumerate(tested.points):
+        values = {part.control: _value(criterion, part.points[place]) for part in by_control}
+        worst, reference = _worst(criterion, {name: values[name] for name in REFERENCES})
+        if worst == tested.control:
+            judgement = Judgement(Verdict.PASS, Verdict.PASS)  # The control is the reference.
         else:
-            judgement = judge(criterion, values[control], reference)
-        label = _label(point.settings, [one.settings for one in mine[0].points])
-        worse = how_much_worse(criterion, values[control], reference)
+            judgement = judge(criterion, values[tested.control], reference)
+        label = _label(point.settings, [other.settings for other in tested.points])
+        worse = how_much_worse(criterion, values[tested.control], reference)
         compared.append(Compared(point.settings, label, values, reference, worse, judgement))
-    return Finding(criterion, experiment, tuple(compared))
+    return Finding(criterion, tested.experiment, tuple(compared))
 
 
 def _value(criterion: Criterion, point: Point) -> Interval | None:
-    """The criterion's quantity over the runs in which it is defined."""
+    """The criterion's quantity over the runs that define it; `None` if no run does."""
     runs = [point.rows[key].to_pylist()[0] for key in point.keys]
-    found = [value for value in map(criterion.measure, runs) if value is not None]
-    return mean_interval(found) if found else None
+    values = [value for value in map(criterion.measure, runs) if value is not None]
+    return mean_interval(values) if values else None
 
 
 def _worst(
     criterion: Criterion, values: Mapping[str, Interval | None]
 ) -> tuple[str, Interval | None]:
     """Name and interval of the reference with the worse mean."""
-    defined = [(name, one) for name, one in values.items() if one is not None]
+    defined = {name: interval for name, interval in values.items() if interval is not None}
     if not defined:
         return "", None
     sign = 1 if criterion.better == "higher" else -1
-    return min(defined, key=lambda one: sign * one[1].mean)
+    worst = min(defined, key=lambda name: sign * defined[name].mean)
+    return worst, defined[worst]
 
 
 def _label(settings: Mapping[str, object], among: Sequence[Mapping[str, object]]) -> str:
     """The settings that distinguish a point from the others; all settings of a single point."""
-    varying = [key for key in settings if len(_distinct([one[key] for one in among])) > 1]
+    varying = [key for key in settings if len(_distinct([other[key] for other in among])) > 1]
     words = []
     for key in varying or settings:
         value = settings[key]
@@ -406,16 +426,16 @@ def _runs(parts: Sequence[_Part]) -> pa.Table:
     return pa.concat_tables(rows, promote_options="default")
 
 
-def _as_dict(found: Finding) -> dict[str, Any]:
-    criterion = found.criterion
+def _as_dict(finding: Finding) -> dict[str, Any]:
+    criterion = finding.criterion
     return {
         "name": criterion.name,
         "title": criterion.title,
         "section": criterion.section,
-        "experiment": found.experiment.shows,
+        "experiment": finding.experiment.shows,
         "quantity": criterion.quantity,
         "better": criterion.better,
-        **_verdict(found.judgement),
+        **_verdict(finding.judgement),
         "thresholds": {
             "by": criterion.by,
             "caution": criterion.caution,
@@ -429,7 +449,7 @@ def _as_dict(found: Finding) -> dict[str, Any]:
                 **_verdict(point.judgement),
                 "values": {name: _interval(value) for name, value in point.values.items()},
             }
-            for point in found.points
+            for point in finding.points
         ],
     }
 

@@ -1,4 +1,4 @@
-"""Verdicts of a report card: what confidence intervals say of a threshold."""
+"""Verdicts of a report card, from confidence intervals and thresholds."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,17 +9,17 @@ from tailroom.studies.report_card.criteria import Criterion
 
 
 class Verdict(StrEnum):
-    """What becomes of a criterion."""
+    """The result of a criterion."""
 
     PASS = "pass"
     CAUTION = "caution"
     UNDECIDED = "undecided"
-    """An interval contains a threshold: more runs may tell."""
+    """A confidence interval contains a threshold; more runs may be conclusive."""
     FAIL = "fail"
 
 
 SEVERITY = (Verdict.PASS, Verdict.CAUTION, Verdict.FAIL)
-"""The verdicts that decide, from the best to the worst."""
+"""The conclusive verdicts, from the best to the worst."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Judgement:
 
     @property
     def verdict(self) -> Verdict:
-        """The only one that is possible, else undecided."""
+        """The only possible verdict, else undecided."""
         return self.best if self.is_decided else Verdict.UNDECIDED
 
     def __str__(self) -> str:
-        """In words, with what is possible."""
+        """The verdict; if it is undecided, with the possible verdicts."""
         if self.is_decided:
             return str(self.verdict)
         between = SEVERITY[SEVERITY.index(self.best) : SEVERITY.index(self.worst) + 1]
@@ -48,14 +48,20 @@ class Judgement:
 
 
 def judge(criterion: Criterion, value: Interval | None, reference: Interval | None) -> Judgement:
-    """Holds a value against the less good of the references.
+    """Compares a value with the worse of the references.
 
-    A threshold decides if the 95 % confidence interval of the distance to it lies on one side. The
-    distance to a threshold that depends on the reference, value - factor * reference, has the root
-    of the sum of squares of both half-widths as its own, as their runs are independent.
+    A threshold is conclusive if the 95 % confidence interval of the distance to it lies on one
+    side. For a threshold that depends on the reference, the distance is value - factor * reference;
+    its half-width is the root of the sum of squares of both half-widths, as the runs are
+    independent.
+
+    Args:
+        criterion: The criterion with its thresholds.
+        value: The quantity of the control over its runs; `None` if no run defines it, which fails
+            unless the references do not define it either.
+        reference: The quantity of the worse reference; `None` if no run defines it.
     """
     if value is None:
-        # The references manage what it does not.
         verdict = Verdict.FAIL if reference is not None else Verdict.PASS
         return Judgement(verdict, verdict)
     if reference is None:
@@ -69,14 +75,14 @@ def judge(criterion: Criterion, value: Interval | None, reference: Interval | No
 
 
 def _verdict(over_harmless: float, over_caution: float, over_failure: float) -> Verdict:
-    """The verdict on how far a value is beyond each threshold; at most 0 is within."""
+    """The verdict from the distance beyond each threshold; values up to 0 are within it."""
     if over_harmless <= 0 or over_caution <= 0:
         return Verdict.PASS
     return Verdict.CAUTION if over_failure <= 0 else Verdict.FAIL
 
 
 def _excess(criterion: Criterion, bound: float, value: Interval, reference: Interval) -> Interval:
-    """How far a value is beyond a difference or ratio to the reference, larger for worse values."""
+    """Distance of a value beyond a difference or ratio to the reference; positive is worse."""
     sign = 1 if criterion.better == "higher" else -1
     if criterion.by == "difference":
         mean = sign * (reference.mean - value.mean) - bound
@@ -84,7 +90,7 @@ def _excess(criterion: Criterion, bound: float, value: Interval, reference: Inte
     else:
         mean = sign * (bound * reference.mean - value.mean)
         width = hypot(value.half_width, bound * reference.half_width)
-    # A rounding error is no distance.
+    # Rounding errors count as 0.
     if abs(mean) <= 1e-12 * max(abs(value.mean), abs(reference.mean)):
         mean = 0.0
     return Interval(mean, width, min(value.count, reference.count))
@@ -93,7 +99,10 @@ def _excess(criterion: Criterion, bound: float, value: Interval, reference: Inte
 def how_much_worse(
     criterion: Criterion, value: Interval | None, reference: Interval | None
 ) -> float:
-    """The difference or ratio of the means, larger for worse values."""
+    """The difference or ratio of the means of value and reference; larger is worse.
+
+    Infinite if the value is undefined, minus infinity if only the reference is.
+    """
     if value is None or reference is None:
         return inf if value is None else -inf
     sign = 1 if criterion.better == "higher" else -1

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -18,35 +19,38 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
-"""Metrics of the link that an answer is shown with, whatever the goals are."""
+"""Metrics of the link that an answer shows for any targets."""
 FAIRNESS = "flows.jain_index"
-"""Metric that an answer is shown with if there are several flows."""
+"""Metric that an answer shows if there are several flows."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """The answer to: how much buffer does this link need?"""
+    """The smallest buffer of a link that meets every target, and the runs that show it."""
 
     link: Bottleneck
+    """The link and its traffic."""
     link_chosen: str
-    """Why this link: empty where there is no other, or it was named."""
-    goals: tuple[Target, ...]
+    """Reason for the choice of this link; empty if it is the only link or the caller named it."""
+    targets: tuple[Target, ...]
+    """The bounds on metrics that the buffer must meet."""
     limit_packets: int | None
-    """Smallest limit that meets every goal with 95 % confidence, in packets that wait; `None` if
-    none of those tried does."""
+    """Smallest queue limit that meets every target with 95 % confidence, in packets; `None` if no
+    tested limit does."""
     too_small_packets: int
-    """Largest limit below the answer that misses a goal with 95 % confidence; 0 if none does.
-    Between the two, the runs do not decide."""
+    """Largest limit below the answer that misses a target with 95 % confidence, in packets; 0 if
+    there is none. The runs are not conclusive for limits between the two."""
     tried: tuple[Tried, ...]
-    """Every buffer that was simulated, by limit."""
+    """Every buffer that was simulated, in ascending order of the limit."""
     feasible: tuple[Feasible, ...]
-    """Where each goal is met, in the order of the goals."""
+    """The range of limits that meets each target, in the order of the targets."""
     predictions: Predictions = field(repr=False)
-    """What the models ask for."""
+    """The buffers that the models require."""
     phases: tuple[PhaseSpread, ...]
-    """The answer's metrics with shifted RTTs, the goals' first; empty without an answer."""
+    """The answer's metrics with shifted RTTs, those of the targets first; empty without an
+    answer."""
     store: Store | None
-    """Where the runs are, if they were to be kept, or if Ctrl-C ended the search."""
+    """The store with the runs, if the caller gave a store or Ctrl-C ended the search."""
 
     def __repr__(self) -> str:
         """The answer in a sentence."""
@@ -61,7 +65,7 @@ class Size:
     @property
     def sentence(self) -> str:
         """The answer with its units, the targets, and the number of buffers that were tried."""
-        targets = " and ".join(map(str, self.goals))
+        targets = " and ".join(map(str, self.targets))
         tried = f"{len(self.tried)} buffers were simulated"
         packets, link = self.limit_packets, self.link
         if packets is None:
@@ -77,96 +81,95 @@ class Size:
 
     @property
     def chosen(self) -> Tried | None:
-        """The answer's own runs."""
-        return next((one for one in self.tried if one.limit == self.limit_packets), None)
+        """The buffer of the answer with its runs; `None` without an answer."""
+        return next((tried for tried in self.tried if tried.limit == self.limit_packets), None)
 
     @property
     def choices(self) -> list[Tried]:
-        """The answer between what other choices give: about half, the next ones, about twice.
+        """The answer, its neighbours, and the tested buffers nearest to half and twice the answer.
 
         In ascending order, each once; empty without an answer.
         """
         packets = self.limit_packets
         if packets is None:
             return []
-        smaller = [one for one in self.tried if one.limit < packets]
-        larger = [one for one in self.tried if one.limit > packets]
-        half, twice = (_nearest(some, packets, by) for some, by in ((smaller, 0.5), (larger, 2)))
+        smaller = [tried for tried in self.tried if tried.limit < packets]
+        larger = [tried for tried in self.tried if tried.limit > packets]
+        half, twice = _nearest(smaller, packets, 0.5), _nearest(larger, packets, 2)
         around = [half, *smaller[-1:], self.chosen, *larger[:1], twice]
-        return list({one.limit: one for one in around if one}.values())
+        return list({tried.limit: tried for tried in around if tried}.values())
 
     @property
     def shown_metrics(self) -> list[str]:
-        """Metrics that an answer is shown with: the link's, fairness, and those of the goals."""
-        rows = next((one.point.finished for one in self.tried if one.point.finished), [])
+        """Full names of the metrics that an answer shows: link, fairness, targets."""
+        rows = next((tried.point.finished for tried in self.tried if tried.point.finished), [])
         names = [f"links.{self.link.name}.{metric}" for metric in SHOWN_METRICS]
         if self.link.flow_count > 1:
             names.append(FAIRNESS)
         known = names_of(rows[0]) if rows else []
-        names += [find_metric(goal.metric, known) for goal in self.goals if known]
+        names += [find_metric(target.metric, known) for target in self.targets if known]
         return list(dict.fromkeys(name for name in names if name in known))
 
     @property
     def repeats_itself(self) -> bool:
-        """Whether seeds make no difference: the scenario draws nothing at random."""
-        return bool(self.tried) and all(repeats_itself(one.point.finished) for one in self.tried)
+        """Whether all seeds give the same run: the scenario draws nothing at random."""
+        finished = (tried.point.finished for tried in self.tried)
+        return bool(self.tried) and all(map(repeats_itself, finished))
 
     @property
     def conflicts(self) -> list[tuple[Target, Target]]:
-        """Pairs of goals that are met by some buffers each, and by none together."""
-        pairs = [
-            (one, other)
-            for place, one in enumerate(self.feasible)
-            for other in self.feasible[place + 1 :]
-            if isfinite(one.low) and isfinite(other.low)
+        """Pairs of targets that conflict: some buffers meet each of them, but none meets both."""
+        met = [feasible for feasible in self.feasible if isfinite(feasible.low)]
+        return [
+            (first.target, second.target)
+            for first, second in combinations(met, 2)
+            if max(first.low, second.low) > min(first.high, second.high)
         ]
-        apart = [(a, b) for a, b in pairs if max(a.low, b.low) > min(a.high, b.high)]
-        return [(one.goal, other.goal) for one, other in apart]
 
     @property
     def unresolved_targets(self) -> list[tuple[Target, int]]:
-        """Bounds on loss that the answer's runs are too short to show, with their packets.
+        """Bounds on loss for which the answer's runs are too short, with the number of packets.
 
-        None was lost, and by the rule of three (Hanley, Lippman-Hand 1983) up to 3 in so many may
-        be expected all the same.
+        If none of n packets is lost, the loss fraction may be up to 3 / n with 95 % confidence
+        (rule of three, Hanley and Lippman-Hand 1983), which is above these bounds.
         """
-        found = []
-        for goal in self.goals if self.chosen else ():
+        unresolved = []
+        for target in self.targets if self.chosen else ():
             rows = list(self.chosen.point.rows.values()) if self.chosen else []
             known = names_of(rows[0])
-            link, _, metric = find_metric(goal.metric, known).rpartition(".")
+            link, _, metric = find_metric(target.metric, known).rpartition(".")
             arrivals = f"{link}.arrivals_packets"
-            if goal.at_least or metric != "loss_fraction" or arrivals not in known:
+            if target.at_least or metric != "loss_fraction" or arrivals not in known:
                 continue
             packets = sum(row[arrivals][0].as_py() for row in rows)
             lost = any(row[f"{link}.loss_fraction"][0].as_py() for row in rows)
-            if not lost and goal.bound * packets < 3:
-                found.append((goal, int(packets)))
-        return found
+            if not lost and target.bound * packets < 3:
+                unresolved.append((target, int(packets)))
+        return unresolved
 
     def plot(self) -> "Figure":
-        """Draws each goal's metric over the buffer, and utilization against delay."""
+        """Draws the metric of each target over the buffer, and utilization against delay."""
         from tailroom.plots import size_curves  # noqa: PLC0415 - matplotlib takes a second
 
         return size_curves.draw(self)
 
 
 def _nearest(tried: Sequence[Tried], packets: int, factor: float) -> Tried | None:
-    """The buffer that comes nearest to a multiple of another, on a logarithmic scale."""
+    """The buffer nearest to `factor` times `packets` on a logarithmic scale."""
     wanted = factor * packets
-    ratios = {one.limit: max(one.limit / wanted, wanted / one.limit) for one in tried}
-    return min(tried, key=lambda one: ratios[one.limit], default=None)
+    ratios = {buffer.limit: max(buffer.limit / wanted, wanted / buffer.limit) for buffer in tried}
+    return min(tried, key=lambda buffer: ratios[buffer.limit], default=None)
 
 
 @dataclass(frozen=True)
 class SizeProgress:
-    """How far the search is."""
+    """Progress of a search."""
 
     runs: int
-    """Runs that were done; those that the store held already are not counted."""
+    """Number of finished runs, without those that were in the store before."""
     expected_runs: int
-    """How many there will be, about."""
+    """Estimate of the total number of runs."""
     low: int
-    """Largest limit known to be too small, or 0."""
+    """Largest limit known to be too small, in packets; 0 if none is known."""
     high: float
-    """Smallest limit known to suffice; infinite before one is found."""
+    """Smallest limit known to suffice, in packets; infinite if none is known."""

@@ -1,4 +1,4 @@
-"""What `size` is asked: a scenario, targets, and the link whose buffer is sought."""
+"""The question that `size` answers: a scenario, targets, and the link whose buffer is sought."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +12,15 @@ from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import expected_names, find_metric
-from tailroom.studies.size_study.targets import Target, check_goals, parse_goal
+from tailroom.studies.size_study.targets import Target, check_targets, parse_target
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A question without a scenario: long flows over one link."""
+    """A question without a scenario: long flows over one link.
+
+    Quantities are texts with units, as in a scenario.
+    """
 
     rate: str | None = None
     rtt: str | None = None
@@ -30,16 +33,16 @@ class Numbers:
 def asked_scenario(
     scenario: str | PathLike[str] | Scenario | None, numbers: Numbers
 ) -> str | PathLike[str] | Scenario:
-    """The scenario that is given, or that the numbers describe.
+    """The given scenario, or the scenario that the numbers describe.
 
     Raises:
-        ScenarioError: Both are given, or neither is, or a number is wrong.
+        ScenarioError: Both are given, neither is given, or a number is wrong.
     """
     if scenario is not None:
         if numbers != Numbers():
             raise ScenarioError(
-                "rate, rtt, flows, congestion, duration and host go without a scenario; replace "
-                "the values of one with set"
+                "rate, rtt, flows, congestion, duration and host replace a scenario; leave out the "
+                "scenario, or change its values with set"
             )
         return scenario
     if numbers.rate is None or numbers.rtt is None:
@@ -60,11 +63,11 @@ class Question:
     """A scenario, targets, and the link whose buffer is sought."""
 
     source: ScenarioSource
-    goals: tuple[Target, ...]
-    """With metrics that name one thing only."""
+    targets: tuple[Target, ...]
+    """Targets with unambiguous names of metrics."""
     link: Bottleneck
     link_chosen: str
-    """Why this link; empty where there is no other, or it was named."""
+    """Reason for the choice of this link; empty if it is the only link or the caller named it."""
 
 
 def read_question(
@@ -74,44 +77,61 @@ def read_question(
     overrides: Mapping[str, object],
     controls: Mapping[str, str | ControlFactory] | None,
 ) -> Question:
-    """Reads the scenario and the targets, and finds the link that is meant.
+    """Reads the scenario and the targets, and determines the link whose buffer is sought.
+
+    Args:
+        scenario: Path of a scenario file, or a scenario built in Python.
+        targets: Targets, parsed or as text.
+        link: Name of the link; if left out, the targets or the rates determine it.
+        overrides: Values of the scenario to replace, by key.
+        controls: Congestion controls by group.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
-        TargetError: A target is malformed or impossible, two contradict one another, or they name
-            several links.
+        TargetError: A target is malformed or impossible, two targets contradict each other, or
+            targets name several links.
         MetricError: There is no such metric.
     """
-    goals = [parse_goal(one) if isinstance(one, str) else one for one in targets]
-    check_goals(goals)
+    parsed = [parse_target(target) if isinstance(target, str) else target for target in targets]
+    check_targets(parsed)
     source = ScenarioSource.of(scenario, overrides, controls)
     if link is not None:
-        models.read_bottleneck(source, link)  # There may be no such link.
+        models.read_bottleneck(source, link)  # Raises ScenarioError if there is no such link.
     known = expected_names(source)
     if known is not None:
-        goals = [_named_in_full(goal, known, link) for goal in goals]
-    full = [goal.metric if known is None else find_metric(goal.metric, known) for goal in goals]
-    check_goals([replace(goal, metric=name) for goal, name in zip(goals, full, strict=True)])
-    sought, why = _sought_link(source, full, link)
-    return Question(source, tuple(goals), models.read_bottleneck(source, sought), why)
+        parsed = [_named_in_full(target, known, link) for target in parsed]
+    full = [
+        target.metric if known is None else find_metric(target.metric, known) for target in parsed
+    ]
+    check_targets([replace(target, metric=name) for target, name in zip(parsed, full, strict=True)])
+    sought, reason = _sought_link(source, full, link)
+    return Question(source, tuple(parsed), models.read_bottleneck(source, sought), reason)
 
 
-def _named_in_full(goal: Target, known: Sequence[str], link: str | None) -> Target:
-    """A target whose metric several links have means the link whose buffer is sought."""
+def _named_in_full(target: Target, known: Sequence[str], link: str | None) -> Target:
+    """Adds the name of the sought link to a metric that several links have.
+
+    Raises:
+        MetricError: No metric has this name, or several have it.
+    """
     try:
-        find_metric(goal.metric, known)
+        find_metric(target.metric, known)
     except MetricError:
-        full = f"links.{link}.{goal.metric}"
+        full = f"links.{link}.{target.metric}"
         if link is None or full not in known:
             raise
-        return replace(goal, metric=f"{link}.{goal.metric}")
-    return goal
+        return replace(target, metric=f"{link}.{target.metric}")
+    return target
 
 
 def _sought_link(
     source: ScenarioSource, metrics: Sequence[str], link: str | None
 ) -> tuple[str | None, str]:
-    """The link whose buffer is sought, and why if somebody else would choose another one."""
+    """The link whose buffer is sought, and the reason if the choice is not obvious.
+
+    Raises:
+        TargetError: The targets name several links.
+    """
     crossed = models.crossed_links(source)
     if link is not None or len(crossed) == 1:
         return link or crossed[0], ""
@@ -126,12 +146,12 @@ def _sought_link(
     busiest = models.read_bottleneck(source).name
     others = ", ".join(name for name in crossed if name != busiest)
     return busiest, (
-        "the targets name no link, and this one is the slowest that carries flows; choose another "
-        f"one ({others}) with --link NAME (in Python: link)"
+        "the targets name no link, and this is the slowest link that carries flows; choose "
+        f"another link ({others}) with --link NAME (in Python: link)"
     )
 
 
 def _link_of(metric: str) -> str | None:
-    """The link that a metric's full name speaks of: `links.X.M` or `groups.G.links.X.M`."""
+    """The link in the full name of a metric, `links.X.M` or `groups.G.links.X.M`, else `None`."""
     parts = metric.split(".")
     return parts[parts.index("links") + 1] if "links" in parts[:-2] else None

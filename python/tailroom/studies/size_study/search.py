@@ -1,4 +1,4 @@
-"""Which buffers to try: the search for the smallest one that meets every goal."""
+"""The search for the smallest buffer that meets every target."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
 from tailroom.studies.size_study.targets import Target
 
 GRID_POINTS = 7
-"""Buffers of the first look, evenly spread on a logarithmic scale."""
+"""Number of buffers in the initial bracket, evenly spaced on a logarithmic scale."""
 DECIDABLE = 0.5
-"""Standard deviations by which a mean has to clear a bound so that some 32 runs mostly show it."""
+"""Distance of a mean from a bound, in standard deviations, that 32 runs mostly resolve."""
 BESIDE = (0.5, 2.0)
-"""Multiples of the answer that are simulated too, to show what other choices cost."""
+"""Multiples of the answer that are simulated too, to show the cost of other choices."""
 NEAR = 1.25
-"""A multiple is skipped if a buffer within this factor of it was simulated already."""
+"""A multiple is skipped if a buffer within this factor of it has been simulated."""
 LOOKS_PER_EDGE = 3
 """Typical number of buffers that are simulated to find one edge."""
 
@@ -28,26 +28,26 @@ class Tried:
     """A buffer that was simulated."""
 
     limit: int
-    """In packets that wait."""
+    """Queue limit, in packets."""
     point: Point
     verdicts: dict[Target, bool | None] = field(default_factory=dict)
-    """Whether each goal is met, with 95 % confidence; `None` if that stays open."""
+    """Whether each target is met with 95 % confidence; `None` if the runs are not conclusive."""
 
     def interval(self, metric: str, confidence: float = CONFIDENCE) -> Interval:
-        """A metric's mean over the runs, with its interval."""
+        """Mean of a metric over the runs with its interval, in the unit of the metric."""
         return mean_interval(self.point.values(metric), confidence)
 
-    def margin(self, goal: Target) -> float:
-        """How far the mean is on the good side of a goal's bound; negative on the other."""
-        return goal.margin(self.interval(goal.metric).mean)
+    def margin(self, target: Target) -> float:
+        """Distance of the mean from a target's bound, in its unit; negative if it misses."""
+        return target.margin(self.interval(target.metric).mean)
 
-    def spread(self, goal: Target) -> float:
-        """Standard deviation of a goal's metric over the runs."""
-        return float(np.std(self.point.values(goal.metric), ddof=1))
+    def spread(self, target: Target) -> float:
+        """Standard deviation of a target's metric over the runs."""
+        return float(np.std(self.point.values(target.metric), ddof=1))
 
     @property
     def verdict(self) -> bool | None:
-        """Whether all goals are met together."""
+        """Whether all targets are met; `None` if this is open."""
         if all(self.verdicts.values()):
             return True
         return False if False in self.verdicts.values() else None
@@ -55,73 +55,83 @@ class Tried:
 
 @dataclass(frozen=True)
 class Feasible:
-    """Where a goal is met: between two limits, as far as buffers were tried."""
+    """The range of tested limits that meet a target."""
 
-    goal: Target
+    target: Target
     low: float
-    """Smallest limit that meets it, in packets; 0 if the smallest that was tried does, infinite if
-    none does."""
+    """Smallest limit that meets the target, in packets; 0 if it is the smallest tested limit,
+    infinite if no tested limit meets the target."""
     high: float
-    """Largest limit that meets it; infinite if it is met by the largest that was tried."""
+    """Largest limit that meets the target, in packets; infinite if it is the largest tested
+    limit."""
     is_one_interval: bool
-    """Whether all buffers tried between the two meet it, or may: where not, it is not monotone."""
+    """Whether no tested limit between the two misses the target."""
 
 
-def feasible_limits(goal: Target, tried: Sequence[Tried]) -> Feasible:
-    """Where a goal is met, as far as buffers were tried."""
-    met = [one.limit for one in tried if one.verdicts[goal]]
+def feasible_limits(target: Target, tried: Sequence[Tried]) -> Feasible:
+    """The range of limits that meet a target.
+
+    Args:
+        target: The target.
+        tried: Tested buffers in ascending order of the limit, at least one.
+    """
+    met = [buffer.limit for buffer in tried if buffer.verdicts[target]]
     if not met:
-        return Feasible(goal, inf, inf, is_one_interval=True)
+        return Feasible(target, inf, inf, is_one_interval=True)
     low, high = min(met), max(met)
-    within = [one for one in tried if low <= one.limit <= high]
+    within = [buffer for buffer in tried if low <= buffer.limit <= high]
     return Feasible(
-        goal,
+        target,
         0 if low == tried[0].limit else low,
         inf if high == tried[-1].limit else high,
-        is_one_interval=all(one.verdicts[goal] is not False for one in within),
+        is_one_interval=all(buffer.verdicts[target] is not False for buffer in within),
     )
 
 
 def smallest_sufficient(tried: Iterable[Tried]) -> int | None:
-    """The smallest limit that meets every goal; `None` if none of those tried does."""
-    return min((one.limit for one in tried if one.verdict), default=None)
+    """The smallest limit that meets every target, in packets; `None` if no tested limit does."""
+    return min((buffer.limit for buffer in tried if buffer.verdict), default=None)
 
 
 def largest_missing(tried: Iterable[Tried]) -> int:
-    """The largest limit below all sufficient ones that is known to miss a goal; 0 if none is."""
+    """The largest limit below all sufficient limits that is known to miss a target, in packets.
+
+    0 if there is none.
+    """
     tried = list(tried)
     good = smallest_sufficient(tried)
-    missing = (one.limit for one in tried if one.verdict is False)
-    return max((one for one in missing if good is None or one < good), default=0)
+    missing = (buffer.limit for buffer in tried if buffer.verdict is False)
+    return max((limit for limit in missing if good is None or limit < good), default=0)
 
 
 class Search:
-    """The buffers tried so far, and the next one to try.
+    """The search for the smallest sufficient buffer.
 
-    It looks at a bracket as a whole, widens it where needed, and closes in on the answer: between a
-    buffer that misses a goal and one that meets all, the next one is where a straight line between
-    their means (over the logarithm of the limit) clears the bound by what the runs can show.
+    It simulates buffers over the whole bracket, extends the bracket where needed, and approaches
+    the answer: between a buffer that misses a target and a buffer that meets all targets, the next
+    limit is where a straight line between their means (over the logarithm of the limit) is beyond
+    the bound by `DECIDABLE` standard deviations.
     """
 
     def __init__(
         self,
-        goals: Sequence[Target],
+        targets: Sequence[Target],
         look: Callable[[Sequence[int]], Iterable[Tried]],
         confirm: Callable[[Tried], Tried],
         *,
         precision: float,
         largest: int,
     ) -> None:
-        """Before the first look.
+        """Starts without buffers.
 
         Args:
-            goals: What the buffer is to achieve.
-            look: Simulates buffers until their verdicts are clear.
-            confirm: Simulates a buffer further, and judges it again.
-            precision: Relative tolerance of the answer.
-            largest: No limit beyond it is tried.
+            targets: The targets that the buffer must meet.
+            look: Simulates buffers, given by their limits, until their verdicts are clear.
+            confirm: Adds runs to a buffer, and judges it again.
+            precision: Relative tolerance of the answer (0.02 = 2 %).
+            largest: Largest limit that may be tested, in packets.
         """
-        self.goals = goals
+        self.targets = targets
         self.precision = precision
         self.largest = largest
         self.tried: dict[int, Tried] = {}
@@ -130,15 +140,18 @@ class Search:
         self._gaps: list[tuple[int, int]] = []
 
     def run(self, low: int, high: int) -> None:
-        """Finds the answer, or where each goal is met if none meets all; then looks beside it."""
+        """Searches the answer from a bracket, in packets; then tests half and twice the answer.
+
+        If no buffer meets all targets, it searches the range in which each target is met.
+        """
         self._look(_spread(low, high))
         self._widen()
         if self.answer is None:
-            self._seek(self.goals)
+            self._seek(self.targets)
         if self.answer is None:
-            # They conflict: say where each of them is met.
-            for goal in self.goals:
-                self._seek([goal])
+            # The targets conflict: search the range of each.
+            for target in self.targets:
+                self._seek([target])
         confirmed = None
         while self.answer is not None:
             self._close_in()
@@ -151,114 +164,120 @@ class Search:
 
     @property
     def answer(self) -> int | None:
-        """The smallest limit tried that meets every goal."""
+        """The smallest tested limit that meets every target, in packets; `None` if none does."""
         return smallest_sufficient(self.tried.values())
 
     @property
     def too_small(self) -> int:
-        """The largest limit below the answer that is known to miss a goal; 0 if none is."""
+        """The largest limit below the answer that is known to miss a target; 0 if none is known."""
         return largest_missing(self.tried.values())
 
     @property
     def looks_left(self) -> int:
-        """About how many more buffers will be tried; a guess, for a progress bar."""
+        """Estimate of the number of buffers that will still be tested, for a progress bar."""
         good = self.answer
         if good is None:
-            return LOOKS_PER_EDGE * (len(self.goals) + 1)
-        bad = max((one for one in self.tried if one < good), default=0)
+            return LOOKS_PER_EDGE * (len(self.targets) + 1)
+        bad = max((limit for limit in self.tried if limit < good), default=0)
         is_narrow = good == 1 or (bad and self._is_narrow(self.tried[bad], self.tried[good]))
         return 0 if is_narrow else LOOKS_PER_EDGE + len(BESIDE)
 
     def _look(self, limits: Iterable[int]) -> None:
         new = [limit for limit in dict.fromkeys(limits) if limit not in self.tried]
-        self.tried.update({one.limit: one for one in self._simulate(new)})
+        self.tried.update({buffer.limit: buffer for buffer in self._simulate(new)})
 
     def _widen(self) -> None:
-        """Tries larger and smaller buffers while goals that are missed come nearer that way."""
+        """Tests larger and smaller buffers while the means get closer to missed targets."""
         while self.answer is None and max(self.tried) < self.largest and self._gains(-1, -2):
             self._look([min(4 * max(self.tried), self.largest)])
         while self.answer is None and min(self.tried) > 1 and self._gains(0, 1):
             self._look([min(self.tried) // 4 or 1])
 
     def _gains(self, at: int, beside: int) -> bool:
-        """Whether a goal that an end of the range misses is nearer there than beside it."""
+        """Whether the mean at an end of the range is closer to a missed target than beside it."""
         limits = sorted(self.tried)
         end, inner = self.tried[limits[at]], self.tried[limits[beside]]
         return any(
-            end.margin(goal) > inner.margin(goal)
-            for goal, verdict in end.verdicts.items()
+            end.margin(target) > inner.margin(target)
+            for target, verdict in end.verdicts.items()
             if not verdict
         )
 
     def _close_in(self) -> None:
-        """Narrows the gap below the answer to the precision, or to a packet."""
+        """Narrows the gap below the answer to the precision, or to one packet."""
         while (good := self.answer or 0) > 1:
-            bad = max((one for one in self.tried if one < good), default=None)
+            bad = max((limit for limit in self.tried if limit < good), default=None)
             if bad is None:
                 self._look([good // 4 or 1])
             elif self._is_narrow(self.tried[bad], self.tried[good]):
                 return
             else:
-                self._look([self._inside(self.tried[bad], self.tried[good], self.goals)])
+                self._look([self._inside(self.tried[bad], self.tried[good], self.targets)])
 
     def _is_narrow(self, bad: Tried, good: Tried) -> bool:
-        """Whether a gap is below the precision, or below what the runs can tell apart."""
+        """Whether a gap is smaller than the precision, or than the runs can resolve."""
         if good.limit - bad.limit <= max(1.0, self.precision * good.limit):
             return True
         return bad.verdict is None and log(good.limit / bad.limit) <= self._resolution(bad, good)
 
     def _resolution(self, open_: Tried, good: Tried) -> float:
-        """The difference of logarithmic limits at which runs tell the means of goals apart.
+        """The smallest difference of logarithmic limits whose means the runs can tell apart.
 
-        The slope is that from the largest buffer which certainly misses a goal.
+        The slope of the means is taken from the largest buffer that is known to be too small.
         """
         if not self.too_small:
             return 0.0
         short = self.tried[self.too_small]
         span = log(good.limit / short.limit)
-        goals = [goal for goal, verdict in open_.verdicts.items() if verdict is None]
-        rises = {goal: good.margin(goal) - short.margin(goal) for goal in goals}
+        targets = [target for target, verdict in open_.verdicts.items() if verdict is None]
+        rises = {target: good.margin(target) - short.margin(target) for target in targets}
         return min(
-            span * DECIDABLE * open_.spread(goal) / rise if rise > 0 else 0.0
-            for goal, rise in rises.items()
+            span * DECIDABLE * open_.spread(target) / rise if rise > 0 else 0.0
+            for target, rise in rises.items()
         )
 
-    def _seek(self, goals: Sequence[Target]) -> None:
-        """Looks between neighbours of which each meets what the other misses of these goals.
+    def _seek(self, targets: Sequence[Target]) -> None:
+        """Tests limits between neighbours that meet all of these targets only together.
 
-        For all goals together this is where a buffer may meet them all, for one it is its edge.
+        Between such neighbours a buffer may meet all targets; for a single target they enclose the
+        edge of its range.
         """
         while True:
-            gap = self._widest_gap(goals)
-            found = self.answer if len(goals) > 1 else None
-            if found is not None or gap is None:
+            gap = self._widest_gap(targets)
+            is_answered = len(targets) > 1 and self.answer is not None
+            if is_answered or gap is None:
                 return
-            self._look([self._inside(*gap, goals)])
+            self._look([self._inside(*gap, targets)])
 
-    def _widest_gap(self, goals: Sequence[Target]) -> tuple[Tried, Tried] | None:
-        """The neighbours farthest apart that meet all the goals between them, and not alike."""
+    def _widest_gap(self, targets: Sequence[Target]) -> tuple[Tried, Tried] | None:
+        """The most distant neighbours that differ in the targets they meet and together meet all.
+
+        `None` if there are none, or they are as close as the precision requires.
+        """
         gaps = []
         for small, large in pairwise(self.tried[limit] for limit in sorted(self.tried)):
-            met = [(bool(small.verdicts[goal]), bool(large.verdicts[goal])) for goal in goals]
+            met = [
+                (bool(small.verdicts[target]), bool(large.verdicts[target])) for target in targets
+            ]
             is_edge = all(a or b for a, b in met) and any(a != b for a, b in met)
             if is_edge and large.limit - small.limit > max(1.0, self.precision * large.limit):
                 gaps.append((large.limit / small.limit, small, large))
         return max(gaps, key=lambda gap: gap[0])[1:] if gaps else None
 
     def _look_beside(self) -> None:
-        """Tries about half and twice the answer."""
+        """Tests about half and twice the answer."""
         wanted = [max(1, round(factor * (self.answer or 0))) for factor in BESIDE]
         far = [
             limit
             for limit in wanted
-            if not any(limit / NEAR <= one <= limit * NEAR for one in self.tried)
+            if not any(limit / NEAR <= tested <= limit * NEAR for tested in self.tried)
         ]
         self._look(far)
 
-    def _inside(self, small: Tried, large: Tried, goals: Sequence[Target]) -> int:
-        """A limit between two others: where the goals that they do not both meet are met."""
+    def _inside(self, small: Tried, large: Tried, targets: Sequence[Target]) -> int:
+        """A limit between two others, in packets, at which the means should clear the bounds."""
         self._gaps.append((small.limit, large.limit))
-        part = 0.5 if self._is_slow() else _meeting_place(small, large, goals)
+        part = 0.5 if self._is_slow() else _meeting_place(small, large, targets)
         place = exp(log(small.limit) + part * log(large.limit / small.limit))
         apart = 1 + self.precision
         low = max(small.limit + 1, round(small.limit * apart))
@@ -268,37 +287,41 @@ class Search:
         return min(max(round(place), low), high)
 
     def _is_slow(self) -> bool:
-        """Whether the last two looks have moved the same end: straight lines may creep."""
+        """Whether the last two steps moved the same end, so that interpolation converges slowly."""
         last = self._gaps[-3:]
         return len(last) == 3 and (
             len({small for small, _ in last}) == 1 or len({large for _, large in last}) == 1
         )
 
 
-def _meeting_place(small: Tried, large: Tried, goals: Sequence[Target]) -> float:
-    """The part of the way, on a logarithmic scale, from which on the goals are met.
+def _meeting_place(small: Tried, large: Tried, targets: Sequence[Target]) -> float:
+    """The position between two limits at which all targets should be met.
 
-    Where some goals are met from there on and others up to there, it is the first place that meets
-    all of them, or half way between the two if there is none.
+    0 is the smaller limit and 1 the larger, on a logarithmic scale. If some targets need at least
+    one position and others at most another, the result is the first, or the middle of the two if
+    they exclude each other.
     """
-    rising = [_clears(small, large, goal) for goal in goals if not small.verdicts[goal]]
-    falling = [1 - _clears(large, small, goal) for goal in goals if not large.verdicts[goal]]
+    rising = [_clears(small, large, target) for target in targets if not small.verdicts[target]]
+    falling = [
+        1 - _clears(large, small, target) for target in targets if not large.verdicts[target]
+    ]
     first, last = max(rising, default=0.0), min(falling, default=1.0)
     if not rising:
         return last
     return first if first <= last else (first + last) / 2
 
 
-def _clears(missing: Tried, meeting: Tried, goal: Target) -> float:
-    """The part of the way between two buffers at which the mean clears the bound decidedly."""
-    short, beyond = missing.margin(goal), meeting.margin(goal)
+def _clears(missing: Tried, meeting: Tried, target: Target) -> float:
+    """The position between two buffers, 0 to 1, at which the mean is clearly beyond the bound."""
+    short, beyond = missing.margin(target), meeting.margin(target)
     if beyond <= short:
         return 0.5
-    needed = DECIDABLE * meeting.spread(goal)
+    needed = DECIDABLE * meeting.spread(target)
     return min(max((needed - short) / (beyond - short), 0.0), 1.0)
 
 
 def _spread(low: int, high: int) -> list[int]:
+    """Limits from `low` to `high`, evenly spaced on a logarithmic scale."""
     steps = GRID_POINTS - 1
     ratio = log(high / low) / steps
     return [round(low * exp(ratio * step)) for step in range(GRID_POINTS)]

@@ -1,12 +1,12 @@
 """When to stop repeating a run: a sequential test of a mean against a bound.
 
 The mean is compared with the bound after 4, 6, 8, 12, 16, 20, ... runs. A comparison before the
-last run needs an interval of 99.5 % confidence, the comparison after the last run one of 95 %,
-because looking repeatedly makes chance look like evidence. From the eighth run on, the test also
-gives up (the verdict stays open) if the runs that are left would decide it with a probability below
-10 %: near the bound, half of the runs would otherwise be spent on means that no affordable number
-tells apart. For normal values, the probability of a wrong verdict is at most 2.5 % on either side,
-whatever the mean; `tests/test_stopping.py` measures it.
+last run requires an interval of 99.5 % confidence and the comparison after the last run one of
+95 %, because repeated tests increase the probability of errors. From the eighth run on, the verdict
+is left open if the remaining runs would give one with a probability below 10 %: near the bound,
+half of the runs would otherwise be spent on means that no affordable number of runs can tell apart.
+For normal values, the probability of a wrong verdict is at most 2.5 % on either side for any mean;
+`tests/test_stopping.py` measures it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,98 +20,104 @@ from tailroom.statistics.intervals import CONFIDENCE, mean_interval
 from tailroom.studies.size_study.targets import Target
 
 FIRST_RUNS = 4
-"""Runs before anything is concluded."""
+"""Number of runs at the first comparison."""
 EARLY_CONFIDENCE = 0.995
-"""Confidence of every verdict before the last run, as there are several looks."""
+"""Confidence of every verdict before the last comparison, as there are several comparisons."""
 CONFIRMING_RUNS = 16
-"""Runs that a buffer has at least before it is the answer, if so many are allowed."""
+"""Minimum number of runs of the buffer of the answer, if the maximum is not smaller."""
 GIVE_UP_FROM = 8
-"""Runs before a verdict is given up as open: fewer tell the spread badly."""
+"""Minimum number of runs before a verdict is left open: fewer runs estimate the spread badly."""
 GIVE_UP_BELOW = 0.1
-"""A verdict is given up if further runs decide it with a smaller probability."""
+"""A verdict is left open if further runs give one with a smaller probability."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What the runs so far say about a goal."""
+    """The result of comparing the runs so far with a target."""
 
     verdict: bool | None
-    """Whether the goal is met; `None` if the runs do not decide it."""
+    """Whether the target is met; `None` if the runs are not conclusive."""
     wants_more: bool
-    """Whether further runs are worth their time."""
+    """Whether further runs are likely to give a verdict."""
 
 
 def next_look(count: int, at_most: int) -> int:
-    """How many runs the next comparison needs: two more up to 8 runs, then a quarter more."""
+    """Number of runs at the next comparison: two more up to 8 runs, then about a quarter more.
+
+    Args:
+        count: Number of runs so far.
+        at_most: Number of runs at the last comparison.
+    """
     if count < FIRST_RUNS:
         return FIRST_RUNS
     step = 2 if count < GIVE_UP_FROM else max(4, count // 8 * 2)
     return min(count + step, at_most)
 
 
-def judge(goal: Target, values: Sequence[float], at_most: int) -> State:
-    """Compares the mean of all runs so far with the bound of a goal.
+def judge(target: Target, values: Sequence[float], at_most: int) -> State:
+    """Compares the mean of all runs so far with the bound of a target.
 
     Args:
-        goal: The bound and its side.
-        values: Of independent runs, at least two; their number is one of the `next_look`s.
-        at_most: The number of runs after which the test ends.
+        target: The target.
+        values: The metric in independent runs, in its own unit, at least two. Their number is one
+            that `next_look` returns.
+        at_most: Number of runs at the last comparison.
     """
     is_last = len(values) >= at_most
     confidence = CONFIDENCE if is_last else EARLY_CONFIDENCE
-    verdict = goal.verdict(mean_interval(values, confidence))
+    verdict = target.verdict(mean_interval(values, confidence))
     if verdict is not None or is_last:
         return State(verdict, wants_more=False)
-    hopeless = len(values) >= GIVE_UP_FROM and _chance(goal, values, at_most) < GIVE_UP_BELOW
+    hopeless = len(values) >= GIVE_UP_FROM and _chance(target, values, at_most) < GIVE_UP_BELOW
     return State(None, wants_more=not hopeless)
 
 
-def confirmed(goal: Target, values: Sequence[float]) -> bool | None:
-    """The verdict on all runs of a buffer that was chosen, with 95 % confidence.
+def confirmed(target: Target, values: Sequence[float]) -> bool | None:
+    """The verdict on all runs of the buffer of the answer, with 95 % confidence.
 
-    A buffer chosen among several for its good runs owes part of them to chance; further runs, up to
-    `CONFIRMING_RUNS`, take that part away.
+    A buffer that was selected for good results owes part of them to chance. Further runs, up to
+    `CONFIRMING_RUNS`, reduce this selection bias.
     """
-    return goal.verdict(mean_interval(values, CONFIDENCE))
+    return target.verdict(mean_interval(values, CONFIDENCE))
 
 
 class Verdicts:
-    """What the runs of one buffer say about each goal; a verdict that was given stands."""
+    """The verdicts on each target from the runs of one buffer; a verdict is not revised."""
 
-    def __init__(self, goals: Iterable[Target], at_most: int) -> None:
-        """Before the first run; `at_most` is the number of runs after which every test ends."""
-        self._goals = tuple(goals)
+    def __init__(self, targets: Iterable[Target], at_most: int) -> None:
+        """Starts without runs; `at_most` is the number of runs at the last comparison."""
+        self._targets = tuple(targets)
         self._at_most = at_most
         self._states: dict[Target, State] = {}
 
     def look(self, values: Callable[[str], Sequence[float]]) -> bool:
-        """Judges the goals that are open, and says whether further runs are worth their time.
+        """Judges the open targets; returns whether further runs are likely to give a verdict.
 
         Args:
-            values: Gives the values of a metric in all runs so far.
+            values: Returns the values of a metric in all runs so far, given its name.
         """
-        for goal in self._goals:
-            if goal not in self._states or self._states[goal].wants_more:
-                self._states[goal] = judge(goal, values(goal.metric), self._at_most)
+        for target in self._targets:
+            if target not in self._states or self._states[target].wants_more:
+                self._states[target] = judge(target, values(target.metric), self._at_most)
         return any(state.wants_more for state in self._states.values())
 
     @property
     def given(self) -> dict[Target, bool | None]:
-        """Whether each goal is met; `None` where the runs do not decide it."""
-        return {goal: state.verdict for goal, state in self._states.items()}
+        """Whether each target is met; `None` if the runs are not conclusive."""
+        return {target: state.verdict for target, state in self._states.items()}
 
 
-def _chance(goal: Target, values: Sequence[float], at_most: int) -> float:
-    """Probability that the last comparison decides, if mean and spread stay as they are."""
+def _chance(target: Target, values: Sequence[float], at_most: int) -> float:
+    """Probability of a verdict at the last comparison, if mean and spread do not change."""
     array = np.asarray(values, dtype=float)
     spread = float(array.std(ddof=1))
     if spread == 0:
-        # The mean is on the bound, and stays there.
+        # All values equal the bound.
         return 0.0
     left = at_most - array.size
     quantile = float(scipy.special.stdtrit(at_most - 1, 0.5 + CONFIDENCE / 2))
     needed = quantile * spread / sqrt(at_most)
-    # The mean of all is that of the first plus that of the rest, which is still to be drawn.
-    wobble = spread * sqrt(left) / at_most
-    margin = abs(goal.margin(float(array.mean())))
-    return 0.5 * erfc((needed - margin) / (wobble * sqrt(2)))
+    # Standard deviation of the mean of all runs due to the runs that are left.
+    deviation = spread * sqrt(left) / at_most
+    margin = abs(target.margin(float(array.mean())))
+    return 0.5 * erfc((needed - margin) / (deviation * sqrt(2)))

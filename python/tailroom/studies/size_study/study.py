@@ -1,4 +1,4 @@
-"""The smallest buffer that meets every goal, found by simulation between the models' brackets."""
+"""The smallest buffer that meets every target, by simulation within the bracket of the models."""
 
 import shutil
 import tempfile
@@ -41,17 +41,17 @@ from tailroom.studies.size_study.stopping import (
 from tailroom.studies.size_study.targets import Target
 
 LARGEST_BDP = 16.0
-"""Largest limit that is tried, in bandwidth-delay products."""
+"""Largest limit that is tested, in bandwidth-delay products."""
 MOST_SHIFTS = 16
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
 PRECISION = 0.02
 """Relative tolerance of the answer (0.02 = 2 %)."""
 RUNS_PER_LOOK = 14
-"""Typical number of runs of a buffer near an edge; a guess for the progress bar."""
+"""Typical number of runs of a buffer near an edge, for the estimate of the progress bar."""
 
 
 @renamed_arguments(at_most="max_seeds")
-def size(  # noqa: PLR0913 - each says one thing about the question
+def size(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario | None = None,
     targets: Sequence[str | Target] = (),
     *,
@@ -72,50 +72,54 @@ def size(  # noqa: PLR0913 - each says one thing about the question
 ) -> Size:
     """Finds the smallest buffer of a link that meets every target with 95 % confidence.
 
-    The models say where to look. Buffers are simulated with as many seeds as it takes to tell
-    whether a target is met (at most `max_seeds`; `studies/size_study/stopping.py` has the rule),
-    first over the whole bracket, then around the edge, then at about half and twice the answer.
+    The models determine the initial bracket. Each buffer is simulated with as many seeds as the
+    verdict on the targets needs (at most `max_seeds`; `studies/size_study/stopping.py` has the
+    rule): first buffers over the whole bracket, then buffers around the edge, then about half and
+    twice the answer.
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
-        targets: Such as `"utilization >= 98%"` or `"queue_delay_s_p99 <= 5 ms"`; metrics as
-            `tailroom run --json` names them.
-        rate: Without a scenario: rate of the link, as in `"1 Gbit/s"`.
+        targets: Targets such as `"utilization >= 98%"` or `"queue_delay_s_p99 <= 5 ms"`, with
+            metrics of `tailroom run --json`.
+        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"`.
         rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`.
-        flows: Without a scenario: number of long flows (1 if left out), or how many of each
-            congestion control: `{"cubic": 500, "bbr3": 100}`.
+        flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
+            control: `{"cubic": 500, "bbr3": 100}`.
         congestion: Congestion controls by group, as `tailroom.run` takes them; without a scenario
-            the name of the one of all flows, CUBIC if left out.
-        duration: Without a scenario: simulated time of a run.
+            the name of the congestion control of all flows, CUBIC if left out.
+        duration: Without a scenario: simulated duration of a run, as in `"60 s"`.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
-        link: The link whose buffer is sought; if left out, the one that the targets name, else the
-            slowest that carries flows.
-        store: Keeps the runs there, so that asking again takes no time; else they are dropped.
+        link: The link whose buffer is sought; if left out, the link that the targets name, else
+            the slowest link that carries flows.
+        store: Directory of the store that keeps the runs, so that the same question needs no
+            simulation again; if left out, the runs are deleted.
         set: Replaces values of the scenario, as `tailroom.run` does.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
-            then counts as not met.
-        precision: Relative tolerance of the answer; the search also ends at a gap of one packet.
-        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+            then counts as missed.
+        precision: Relative tolerance of the answer, above 0 (0.02 = 2 %); the search also ends at
+            a difference of one packet.
+        workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
-        progress: Called after each run.
+        progress: Called with a `SizeProgress` after each run.
 
     Raises:
         ScenarioError: The scenario or one of the numbers is wrong, or there is no such link.
-        TargetError: A target is malformed or impossible, two contradict one another, they name
-            several links, or the buffer makes no difference to the link.
+        TargetError: A target is malformed or impossible, two targets contradict each other, targets
+            name several links, or the buffer makes no difference to the link.
         MetricError: There is no such metric.
-        ClusterError: The cluster does not answer (the store is untouched), or it or the executor
-            cannot perform the runs.
+        StoreError: The directory is not a store.
+        ClusterError: The cluster does not answer (the store is untouched), or the cluster or the
+            executor cannot perform the runs.
+        ControlError: A control written in Python raised an exception.
         RunError: A run failed.
-        Interrupted: Ctrl-C; its `known` is a `Size` as far as it goes, with the store of the
-            finished runs.
+        Interrupted: Ctrl-C; its `known` is the `Size` from the finished runs, with their store.
     """
     control = congestion if isinstance(congestion, str) else None
     by_group = congestion if isinstance(congestion, Mapping) else None
     asked = asked_scenario(scenario, Numbers(rate, rtt, flows, control, duration, host))
     question = read_question(asked, targets, link, set or {}, by_group)
-    predictions = _predict(question.link, question.goals)
+    predictions = _predict(question.link, question.targets)
     with (
         _place(store) as place,
         Runner.opened(
@@ -138,26 +142,29 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         return work.size(predictions, phases, kept if store else None)
 
 
-def _predict(link: Bottleneck, goals: Sequence[Target]) -> Predictions:
-    """Asks every model for the buffer that meets the goals that it knows."""
-    known = {(goal.metric.rpartition(".")[2], goal.at_least): goal.bound for goal in goals}
-    named = {
-        "utilization": known.get(("utilization", True), 0.0),
-        "loss_fraction": known.get(("loss_fraction", False), 0.0),
+def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
+    """Asks every model for the buffer that meets the targets on utilization and loss."""
+    bounds = {
+        (target.metric.rpartition(".")[2], target.at_least): target.bound for target in targets
     }
-    target = Requirement(**{name: bound for name, bound in named.items() if 0 < bound < 1})
-    answers = tuple(ask(model, link, target) for model in models.MODELS.values())
-    return Predictions(link, target, answers)
+    required = {
+        "utilization": bounds.get(("utilization", True), 0.0),
+        "loss_fraction": bounds.get(("loss_fraction", False), 0.0),
+    }
+    requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
+    answers = tuple(ask(model, link, requirement) for model in models.MODELS.values())
+    return Predictions(link, requirement, answers)
 
 
 def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
-    """Where the models place the answer, with a margin; without an answer, up to two bdp."""
+    """The initial bracket, in packets: the models' limits with a margin; else up to two bdp."""
     required = [
         answer.prediction.required_packets
         for answer in predictions.answers
         if answer.prediction and answer.prediction.required_packets is not None
     ]
-    finite = [one for one in required if 1 <= one <= LARGEST_BDP * max(link.bdp_packets, 100)]
+    largest = LARGEST_BDP * max(link.bdp_packets, 100)
+    finite = [packets for packets in required if 1 <= packets <= largest]
     reference = max(2 * link.bdp_packets, link.limit_packets, 100.0)
     low = min(finite, default=reference / 100) / 2
     high = 2 * max(finite, default=reference / 2)
@@ -166,9 +173,12 @@ def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
 
 @contextmanager
 def _place(store: str | PathLike[str] | None) -> Iterator[Path]:
-    """Where runs are kept: in the store, else in a directory that is there for this question.
+    """The directory of the store; without a store, a temporary directory.
 
-    After Ctrl-C that directory stays, so that the search can go on from there.
+    After Ctrl-C the temporary directory is kept, so that the search can be continued.
+
+    Raises:
+        Interrupted: The block raised it.
     """
     if store:
         yield Path(store)
@@ -201,20 +211,20 @@ class _Work:
         self.max_seeds = max(max_seeds, FIRST_RUNS)
         largest = int(LARGEST_BDP * max(question.link.bdp_packets, 100))
         self.search = Search(
-            question.goals, self.look, self.confirm, precision=precision, largest=largest
+            question.targets, self.look, self.confirm, precision=precision, largest=largest
         )
         self.progress = progress or (lambda _: None)
         self.runs = 0
         self.waiting = 0
-        """Runs that the present look still needs, as far as is known."""
+        """Runs that the buffers in progress still need, as far as is known."""
         self.tried: dict[int, Tried] = {}
-        """Buffers with a verdict, those of the present look included."""
+        """Buffers with a verdict by limit, buffers in progress included."""
 
     def look(self, limits: Sequence[int]) -> list[Tried]:
-        """Simulates buffers until each goal's verdict is clear, all of them side by side."""
+        """Simulates buffers, all at the same time, until the verdict on each target is clear."""
         key = f"links.{self.question.link.name}.queue.limit"
         points = [Point.of(self.question.source, {key: f"{limit} packets"}) for limit in limits]
-        verdicts = {point: Verdicts(self.question.goals, self.max_seeds) for point in points}
+        verdicts = {point: Verdicts(self.question.targets, self.max_seeds) for point in points}
         limit_of = dict(zip(points, limits, strict=True))
 
         def needed(point: Point) -> int:
@@ -228,11 +238,11 @@ class _Work:
         return [self.tried[limit] for limit in limits]
 
     def confirm(self, tried: Tried) -> Tried:
-        """Adds runs to the buffer that may be the answer, and judges all of them."""
+        """Adds runs to the buffer that may be the answer, and judges it by all its runs."""
         point = tried.point
         self._complete([point], min(CONFIRMING_RUNS, self.max_seeds))
-        goals = self.question.goals
-        verdicts = {goal: confirmed(goal, point.values(goal.metric)) for goal in goals}
+        targets = self.question.targets
+        verdicts = {target: confirmed(target, point.values(target.metric)) for target in targets}
         self.tried[tried.limit] = Tried(tried.limit, point, verdicts)
         return self.tried[tried.limit]
 
@@ -240,7 +250,7 @@ class _Work:
         self.runner.complete(points, needed, progress=self._counted())
 
     def _counted(self) -> Callable[[RunProgress], None]:
-        """What counts the runs of one look, and reports them with those before."""
+        """Returns a callback that adds the runs of one call to the runs before, and reports."""
         before = self.runs
 
         def report(state: RunProgress) -> None:
@@ -259,12 +269,15 @@ class _Work:
         shifts = min(len(point.keys), MOST_SHIFTS)
 
         shifted = run_shifted(self.runner, point, shifts, self._counted())
-        goals = [goal.metric for goal in self.question.goals]
-        metrics = [*goals, *(f"links.{self.question.link.name}.{name}" for name in SHOWN_METRICS)]
+        link = self.question.link.name
+        metrics = [
+            *(target.metric for target in self.question.targets),
+            *(f"links.{link}.{name}" for name in SHOWN_METRICS),
+        ]
         return tuple(compare_rows(point.finished, shifted, metrics))
 
     def check_that_it_matters(self) -> None:
-        """Refuses an answer of one packet for a link where no packet is ever dropped.
+        """Rejects an answer of one packet for a link that drops no packet.
 
         Raises:
             TargetError: The buffer of this link makes no difference.
@@ -277,7 +290,7 @@ class _Work:
             return
         others = ", ".join(self.question.link.other_links)
         elsewhere = (
-            f"; choose another one ({others}) with --link NAME (in Python: link)" if others else ""
+            f"; choose another link ({others}) with --link NAME (in Python: link)" if others else ""
         )
         raise TargetError(
             f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "
@@ -287,17 +300,17 @@ class _Work:
     def size(
         self, predictions: Predictions, phases: tuple[PhaseSpread, ...], store: Store | None
     ) -> Size:
-        """What is known now."""
+        """The answer from the runs so far."""
         question = self.question
         tried = tuple(self.tried[limit] for limit in sorted(self.tried))
         return Size(
             link=question.link,
             link_chosen=question.link_chosen,
-            goals=question.goals,
+            targets=question.targets,
             limit_packets=smallest_sufficient(tried),
             too_small_packets=largest_missing(tried),
             tried=tried,
-            feasible=tuple(feasible_limits(goal, tried) for goal in question.goals if tried),
+            feasible=tuple(feasible_limits(target, tried) for target in question.targets if tried),
             predictions=predictions,
             phases=phases,
             store=store,

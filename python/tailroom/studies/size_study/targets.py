@@ -1,4 +1,4 @@
-"""Targets: what a buffer is to achieve, as `METRIC >= VALUE` or `METRIC <= VALUE`."""
+"""Targets that a buffer must meet, as `METRIC >= VALUE` or `METRIC <= VALUE`."""
 
 import re
 from dataclasses import dataclass, field
@@ -23,39 +23,47 @@ class Target:
     """A bound on a metric."""
 
     metric: str
-    """As in the output of `tailroom run --json`, in short."""
+    """Name of the metric in `tailroom run --json`; the end of a name suffices."""
     at_least: bool
-    """Whether the metric is to stay above the bound; below it otherwise."""
+    """Whether the bound is the smallest allowed value; otherwise it is the largest."""
     bound: float
-    """In the metric's own unit: seconds, bit/s, bytes, packets, or a fraction."""
+    """Bound in the unit of the metric: seconds, bit/s, bytes, packets, or a fraction."""
     written: str = field(default="", compare=False)
-    """The value as the user wrote it, if one did."""
+    """The bound as the user wrote it; empty if the target was not read from text."""
 
     def __str__(self) -> str:
-        """As it is written."""
+        """The target as text, with the bound as the user wrote it."""
         value = self.written or f"{self.bound:g}"
         return f"{self.metric} {'>=' if self.at_least else '<='} {value}"
 
     def margin(self, value: float) -> float:
-        """How far a value is on the good side of the bound; negative on the other."""
+        """Returns the distance of a value from the bound; negative if the value misses the target.
+
+        Args:
+            value: Value in the unit of the metric.
+        """
         return value - self.bound if self.at_least else self.bound - value
 
     def verdict(self, interval: Interval) -> bool | None:
-        """Whether the metric meets the bound with confidence; `None` if it may or may not."""
+        """Returns whether the whole interval meets the bound; `None` if only a part of it does.
+
+        Args:
+            interval: Mean of the metric with its confidence interval.
+        """
         margins = self.margin(interval.low), self.margin(interval.high)
         if min(margins) >= 0:
             return True
         return False if max(margins) < 0 else None
 
 
-def parse_goal(text: str) -> Target:
+def parse_target(text: str) -> Target:
     """Reads `utilization >= 0.98`, `utilization >= 98%` or `queue_delay_s_p99 <= 5 ms`.
 
-    A number without a unit is in the metric's own: seconds, bit/s, bytes, packets, or a fraction.
+    A number without a unit is in the metric's unit: seconds, bit/s, bytes, packets, or a fraction.
 
     Raises:
-        TargetError: It is not of that form, the unit does not suit the metric, or no value of the
-            metric can be there.
+        TargetError: The text does not have this form, the unit does not suit the metric, or the
+            bound is outside of the metric's range.
     """
     match = _FORM.fullmatch(text)
     number = _NUMBER.fullmatch(match[3]) if match else None
@@ -68,7 +76,11 @@ def parse_goal(text: str) -> Target:
 
 
 def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
-    """The value in the metric's own unit."""
+    """The value in the metric's unit.
+
+    Raises:
+        TargetError: The value is not finite, or its unit does not suit the metric.
+    """
     if not isfinite(number):
         raise TargetError(f"{text}: the value must be finite; {_HOW}")
     if not given or given == unit == "packets":
@@ -89,7 +101,11 @@ def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: st
 
 
 def _check_possible(text: str, metric: str, bound: float) -> None:
-    """Refuses bounds outside of the metric's range: all buffers meet them, or none does."""
+    """Rejects bounds outside of the metric's range, which all buffers meet, or none.
+
+    Raises:
+        TargetError: The bound lies outside of the range.
+    """
     if bound < 0:
         raise TargetError(f"{text}: no metric is negative; give 0 or more")
     known = metric_of(metric)
@@ -100,23 +116,23 @@ def _check_possible(text: str, metric: str, bound: float) -> None:
 
 
 def _meant(bound: float, *, may_be_percent: bool) -> str:
-    """What to write instead of a fraction above 1: most often a percentage was meant."""
+    """What to write instead of a fraction above 1, which is often meant as a percentage."""
     if 2 <= bound <= 100 and may_be_percent:
         return f"write {bound:g}% or {bound / 100:g}"
     return "write a value in this range, for example 0.9"
 
 
-def check_goals(goals: list[Target]) -> None:
-    """Refuses none, and those that no buffer can meet together, whatever the traffic.
+def check_targets(targets: list[Target]) -> None:
+    """Rejects an empty list, and targets that contradict each other for any traffic.
 
     Raises:
-        TargetError: There is no goal, or two contradict one another.
+        TargetError: There is no target, or two targets contradict each other.
     """
-    if not goals:
+    if not targets:
         raise TargetError('no target; give for example --target "utilization >= 98%"')
-    for lower in goals:
-        for upper in goals:
+    for lower in targets:
+        for upper in targets:
             if lower.metric != upper.metric or not lower.at_least or upper.at_least:
                 continue
             if lower.bound > upper.bound:
-                raise TargetError(f"{lower} and {upper} contradict one another; change one")
+                raise TargetError(f"{lower} and {upper} contradict each other; change one of them")

@@ -1,1 +1,1 @@
-"""A sweep: every point of a grid, with replications."""
+"""A sweep: a scenario at every point of a grid, with several runs per point."""

@@ -1,4 +1,4 @@
-"""What a sweep is to do: its points, and how often each is repeated."""
+"""The plan of a sweep: its points, and the number of runs per point."""
 
 import hashlib
 import itertools
@@ -21,48 +21,54 @@ from tailroom.statistics.intervals import mean_interval
 
 @dataclass(frozen=True)
 class Precision:
-    """Repeat a point until the confidence interval of a metric is narrow."""
+    """A stopping rule: repeat a point until the confidence interval of a metric is narrow."""
 
     metric: str
+    """Name of the metric; the end of a name suffices."""
     half_width: float
-    """Largest half-width of the 95 % confidence interval of its mean."""
+    """Largest half-width of the 95 % confidence interval of the mean, in the metric's unit, at
+    least 0."""
     at_least: int = 10
-    """Runs before the interval is first looked at: fewer make it unreliable."""
+    """Minimum number of runs, at least 2; intervals of fewer runs are unreliable."""
     at_most: int = 100
-    """Runs after which the point is given up."""
+    """Maximum number of runs; a point that is still imprecise then gives a warning."""
 
 
 def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:
-    """How many runs make the interval narrow, judged by the spread of those so far.
+    """Number of runs after which the interval should be narrow, from the spread of the runs so far.
 
-    An interval that is looked at until it is narrow is narrow too often by chance. What keeps that
-    small is that nobody looks before `at_least` runs: for normal values, intervals that end there
-    or later hold the mean in 93 % of cases or more.
+    A sequence of runs that stops as soon as the interval is narrow often stops by chance. The
+    minimum of `at_least` runs limits this: for normal values, the intervals contain the mean in at
+    least 93 % of cases.
 
     Args:
-        values: Of the runs so far, at least one.
-        until: What is wanted of them.
+        values: The metric in the runs so far, at least one value.
+        until: The stopping rule.
     """
     interval = mean_interval(values)
     count = interval.count
     if interval.half_width <= until.half_width:
         return count
-    # No more than twice as many at once: a spread from few runs is uncertain.
+    # At most double the runs at once, because the spread of few runs is uncertain.
     ratio = min((interval.half_width / until.half_width) ** 2, 2.0) if until.half_width else 2.0
     return max(count, min(max(count + 1, int(count * ratio)), until.at_most))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep is to do: points, and how often each is repeated."""
+    """The points of a sweep, and the number of runs per point."""
 
     source: ScenarioSource
     grid: tuple[Axis, ...]
+    """Keys whose values are combined with each other."""
     together: tuple[Axis, ...]
+    """Keys whose values are combined row by row."""
     seeds: int
+    """Number of runs per point, unless `until` determines it."""
     until: Precision | None
+    """Stopping rule of each point, instead of `seeds`."""
     series: bool
-    """Whether the time series of the links are kept."""
+    """Whether the store keeps the time series of the links."""
     phase_check: bool
     """Whether each point is repeated with shifted RTTs."""
     title: str
@@ -74,43 +80,43 @@ class Plan:
 
     @property
     def fewest_runs(self) -> int:
-        """Runs that it takes at least."""
+        """Minimum number of runs of the sweep."""
         return self.points_count * (self.first_runs + self.shifts)
 
     @property
     def first_runs(self) -> int:
-        """Runs of a point, as written, before it is looked at."""
+        """Initial number of runs of a point, with RTTs as written."""
         return self.until.at_least if self.until else self.seeds
 
     @property
     def shifts(self) -> int:
-        """Runs of a point with shifted RTTs: as many as seeds, and two at least."""
+        """Number of runs of a point with shifted RTTs: as many as seeds, but at least two."""
         return max(self.first_runs, 2) if self.phase_check else 0
 
     @property
     def points_count(self) -> int:
-        """Combinations of values."""
+        """Number of combinations of values."""
         rows = len(self.together[0].values) if self.together else 1
-        return rows * prod(len(one.values) for one in self.grid)
+        return rows * prod(len(varied.values) for varied in self.grid)
 
     def points(self) -> Iterator[dict[str, object]]:
-        """The settings of each point; the last axis varies fastest."""
-        rows = zip(*(one.values for one in self.together), strict=True)
-        keys = [one.key for one in self.axes]
+        """Yields the settings of each point by key; the last axis varies fastest."""
+        rows = zip(*(varied.values for varied in self.together), strict=True)
+        keys = [varied.key for varied in self.axes]
         for row in rows if self.together else [()]:
-            for values in itertools.product(*(one.values for one in self.grid)):
+            for values in itertools.product(*(varied.values for varied in self.grid)):
                 yield NamedValues(zip(keys, (*row, *values), strict=True))
 
     @property
     def id(self) -> str:
-        """Names the sweep: the scenario file's name, and a hash of scenario and axes."""
-        axes = {one.key: one.values for one in self.axes}
+        """Identifier of the sweep: name of the scenario file, and hash of scenario and axes."""
+        axes = {varied.key: varied.values for varied in self.axes}
         text = json.dumps([self.source.text, self.source.overrides, axes], default=str)
         name = Path(self.source.place).stem
         return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def plan(  # noqa: PLR0913 - each says one thing about a sweep
+def plan(  # noqa: PLR0913 - keyword arguments
     source: ScenarioSource,
     *,
     grid: Mapping[str, object] | None = None,
@@ -120,18 +126,18 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
     series: bool = False,
     phase_check: bool | None = None,
 ) -> Plan:
-    """Reads the scenario's `[sweep]`; the arguments add keys to it, or replace what it says.
+    """Reads the scenario's `[sweep]`; the arguments add keys to it, or replace its values.
 
     Raises:
-        ScenarioError: A key or a value is wrong, or nothing varies and nothing is repeated.
+        ScenarioError: A key, a value or a number of runs is wrong.
     """
     resolved = tomllib.loads(source.resolve(seed=None))
     with source.named_in_errors():
         written = tomllib.loads(source.text).get("sweep", {})
         grids = _axes({**values_by_key(written.get("grid", {})), **(grid or {})})
         rows = _axes({**values_by_key(written.get("together", {})), **(together or {})})
-        keys = [one.key for one in (*grids, *rows)]
-        grids, rows = (spell_out(source, some, keys)[0] for some in (grids, rows))
+        keys = [varied.key for varied in (*grids, *rows)]
+        grids, rows = (spell_out(source, axes, keys)[0] for axes in (grids, rows))
         _check_axes(grids, rows)
         if until is not None and seeds is not None:
             raise ScenarioError("sweep: seeds and until are given; keep one of them")
@@ -144,7 +150,7 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
         _check_repeats(seeds, until)
         if phase_check and until is None and seeds < 2:
             raise ScenarioError(
-                "sweep: a phase check compares shifts with seeds; give at least 2 seeds"
+                "sweep: a phase check compares shifts with several seeds; give at least 2 seeds"
             )
     title = resolved["title"]
     return Plan(source, grids, rows, seeds, until, series, phase_check, title)
@@ -160,7 +166,7 @@ def _check_repeats(seeds: int, until: Precision | None) -> None:
         )
     if until and not (isfinite(until.half_width) and until.half_width >= 0):
         raise ScenarioError(
-            f"sweep.until: half_width = {until.half_width}; give a number that is not negative"
+            f"sweep.until: half_width = {until.half_width}; give a finite number of at least 0"
         )
 
 
@@ -171,21 +177,24 @@ def _axes(values: Mapping[str, object]) -> tuple[Axis, ...]:
 
 
 def _check_axes(grid: Sequence[Axis], together: Sequence[Axis]) -> None:
-    both = {one.key for one in grid} & {one.key for one in together}
+    both = {varied.key for varied in grid} & {varied.key for varied in together}
     if both:
         raise ScenarioError(f"sweep: {', '.join(both)} is in grid and in together; keep one")
-    for one in grid:
-        _check_distinct(one.key, one.values)
-    lengths = {one.key: len(one.values) for one in together}
+    for varied in grid:
+        _check_distinct(varied.key, varied.values)
+    lengths = {varied.key: len(varied.values) for varied in together}
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{key} has {count}" for key, count in lengths.items())
-        raise ScenarioError(f"sweep.together: {found} values; give all the same number")
-    _check_distinct("sweep.together", list(zip(*(one.values for one in together), strict=True)))
-    if any(one.key == "seed" for one in (*grid, *together)):
-        raise ScenarioError("sweep: seed is repeated by `seeds`; take it out of the axes")
+        counts = ", ".join(f"{key} has {count}" for key, count in lengths.items())
+        raise ScenarioError(
+            f"sweep.together: {counts} values; give the same number of values for each key"
+        )
+    rows = zip(*(varied.values for varied in together), strict=True)
+    _check_distinct("sweep.together", list(rows))
+    if any(varied.key == "seed" for varied in (*grid, *together)):
+        raise ScenarioError("sweep: seed is not a key to vary; repeat each point with `seeds`")
 
 
 def _check_distinct(key: str, values: Sequence[object]) -> None:
     for place, value in enumerate(values):
         if value in values[:place]:
-            raise ScenarioError(f"{key}: {value!r} comes twice; keep one of them")
+            raise ScenarioError(f"{key}: {value!r} is given twice; keep one of them")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def query(store: Store, sql: str) -> pa.Table:
-    """Answers an SQL query.
+    """Answers an SQL query on the runs of a store.
 
     The table `runs` has one row per run of the store. Each sweep has a table of its own, named by
     the sweep's id. The first columns of both are the settings, one column per varied key. Names
@@ -27,13 +27,13 @@ def query(store: Store, sql: str) -> pa.Table:
         QueryError: The SQL is wrong, or DuckDB is not installed.
     """
     try:
-        import duckdb  # noqa: PLC0415 - it takes a while to load, and few commands need it
+        import duckdb  # noqa: PLC0415 - loads slowly, and few commands need it
     except ModuleNotFoundError:
         raise QueryError("SQL needs DuckDB; `pip install 'tailroom[sql]'` installs it") from None
     tables = {"runs": all_runs(store, texts=False)}
     tables |= {record.id: runs_of(store, record, texts=False) for record in store.sweeps()}
     with duckdb.connect() as connection:
-        # A query may read the store and nothing else on this machine.
+        # A query may read the store, but no other files of this machine.
         connection.execute("SET enable_external_access = false")
         for name, table in tables.items():
             connection.register(name, _with_texts(table, {}))
@@ -55,17 +55,17 @@ def _texts_by_run(store: Store) -> dict[str, tuple[str, ...]]:
 
 
 def _with_texts(table: pa.Table, texts: dict[str, tuple[str, ...]]) -> pa.Table:
-    """Adds the texts of the runs; null where there are none."""
+    """Adds the texts of the runs as columns; null where there are none."""
     if not table.num_rows:
         return table
-    found = [texts.get(key, (None,) * len(TEXTS)) for key in table["key"].to_pylist()]
-    for name, column in zip(TEXTS, zip(*found, strict=True), strict=True):
+    rows = [texts.get(key, (None,) * len(TEXTS)) for key in table["key"].to_pylist()]
+    for name, column in zip(TEXTS, zip(*rows, strict=True), strict=True):
         table = table.append_column(name, pa.array(column, pa.string()))
     return table
 
 
 def _reads_texts(connection: "DuckDBPyConnection", sql: str) -> bool:
-    """Whether a query may read the texts, by DuckDB's plan for it."""
+    """Whether a query may read the texts, according to DuckDB's query plan."""
     import duckdb  # noqa: PLC0415 - as above
 
     statements = connection.extract_statements(sql)
@@ -74,5 +74,5 @@ def _reads_texts(connection: "DuckDBPyConnection", sql: str) -> bool:
     try:
         plan = str(connection.execute(f"EXPLAIN (FORMAT JSON) {sql}").fetchall())
     except duckdb.Error:
-        return False  # the query itself fails in the same way
+        return False  # The query itself raises the same error.
     return any(name in plan for name in TEXTS)

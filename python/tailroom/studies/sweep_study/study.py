@@ -1,4 +1,4 @@
-"""A sweep: a scenario at many points, each repeated, every run kept in a store."""
+"""A sweep: a scenario at many points, several runs per point, all runs kept in a store."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -42,24 +42,27 @@ SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 
 LINK_SERIES = "link_series"
 MOST_RUNS = 10_000
-"""A sweep of more runs must be allowed explicitly."""
+"""Default maximum number of runs of a sweep."""
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The results of a sweep."""
+    """The results of a sweep: its points, their runs, and means with intervals."""
 
     store: Store
+    """The store with the runs."""
     record: SweepRecord
+    """The points of the sweep, and the keys of the runs of each point."""
 
     def __repr__(self) -> str:
-        """Title, keys, and the numbers of points and runs."""
+        """Title, keys, and the numbers of points and finished runs."""
         record = self.record
         keys = f" over {', '.join(record.axes)}" if record.axes else ""
-        runs = sum(len(point["runs"]) for point in record.points)
+        planned, finished = self.planned_runs, sum(self.run_counts)
+        of_planned = f" of {planned:,}" if finished < planned else ""
         return (
             f"<SweepResult {record.id}: {record.title}; {len(record.points):,} points{keys}, "
-            f"{runs:,} runs in {self.store.directory}>"
+            f"{finished:,}{of_planned} runs finished, store {self.store.directory}>"
         )
 
     def _repr_html_(self) -> str:
@@ -77,7 +80,7 @@ class SweepResult:
     def runs(self) -> pa.Table:
         """One row per run: its settings (one column per key), seed, and every metric.
 
-        `result.store.runs()` has each run's whole scenario (TOML) and summary (JSON) too.
+        `result.store.runs()` also has the whole scenario (TOML) and summary (JSON) of each run.
         """
         return runs_of(self.store, self.record, texts=False)
 
@@ -91,13 +94,23 @@ class SweepResult:
         """Number of finished runs of each point."""
         return [len(self.index.present(point["runs"])) for point in self.record.points]
 
+    @property
+    def planned_runs(self) -> int:
+        """Number of runs of the sweep as far as planned, finished or not, without shifted RTTs."""
+        return sum(len(point["runs"]) for point in self.record.points)
+
     @cached_property
     def metrics(self) -> list[str]:
         """Full names of the metrics that the runs have."""
         return metrics_of_sweep(self.index, self.record)
 
     def intervals(self, metric: str) -> list[Interval | None]:
-        """Mean and 95 % interval of a metric at each point; `None` where it is not defined.
+        """Mean and 95 % interval of a metric at each point; `None` if no run defines it.
+
+        The points are in the order of the grid; values are in the unit of the metric.
+
+        Args:
+            metric: Name of the metric; the end of a name suffices.
 
         Raises:
             MetricError: There is no such metric.
@@ -106,7 +119,7 @@ class SweepResult:
 
     @cached_property
     def repeats_itself(self) -> bool:
-        """Whether seeds make no difference: the scenario draws nothing at random."""
+        """Whether all seeds give the same run: the scenario draws nothing at random."""
         finished = (self.index.present(point["runs"]) for point in self.record.points)
         repeated = [keys for keys in finished if len(keys) > 1]
         return bool(repeated) and all(
@@ -119,25 +132,25 @@ class SweepResult:
         until = self.record.until
         if until is None:
             return []
-        found = self.intervals(until["metric"])
+        by_point = self.intervals(until["metric"])
         return [
             point["settings"]
-            for point, interval in zip(self.record.points, found, strict=True)
+            for point, interval in zip(self.record.points, by_point, strict=True)
             if interval is None or interval.half_width > until["half_width"]
         ]
 
     @cached_property
     def warm_up_too_short(self) -> list[tuple[dict[str, object], float | None]]:
-        """Points whose measured time begins before the warm-up ends, with the end in seconds.
+        """Settings of the points measured before the warm-up ends, each with the end in seconds.
 
         The end is that of `tailroom.warm_up` for the mean over the point's runs, at the link that
         settles last; `None` if it is not in the first half of the run. Empty if the store has no
         series.
         """
-        found = []
+        too_short = []
         for point in self.record.points:
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
-            series = [one for one in tables if one is not None]
+            series = [table for table in tables if table is not None]
             finished = self.index.present(point["runs"])
             row = self.store.read(finished[0]) if finished and series else None
             if row is not None:
@@ -146,15 +159,15 @@ class SweepResult:
                 # A difference below a tenth of the run may be chance.
                 late_s = summary["measured_from_s"] + 0.1 * summary["measured_to_s"]
                 if ends_s is None or ends_s > late_s:
-                    found.append((point["settings"], ends_s))
-        return found
+                    too_short.append((point["settings"], ends_s))
+        return too_short
 
     def phase_spreads(self, metrics: Sequence[str] = ()) -> list[list[PhaseSpread]]:
-        """Each point's metrics over seeds and over shifted RTTs; empty if phases were not checked.
+        """Metrics of each point over seeds and over shifted RTTs; empty without a phase check.
 
         Args:
-            metrics: Names in full or in short; if left out, utilization, loss and mean queueing
-                delay of each link and the goodput of each group.
+            metrics: Names of metrics, the end of a name suffices; if left out, utilization, loss
+                and mean queueing delay of each link and the goodput of each group.
 
         Raises:
             MetricError: There is no such metric.
@@ -172,6 +185,12 @@ class SweepResult:
     def means(self, metric: str) -> pa.Table:
         """One row per point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
 
+        `mean` and `half_width` are in the unit of the metric; the half-width of a single run is
+        null.
+
+        Args:
+            metric: Name of the metric; the end of a name suffices.
+
         Raises:
             MetricError: There is no such metric.
         """
@@ -181,7 +200,7 @@ class SweepResult:
         """The means of a metric, one row per point, or all runs, as a pandas data frame.
 
         Args:
-            metric: Columns are those of `means(metric)`; those of `runs` if left out.
+            metric: Name of a metric, for the table `means(metric)`; if left out, the table `runs`.
 
         Raises:
             MetricError: There is no such metric.
@@ -193,7 +212,7 @@ class SweepResult:
         """The means of a metric, one row per point, or all runs, as a polars data frame.
 
         Args:
-            metric: Columns are those of `means(metric)`; those of `runs` if left out.
+            metric: Name of a metric, for the table `means(metric)`; if left out, the table `runs`.
 
         Raises:
             MetricError: There is no such metric.
@@ -201,7 +220,7 @@ class SweepResult:
         """
         return frames.to_polars(self.runs if metric is None else self.means(metric))
 
-    def plot(  # noqa: PLR0913 - each says one thing about a figure
+    def plot(  # noqa: PLR0913 - keyword arguments
         self,
         kind: SweepPlotKind = "curves",
         *,
@@ -214,14 +233,15 @@ class SweepResult:
         """Draws metrics over a key, a metric over two keys, or utilization against delay.
 
         Args:
-            kind: `curves`: one panel a metric, with 95 % confidence bands; `heatmap`; `tradeoff`:
-                utilization against mean queueing delay.
-            x: Key to draw over, or how it ends; if left out, a queue limit, else the first key
-                with numbers.
-            y: The other key of a heat map; if left out, the first that is combined with `x`.
-            metrics: Those to draw, the usual ones if left out; of a heat map one.
-            models: Names of analytic models whose predictions stand beside the curves.
-            link: The link whose metrics are drawn, where there are several.
+            kind: `curves`: one panel per metric, with 95 % confidence bands; `heatmap`: one metric
+                over two keys; `tradeoff`: utilization against mean queueing delay.
+            x: Key of the x axis, or the end of its name; if left out, a queue limit, else the first
+                numeric key.
+            y: Key of the y axis of a heat map; if left out, the first key combined with `x`.
+            metrics: Names of the metrics to draw, one for a heat map; if left out, the usual
+                metrics.
+            models: Names of analytic models whose predictions are added to the curves.
+            link: Name of the link whose metrics are drawn, if there are several.
 
         Raises:
             ValueError: There is no such kind, key or model, or the sweep has nothing to draw.
@@ -233,7 +253,7 @@ class SweepResult:
 
 
 @renamed_arguments(most_runs="max_runs")
-def sweep(  # noqa: PLR0913 - each says one thing about a sweep
+def sweep(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
     store: str | PathLike[str],
     *,
@@ -252,43 +272,47 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, several times each, and keeps every run.
 
-    A run that the store holds already, from any sweep, is not repeated. The numbers are those of
-    single runs, whatever the number of workers.
+    A run that is in the store, from any sweep, is not repeated. Results do not depend on the number
+    of workers.
 
     Args:
-        scenario: Path of a scenario file with a `[sweep]`, or without one if `grid` is given.
+        scenario: Path of a scenario file, or a scenario built in Python, with or without a
+            `[sweep]`.
         store: Directory of the store; it is created if it does not exist.
         grid: Keys with their values (a list, a range, or an `Axis`); every combination is a point.
-        together: Keys whose values go together, row by row.
-        seeds: Runs per point, with consecutive seeds from the scenario's.
+            They are added to those of the scenario's `[sweep]`.
+        together: Keys whose values are combined row by row.
+        seeds: Number of runs per point, at least 1, with consecutive seeds from the scenario's; if
+            left out, that of `[sweep]`, else 5.
         until: Instead of `seeds`: repeat each point until a metric is precise.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
         series: Keep the time series of the links.
-        phase_check: Repeat each point with RTTs shifted by fractions of a packet time, as often as
-            with seeds; as the scenario's `[sweep]` says if left out.
-        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+        phase_check: Repeat each point, once per seed, with RTTs shifted by fractions of a packet's
+            transmission time; if left out, as in `[sweep]`.
+        workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed: the address of a Dask scheduler
             (`"tcp://HOST:PORT"`), a `distributed.Client`, or any `concurrent.futures.Executor`.
-            The latter two stay open. The cores of this machine if left out.
-        max_runs: Refuse a sweep of more runs than this.
-        progress: Called after each run, with how far the sweep is.
+            The latter two stay open. If left out, the runs use the cores of this machine.
+        max_runs: Maximum number of runs; a larger sweep is rejected.
+        progress: Called with a `RunProgress` after each run.
 
     Raises:
-        ScenarioError: The scenario, a key or a value is wrong; the store is untouched.
+        ScenarioError: The scenario, a key or a value is wrong, or there are more than `max_runs`
+            runs; the store is untouched.
         StoreError: The directory is not a store.
-        ClusterError: The cluster does not answer (the store is untouched), or it or the executor
-            cannot perform the runs.
+        ClusterError: The cluster does not answer (the store is untouched), or the cluster or the
+            executor cannot perform the runs.
         MetricError: The metric of `until` is not among the results; the store is untouched.
         ControlError: A control written in Python raised an exception.
-        RunError: A run failed; the others are kept.
+        RunError: A run failed; the other runs are kept.
         NotWrittenError: The store cannot be written, for example on a full disk.
-        Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; what is
-            finished is kept.
+        Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; finished runs
+            are kept.
     """
     source = ScenarioSource.of(scenario, set or {}, congestion)
-    what = plan(
+    planned = plan(
         source,
         grid=grid,
         together=together,
@@ -297,16 +321,16 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         series=series,
         phase_check=phase_check,
     )
-    if what.fewest_runs > max_runs:
+    if planned.fewest_runs > max_runs:
         raise ScenarioError(
-            f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {max_runs:,}; "
-            "take fewer values or seeds, or allow more (--yes; in Python: max_runs)"
+            f"{source.place}: sweep: {planned.fewest_runs:,} runs are more than the {max_runs:,} "
+            "allowed; give fewer values or seeds, or allow more runs (--yes; in Python: max_runs)"
         )
-    keep = (LINK_SERIES,) if what.series else ()
-    points = [Point.of(source, one, keep=keep) for one in what.points()]
-    shifted = [shifted_points(point, what.shifts) for point in points]
-    if what.until:
-        full_names(points[0].source, [what.until.metric])
+    keep = (LINK_SERIES,) if planned.series else ()
+    points = [Point.of(source, settings, keep=keep) for settings in planned.points()]
+    shifted = [shifted_points(point, planned.shifts) for point in points]
+    if planned.until:
+        full_names(points[0].source, [planned.until.metric])
     with Runner.opened(
         store,
         # Controls written in Python may be values of a key.
@@ -314,7 +338,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         workers=workers,
         executor=executor,
     ) as runner:
-        work = _Work(what, points, shifted, runner.store)
+        work = _Work(planned, points, shifted, runner.store)
         try:
             work.run(runner, progress)
         except KeyboardInterrupt:
@@ -326,25 +350,25 @@ class _Work:
     """The points of a sweep, and the record of their runs."""
 
     def __init__(
-        self, what: Plan, points: list[Point], shifted: list[list[Point]], store: Store
+        self, planned: Plan, points: list[Point], shifted: list[list[Point]], store: Store
     ) -> None:
-        self.what = what
+        self.plan = planned
         self.points = points
         self.shifted = shifted
         """For each point, the points with shifted RTTs, of one run each."""
-        self.all_points = [*points, *(one for some in shifted for one in some)]
+        self.all_points = [*points, *(shift for shifts in shifted for shift in shifts)]
         self._is_shifted = frozenset(self.all_points[len(points) :])
         self.store = store
         self.record = SweepRecord(
-            id=what.id,
-            title=what.title,
-            scenario=what.source.place,
-            axes={one.key: list(one.values) for one in what.axes},
-            until=vars(what.until) if what.until else None,
+            id=planned.id,
+            title=planned.title,
+            scenario=planned.source.place,
+            axes={varied.key: list(varied.values) for varied in planned.axes},
+            until=vars(planned.until) if planned.until else None,
         )
 
     def run(self, runner: Runner, progress: Callable[[RunProgress], object] | None) -> None:
-        """Performs the runs that the store lacks."""
+        """Performs the runs that are not in the store."""
         for point in self.all_points:
             point.extend(self._needed(point))
         self._write_record()
@@ -354,12 +378,12 @@ class _Work:
             self._write_record()
 
     def _needed(self, point: Point) -> int:
-        """Number of runs of a point: more if it is not precise enough yet."""
+        """Number of runs of a point: more if its metric is not precise enough yet."""
         if point in self._is_shifted:
             return 1
         if not point.keys:
-            return self.what.first_runs
-        until = self.what.until
+            return self.plan.first_runs
+        until = self.plan.until
         if until is None or not point.rows:
             return len(point.keys)
         return runs_needed(point.values(until.metric), until)

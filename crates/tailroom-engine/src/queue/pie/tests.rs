@@ -129,6 +129,31 @@ fn a_burst_passes_until_its_allowance_is_used_up() {
     assert_eq!(allowance(0.001, 7, 7), Time::ZERO);
 }
 
+/// RFC 8033 sec. 4.4: both delays must be "less than half" of the target of 15 ms.
+#[test]
+fn a_delay_of_exactly_half_the_target_does_not_renew_the_burst_allowance() {
+    let (settings, half) = (settings(), Time::from_picoseconds(7_500_000_000));
+    for (delay, delay_before) in [(half, MS(7)), (MS(7), half)] {
+        let mut state = PieState { delay, delay_before, ..state(0.0, 0, 0) };
+        let mut random = script::link(8_000_000).random();
+        state.on_arrival(&settings, 0, Ecn::NotEct, &mut random);
+        assert_eq!(state.burst_allowance, Time::ZERO, "{delay:?}, before {delay_before:?}");
+    }
+}
+
+/// RFC 8033 sec. 5.4: a packet is accepted without a draw while the sum is less than 0.85. Here the
+/// sum is 0.85, so 85 of 100 packets are dropped, with a standard deviation of 3.6.
+#[test]
+fn a_packet_with_which_the_sum_reaches_its_lower_bound_may_be_dropped() {
+    let (settings, mut random) = (settings(), script::link(8_000_000).random());
+    let is_dropped = |_: &u32| {
+        let verdict = state(0.85, 100, 100).on_arrival(&settings, 50_000, Ecn::NotEct, &mut random);
+        verdict == Verdict::Drop(DropReason::Early)
+    };
+    let dropped = (0..100).filter(is_dropped).count();
+    assert!((70..100).contains(&dropped), "{dropped}");
+}
+
 /// Returns the verdict about a packet that is dropped unless an exception applies.
 fn verdict(probability: f64, delay_before_ms: u64, backlog: u64, ecn: Ecn) -> Verdict {
     let mut state = state(probability, 100, delay_before_ms);

@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         };
         let before = self.faults.len();
         self.value(chosen, value, path);
-        if alternatives(chosen).is_none() && value.is_str() && !names.is_empty() {
+        if alternatives(chosen).is_none() && !value.is_table() && !names.is_empty() {
             for fault in &mut self.faults[before..] {
                 fault.remedy =
                     format!("{}, or write {}", fault.remedy, quoted(&names).join(" or "));

@@ -325,6 +325,17 @@ mod tests {
         assert_eq!((board.next_lost(), board.next_unsacked()), (None, Some(2)));
     }
 
+    /// A range takes 16 bytes, and the memory at most doubles at a time.
+    #[test]
+    fn the_memory_of_sacked_ranges_is_counted() {
+        let mut board = Scoreboard::default();
+        for number in 0..100 {
+            board.add(&[range(2 * number + 1, 2 * number + 2)], 300, |_| {});
+        }
+        let memory = board.memory_bytes();
+        assert!((16 * 100..=2 * 16 * 100).contains(&memory), "{memory} B");
+    }
+
     /// Compares all counts with a model that has a record per packet, under random operations.
     #[test]
     fn counts_match_those_of_a_record_per_packet() {

@@ -221,13 +221,14 @@ mod tests {
         assert_eq!(round(&mut slow_start, 100), (1.0, false));
         assert_eq!(round(&mut slow_start, 100), (1.0, false));
         // The threshold is 100 / 8 = 12.5 ms, so an increase of 12 ms is too small. Then it is
-        // 112 / 8 = 14 ms, and an increase of 18 ms is large enough.
+        // 112 / 8 = 14 ms, and an increase of 15 ms is large enough, although below the bound of
+        // 16 ms.
         assert_eq!(round(&mut slow_start, 112), (1.0, false));
-        assert_eq!(round(&mut slow_start, 130), (0.25, false));
+        assert_eq!(round(&mut slow_start, 127), (0.25, false));
         for _ in 0..4 {
-            assert_eq!(round(&mut slow_start, 131), (0.25, false));
+            assert_eq!(round(&mut slow_start, 128), (0.25, false));
         }
-        assert!(round(&mut slow_start, 131).1);
+        assert!(round(&mut slow_start, 128).1);
     }
 
     #[test]

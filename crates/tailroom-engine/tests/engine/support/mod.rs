@@ -1,5 +1,6 @@
 //! Scenarios, networks, references and checks that several test modules use.
 
+pub(crate) mod control_schema;
 pub(crate) mod controls;
 pub(crate) mod disciplines;
 pub(crate) mod lossy;

@@ -1,0 +1,341 @@
+"""What a shell completes: scenarios, keys and their values, metrics, models, papers, sweeps.
+
+Completion runs with each press of the tab key. It reads files, simulates nothing, and offers
+nothing where a file cannot be read: a message would end up in the middle of the command.
+"""
+
+import json
+import os
+import shlex
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from tailroom.scenario.key_tree import Node
+
+SHELL = "_TAILROOM_COMPLETE"
+"""Environment variable by which a shell asks for completions: its value ends in its name."""
+BASH = "complete_bash"
+BEGUN = "_TAILROOM_COMPLETE_BEGUN"
+"""What stands before the word that bash completes: bash ends words at each equals sign."""
+CONTINUED = ("=", ".", "/")
+"""A completion that ends so is the beginning of more: no space follows."""
+ARGUMENTS = ("file", "files", "place", "store", "name")
+"""Arguments of commands that name what the other options are about."""
+SOURCES_OF_FLOWS = ("finite_flows", "streaming", "trace", "web")
+"""Sources of dynamic flows: only their groups have metrics by size."""
+
+Completer = Callable[[typer.Context, str], list[str]]
+
+
+def join_words() -> None:
+    """Restores words that bash has split at equals signs: `--set seed = 2` is `--set seed=2`."""
+    if os.environ.get(SHELL) != BASH:
+        return
+    try:
+        last = int(os.environ["COMP_CWORD"])
+        words = _split(os.environ["COMP_WORDS"])[: last + 1]
+    except (KeyError, ValueError):
+        return
+    words += [""] * (last + 1 - len(words))
+    joined: list[str] = []
+    for word in words:
+        if joined and (word == "=" or joined[-1].endswith("=")):
+            joined[-1] += word
+        else:
+            joined.append(word)
+    if joined[-1].startswith("--") and "=" in joined[-1]:
+        joined[-1:] = joined[-1].split("=", 1)
+    begun, equals, rest = joined[-1].rpartition("=")
+    joined[-1] = rest
+    os.environ[BEGUN] = begun + equals
+    os.environ["COMP_WORDS"] = shlex.join(joined)
+    os.environ["COMP_CWORD"] = str(len(joined) - 1)
+
+
+def _split(text: str) -> list[str]:
+    """Splits a command at spaces, by the shell's rules, also where a quotation mark is open."""
+    for closing in ("", "'", '"'):
+        try:
+            return shlex.split(text + closing)
+        except ValueError:
+            continue
+    return text.split()
+
+
+def completer(offer: Callable[[typer.Context, str], Iterable[str]]) -> Completer:
+    """Makes a function for the option `autocompletion` of one that offers whole words."""
+
+    @wraps(offer)
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        begun = os.environ.get(BEGUN, "")
+        try:
+            words = offer(ctx, begun + incomplete)
+            offered = [word for word in words if word.startswith(begun)]
+        except Exception:  # a shell has no place for a message
+            return []
+        return _without_space([word.removeprefix(begun) for word in dict.fromkeys(offered)])
+
+    # Typer reads the annotations of this function, not of the wrapped one.
+    del complete.__wrapped__
+    return complete
+
+
+def _without_space(offered: list[str]) -> list[str]:
+    """Keeps bash and zsh from ending a word that goes on: they do for a single completion only."""
+    is_begun = len(offered) == 1 and offered[0].endswith(CONTINUED)
+    if is_begun and not os.environ.get(SHELL, "").endswith("fish"):
+        return [offered[0], f"{offered[0]}..."]
+    return offered
+
+
+@completer
+def scenario_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Names of shipped scenarios, TOML files and directories."""
+    from tailroom.scenario.shipped import shipped_scenarios  # noqa: PLC0415 - for shells only
+
+    del ctx
+    yield from (name for name in shipped_scenarios() if name.startswith(incomplete))
+    yield from _paths(incomplete, ".toml")
+
+
+@completer
+def stores_and_scenarios(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Directories and TOML files."""
+    del ctx
+    yield from _paths(incomplete, ".toml")
+
+
+def _paths(incomplete: str, ending: str) -> list[str]:
+    """Files with an ending and directories that begin with a path, written as the user writes it.
+
+    The content of a directory is offered too if nothing else begins with the path.
+    """
+    head, slash, start = incomplete.rpartition("/")
+    directory = Path(head + slash).expanduser()
+    offered = [
+        f"{head}{slash}{path.name}{'/' if path.is_dir() else ''}"
+        for path in sorted(directory.iterdir())
+        if path.name.startswith(start)
+        and (start.startswith(".") or not path.name.startswith("."))
+        and (path.is_dir() or path.suffix == ending)
+    ]
+    if len(offered) == 1 and offered[0].endswith("/"):
+        return _paths(offered[0], ending) or offered
+    return [_for_shell(path) for path in offered]
+
+
+def _for_shell(path: str) -> str:
+    """A path with its spaces escaped for bash; other shells escape what they insert."""
+    return path.replace(" ", "\\ ") if os.environ.get(SHELL) == BASH else path
+
+
+@completer
+def setting_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Keys of the scenario, and after `KEY=` the words that the key takes."""
+    return _settings(ctx, incomplete, has_list=False)
+
+
+@completer
+def axis_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Keys of the scenario, and after `KEY=` and each comma the words that the key takes."""
+    return _settings(ctx, incomplete, has_list=True)
+
+
+def _settings(ctx: typer.Context, incomplete: str, *, has_list: bool) -> Iterator[str]:
+    from tailroom.scenario.key_tree import key_tree  # noqa: PLC0415 - for shells only
+
+    node: Node = key_tree(_scenario(ctx) or {})
+    key, equals, values = incomplete.partition("=")
+    if equals:
+        for name in key.split("."):
+            node = node.children[name]
+        before, comma, _ = values.rpartition(",") if has_list else ("", "", "")
+        return (f"{key}={before}{comma}{word}" for word in node.words)
+    parents = key.split(".")[:-1]
+    for name in parents:
+        node = node.children[name]
+    return iter(_keys(node, "".join(f"{name}." for name in parents), key))
+
+
+def _keys(node: "Node", prefix: str, incomplete: str) -> list[str]:
+    """Keys of a table; `links.` for tables within; of a single table, its own keys at once."""
+    offered = []
+    for name, child in node.children.items():
+        if f"{prefix}{name}".startswith(incomplete):
+            if child.is_value:
+                offered.append(f"{prefix}{name}=")
+            if child.children:
+                offered.append(f"{prefix}{name}.")
+    if len(offered) == 1 and offered[0].endswith("."):
+        name = offered[0].removeprefix(prefix).removesuffix(".")
+        return _keys(node.children[name], offered[0], offered[0])
+    return offered
+
+
+@completer
+def link_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Links of the scenario."""
+    del incomplete
+    return iter((_scenario(ctx) or {}).get("links", {}))
+
+
+@completer
+def metric_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Metrics by their short names, and whole ones if the word begins like one of those."""
+    scenario = _scenario(ctx)
+    if scenario is None:
+        from tailroom.simulation.metric_catalogue import LINK  # noqa: PLC0415 - for shells only
+
+        return iter(LINK)
+    known = list(_metrics(scenario))
+    if incomplete.startswith(("links.", "groups.", "flows.")):
+        return iter(known)
+    from tailroom.simulation.metrics import short_name  # noqa: PLC0415 - for shells only
+
+    names = (short_name(name, known) for name in known if incomplete in name)
+    return (name for name in names if "links." not in name)
+
+
+def _metrics(scenario: Mapping[str, Any]) -> Iterator[str]:
+    """Full names of the metrics that runs of the scenario have, by the catalogue."""
+    from tailroom.simulation.metric_catalogue import CATALOGUE  # noqa: PLC0415 - for shells only
+
+    links, groups = scenario.get("links", {}), scenario.get("flows", {})
+    for pattern in CATALOGUE:
+        owner, star, rest = pattern.partition(".*.")
+        if not star:
+            yield pattern
+        elif owner == "links":
+            is_plain = rest.startswith("discipline_state.")
+            yield from (
+                f"links.{name}.{rest}"
+                for name, link in links.items()
+                if not (is_plain and _kind_of(link, "queue") == "drop_tail")
+            )
+        else:
+            for name, group in groups.items():
+                if rest.startswith("links.*."):
+                    last = rest.removeprefix("links.*.")
+                    path = group.get("path", ())
+                    yield from (f"groups.{name}.links.{link}.{last}" for link in path)
+                elif (
+                    not rest.startswith("all_sizes.")
+                    or _kind_of(group, "source", "bulk") in SOURCES_OF_FLOWS
+                ):
+                    yield f"groups.{name}.{rest}"
+
+
+def _kind_of(table: Mapping[str, Any], key: str, default: str = "") -> str:
+    value = table.get(key, default)
+    return str(value.get("kind", default) if isinstance(value, Mapping) else value)
+
+
+@completer
+def model_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Analytic models."""
+    from tailroom.models import MODELS  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return iter(MODELS)
+
+
+@completer
+def paper_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Papers that are installed."""
+    from tailroom.reproduction.catalogue import names  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return iter(names())
+
+
+@completer
+def control_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Congestion controls of the engine."""
+    del ctx, incomplete
+    return iter(_kinds("congestion"))
+
+
+@completer
+def host_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Profiles of hosts."""
+    del ctx, incomplete
+    return iter(_kinds("host"))
+
+
+@completer
+def component_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """What `tailroom list` lists."""
+    del ctx, incomplete
+    return iter([*_components(), "scenarios"])
+
+
+def _kinds(kind: str) -> list[str]:
+    return [component["kind"] for component in _components()[kind]]
+
+
+def _components() -> dict[str, Any]:
+    from tailroom import _engine  # noqa: PLC0415 - for shells only
+
+    components: dict[str, Any] = json.loads(_engine.components())
+    return components
+
+
+@completer
+def part_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Parts of the paper that is named earlier in the command."""
+    from tailroom.reproduction.catalogue import load, names  # noqa: PLC0415 - for shells only
+
+    del incomplete
+    papers = set(_named(ctx)) & set(names())
+    return (part.name for name in papers for part in load(name).parts)
+
+
+@completer
+def sweep_ids(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Sweeps of the store that is named earlier in the command."""
+    del incomplete
+    return (record["id"] for record in _sweeps(ctx))
+
+
+@completer
+def swept_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Keys that vary in the sweeps of the store that is named earlier in the command."""
+    del incomplete
+    return (key for record in _sweeps(ctx) for key in record["axes"])
+
+
+def _sweeps(ctx: typer.Context) -> Iterator[dict[str, Any]]:
+    """The records of sweeps as the store has them; `Store` would load pyarrow."""
+    for place in _named(ctx):
+        for path in sorted((Path(place).expanduser() / "sweeps").glob("*.json")):
+            yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def _scenario(ctx: typer.Context) -> dict[str, Any] | None:
+    """The scenario that the command names, or that of the store, as its file has it."""
+    from tailroom.scenario.shipped import shipped_scenario  # noqa: PLC0415 - for shells only
+
+    for name in [*_named(ctx), *(record["scenario"] for record in _sweeps(ctx))]:
+        path = Path(name).expanduser()
+        file = path if path.is_file() else shipped_scenario(name)
+        if file:
+            return tomllib.loads(file.read_text(encoding="utf-8"))
+    return None
+
+
+def _named(ctx: typer.Context) -> list[str]:
+    """Arguments of the command that may name a scenario, a store or a paper.
+
+    An option that still lacks its value stops Typer from assigning arguments; they are in `args`.
+    """
+    named: list[str] = []
+    for name in ARGUMENTS:
+        value = ctx.params.get(name)
+        named += map(str, value if isinstance(value, (list, tuple)) else [value] if value else [])
+    return named + [word for word in ctx.args if not word.startswith("-")]

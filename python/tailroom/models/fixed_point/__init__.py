@@ -1,0 +1,1 @@
+"""The load at which a queue and the window laws of its flows agree."""

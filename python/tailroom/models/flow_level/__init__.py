@@ -1,0 +1,1 @@
+"""Flows that arrive and depart, and the load that they offer."""

@@ -1,0 +1,1 @@
+"""Numerical methods that several models share: roots, searches, distributions, Markov chains."""

@@ -1,0 +1,1 @@
+"""Closed-form rules: a buffer, or a bound, from a formula."""

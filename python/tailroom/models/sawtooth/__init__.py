@@ -1,0 +1,1 @@
+"""The sawtooth of synchronised windows."""

@@ -1,0 +1,84 @@
+"""Reproduces a paper: runs into a store, then numbers, pictures and verdicts from the store."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+
+from tailroom.execution.executors import ExecutorLike, performer
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
+from tailroom.reproduction import output
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Paper, Part
+from tailroom.reproduction.part_results import PartResults, StoredRun, StudyResults
+from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
+from tailroom.reproduction.runs import Planned, plan_parts, run_missing
+from tailroom.storage.store import Store
+
+
+def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
+    paper: Paper,
+    out: str | PathLike[str],
+    *,
+    parts: Sequence[Part] = (),
+    form: Form = Form.FULL,
+    workers: int | None = None,
+    executor: "ExecutorLike | None" = None,
+    progress: Callable[[RunProgress], object] | None = None,
+) -> Reproduction:
+    """Reproduces a paper into a directory: store, data, pictures and a report with verdicts.
+
+    Runs that the directory's store holds already are not repeated, so an interrupted reproduction
+    continues where it stopped.
+
+    Args:
+        paper: For example one that `tailroom.reproduction.load` returns.
+        out: Output directory: new, empty, or of the same paper and form.
+        parts: Only these figures, tables and questions; all if left out.
+        form: How thoroughly.
+        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+            the executor takes.
+        executor: Where the runs are performed, as in `tailroom.sweep`.
+        progress: Called after each run.
+
+    Raises:
+        OutputDirectoryError: The directory holds something else, or cannot be written.
+        StoreError: The store in it cannot be written.
+        ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
+        RunError: Runs failed; the others are kept.
+        NotWrittenError: Store or report cannot be written, for example on a full disk.
+        KeyboardInterrupt: Ctrl-C; what is finished is kept.
+    """
+    chosen = tuple(parts) or paper.parts
+    planned = plan_parts(chosen, form)
+    points = [point for planned_study in planned for point in planned_study.points]
+    in_processes = any(point.controls for point in points)
+    with performer(executor, workers=workers, in_processes=in_processes) as place:
+        directory, store = output.open_directory(out, paper, form)
+        run_missing(planned, Runner(store, place), progress)
+    runs = _read(store, {key for point in points for key in point.keys})
+    done = tuple(_judged(part, form, planned, runs) for part in chosen)
+    reproduction = Reproduction(paper, form, done, directory, len(runs))
+    output.write(reproduction)
+    return reproduction
+
+
+def _read(store: Store, keys: set[str]) -> dict[str, StoredRun]:
+    """Reads every run from the store once; verdicts follow from these rows."""
+    rows = ((key, store.read(key)) for key in keys)
+    return {key: StoredRun(store, key, row) for key, row in rows if row is not None}
+
+
+def _judged(
+    part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, StoredRun]
+) -> ReproducedPart:
+    """Judges the claims of a part by the results of its studies."""
+    records = {
+        planned_study.study.name: planned_study.record
+        for planned_study in planned
+        if planned_study.part is part
+    }
+    studies = {name: StudyResults.of(record, runs) for name, record in records.items()}
+    results = PartResults(form, studies)
+    return ReproducedPart(
+        part, results, tuple((claim, claim.judge(results)) for claim in part.claims)
+    )

@@ -1,0 +1,206 @@
+"""Results of a part's studies, read from the store: points, runs, metrics and tables."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from tailroom.reproduction.form import Form
+from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.storage.store import Store, SweepRecord
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A stored run."""
+
+    store: Store
+    """The store with the run."""
+    key: str
+    """Key of the run in the store."""
+    row: pa.Table
+    """One row: scenario, seed, engine, every metric, the whole summary."""
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The object that `tailroom run --json` prints."""
+        summary: dict[str, Any] = json.loads(self.row["summary"][0].as_py())
+        return summary
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run."""
+        return int(self.row["seed"][0].as_py())
+
+    @property
+    def scenario(self) -> str:
+        """The scenario as TOML with every default filled in."""
+        return str(self.row["scenario"][0].as_py())
+
+    def value(self, metric: "Metric") -> float | None:
+        """Returns the value of a metric; `None` if it is undefined.
+
+        Args:
+            metric: Name as in `tailroom results`, in full or in short, or a function of the run.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
+        if not isinstance(metric, str):
+            return metric(self)
+        value: float | None = self.row[find_metric(metric, names_of(self.row))][0].as_py()
+        return value
+
+    def table(self, name: str) -> pa.Table:
+        """Returns a table of the run.
+
+        Args:
+            name: Name of a table that the study keeps, such as `flow_series`.
+
+        Raises:
+            KeyError: The study does not keep the table.
+        """
+        table = self.store.table(self.key, name)
+        if table is None:
+            raise KeyError(f"{name} is not kept; add it to the study's `keep`")
+        return table
+
+
+Metric = str | Callable[[StoredRun], float | None]
+"""A metric of a run: by name, or computed from the stored run."""
+
+
+@dataclass(frozen=True)
+class PointResults:
+    """The runs at one point of a study."""
+
+    settings: Mapping[str, Any]
+    """The values that the study varies, by dotted key."""
+    runs: tuple[StoredRun, ...]
+    """The runs, by seed."""
+
+    def number(self, key: str) -> float:
+        """Returns the number of a setting with a unit: 0.1 of "0.1 bdp".
+
+        Args:
+            key: Dotted key that the study varies.
+
+        Raises:
+            KeyError: The study does not vary this key.
+        """
+        return float(self.settings[key].split()[0])
+
+    def values(self, metric: Metric) -> list[float]:
+        """Returns the values of a metric in the runs that define it, by seed.
+
+        Args:
+            metric: Name of the metric, or a function of a run.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
+        values = (run.value(metric) for run in self.runs)
+        return [value for value in values if value is not None]
+
+    def interval(self, metric: Metric) -> Interval | None:
+        """Returns the mean of a metric over the runs with its 95 % interval.
+
+        Args:
+            metric: Name of the metric, or a function of a run.
+
+        Returns:
+            The interval; `None` if no run defines the metric.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
+        values = self.values(metric)
+        return mean_interval(values) if values else None
+
+    def mean(self, metric: Metric) -> float:
+        """Returns the mean of a metric over the runs; NaN if no run defines it.
+
+        Args:
+            metric: Name of the metric, or a function of a run.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
+        interval = self.interval(metric)
+        return interval.mean if interval else float("nan")
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """The results of a study."""
+
+    points: tuple[PointResults, ...]
+    """The points, in the order of the study's grid."""
+
+    @classmethod
+    def of(cls, record: SweepRecord, runs: Mapping[str, StoredRun]) -> "StudyResults":
+        """Returns the points of a study with their runs.
+
+        Args:
+            record: The points of the study, and the keys of the runs of each point.
+            runs: The runs by key.
+        """
+        return cls(
+            tuple(
+                PointResults(point["settings"], tuple(runs[key] for key in point["runs"]))
+                for point in record.points
+            )
+        )
+
+    def at(self, settings: Mapping[str, object]) -> PointResults:
+        """Returns the first point that has these settings; it may have others too.
+
+        Args:
+            settings: Values by dotted key, as in the study.
+
+        Raises:
+            KeyError: There is no such point.
+        """
+        for point in self.points:
+            if all(point.settings.get(key) == value for key, value in settings.items()):
+                return point
+        raise KeyError(f"the study has no point with {dict(settings)}")
+
+    def where(self, settings: Mapping[str, object]) -> "StudyResults":
+        """Returns the points that have these settings, in the order of the grid.
+
+        Args:
+            settings: Values by dotted key, as in the study.
+        """
+        return StudyResults(
+            tuple(
+                point
+                for point in self.points
+                if all(point.settings.get(key) == value for key, value in settings.items())
+            )
+        )
+
+
+@dataclass(frozen=True)
+class PartResults:
+    """The results of all studies of a part."""
+
+    form: Form
+    """Extent of the reproduction."""
+    studies: Mapping[str, StudyResults]
+    """The results of each study, by its name in the part."""
+
+    def study(self, name: str) -> StudyResults:
+        """Returns the results of a study.
+
+        Args:
+            name: Name of the study in its part.
+
+        Raises:
+            KeyError: The part has no such study.
+        """
+        return self.studies[name]
