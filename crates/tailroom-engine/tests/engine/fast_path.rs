@@ -19,7 +19,8 @@ fn difference(fast: &str, general: &str) -> String {
         return "one is longer".into();
     };
     let context = &pairs[first.saturating_sub(12)..(first + 3).min(pairs.len())];
-    context.iter().map(|(fast, general)| format!("{fast}   |   {general}\n")).collect()
+    let lines = context.iter().map(|(fast, general)| format!("{fast}   |   {general}"));
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 proptest! {
