@@ -4,7 +4,10 @@
 //! `cargo bench` prints the median of five runs for each case; `cargo bench -- two_hops` selects
 //! cases by name. Timing begins after the slow starts.
 
+mod dumbbell;
 mod timing;
+
+use dumbbell::{NO_JITTER, dumbbell};
 
 /// A scenario, the simulated second at which timing begins, and the acceptable time in ns.
 struct Case {
@@ -54,8 +57,6 @@ fn with_default_jitter(case: &Case) -> Case {
         ..*case
     }
 }
-
-const NO_JITTER: &str = "send_jitter = \"none\"\n";
 
 /// Every discipline, with the buffer of the case; the acceptable time is that of a hop with a
 /// scheduler.
@@ -167,36 +168,4 @@ fn end_to_end_cases() -> Vec<Case> {
             acceptable_ns: 18.0,
         },
     ]
-}
-
-#[expect(clippy::too_many_arguments, reason = "a table of cases reads best as rows")]
-fn dumbbell(
-    rate: &str,
-    flows: u32,
-    congestion: &str,
-    packet_size: &str,
-    shortest: &str,
-    longest: &str,
-    limit: &str,
-    duration_s: u32,
-) -> String {
-    format!(
-        r#"
-title = "bench"
-duration = "{duration_s} s"
-memory_limit = "16 GB"
-[links.bottleneck]
-rate = "{rate}"
-delay = "10 ms"
-queue = {{ kind = "drop_tail", limit = "{limit}" }}
-[flows.tcp]
-count = {flows}
-path = ["bottleneck"]
-congestion = {{ kind = "{congestion}" }}
-packet_size = "{packet_size}"
-rtt = {{ from = "{shortest}", to = "{longest}" }}
-access_rate = "40 Gbit/s"
-start = {{ from = "0 s", to = "0.5 s" }}
-{NO_JITTER}"#
-    )
 }

@@ -4,6 +4,7 @@ use libm::{exp, log};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::growth::GrowthCell;
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
 use crate::parameters::{BadParameter, check};
 
@@ -174,10 +175,7 @@ pub fn published_table() -> Vec<TableRow> {
 /// w^0.8).
 #[derive(Debug)]
 pub struct Highspeed {
-    cell_from: f64,
-    cell_to: f64,
-    increase_from: f64,
-    slope: f64,
+    cell: GrowthCell,
     law: Box<Law>,
 }
 
@@ -201,48 +199,48 @@ impl Highspeed {
             IncreaseRule::Table | IncreaseRule::Ns3Table => published_table(),
             IncreaseRule::LinuxTable => linux_table(),
         };
-        Highspeed {
-            cell_from: 0.0,
-            cell_to: 0.0,
-            increase_from: 1.0,
-            slope: 0.0,
-            law: Box::new(Law { params: params.clone(), table }),
-        }
+        Highspeed { cell: GrowthCell::EMPTY, law: Box::new(Law { params: params.clone(), table }) }
     }
 
     /// The increase a(w) in packets per round trip, interpolated in the cell that contains
     /// `window`.
     #[inline]
     pub fn increase(&mut self, window: f64) -> f64 {
-        if window < self.cell_from || window >= self.cell_to {
-            self.enter_cell(window);
-        }
-        self.increase_from + self.slope * (window - self.cell_from)
+        self.cell_at(window).increase_at(window)
     }
 
-    #[cold]
-    fn enter_cell(&mut self, window: f64) {
-        let params = &self.law.params;
-        self.slope = 0.0;
-        if let Some(row) = self.law.row_at(window) {
-            self.increase_from = row.increase;
-            let (table, above) = (&self.law.table, self.law.rows_up_to(window));
-            self.cell_from = above.checked_sub(1).map_or(0.0, |last| table[last].window);
-            self.cell_to = table.get(above).map_or(f64::INFINITY, |row| row.window);
-        } else if window < params.low_window {
-            (self.cell_from, self.cell_to) = (0.0, params.low_window);
-            self.increase_from = 1.0;
-        } else {
-            self.increase_from = params.increase(window);
-            let ratio = if self.increase_from > 1.0 { CELL_RATIO } else { FLAT_CELL_RATIO };
-            (self.cell_from, self.cell_to) = (window, window * ratio);
-            self.slope = (params.increase(self.cell_to) - self.increase_from)
-                / (self.cell_to - self.cell_from);
+    #[inline]
+    fn cell_at(&mut self, window: f64) -> &GrowthCell {
+        if !self.cell.contains(window) {
+            self.cell = self.law.cell(window);
         }
+        &self.cell
     }
 }
 
 impl Law {
+    /// The cell that contains `window`.
+    #[cold]
+    fn cell(&self, window: f64) -> GrowthCell {
+        let params = &self.params;
+        if let Some(row) = self.row_at(window) {
+            let above = self.rows_up_to(window);
+            return GrowthCell {
+                from: above.checked_sub(1).map_or(0.0, |last| self.table[last].window),
+                to: self.table.get(above).map_or(f64::INFINITY, |row| row.window),
+                increase: row.increase,
+                slope: 0.0,
+            };
+        }
+        if window < params.low_window {
+            return GrowthCell { to: params.low_window, ..GrowthCell::everywhere(1.0) };
+        }
+        let increase = params.increase(window);
+        let to = window * if increase > 1.0 { CELL_RATIO } else { FLAT_CELL_RATIO };
+        let slope = (params.increase(to) - increase) / (to - window);
+        GrowthCell { from: window, to, increase, slope }
+    }
+
     /// The number of rows whose window is at most `window`.
     fn rows_up_to(&self, window: f64) -> usize {
         self.table.partition_point(|row| row.window <= window)
@@ -267,7 +265,11 @@ impl WindowLaw for Highspeed {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // RFC 3649 sec. 7: w <- w + a(w) / w per acknowledged packet.
-        cwnd_packets + self.increase(cwnd_packets) * event.acked_packets as f64 / cwnd_packets
+        self.cell_at(cwnd_packets).grow(cwnd_packets, event.acked_packets)
+    }
+
+    fn growth_cell(&self) -> GrowthCell {
+        self.cell
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {

@@ -14,11 +14,13 @@
 mod closed_loop;
 pub mod custom;
 pub mod filter;
+pub mod growth;
 pub mod rate_based;
 mod round_rtt;
 #[cfg(test)]
 mod script;
 
+use growth::GrowthCell;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +108,13 @@ pub trait WindowLaw {
     /// just seen.
     fn ends_slow_start(&mut self) -> bool {
         false
+    }
+
+    /// Windows at which [`on_ack`](WindowLaw::on_ack) computes [`GrowthCell::grow`] and changes no
+    /// state; empty if there are none. The sender then computes the growth itself until the window
+    /// leaves the cell, and calls [`on_ack`](WindowLaw::on_ack) there.
+    fn growth_cell(&self) -> GrowthCell {
+        GrowthCell::EMPTY
     }
 
     /// Whether the sender calls [`on_every_ack`](WindowLaw::on_every_ack).
@@ -302,6 +311,13 @@ macro_rules! registry {
                 match self {
                     $(AnyWindowLaw::$law(law) => law.ends_slow_start(),)+
                     AnyWindowLaw::Custom(law) => law.ends_slow_start(),
+                }
+            }
+
+            fn growth_cell(&self) -> GrowthCell {
+                match self {
+                    $(AnyWindowLaw::$law(law) => law.growth_cell(),)+
+                    AnyWindowLaw::Custom(_) => GrowthCell::EMPTY,
                 }
             }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::growth::GrowthCell;
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
 
 /// Parameters of Reno. For another increase or decrease use `aimd`.
@@ -39,6 +40,10 @@ impl WindowLaw for Reno {
         // RFC 5681 sec. 3.1, Eq. 3, counting acknowledged packets (RFC 3465) so that delayed ACKs
         // do not slow the growth.
         cwnd_packets + event.acked_packets as f64 / cwnd_packets
+    }
+
+    fn growth_cell(&self) -> GrowthCell {
+        GrowthCell::everywhere(1.0)
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {

@@ -11,23 +11,23 @@ pub struct Waiting {
     pub bytes: u32,
 }
 
+/// What lies behind the last packet: a transmission that never begins.
+const END: Waiting = Waiting { start: Time::NEVER, bytes: 0 };
+
 /// Packets in order of transmission.
 #[derive(Debug)]
 pub struct Fifo {
-    /// Start of the first transmission; [`Time::NEVER`] if the FIFO is empty. One comparison per
-    /// arrival shows whether any transmission has begun.
-    next_start: Time,
     head: u64,
     tail: u64,
     bytes: u64,
-    /// The length is a power of two.
+    /// The length is a power of two. [`END`] stands behind the last packet, so that one comparison
+    /// per arrival shows whether any transmission has begun.
     ring: Vec<Waiting>,
 }
 
 impl Default for Fifo {
     fn default() -> Self {
-        let ring = vec![Waiting::default(); 64];
-        Fifo { next_start: Time::NEVER, head: 0, tail: 0, bytes: 0, ring }
+        Fifo { head: 0, tail: 0, bytes: 0, ring: vec![END; 64] }
     }
 }
 
@@ -49,33 +49,32 @@ impl Fifo {
         self.bytes
     }
 
-    /// Adds a packet behind all others, with its transmission no earlier than theirs.
+    /// Adds a packet behind all others, with its transmission no earlier than theirs and before
+    /// [`Time::NEVER`].
     #[inline]
     pub fn push(&mut self, packet: Waiting) {
-        if self.len() == self.ring.len() as u64 {
+        if self.len() + 1 == self.ring.len() as u64 {
             self.grow();
         }
-        if self.is_empty() {
-            self.next_start = packet.start;
-        }
-        let slot = self.slot(self.tail);
-        self.ring[slot] = packet;
+        let mask = self.ring.len() - 1;
+        self.ring[self.tail as usize & mask] = packet;
         self.tail += 1;
+        self.ring[self.tail as usize & mask].start = Time::NEVER;
         self.bytes += u64::from(packet.bytes);
     }
 
-    /// Removes and returns the first packet if its transmission begins at `now` or before.
+    /// Removes the packets whose transmission begins at `now` or before, and passes each to `take`,
+    /// with the number of packets that waited before its removal.
     #[inline]
-    pub fn pop_until(&mut self, now: Time) -> Option<Waiting> {
-        if self.next_start > now {
-            return None;
+    pub fn take_until(&mut self, now: Time, mut take: impl FnMut(Waiting, u64)) {
+        let mask = self.ring.len() - 1;
+        let mut first = self.ring[self.head as usize & mask];
+        while first.start <= now && self.head < self.tail {
+            take(first, self.tail - self.head);
+            self.head += 1;
+            self.bytes -= u64::from(first.bytes);
+            first = self.ring[self.head as usize & mask];
         }
-        let packet = self.ring[self.slot(self.head)];
-        self.head += 1;
-        self.bytes -= u64::from(packet.bytes);
-        self.next_start =
-            if self.is_empty() { Time::NEVER } else { self.ring[self.slot(self.head)].start };
-        Some(packet)
     }
 
     /// Memory of the ring in bytes; for a large ring, its memory after `packets` more packets.
@@ -86,17 +85,12 @@ impl Fifo {
         places * size_of::<Waiting>() as u64
     }
 
-    #[inline]
-    fn slot(&self, position: u64) -> usize {
-        position as usize & (self.ring.len() - 1)
-    }
-
     #[cold]
     fn grow(&mut self) {
-        let start = self.slot(self.head);
+        let start = self.head as usize & (self.ring.len() - 1);
         self.ring.rotate_left(start);
-        (self.head, self.tail) = (0, self.ring.len() as u64);
-        self.ring.resize(2 * self.ring.len(), Waiting::default());
+        (self.head, self.tail) = (0, self.len());
+        self.ring.resize(2 * self.ring.len(), END);
     }
 }
 
@@ -108,20 +102,25 @@ mod tests {
     fn keeps_the_order_while_it_grows() {
         let mut fifo = Fifo::default();
         let packet = |number: u64| Waiting { start: Time::from_picoseconds(number), bytes: 10 };
-        let mut popped = 0;
+        let mut taken = 0;
+        let mut take_until = |fifo: &mut Fifo, now| {
+            fifo.take_until(now, |next, waited| {
+                assert_eq!(next, packet(taken));
+                assert!(waited > 0);
+                taken += 1;
+            });
+            taken
+        };
         for number in 0..1_000 {
             fifo.push(packet(number));
             if number % 3 == 0 {
-                assert_eq!(fifo.pop_until(Time::NEVER), Some(packet(popped)));
-                popped += 1;
+                let taken = take_until(&mut fifo, Time::from_picoseconds(number / 3));
+                assert_eq!(taken, number / 3 + 1);
             }
         }
-        assert_eq!((fifo.len(), fifo.bytes()), (1_000 - popped, (1_000 - popped) * 10));
-        assert_eq!(fifo.pop_until(Time::from_picoseconds(popped - 1)), None);
-        while let Some(next) = fifo.pop_until(Time::from_picoseconds(2_000)) {
-            assert_eq!(next, packet(popped));
-            popped += 1;
-        }
-        assert!(fifo.is_empty() && popped == 1_000);
+        assert_eq!((fifo.len(), fifo.bytes()), (1_000 - 334, (1_000 - 334) * 10));
+        assert_eq!(take_until(&mut fifo, Time::from_picoseconds(333)), 334, "nothing has begun");
+        assert_eq!(take_until(&mut fifo, Time::NEVER), 1_000);
+        assert!(fifo.is_empty());
     }
 }

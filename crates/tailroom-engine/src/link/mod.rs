@@ -26,6 +26,7 @@ use probe::LinkProbe;
 use queue::{LinkQueue, ScheduledQueue};
 pub use spec::LinkSpec;
 use transmitter::Transmitter;
+use wire_loss::LossSpec;
 
 /// What becomes of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,7 @@ pub enum LinkOutcome {
 pub struct Link {
     queue: LinkQueue,
     transmitter: Transmitter,
+    is_plain: bool,
     /// What is measured at the link.
     pub probe: LinkProbe,
 }
@@ -53,11 +55,15 @@ pub struct Link {
 impl Link {
     /// The link that `spec` describes, at time 0. `info` is what its discipline may know of it.
     pub fn new(spec: &LinkSpec, info: &LinkInfo) -> Self {
-        Link {
-            queue: LinkQueue::new(&spec.queue, info),
-            transmitter: Transmitter::new(spec, info.seed),
-            probe: LinkProbe::new(info.groups.len(), spec),
-        }
+        let queue = LinkQueue::new(&spec.queue, info);
+        let probe = LinkProbe::new(info.groups.len(), spec);
+        let is_plain = matches!(queue, LinkQueue::Fifo { .. })
+            && spec.rate_changes.is_empty()
+            && spec.delay_changes.is_empty()
+            && spec.loss == LossSpec::None
+            && spec.admission.is_none()
+            && !probe.watches_packets();
+        Link { queue, transmitter: Transmitter::new(spec, info.seed), is_plain, probe }
     }
 
     /// Enqueues, marks or drops a packet that arrives at `packet.time()`. Packets must arrive in
@@ -65,7 +71,7 @@ impl Link {
     /// link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Event, class: u32) -> LinkOutcome {
-        let Link { queue, transmitter, probe } = self;
+        let Link { queue, transmitter, probe, .. } = self;
         match queue {
             LinkQueue::Fifo { rule, fifo } => admit(rule, fifo, transmitter, probe, packet, class),
             LinkQueue::Scheduled(queue) => {
@@ -73,6 +79,72 @@ impl Link {
                 LinkOutcome::Held
             }
         }
+    }
+
+    /// Whether [`Link::pass`] may take packets: behind an admission rule, at a constant rate and
+    /// delay, without random loss, records of packets, and admission control of flows.
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Whether transmissions begin before the end of all runs, as [`Link::pass`] requires.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.transmitter.busy_until < Time::AFTER_ALL_RUNS
+    }
+
+    /// As [`Link::arrive`], at a plain link that is open.
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
+    pub fn pass(&mut self, packet: &mut Event, class: u32) -> LinkOutcome {
+        let Link { queue: LinkQueue::Fifo { rule, fifo }, transmitter, probe, .. } = self else {
+            return self.arrive(packet, class);
+        };
+        let (now, bytes) = (packet.time(), packet.bytes());
+        advance(fifo, transmitter, probe, now);
+        let Some(serializer) = transmitter.serializer.fixed_rate() else {
+            return self.arrive(packet, class);
+        };
+        probe.count_arrival(now, packet.flow(), fifo.len(), serializer.nominal_time(bytes));
+        let event = EnqueueEvent {
+            now,
+            bytes,
+            ecn: packet.ecn(),
+            free_at: transmitter.busy_until,
+            waiting_packets: fifo.len(),
+            waiting_bytes: fifo.bytes(),
+        };
+        let verdict = match rule {
+            AdmissionQueue::DropTail(rule) => rule.on_enqueue(&event),
+            rule => ask(rule, event),
+        };
+        match verdict {
+            Verdict::Accept => {}
+            Verdict::Mark => {
+                probe.count_marks(u64::from(packet.ecn() != Ecn::Ce));
+                packet.set_congestion_experienced();
+            }
+            Verdict::Drop(reason) => {
+                probe.on_class_arrival(class);
+                probe.on_drop(now, *packet, class, reason);
+                return LinkOutcome::Dropped;
+            }
+        }
+        let start = now.max(transmitter.busy_until);
+        let departure = serializer.finish_same(start);
+        transmitter.busy_until = departure;
+        transmitter.last_wait = start.since(now);
+        probe.count_service(bytes, transmitter.last_wait);
+        if class > 0 {
+            probe.on_class_arrival(class);
+            probe.on_class_service(class, transmitter.last_wait, departure);
+        }
+        if start > now {
+            fifo.push(Waiting { start, bytes });
+        } else {
+            transmitter.in_transmission_bytes = bytes;
+        }
+        LinkOutcome::Delivered(departure + transmitter.delay)
     }
 
     /// When the last bit of the packet leaves that was last accepted by an admission rule, or last
@@ -106,7 +178,7 @@ impl Link {
     /// Begins the transmission of a scheduler's next packet, at [`Link::next_service`]. `None` if
     /// the scheduler has dropped all packets that waited, and behind an admission rule.
     pub fn serve(&mut self, class_of: impl Fn(Event) -> u32) -> Option<(Event, LinkOutcome)> {
-        let Link { queue, transmitter, probe } = self;
+        let Link { queue, transmitter, probe, .. } = self;
         let LinkQueue::Scheduled(queue) = queue else { return None };
         let now = queue.next_service();
         probe.account_queue(now, queue.packets());
@@ -232,21 +304,27 @@ impl Link {
 
     /// Begins, behind an admission rule, every transmission that is due by `now`.
     fn advance(&mut self, now: Time) {
-        let Link { queue, transmitter, probe } = self;
+        let Link { queue, transmitter, probe, .. } = self;
         if let LinkQueue::Fifo { fifo, .. } = queue {
             advance(fifo, transmitter, probe, now);
         }
     }
 }
 
+/// A call of its own: for tail drop, the event then need not lie in memory.
+#[inline(never)]
+fn ask(rule: &mut AdmissionQueue, event: EnqueueEvent) -> Verdict {
+    rule.on_enqueue(&event)
+}
+
 /// Begins every transmission of a FIFO that is due by `now`. At equal times a departure frees its
 /// place before an arrival takes one.
 #[inline]
 fn advance(fifo: &mut Fifo, transmitter: &mut Transmitter, probe: &mut LinkProbe, now: Time) {
-    while let Some(next) = fifo.pop_until(now) {
+    fifo.take_until(now, |next, waited| {
         transmitter.in_transmission_bytes = next.bytes;
-        probe.account_queue(next.start, fifo.len() + 1);
-    }
+        probe.account_queue(next.start, waited);
+    });
 }
 
 /// Asks the admission rule about an arriving packet, and computes the departure of a packet that it

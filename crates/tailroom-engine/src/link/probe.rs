@@ -218,21 +218,41 @@ impl LinkProbe {
     #[expect(clippy::inline_always, reason = "two callers; a call costs 2 % per packet")]
     #[inline(always)]
     pub(crate) fn on_arrival(&mut self, packet: &Event, queue: u64, burst_gap: Time) {
-        let (now, flow) = (packet.time(), packet.flow());
-        self.now.arrivals += 1;
-        let bin = self.account_queue(now, queue);
-        self.queue_seen.add_to_bin(bin, 1);
-        if flow == self.burst_flow && now - self.last_arrival < burst_gap {
-            self.burst_length += 1;
-        } else {
-            self.close_burst();
-            self.burst_flow = flow;
-            self.burst_length = 1;
-        }
-        self.last_arrival = now;
+        self.count_arrival(packet.time(), packet.flow(), queue, burst_gap);
         if self.watches_packets {
             self.watch_arrival(*packet, queue);
         }
+    }
+
+    /// The same where packets are not [watched](LinkProbe::watches_packets).
+    #[expect(clippy::inline_always, reason = "two callers; a call costs 2 % per packet")]
+    #[expect(clippy::needless_bitwise_bool, reason = "no branch: which flow is next is random")]
+    #[inline(always)]
+    pub(crate) fn count_arrival(&mut self, now: Time, flow: u32, queue: u64, burst_gap: Time) {
+        self.now.arrivals += 1;
+        let bin = self.account_queue(now, queue);
+        self.queue_seen.add_to_bin(bin, 1);
+        let continues = (flow == self.burst_flow) & (now - self.last_arrival < burst_gap);
+        let length = self.burst_length;
+        let is_over = !continues & (length > 0);
+        self.bursts.add(if is_over { length } else { 0 }, u64::from(is_over));
+        self.burst_flow = flow;
+        self.burst_length = if continues { length + 1 } else { 1 };
+        self.last_arrival = now;
+    }
+
+    /// Whether packets are recorded one by one.
+    pub(crate) fn watches_packets(&self) -> bool {
+        self.watches_packets
+    }
+
+    /// Records the transmission of a packet after a wait of `delay`, on a link that never stands
+    /// still and where packets are not [watched](LinkProbe::watches_packets).
+    #[inline]
+    pub(crate) fn count_service(&mut self, bytes: u32, delay: Time) {
+        self.now.accepted += 1;
+        self.now.accepted_bytes += u64::from(bytes);
+        self.waits.add(delay);
     }
 
     /// Records that a packet of this class reached the buffer.
@@ -317,12 +337,12 @@ impl LinkProbe {
         delay: Time,
         departure: Time,
     ) {
-        self.now.accepted += 1;
-        self.now.accepted_bytes += u64::from(bytes);
         // A packet on a link that stands still for good has no delay yet.
         if departure < Time::NEVER {
-            self.waits.add(delay);
+            self.count_service(bytes, delay);
         } else {
+            self.now.accepted += 1;
+            self.now.accepted_bytes += u64::from(bytes);
             self.note_stuck(start, bytes);
         }
         if self.log_limit > 0 {

@@ -15,12 +15,18 @@ pub struct RateChange {
 /// Turns packet sizes into times at a rate that may change by schedule.
 #[derive(Clone, Debug)]
 pub struct Serializer {
+    fixed: FixedRate,
+    schedule: Option<Box<RateSchedule>>,
+}
+
+/// Turns packet sizes into times at a rate that never changes.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedRate {
     rate: u64,
     last_bytes: u32,
     whole: u64,
     remainder: u64,
     carry: u64,
-    schedule: Option<Box<RateSchedule>>,
 }
 
 /// Rates over time; before the first change the initial rate applies.
@@ -55,16 +61,15 @@ impl Serializer {
         Serializer { schedule, ..Serializer::constant(rate) }
     }
 
-    /// The serializer of a private access link, whose rate is constant.
+    /// A serializer whose rate never changes.
     pub fn constant(rate: Rate) -> Self {
-        Serializer {
-            rate: rate.bits_per_second(),
-            last_bytes: 0,
-            whole: 0,
-            remainder: 0,
-            carry: 0,
-            schedule: None,
-        }
+        Serializer { fixed: FixedRate::new(rate), schedule: None }
+    }
+
+    /// The serializer without its schedule; `None` if the rate changes.
+    #[inline]
+    pub fn fixed_rate(&mut self) -> Option<&mut FixedRate> {
+        if self.schedule.is_none() { Some(&mut self.fixed) } else { None }
     }
 
     /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
@@ -77,28 +82,19 @@ impl Serializer {
         if let Some(schedule) = &mut self.schedule {
             return schedule.send(start, bytes);
         }
-        self.prepare(bytes);
-        self.carry += self.remainder;
-        let mut span = self.whole;
-        if self.carry >= self.rate {
-            self.carry -= self.rate;
-            span += 1;
-        }
-        // Below 2^62 + 2^59: 65,535 bytes last at most six days, at 1 bit/s.
-        Time::from_picoseconds(start.picoseconds() + span)
+        self.fixed.finish(start, bytes)
     }
 
     /// Transmission time of `bytes` at the initial rate, rounded down.
     #[inline]
     pub fn nominal_time(&mut self, bytes: u32) -> Time {
-        self.prepare(bytes);
-        Time::from_picoseconds(self.whole)
+        self.fixed.nominal_time(bytes)
     }
 
     /// Bits that can be carried in `[from, to)`.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         match &self.schedule {
-            None => self.rate as f64 * to.since(from).seconds(),
+            None => self.fixed.rate as f64 * to.since(from).seconds(),
             Some(schedule) => schedule.capacity(from, to) as f64 / PICOSECONDS_PER_SECOND as f64,
         }
     }
@@ -106,7 +102,7 @@ impl Serializer {
     /// The exact capacity of `[from, to)`, in bit * ps / s.
     pub fn capacity(&self, from: Time, to: Time) -> u128 {
         match &self.schedule {
-            None => u128::from(self.rate) * u128::from(to.since(from).picoseconds()),
+            None => u128::from(self.fixed.rate) * u128::from(to.since(from).picoseconds()),
             Some(schedule) => schedule.capacity(from, to),
         }
     }
@@ -122,19 +118,56 @@ impl Serializer {
             return schedule.idle_until(now);
         }
         let work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-        let used = work - u128::from(self.carry) - self.capacity(now, busy_until.max(now));
+        let used = work - u128::from(self.fixed.carry) - self.capacity(now, busy_until.max(now));
         self.capacity(Time::ZERO, now) - used
+    }
+}
+
+impl FixedRate {
+    /// The serializer of a link that is idle.
+    pub fn new(rate: Rate) -> Self {
+        FixedRate { rate: rate.bits_per_second(), last_bytes: 0, whole: 0, remainder: 0, carry: 0 }
+    }
+
+    /// When the transmission of `bytes` that begins at `start`, before [`Time::AFTER_ALL_RUNS`],
+    /// ends.
+    #[inline]
+    pub fn finish(&mut self, start: Time, bytes: u32) -> Time {
+        self.prepare(bytes);
+        self.finish_same(start)
+    }
+
+    /// The same for a packet of the size that the last call has named.
+    #[inline]
+    pub fn finish_same(&mut self, start: Time) -> Time {
+        let carry = self.carry + self.remainder;
+        let is_over = carry >= self.rate;
+        self.carry = if is_over { carry - self.rate } else { carry };
+        // Below 2^62 + 2^59: 65,535 bytes last at most six days, at 1 bit/s.
+        Time::from_picoseconds(start.picoseconds() + self.whole + u64::from(is_over))
+    }
+
+    /// Transmission time of `bytes`, rounded down.
+    #[inline]
+    pub fn nominal_time(&mut self, bytes: u32) -> Time {
+        self.prepare(bytes);
+        Time::from_picoseconds(self.whole)
     }
 
     /// Caches the quotient, so that a run of packets of one size needs one division.
     #[inline]
     fn prepare(&mut self, bytes: u32) {
         if bytes != self.last_bytes {
-            let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND; // below 2^63 for 65,535 bytes
-            self.whole = work / self.rate;
-            self.remainder = work % self.rate;
-            self.last_bytes = bytes;
+            self.divide(bytes);
         }
+    }
+
+    #[cold]
+    fn divide(&mut self, bytes: u32) {
+        let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND; // below 2^63 for 65,535 bytes
+        self.whole = work / self.rate;
+        self.remainder = work % self.rate;
+        self.last_bytes = bytes;
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Transmitter {
     /// How long that packet waited.
     pub(super) last_wait: Time,
     pub(super) in_transmission_bytes: u32,
-    delay: Time,
+    pub(super) delay: Time,
     delay_changes: Vec<DelayChange>,
     last_delivery: Time,
     loss: LossProcess,

@@ -61,6 +61,15 @@ impl Event {
         }
     }
 
+    /// Writes the event to `place`, word by word. A copy as a whole waits until the words, which have
+    /// just been computed, are in memory: that took 9 % of the time of a packet.
+    #[inline]
+    pub(crate) fn write_to(self, place: &mut Event) {
+        place.time = self.time;
+        place.age_and_size = self.age_and_size;
+        place.place_and_sequence = self.place_and_sequence;
+    }
+
     /// Creates the arrival at a link of the ACK that is stored in `slot`.
     pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
         let sequence = u64::from(slot);
@@ -120,6 +129,14 @@ impl Event {
     #[inline]
     pub fn is_kept(self) -> bool {
         self.age_and_size >> 17 == MAX_AGE
+    }
+
+    /// Returns whether this is the data packet of number `sequence` or of one with the same low bits,
+    /// sent for the first time, with this ECN field and without CWR.
+    #[inline]
+    pub fn is_new_packet(self, sequence: u64, ecn: Ecn) -> bool {
+        let expected = (sequence as u32) << SEQUENCE_SHIFT | ecn as u32;
+        self.sequence_and_ecn() == expected && self.age_and_size >> 16 & 1 == 0
     }
 
     /// Returns when the packet left its sender, unless the packet is [kept](Event::is_kept)

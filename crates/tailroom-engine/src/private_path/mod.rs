@@ -7,7 +7,7 @@ pub mod delays;
 use rand_core::SeedableRng;
 use rand_xoshiro::SplitMix64;
 
-use crate::link::serializer::Serializer;
+use crate::link::serializer::FixedRate;
 use crate::packet::{Ack, Packet};
 use crate::random;
 use crate::units::{Rate, Time};
@@ -32,10 +32,10 @@ pub struct SharedPath {
 /// Private delays of a flow. The propagation that the shared links do not account for is divided as
 /// [`SharedPath::sender_side`] says among sender to first link, last link to receiver, and the same
 /// on the way back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PrivatePath {
     send_jitter: SendJitter,
-    access: Option<Serializer>,
+    access: Option<FixedRate>,
     access_free_at: Time,
     to_first_link: Time,
     to_receiver: Time,
@@ -63,7 +63,7 @@ impl PrivatePath {
         };
         PrivatePath {
             send_jitter: SendJitter::none(),
-            access: access_rate.map(Serializer::constant),
+            access: access_rate.map(FixedRate::new),
             access_free_at: Time::ZERO,
             to_first_link,
             to_receiver,
@@ -92,7 +92,12 @@ impl PrivatePath {
         let departure = match &mut self.access {
             None => time,
             Some(access) => {
-                self.access_free_at = access.finish(time.max(self.access_free_at), bytes);
+                let start = time.max(self.access_free_at);
+                self.access_free_at = if start < Time::AFTER_ALL_RUNS {
+                    access.finish(start, bytes)
+                } else {
+                    Time::NEVER
+                };
                 self.access_free_at
             }
         };
@@ -152,7 +157,7 @@ impl PrivatePath {
 ///
 /// The state is inline in the flow, with the small generator of [`random::small_stream`]: with
 /// 100,000 flows, another cache line per packet would cost more than the rest of the computation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SendJitter {
     /// Delays are drawn from the whole numbers of picoseconds below this bound; 0 for no delay.
     bound: u64,

@@ -49,7 +49,7 @@ pub struct FlowCounters {
     pub rtt_sum: u128,
     /// Number of RTT samples.
     pub rtt_count: u64,
-    /// Integral of the window over time, in packets times picoseconds.
+    /// Integral of the window over time, in packets times picoseconds; filled in at checkpoints.
     pub cwnd_area: f64,
     /// Window reductions, timeouts included.
     pub reductions: u64,
@@ -133,13 +133,39 @@ pub struct Reduction {
     pub sent: u64,
 }
 
+/// The integral of a window over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowArea {
+    /// Up to the last change, in packets times picoseconds.
+    area: f64,
+    changed_at: Time,
+}
+
+impl WindowArea {
+    /// Records that the window was `cwnd_packets` up to `now`.
+    #[inline]
+    pub fn on_window(&mut self, now: Time, cwnd_packets: f64) {
+        self.area = self.at(now, cwnd_packets);
+        self.changed_at = now;
+    }
+
+    /// Returns the integral up to `now`, if the window was `cwnd_packets` since its last change.
+    #[inline]
+    fn at(&self, now: Time, cwnd_packets: f64) -> f64 {
+        // A signed integer converts to a float faster.
+        let span = now.since(self.changed_at).picoseconds().cast_signed();
+        self.area + cwnd_packets * span as f64
+    }
+}
+
 /// The measurements of one flow.
 #[derive(Debug)]
 pub struct FlowProbe {
     next_checkpoint: Time,
     /// Running counts.
     pub counters: FlowCounters,
-    changed_at: Time,
+    /// The integral of the window.
+    pub window_area: WindowArea,
     record: Box<FlowRecord>,
 }
 
@@ -168,7 +194,7 @@ impl FlowProbe {
         let mut probe = FlowProbe {
             next_checkpoint: Time::ZERO,
             counters: FlowCounters::default(),
-            changed_at: Time::ZERO,
+            window_area: WindowArea::default(),
             record: Box::new(FlowRecord {
                 checkpoints,
                 next_series: checkpoints.series_interval,
@@ -205,6 +231,7 @@ impl FlowProbe {
     /// window.
     pub fn window(&self, now: &FlowState) -> FlowCounters {
         let counters = FlowCounters {
+            cwnd_area: self.window_area.area,
             delivered: now.delivered,
             delivered_bytes: now.delivered_bytes,
             ..self.counters
@@ -222,7 +249,7 @@ impl FlowProbe {
             // Computed without storing the sum, so that a checkpoint does not change how later sums
             // are rounded.
             let counters = FlowCounters {
-                cwnd_area: self.cwnd_area_at(checkpoint, state.cwnd_packets),
+                cwnd_area: self.window_area.at(checkpoint, state.cwnd_packets),
                 delivered: state.delivered,
                 delivered_bytes: state.delivered_bytes,
                 ..self.counters
@@ -235,17 +262,12 @@ impl FlowProbe {
     /// Records that the window was `cwnd_packets` up to `now`.
     #[inline]
     pub fn on_window(&mut self, now: Time, cwnd_packets: f64) {
-        self.counters.cwnd_area = self.cwnd_area_at(now, cwnd_packets);
-        self.changed_at = now;
+        self.window_area.on_window(now, cwnd_packets);
     }
 
-    /// Returns the integral of the window up to `now`, if it was `cwnd_packets` since its last
-    /// change.
-    #[inline]
-    fn cwnd_area_at(&self, now: Time, cwnd_packets: f64) -> f64 {
-        // A signed integer converts to a float faster.
-        let span = now.since(self.changed_at).picoseconds().cast_signed();
-        self.counters.cwnd_area + cwnd_packets * span as f64
+    /// When the next checkpoint is due; [`Time::NEVER`] after the last.
+    pub fn next_checkpoint(&self) -> Time {
+        self.next_checkpoint
     }
 
     /// Records that a packet left the sender; returns the number of packets sent before it.

@@ -239,7 +239,17 @@ impl Simulation {
     /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, dynamic, flows, routes, schedule, admissions, stores, .. } = self;
+        let Simulation {
+            network,
+            dynamic,
+            flows,
+            routes,
+            schedule,
+            admissions,
+            stores,
+            fast_paths,
+            ..
+        } = self;
         let time = dynamic.next_arrival();
         let path = dynamic.generators.next_group().map(|group| &network.groups[group].path);
         if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
@@ -274,6 +284,7 @@ impl Simulation {
         endpoints.emit_next(&mut injector);
         flow.arm(number, schedule);
         routes.assign(number, index);
+        fast_paths.add(number);
         match flows.get_mut(number as usize) {
             Some(place) => *place = flow,
             None => flows.push(flow),

@@ -1,5 +1,6 @@
 //! A flow in a run: its two ends, its place among the events, and its account of packets.
 
+use super::fast_paths::PLACE_BYTES;
 use super::schedule::Schedule;
 use super::stores::Stores;
 use crate::flow::Endpoints;
@@ -39,11 +40,7 @@ impl NetworkSink for Injector<'_> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn packet(&mut self, time: Time, packet: &Packet) {
-        let mut event = Event::arrival(time, self.flow, 0, packet);
-        if event.is_kept() {
-            event = self.stores.kept_packets.keep(event, packet.sent, self.schedule);
-        }
-        self.schedule.push(event);
+        inject(self.schedule, self.stores, self.flow, time, packet);
     }
 
     fn ack(&mut self, time: Time, ack: Ack<'_>) {
@@ -52,6 +49,36 @@ impl NetworkSink for Injector<'_> {
         let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
         self.schedule.push(event);
     }
+}
+
+/// Puts the packets of a flow whose ACKs return by a private path into the schedule.
+pub(super) struct PacketInjector<'a> {
+    pub(super) schedule: &'a mut Schedule,
+    pub(super) stores: &'a mut Stores,
+    pub(super) flow: u32,
+}
+
+impl NetworkSink for PacketInjector<'_> {
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
+    fn packet(&mut self, time: Time, packet: &Packet) {
+        inject(self.schedule, self.stores, self.flow, time, packet);
+    }
+
+    fn ack(&mut self, _time: Time, _ack: Ack<'_>) {
+        unreachable!("no ACK of the flow crosses a shared link");
+    }
+}
+
+/// Puts a packet of `flow` into the schedule, which reaches its first link at `time`.
+#[expect(clippy::inline_always, reason = "two callers: the event stays in registers")]
+#[inline(always)]
+fn inject(schedule: &mut Schedule, stores: &mut Stores, flow: u32, time: Time, packet: &Packet) {
+    let mut event = Event::arrival(time, flow, 0, packet);
+    if event.is_kept() {
+        event = stores.kept_packets.keep(event, packet.sent, schedule);
+    }
+    schedule.push(event);
 }
 
 impl Flow {
@@ -107,7 +134,7 @@ impl Flow {
 
     /// Memory of the flow, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        size_of::<Flow>() as u64 + self.endpoints.memory_bytes()
+        size_of::<Flow>() as u64 + PLACE_BYTES + self.endpoints.memory_bytes()
     }
 
     /// Whether all `sent` packets have been received or lost, and no ACK is at a link.
@@ -117,7 +144,7 @@ impl Flow {
     }
 
     #[cold]
-    fn set_wake(&mut self, wake: Time, flow: u32, schedule: &mut Schedule) {
+    pub(super) fn set_wake(&mut self, wake: Time, flow: u32, schedule: &mut Schedule) {
         self.wake_at = wake;
         schedule.push(Event::wake(wake, flow));
     }

@@ -15,11 +15,11 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) packet: Event,
-    outcome: LinkOutcome,
+    pub(super) outcome: LinkOutcome,
     /// What lies behind the link.
-    exit: Exit,
+    pub(super) exit: Exit,
     /// Whether the packet has just arrived, and lets its source emit the next packet.
-    clocks_source: bool,
+    pub(super) clocks_source: bool,
 }
 
 impl Simulation {
@@ -88,7 +88,15 @@ impl Simulation {
     pub(super) fn follow(&mut self, step: Step) {
         let Step { packet: event, outcome, exit, clocks_source } = step;
         let Simulation {
-            flows, schedule, stores, dynamic, link_checkpoints, routes, groups, ..
+            flows,
+            schedule,
+            stores,
+            dynamic,
+            link_checkpoints,
+            routes,
+            groups,
+            fast_paths,
+            ..
         } = self;
         let measure_from = link_checkpoints.checkpoints.measure_from;
         let index = event.flow();
@@ -100,7 +108,11 @@ impl Simulation {
             }
             LinkOutcome::Delivered(at) if exit == Exit::Receiver => {
                 let (event, sent) = sent_at(event, stores);
+                if fast_paths.deliver((at, event, sent), flows, schedule, stores) {
+                    return;
+                }
                 let flow = &mut flows[index as usize];
+                fast_paths.leave(index, flow);
                 flow.account.received += 1;
                 if event.ecn() == Ecn::Ce {
                     flow.account.marked_measured += u64::from(sent >= measure_from);
@@ -117,7 +129,9 @@ impl Simulation {
                         source.deliver(at, sent, event.bytes(), &mut groups[group]);
                     }
                 }
-                flow.arm(index, schedule)
+                let is_quiet = flow.arm(index, schedule);
+                fast_paths.enter(index, flow, at);
+                is_quiet
             }
             LinkOutcome::Delivered(at) if exit == Exit::Sender => {
                 let flow = &mut flows[index as usize];

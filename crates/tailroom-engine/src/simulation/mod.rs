@@ -8,9 +8,11 @@ mod checkpoints;
 mod conservation;
 mod dynamic_flows;
 pub mod error;
+mod fast_paths;
 mod flow;
 mod limits;
 mod link_events;
+mod plain_events;
 mod routes;
 mod schedule;
 mod services;
@@ -31,6 +33,7 @@ use crate::units::Time;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
 use error::RunError;
+use fast_paths::FastPaths;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use routes::Routes;
@@ -49,6 +52,7 @@ pub struct Simulation {
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
+    fast_paths: FastPaths,
     dynamic: DynamicFlows,
     routes: Routes,
     /// By group.
@@ -77,12 +81,13 @@ impl Simulation {
         let mut simulation = Simulation {
             schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
             dynamic: DynamicFlows::new(network, &links),
+            routes: Routes::new(network, |link| links[link].is_plain()),
             links,
             admissions: FlowAdmissions::new(network),
             services: Services::new(network.links.len()),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
-            routes: Routes::new(network),
+            fast_paths: FastPaths::new(network.flows.len()),
             groups: vec![GroupProbe::default(); network.groups.len()],
             stores: Stores::default(),
             events: 0,
@@ -135,6 +140,7 @@ impl Simulation {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
             let other = service.min(self.dynamic.next_arrival());
+            self.run_plain_events(until.min(other));
             let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
@@ -231,6 +237,7 @@ impl Simulation {
             return; // an earlier wake-up has taken its place
         }
         flow.wake_at = Time::NEVER;
+        self.fast_paths.leave(event.flow(), flow);
         let (endpoints, mut injector) =
             flow.endpoints_and_injector(event.flow(), &mut self.schedule, &mut self.stores);
         if let Endpoints::Tcp(connection) = endpoints {
@@ -238,6 +245,8 @@ impl Simulation {
         }
         if flow.arm(event.flow(), &mut self.schedule) {
             self.dynamic.release_if_done(event.flow(), &mut self.flows);
+        } else {
+            self.fast_paths.enter(event.flow(), flow, event.time());
         }
     }
 
@@ -249,6 +258,7 @@ impl Simulation {
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
+        self.leave_fast_paths();
         self.run_flows_out(end);
         self.check_controls()?;
         if self.schedule.is_overfull() {
@@ -272,6 +282,12 @@ impl Simulation {
         let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
+    }
+
+    fn leave_fast_paths(&mut self) {
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            self.fast_paths.leave(number as u32, flow);
+        }
     }
 
     /// Fires the timers and emissions that are due before `end` although their packets reach no

@@ -16,6 +16,8 @@ pub(super) struct Hop {
     pub(super) exit: Exit,
     /// Whether a packet that arrives here lets an unresponsive source emit its next packet.
     pub(super) clocks_source: bool,
+    /// Whether [`Link::pass`](crate::link::Link::pass) takes the packets that arrive here.
+    pub(super) is_plain: bool,
     /// Whether the wait of a packet here is added to its waits at other links. The wait at the only
     /// link of a path is measured by the link itself, unless ACKs of the group wait there too.
     pub(super) adds_wait: bool,
@@ -44,14 +46,18 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// The routes of `network`, with its permanent flows.
-    pub(super) fn new(network: &Network) -> Self {
+    /// The routes of `network`, with its permanent flows. `is_plain` tells which links
+    /// [`Link::pass`](crate::link::Link::pass) can be asked about.
+    pub(super) fn new(network: &Network, is_plain: impl Fn(usize) -> bool) -> Self {
         let (mut hops, mut starts) = (Vec::new(), Vec::new());
         let crossing: Vec<Vec<usize>> =
             (0..network.links.len()).map(|link| network.crossing(link)).collect();
         for (index, group) in network.groups.iter().enumerate() {
             starts.push(hops.len() as u32);
             hops.extend(route(group, index, &crossing));
+        }
+        for hop in &mut hops {
+            hop.is_plain &= is_plain(hop.link as usize);
         }
         let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
         Routes { hops, starts, of_flows }
@@ -103,6 +109,7 @@ fn route<'a>(
             _ => Exit::Link,
         },
         clocks_source: passed == 1 && group.tcp.is_none(),
+        is_plain: group.tcp.is_some() && !adds_waits,
         adds_wait: adds_waits && passed <= forward,
     })
 }

@@ -183,7 +183,7 @@ impl Schedule {
         if (tail as usize).is_multiple_of(CHUNK) {
             tail = self.grow(slot);
         }
-        self.events[tail as usize] = event;
+        event.write_to(&mut self.events[tail as usize]);
         self.tails[slot] = tail + 1;
     }
 
@@ -282,6 +282,21 @@ impl Schedule {
                 return None;
             }
         }
+    }
+
+    /// The next event before `until`, if it is one of the open bucket's and no event was added to
+    /// the bucket since. [`Schedule::skip`] takes it.
+    #[inline]
+    pub(super) fn peek_in_bucket(&self, until: Time) -> Option<Event> {
+        let &key = self.keys.get(self.cursor)?;
+        let event = event_of(key, &self.current);
+        (self.near.is_empty() && event.time < until.picoseconds()).then_some(event)
+    }
+
+    /// Takes the event that [`Schedule::peek_in_bucket`] has returned.
+    #[inline]
+    pub(super) fn skip(&mut self) {
+        self.cursor += 1;
     }
 
     /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
@@ -405,8 +420,14 @@ impl Schedule {
             time > other_time || time == other_time && order(one) > order(other)
         };
         let mut moves_left = 16 * keys.len();
+        let mut latest = keys.first().map_or(0, |&key| key >> INDEX_BITS);
         for index in 1..keys.len() {
             let key = keys[index];
+            // Most keys are in order already.
+            if latest < key >> INDEX_BITS {
+                latest = key >> INDEX_BITS;
+                continue;
+            }
             let mut place = index;
             while place > 0 && is_after(keys[place - 1], key) {
                 keys[place] = keys[place - 1];
@@ -425,26 +446,28 @@ impl Schedule {
     /// sort into about as many cells as there are events.
     fn distribute(&mut self) {
         let count = self.current.len();
-        let cells = count.next_power_of_two().max(2);
+        let cells = count.next_power_of_two().clamp(2, 1 << self.shift);
         let start = self.open << self.shift;
-        let cell_shift = self.shift.saturating_sub(cells.ilog2());
-        let cell = |event: &Event| ((event.time - start) >> cell_shift) as usize & (cells - 1);
-        self.cell_ends.clear();
-        self.cell_ends.resize(cells, 0);
-        for event in &self.current {
-            self.cell_ends[cell(event)] += 1;
+        let cell_shift = self.shift - cells.ilog2();
+        let Schedule { cell_ends, keys, current, .. } = self;
+        // A bucket begins at a multiple of its width: the bits above the cell's are the bucket's.
+        let cell = |event: &Event| (event.time >> cell_shift) as usize & (cells - 1);
+        cell_ends.clear();
+        cell_ends.resize(cells, 0);
+        for event in &*current {
+            cell_ends[cell(event)] += 1;
         }
         let mut sum = 0;
-        for end in &mut self.cell_ends {
+        for end in &mut *cell_ends {
             let size = *end;
             *end = sum;
             sum += size;
         }
-        self.keys.clear();
-        self.keys.resize(count, 0);
-        for (index, event) in self.current.iter().enumerate() {
-            let place = &mut self.cell_ends[cell(event)];
-            self.keys[*place as usize] = (event.time - start) << INDEX_BITS | index as u64;
+        keys.resize(count, 0); // what it holds already is overwritten
+        let keys = &mut keys[..count];
+        for (index, event) in current.iter().enumerate() {
+            let place = &mut cell_ends[cell(event)];
+            keys[*place as usize] = (event.time - start) << INDEX_BITS | index as u64;
             *place += 1;
         }
     }

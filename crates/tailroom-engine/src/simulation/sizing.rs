@@ -21,7 +21,15 @@ pub(super) fn schedule(network: &Network) -> Schedule {
     let longest = network.longest_rtt();
     // Twice the longest round trip leaves room for the queues.
     let horizon = longest.saturating_add(longest).saturating_add(longest_access_queue(network));
+    let horizon = horizon.max(longest.saturating_add(longest_timer(network)));
     Schedule::new(packets_per_second, lookahead(network), horizon)
+}
+
+/// The largest of the groups' smallest retransmission timeouts. Timers wake their flows through the
+/// wheel too: in the heap of distant events, those of 10,000 flows cost a cache miss per level.
+fn longest_timer(network: &Network) -> Time {
+    let transports = network.groups.iter().filter_map(|group| group.tcp.as_ref());
+    transports.map(|tcp| tcp.min_rto.time()).max().unwrap_or(Time::ZERO)
 }
 
 /// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is

@@ -1,6 +1,7 @@
 //! A TCP connection: both endpoints, and the handling of packets and ACKs that leave the last
 //! shared link.
 
+pub mod fast_path;
 pub mod receiver;
 pub mod sender;
 
@@ -73,6 +74,13 @@ impl Connection {
         if let Some(ack) = receiver.on_packet(now, packet) {
             answer(sender, private_path, now, ack, sink);
         }
+    }
+
+    /// Sends what the window allows at `now`, after the fast path has reached the end of the data.
+    #[inline(never)]
+    pub fn send_more(&mut self, now: Time, sink: &mut impl NetworkSink) {
+        let Connection { sender, private_path, .. } = self;
+        sender.send_more(now, &mut AccessLink { private_path, sink });
     }
 
     /// Sends the ACK whose timer has expired.

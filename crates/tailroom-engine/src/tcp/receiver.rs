@@ -60,18 +60,88 @@ fn linux_delayed_ack() -> PositiveDuration {
     PositiveDuration::from_milliseconds(40)
 }
 
-/// A TCP receiver; sequence numbers count packets.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent properties of the received packets")]
-pub struct Receiver {
+/// The reception of packets in order: the part of a receiver that a connection without losses and
+/// marks needs.
+#[derive(Clone, Debug)]
+pub struct InOrder {
     next: u64,
     ack_deadline: Time,
     delayed: Option<(u32, Time)>,
     /// Number of packets in the connection; [`u64::MAX`] if unbounded.
     packets: u64,
-    unacknowledged: u32,
     echo: Time,
+    unacknowledged: u32,
     echoes_retransmission: bool,
+}
+
+impl InOrder {
+    /// The time at which the delayed ACK is due; [`Time::NEVER`] if no ACK is delayed.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.ack_deadline
+    }
+
+    /// The next expected sequence number.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether a delayed ACK would echo the timestamp of a retransmission.
+    pub fn owes_retransmission_echo(&self) -> bool {
+        self.unacknowledged > 0 && self.echoes_retransmission
+    }
+
+    /// Takes in the next packet, which was sent at `sent`; returns whether it is acknowledged at
+    /// once, as it must be if `is_urgent`.
+    #[expect(clippy::inline_always, reason = "two callers a packet")]
+    #[inline(always)]
+    pub fn on_next(
+        &mut self,
+        now: Time,
+        sent: Time,
+        is_retransmission: bool,
+        is_urgent: bool,
+    ) -> bool {
+        self.next += 1;
+        self.note_echo(sent, is_retransmission);
+        if let Some((packets, timeout)) = self.delayed {
+            self.unacknowledged += 1;
+            let is_last = self.next == self.packets;
+            if self.unacknowledged < packets && !is_urgent && !is_last {
+                if self.unacknowledged == 1 {
+                    self.ack_deadline = now.saturating_add(timeout);
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    /// RFC 7323 sec. 4.3: a delayed ACK echoes the timestamp of the first packet that it covers,
+    /// so that the RTT sample includes the delay.
+    #[inline]
+    fn note_echo(&mut self, sent: Time, is_retransmission: bool) {
+        if self.unacknowledged == 0 {
+            self.echo = sent;
+            self.echoes_retransmission = is_retransmission;
+        }
+    }
+
+    /// Sends an ACK, and returns the timestamp that it echoes.
+    #[inline]
+    pub fn acknowledge(&mut self) -> Time {
+        self.unacknowledged = 0;
+        self.ack_deadline = Time::NEVER;
+        self.echo
+    }
+}
+
+/// A TCP receiver; sequence numbers count packets.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of the received packets")]
+pub struct Receiver {
+    in_order: InOrder,
     /// RFC 3168 sec. 6.1.3: set by a mark, cleared when the sender reports a window reduction.
     ece: bool,
     /// Whether a marked packet has arrived since the last ACK.
@@ -97,13 +167,15 @@ impl Receiver {
     /// packet whose marking differs from the packet before.
     pub fn new(delayed: DelayedAck, has_accurate_feedback: bool, packets: u64) -> Self {
         Receiver {
-            next: 0,
-            ack_deadline: Time::NEVER,
-            delayed: delayed.rule(),
-            packets,
-            unacknowledged: 0,
-            echo: Time::ZERO,
-            echoes_retransmission: false,
+            in_order: InOrder {
+                next: 0,
+                ack_deadline: Time::NEVER,
+                delayed: delayed.rule(),
+                packets,
+                echo: Time::ZERO,
+                unacknowledged: 0,
+                echoes_retransmission: false,
+            },
             ece: false,
             covers_mark: false,
             marked_packets: 0,
@@ -124,13 +196,34 @@ impl Receiver {
     /// The time at which the delayed ACK is due; [`Time::NEVER`] if no ACK is delayed.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.ack_deadline
+        self.in_order.ack_deadline
     }
 
     /// The next expected sequence number, which is the number of packets received in order.
     #[inline]
     pub fn next(&self) -> u64 {
-        self.next
+        self.in_order.next
+    }
+
+    /// The reception in order, if the next packet, unmarked, changes nothing else: no packet is
+    /// missing, and no mark is to be echoed.
+    pub fn complete_reception(&self) -> Option<&InOrder> {
+        let is_complete = self.ranges.is_empty() && self.recent_count == 0;
+        let has_mark = self.ece || self.covers_mark || self.is_echoing || self.acks_at_once;
+        // Karn's rule may not want the echo that a delayed ACK holds.
+        let changes_nothing_else =
+            is_complete && !has_mark && !self.in_order.owes_retransmission_echo();
+        changes_nothing_else.then_some(&self.in_order)
+    }
+
+    /// Takes the reception in order back, after more packets in order.
+    pub fn resume(&mut self, in_order: InOrder) {
+        self.in_order = in_order;
+    }
+
+    /// Number of marked packets that the receiver has reported.
+    pub fn marked_packets(&self) -> u64 {
+        self.marked_packets
     }
 
     /// Handles a data packet and returns the ACK to send at once, if any.
@@ -139,12 +232,13 @@ impl Receiver {
         if packet.ecn == Ecn::Ce || self.is_echoing {
             self.note_marks(packet.sequence, packet.ecn == Ecn::Ce, packet.is_cwr);
         }
-        if packet.sequence == self.next && self.ranges.is_empty() {
-            self.next += 1;
-            return self.on_in_order(now, packet);
+        if packet.sequence == self.in_order.next && self.ranges.is_empty() {
+            let Packet { sent, is_retransmission, .. } = packet;
+            let is_acked = self.in_order.on_next(now, sent, is_retransmission, self.acks_at_once);
+            return is_acked.then(|| self.acknowledge());
         }
         self.on_gap(packet.sequence);
-        self.note_echo(packet);
+        self.in_order.note_echo(packet.sent, packet.is_retransmission);
         Some(self.acknowledge())
     }
 
@@ -157,13 +251,13 @@ impl Receiver {
     #[inline(never)]
     fn note_marks(&mut self, sequence: u64, is_marked: bool, is_cwr: bool) {
         // RFC 3168 sec. 6.1.5: ignore the ECN field of a packet outside the window.
-        if sequence < self.next {
+        if sequence < self.in_order.next {
             return;
         }
         if self.has_accurate_feedback {
             // Each change is acknowledged at once, so the packets that a delayed ACK covers are
             // all marked or all unmarked.
-            let is_second_mark = is_marked && self.unacknowledged > 0;
+            let is_second_mark = is_marked && self.in_order.unacknowledged > 0;
             self.acks_at_once = is_marked != self.is_echoing || is_second_mark;
             self.marked_packets += u64::from(is_marked);
             self.is_echoing = is_marked;
@@ -180,41 +274,14 @@ impl Receiver {
     }
 
     #[inline]
-    fn on_in_order(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
-        self.note_echo(packet);
-        if let Some((packets, timeout)) = self.delayed {
-            self.unacknowledged += 1;
-            let is_last = self.next == self.packets;
-            if self.unacknowledged < packets && !self.acks_at_once && !is_last {
-                if self.unacknowledged == 1 {
-                    self.ack_deadline = now.saturating_add(timeout);
-                }
-                return None;
-            }
-        }
-        Some(self.acknowledge())
-    }
-
-    /// RFC 7323 sec. 4.3: a delayed ACK echoes the timestamp of the first packet that it covers,
-    /// so that the RTT sample includes the delay.
-    #[inline]
-    fn note_echo(&mut self, packet: Packet) {
-        if self.unacknowledged == 0 {
-            self.echo = packet.sent;
-            self.echoes_retransmission = packet.is_retransmission;
-        }
-    }
-
-    #[inline]
     fn acknowledge(&mut self) -> Ack<'_> {
-        self.unacknowledged = 0;
+        let echo = self.in_order.acknowledge();
         self.acks_at_once = false;
-        self.ack_deadline = Time::NEVER;
         let covers_mark = std::mem::take(&mut self.covers_mark);
         Ack {
-            cumulative: self.next,
-            echo: self.echo,
-            echoes_retransmission: self.echoes_retransmission,
+            cumulative: self.in_order.next,
+            echo,
+            echoes_retransmission: self.in_order.echoes_retransmission,
             ece: self.ece || covers_mark,
             marked_packets: self.marked_packets,
             blocks: &self.recent[..self.recent_count],
@@ -225,17 +292,17 @@ impl Receiver {
     /// packets are acknowledged at once (RFC 5681 sec. 4.2).
     #[inline(never)]
     fn on_gap(&mut self, sequence: u64) {
-        if sequence < self.next {
+        if sequence < self.in_order.next {
             return; // a duplicate
         }
-        if sequence == self.next {
-            self.next += 1;
+        if sequence == self.in_order.next {
+            self.in_order.next += 1;
             if let Some(&front) = self.ranges.front()
-                && front.start == self.next
+                && front.start == self.in_order.next
             {
-                self.next = front.end;
+                self.in_order.next = front.end;
                 self.ranges.pop_front();
-                self.forget_recent(Range { start: 0, end: self.next });
+                self.forget_recent(Range { start: 0, end: self.in_order.next });
             }
         } else {
             let block = self.insert(sequence);

@@ -14,6 +14,7 @@ mod distributions;
 mod dual_pi2_delay;
 mod ecn_patterns;
 mod fair_queueing;
+mod fast_path;
 mod flow_level;
 mod flow_sources;
 mod fractions;

@@ -75,6 +75,13 @@ impl EcnState {
         ack.ece || ack.marked_packets != self.reported
     }
 
+    /// The ECN field of the next new packets, if a receiver that has counted `marked_packets` marks
+    /// has reported them all and need not be told of a reduction.
+    pub fn settled_codepoint(&self, marked_packets: u64) -> Option<Ecn> {
+        let is_settled = !self.owes_cwr && self.reported == marked_packets;
+        is_settled.then_some(self.codepoint)
+    }
+
     /// Number of marks that the receiver has reported so far; zero without accurate feedback.
     #[inline]
     pub fn reported(&self) -> u64 {

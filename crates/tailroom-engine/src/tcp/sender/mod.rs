@@ -8,6 +8,7 @@
 
 pub mod counted_pipe;
 pub mod ecn;
+mod fast_path;
 pub mod pacer;
 pub mod prr;
 pub mod rate_based;
@@ -30,6 +31,7 @@ use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use ecn::EcnState;
+pub(super) use fast_path::FastSender;
 use pacer::Pacer;
 use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};
@@ -407,6 +409,11 @@ impl Sender {
             Phase::Open => self.send_new(now, out),
             Phase::Recovery | Phase::Timeout => self.send_in_recovery(now, out),
         }
+    }
+
+    /// Sends what the window allows at `now`, outside recovery.
+    pub fn send_more(&mut self, now: Time, out: &mut impl PacketSink) {
+        self.send_new(now, out);
     }
 
     /// Sends new data while the window has room, outside recovery.

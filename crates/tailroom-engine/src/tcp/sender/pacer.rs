@@ -31,6 +31,11 @@ impl Pacer {
         Pacer { is_on, ..Pacer::default() }
     }
 
+    /// Whether [`on_sent`](Pacer::on_sent) delays packets.
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
     /// The time at which the next packet may be sent, if it is after `now`.
     #[inline]
     pub fn wait(&self, now: Time) -> Option<Time> {

@@ -25,7 +25,7 @@ const MAX_BACKOFF: u32 = 16;
 pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
 
 /// Estimates the smoothed RTT and its variation, and computes the timeout from them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RttEstimator {
     srtt: u64,
     min: Time,
@@ -52,7 +52,8 @@ impl RttEstimator {
     }
 
     /// Adds a sample and ends the backoff.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "two callers a packet")]
+    #[inline(always)]
     pub fn on_sample(&mut self, sample: Time) {
         self.min = self.min.min(sample);
         let sample = sample.picoseconds();

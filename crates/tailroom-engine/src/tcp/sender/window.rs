@@ -18,6 +18,12 @@ impl Sender {
             return;
         }
         self.probe.on_window(now, self.cwnd);
+        self.grow_window(now, acked, rtt);
+    }
+
+    /// The new window after `acked` newly acknowledged packets.
+    #[inline]
+    pub(super) fn grow_window(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         if self.cwnd < self.ssthresh {
             self.grow_in_slow_start(now, acked, rtt);
         } else {

@@ -1,0 +1,64 @@
+//! Runs one case under callgrind, for `benchmarks/instructions.py`: `instructions CASE` prints the
+//! packet-hops of the part that callgrind counts, the calls of `measured`.
+
+mod dumbbell;
+
+use dumbbell::dumbbell;
+use tailroom_engine::scenario;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::units::Time;
+
+fn main() {
+    let wanted = std::env::args().skip(1).find(|word| !word.starts_with("--"));
+    let Some(wanted) = wanted else { return }; // `cargo bench` without a case
+    let (_, text, from_s, to_s) = cases()
+        .into_iter()
+        .find(|case| case.0 == wanted)
+        .unwrap_or_else(|| panic!("no case is named {wanted}"));
+    let network = scenario::parse(&text, &[], None, &NoFiles)
+        .and_then(|scenario| scenario.resolve())
+        .expect("the scenario of the benchmark is valid");
+    let mut simulation = Simulation::new(&network);
+    simulation.run_until(Time::from_seconds(from_s)).expect("the run fits in memory");
+    let before = simulation.packet_hops();
+    measured(&mut simulation, Time::from_seconds(to_s));
+    println!("{}", simulation.packet_hops() - before);
+}
+
+/// What callgrind counts.
+#[inline(never)]
+fn measured(simulation: &mut Simulation, until: Time) {
+    simulation.run_until(until).expect("the run fits in memory");
+}
+
+/// Name, scenario, and the simulated seconds between which instructions are counted.
+fn cases() -> Vec<(&'static str, String, f64, f64)> {
+    let ten = |queue: &str| {
+        dumbbell("1 Gbit/s", 10, "highspeed", "1000 B", "115.5 ms", "124.5 ms", "1249 packets", 60)
+            .replace("kind = \"drop_tail\"", queue)
+    };
+    let many = |queue: &str| {
+        dumbbell("100 Gbit/s", 10_000, "reno", "1500 B", "40 ms", "60 ms", "5 ms", 3)
+            .replace("kind = \"drop_tail\"", queue)
+    };
+    let two_hops = ten("kind = \"drop_tail\"")
+        .replace("path = [\"bottleneck\"]", "path = [\"bottleneck\", \"second\"]")
+        + "[links.second]\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
+           queue = { kind = \"drop_tail\", limit = \"1249 packets\" }\n";
+    vec![
+        ("ten_flows", ten("kind = \"drop_tail\""), 20.0, 24.0),
+        ("ten_thousand_flows", many("kind = \"drop_tail\""), 1.5, 1.6),
+        ("codel", ten("kind = \"codel\""), 20.0, 24.0),
+        ("red", ten("kind = \"red\""), 20.0, 24.0),
+        ("fair", many("kind = \"fair\""), 1.5, 1.6),
+        ("two_hops", two_hops, 20.0, 24.0),
+    ]
+}
+
+struct NoFiles;
+
+impl scenario::FileLoader for NoFiles {
+    fn load(&self, path: &str) -> Result<String, String> {
+        Err(format!("a benchmark has no files; cannot load {path}"))
+    }
+}

@@ -1,0 +1,148 @@
+//! The flows on their fast path.
+//!
+//! The state of a flow is either here or in its [`Flow`], never in both: what looks at the ends of a
+//! flow calls [`FastPaths::leave`] first, and a step of the general path ends with
+//! [`FastPaths::enter`]. No result depends on the path that a packet takes.
+
+use super::flow::{Flow, PacketInjector};
+use super::schedule::Schedule;
+use super::stores::Stores;
+use crate::flow::Endpoints;
+use crate::packet::in_network::Event;
+use crate::tcp::fast_path::{FastConnection, FastStep};
+use crate::tcp::sender::Sender;
+use crate::units::Time;
+
+/// The fast paths, by flow.
+#[derive(Debug)]
+pub(super) struct FastPaths {
+    flows: Vec<FastFlow>,
+    /// Whether flows may take it at all.
+    is_on: bool,
+}
+
+/// The place of a flow.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+struct FastFlow {
+    connection: Option<FastConnection>,
+    /// The flow's pending wake-up.
+    wake_at: Time,
+}
+
+/// Memory of the place of a flow, in bytes.
+pub(super) const PLACE_BYTES: u64 = size_of::<FastFlow>() as u64;
+
+impl FastPaths {
+    /// Places for `flows` flows, none of which is on its fast path.
+    pub(super) fn new(flows: usize) -> Self {
+        let flows = (0..flows).map(|_| FastFlow::default()).collect();
+        FastPaths { flows, is_on: true }
+    }
+
+    /// Lets all packets take the general path.
+    pub(super) fn turn_off(&mut self) {
+        self.is_on = false;
+    }
+
+    /// Whether flows may take their fast path.
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Makes a place for the flow of this number, if there is none.
+    pub(super) fn add(&mut self, number: u32) {
+        if number as usize == self.flows.len() {
+            self.flows.push(FastFlow::default());
+        }
+    }
+
+    /// Gives the ends of a flow their state back.
+    #[inline]
+    pub(super) fn leave(&mut self, number: u32, flow: &mut Flow) {
+        if let Some(fast) = self.flows[number as usize].connection.take()
+            && let Endpoints::Tcp(connection) = &mut flow.endpoints
+        {
+            flow.account.received += connection.leave_fast_path(&fast);
+        }
+    }
+
+    /// Takes the state of a flow over, after a step at `now`, if its connection meets the conditions.
+    #[inline]
+    pub(super) fn enter(&mut self, number: u32, flow: &Flow, now: Time) {
+        if self.is_on
+            && let Endpoints::Tcp(connection) = &flow.endpoints
+            && let Some(fast) = connection.fast_path(now)
+        {
+            let place = &mut self.flows[number as usize];
+            place.connection = Some(fast);
+            place.wake_at = flow.wake_at;
+        }
+    }
+}
+
+impl FastPaths {
+    /// Delivers a packet that was sent at `sent` and leaves the last shared link at `at`; returns
+    /// whether it was the predicted packet of a flow on its fast path, which has handled it.
+    #[expect(
+        clippy::inline_always,
+        reason = "two callers, of which one handles nearly all packets"
+    )]
+    #[inline(always)]
+    pub(super) fn deliver(
+        &mut self,
+        (at, event, sent): (Time, Event, Time),
+        flows: &mut [Flow],
+        schedule: &mut Schedule,
+        stores: &mut Stores,
+    ) -> bool {
+        let number = event.flow();
+        let place = &mut self.flows[number as usize];
+        let Some(connection) = &mut place.connection else { return false };
+        let mut injector = PacketInjector { schedule, stores, flow: number };
+        let step = connection.deliver(at, event, sent, &mut injector, || sender_of(flows, number));
+        match step {
+            FastStep::Done(wake) => {
+                if wake < place.wake_at {
+                    place.wake_at = wake;
+                    flows[number as usize].set_wake(wake, number, schedule);
+                }
+                true
+            }
+            FastStep::More(now) => {
+                self.send_more(now, number, &mut flows[number as usize], schedule, stores);
+                true
+            }
+            FastStep::NotPredicted => false,
+        }
+    }
+
+    /// Lets a flow send at the end of its data.
+    #[inline(never)]
+    fn send_more(
+        &mut self,
+        now: Time,
+        number: u32,
+        flow: &mut Flow,
+        schedule: &mut Schedule,
+        stores: &mut Stores,
+    ) {
+        self.leave(number, flow);
+        let (endpoints, mut injector) = flow.endpoints_and_injector(number, schedule, stores);
+        if let Endpoints::Tcp(connection) = endpoints {
+            connection.send_more(now, &mut injector);
+        }
+        flow.arm(number, schedule);
+        self.enter(number, flow, now);
+    }
+}
+
+/// The sender of a flow on its fast path, whose law is asked for the window.
+#[inline(never)]
+fn sender_of(flows: &mut [Flow], number: u32) -> &mut Sender {
+    match &mut flows[number as usize].endpoints {
+        Endpoints::Tcp(connection) => &mut connection.sender,
+        Endpoints::Unresponsive(_) => unreachable!("only connections have a fast path"),
+    }
+}

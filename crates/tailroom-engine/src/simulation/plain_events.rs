@@ -1,0 +1,88 @@
+//! The loop over plain events: arrivals of packets at links whose departures are known at once.
+//!
+//! It is the loop of [`Simulation::run_until`] without what such events never need. A flow on its fast
+//! path handles its packet here, and everything else goes on as in the general loop.
+
+use super::Simulation;
+use super::limits::EVENTS_BETWEEN_MEMORY_CHECKS;
+use super::link_events::Step;
+use super::routes::Exit;
+use crate::link::LinkOutcome;
+use crate::packet::in_network::{Event, Stage};
+use crate::units::Time;
+
+impl Simulation {
+    /// Lets every packet take the general path.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_fast_path(mut self) -> Self {
+        self.fast_paths.turn_off();
+        self
+    }
+
+    /// The state of all flows, links and events, as a text that does not depend on the path that
+    /// packets have taken.
+    #[doc(hidden)]
+    pub fn state_text(&mut self) -> String {
+        self.leave_fast_paths();
+        let mut pending: Vec<Event> = self.schedule.pending().collect();
+        pending.sort_by_key(|event| (event.time(), format!("{event:?}")));
+        let Simulation { flows, links, stores, groups, events, .. } = self;
+        let text =
+            format!("{flows:#?}\n{links:#?}\n{stores:#?}\n{groups:#?}\n{pending:#?}\n{events}");
+        let now = self.schedule.now();
+        for (number, flow) in self.flows.iter().enumerate() {
+            self.fast_paths.enter(number as u32, flow, now);
+        }
+        text
+    }
+
+    /// Takes the events before `until` as long as each is the arrival of a packet at a link whose
+    /// departures are known at once ([`Link::pass`](crate::link::Link::pass)).
+    ///
+    /// This is the loop of [`Simulation::run_until`] without what such events never need.
+    #[inline(never)]
+    pub(super) fn run_plain_events(&mut self, until: Time) {
+        let until = until.min(self.link_checkpoints.next);
+        if !self.fast_paths.is_on() {
+            return;
+        }
+        // The event with the next memory check belongs to the general loop.
+        let most = EVENTS_BETWEEN_MEMORY_CHECKS - 1 - self.events % EVENTS_BETWEEN_MEMORY_CHECKS;
+        let mut taken = 0;
+        while taken < most
+            && let Some(mut event) = self.schedule.peek_in_bucket(until)
+        {
+            let Stage::Arrival(position) = event.stage() else { break };
+            let hop = self.routes.hop(event.flow(), position);
+            let link = &mut self.links[hop.link as usize];
+            if !hop.is_plain || !link.is_open() {
+                break;
+            }
+            taken += 1;
+            self.schedule.skip();
+            let outcome = link.pass(&mut event, hop.class);
+            if let LinkOutcome::Delivered(at) = outcome
+                && hop.exit == Exit::Receiver
+                && !event.is_kept()
+            {
+                let Simulation { fast_paths, flows, schedule, stores, .. } = self;
+                if fast_paths.deliver((at, event, event.sent()), flows, schedule, stores) {
+                    continue;
+                }
+            }
+            self.follow_apart(Step {
+                packet: event,
+                outcome,
+                exit: hop.exit,
+                clocks_source: false,
+            });
+        }
+        self.events += taken;
+    }
+
+    #[inline(never)]
+    fn follow_apart(&mut self, step: Step) {
+        self.follow(step);
+    }
+}
