@@ -1,5 +1,10 @@
-//! Runs one case under callgrind, for `benchmarks/instructions.py`: `instructions CASE` prints the
-//! packet-hops of the part that callgrind counts, the calls of `measured`.
+//! Runs one case under callgrind, which counts instructions inside `measured` only, and prints the
+//! packet-hops of that part:
+//!
+//! ```sh
+//! cargo bench --package tailroom-engine --bench instructions --no-run    # prints the path of the program
+//! valgrind --tool=callgrind --toggle-collect='*instructions*measured*' PROGRAM ten_flows
+//! ```
 
 mod dumbbell;
 
