@@ -30,9 +30,6 @@ struct FastFlow {
     wake_at: Time,
 }
 
-/// Memory of the place of a flow, in bytes.
-pub(super) const PLACE_BYTES: u64 = size_of::<FastFlow>() as u64;
-
 impl FastPaths {
     /// Places for `flows` flows, none of which is on its fast path.
     pub(super) fn new(flows: usize) -> Self {
@@ -49,6 +46,11 @@ impl FastPaths {
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.is_on
+    }
+
+    /// Memory of the places, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        (self.flows.len() * size_of::<FastFlow>()) as u64
     }
 
     /// Makes a place for the flow of this number, if there is none.

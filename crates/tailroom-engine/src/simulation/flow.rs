@@ -1,6 +1,5 @@
 //! A flow in a run: its two ends, its place among the events, and its account of packets.
 
-use super::fast_paths::PLACE_BYTES;
 use super::schedule::Schedule;
 use super::stores::Stores;
 use crate::flow::Endpoints;
@@ -134,7 +133,7 @@ impl Flow {
 
     /// Memory of the flow, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        size_of::<Flow>() as u64 + PLACE_BYTES + self.endpoints.memory_bytes()
+        size_of::<Flow>() as u64 + self.endpoints.memory_bytes()
     }
 
     /// Whether all `sent` packets have been received or lost, and no ACK is at a link.
