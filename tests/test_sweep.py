@@ -390,7 +390,7 @@ def test_an_exception_in_a_control_stops_the_other_processes(
             store,
             seeds=2,
             workers=2,
-            set={"duration": "3000000 s"},
+            set={"duration": "2000000 s"},
             congestion={"reno": control},
         )
 

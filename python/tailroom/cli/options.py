@@ -61,8 +61,8 @@ Workers = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Maximum number of runs at a time; if left out, as many as there are cores, or as the "
-        "cluster takes.",
+        help="Maximum number of runs at a time (default: the number of cores, or as many as the "
+        "cluster takes).",
     ),
 ]
 
@@ -98,7 +98,7 @@ def parse_axes(option: str, texts: list[str] | None) -> "dict[str, Axis]":
     for read in map(parse_axis, texts or []):
         if read.key in axes:
             raise failures.InputError(
-                f"{option} {read.key}: is given twice; give all values in one option"
+                f"{option} {read.key}: the key is given twice; give all its values in one option"
             )
         axes[read.key] = read
     return axes
@@ -113,5 +113,5 @@ def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     problem = "are several sweeps" if records else "is no sweep"
     named = f" whose id begins with {start}" if start else ""
     raise failures.InputError(
-        f"{store.directory}: there {problem}{named}; choose one with --sweep: {known}"
+        f"{store.directory}: there {problem}{named}; choose a sweep with --sweep: {known}"
     )
