@@ -106,14 +106,7 @@ impl Link {
             return self.arrive(packet, class);
         };
         probe.count_arrival(now, packet.flow(), fifo.len(), serializer.nominal_time(bytes));
-        let event = EnqueueEvent {
-            now,
-            bytes,
-            ecn: packet.ecn(),
-            free_at: transmitter.busy_until,
-            waiting_packets: fifo.len(),
-            waiting_bytes: fifo.bytes(),
-        };
+        let event = arrival_event(packet, transmitter.busy_until, fifo);
         let verdict = match rule {
             AdmissionQueue::DropTail(rule) => rule.on_enqueue(&event),
             rule => ask(rule, event),
@@ -311,6 +304,19 @@ impl Link {
     }
 }
 
+/// What an admission rule sees of a packet that arrives at a link which is free at `free_at`.
+#[inline]
+fn arrival_event(packet: &Event, free_at: Time, fifo: &Fifo) -> EnqueueEvent {
+    EnqueueEvent {
+        now: packet.time(),
+        bytes: packet.bytes(),
+        ecn: packet.ecn(),
+        free_at,
+        waiting_packets: fifo.len(),
+        waiting_bytes: fifo.bytes(),
+    }
+}
+
 /// A call of its own: for tail drop, the event then need not lie in memory.
 #[inline(never)]
 fn ask(rule: &mut AdmissionQueue, event: EnqueueEvent) -> Verdict {
@@ -340,14 +346,7 @@ fn admit(
 ) -> LinkOutcome {
     let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
     advance(fifo, transmitter, probe, now);
-    let event = EnqueueEvent {
-        now,
-        bytes,
-        ecn: packet.ecn(),
-        free_at: transmitter.busy_until,
-        waiting_packets: fifo.len(),
-        waiting_bytes: fifo.bytes(),
-    };
+    let event = arrival_event(packet, transmitter.busy_until, fifo);
     let serialization = transmitter.serializer.nominal_time(bytes);
     probe.on_arrival(packet, fifo.len(), serialization);
     match rule.on_enqueue(&event) {
