@@ -22,10 +22,12 @@ from tailroom.models.window_laws import (
     dctcp,
     fhstcp,
     highspeed,
+    htcp,
     law_of,
     pftk,
     scalable,
 )
+from tailroom.models.window_laws.window_law import Epoch
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "reno": {},
@@ -121,6 +123,16 @@ def htcp_growth(rtt_s: float) -> Callable[[float, float, float], float]:
         return 0.4 * max(1.0, scale * (1 + 10 * excess + excess**2 / 4)) / w
 
     return growth
+
+
+@pytest.mark.parametrize("rtt_s", [0.005, 0.03, 0.1, 0.3])
+@pytest.mark.parametrize("elapsed_s", [0.5, 1.02, 1.5, 10.0])
+def test_htcp_grows_by_at_least_a_packet_times_its_backoff(rtt_s: float, elapsed_s: float) -> None:
+    """Leith, Shorten 2004 sec. 3: RTT scaling never makes alpha smaller than 1."""
+    constants = htcp.Constants(low_speed_period_s=1.0, rtt_scaling=True, adaptive_backoff=True)
+    epoch = Epoch(peak=100.0, goal=100.0, base_rtt_s=rtt_s, peak_rtt_s=rtt_s)
+    wanted = 100 * htcp_growth(rtt_s)(100.0, 0.0, elapsed_s)
+    assert htcp.growth(epoch, elapsed_s, constants) == pytest.approx(wanted, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -259,6 +271,27 @@ def test_highspeed_increases_and_decreases_as_ns2(w: float, a: float, b: float) 
 @pytest.mark.parametrize(("b", "factor"), [(0.5, 0.727), (0.33, 0.826), (0.2, 0.897), (0.1, 0.949)])
 def test_the_factor_that_barmans_last_form_drops(b: float, factor: float) -> None:
     assert float(highspeed.mean_over_peak(b, highspeed.DEFAULTS)) == pytest.approx(factor, abs=5e-4)
+
+
+@pytest.mark.parametrize("high_p", [1e-4, 1e-6, 1e-12])
+def test_mean_over_peak_is_packets_over_round_trips_of_a_cycle(high_p: float) -> None:
+    """dw / dt is as w^(2 - q) / R: packets are the integral of w^(q - 1), round trips of w^(q - 2).
+
+    The exponent q is 0.3, 0.9 and 2.7 here.
+    """
+    constants = highspeed.Constants(high_p=high_p)
+    q = log(1e-3 / high_p) / log(83_000 / 38)
+    packets, rounds = (quad(lambda w, n=n: w ** (q - n), 0.6, 1.0)[0] for n in (1, 2))
+    found = float(highspeed.mean_over_peak(0.4, constants))
+    assert found == pytest.approx(packets / rounds, rel=1e-9)
+
+
+def test_highspeed_that_never_grows_faster_than_reno_has_one_kink_less() -> None:
+    """a(w) rises as w^2 p(w) (RFC 3649 sec. 5), which falls when p falls faster than 1 / w^2."""
+    constants = highspeed.Constants(high_window=1000.0)
+    assert float(constants.increase(np.geomspace(38, 1e6, 100)).max()) == 1.0
+    at, leaves_one, *_ = highspeed.kinks_of(constants)
+    assert at == leaves_one == 38.0
 
 
 @pytest.mark.parametrize("p", [1e-4, 1e-5, 1e-7])

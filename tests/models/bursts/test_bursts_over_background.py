@@ -17,6 +17,7 @@ from tailroom.errors import NotApplicableError
 from tailroom.models import Requirement
 from tailroom.models.bursts import bursts_over_background as model
 from tailroom.models.bursts.cycle import Cycle
+from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import (
     Loop,
     decay,
@@ -178,6 +179,15 @@ def test_a_queue_that_never_empties_is_that_of_successive_round_trips(
     assert kept[0] == pytest.approx(1.0, abs=1e-6)
     assert mean == pytest.approx(np.mean(seen), rel=0.02)
     assert law[0] @ lengths**2 - mean**2 == pytest.approx(np.var(seen), rel=0.1)
+
+
+def test_cubic_remembers_less_than_its_window_only_with_fast_convergence() -> None:
+    """RFC 9438 sec. 4.7: W_max is cwnd (1 + beta) / 2 when the window is below the last W_max."""
+    given = {"beta": 0.7, "c": 0.4}
+    fast = growth_of(flows(1, congestion="cubic", parameters=given))
+    slow = growth_of(flows(1, congestion="cubic", parameters={**given, "fast_convergence": False}))
+    assert fast.goals == pytest.approx((1.0, 0.85))
+    assert slow.goals == (1.0,)
 
 
 def predicted(control: str, load: float, limit: float) -> Cycle:

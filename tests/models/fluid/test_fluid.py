@@ -215,6 +215,12 @@ def test_trajectory_ends_where_algebra_says() -> None:
     assert said.loss_fraction == pytest.approx(0.05 * (queue - 50) / 500, rel=1e-3)
     assert said.utilization == pytest.approx(1.0, abs=1e-6)
     assert said.queue_delay_s_mean == pytest.approx(queue / 6250, rel=1e-3)
+    assert said.details["fixed_point_queue_packets"] == pytest.approx(queue, rel=1e-3)
+    assert said.details["fixed_point_signal_fraction"] == pytest.approx(
+        0.05 * (queue - 50) / 500, rel=1e-3
+    )
+    # The fixed point is smooth, so that its stability is known, and the trajectory ends at it.
+    assert said.details["dominant_root_per_s"] < 0
 
 
 def test_pie_rests_at_its_target() -> None:
@@ -290,6 +296,18 @@ def test_loop_is_that_of_hollot_et_al(count: int, pole: float) -> None:
     assert margins(linear, dominant_root(linear).real < 0).gain == pytest.approx(
         1 / abs(theirs[turn]), rel=0.06
     )
+
+
+@pytest.mark.parametrize("gain", [0.5, 1.0, 2.0])
+def test_margins_of_an_integrator_with_a_delay_are_those_of_textbooks(gain: float) -> None:
+    """K e^(-s T) / s crosses 1 at w = K, where its phase is -90 degrees - K T."""
+    one, none = np.ones((1, 1)), np.zeros((1, 1))
+    linear = Linear(none, -gain * one, one, one[0], one[0], none[0], one[0])
+    stable = dominant_root(linear).real < 0
+    assert stable == (gain < pi / 2)
+    found = margins(linear, stable)
+    assert found.phase_degrees == pytest.approx(90 - gain * 180 / pi, abs=0.1)
+    assert found.gain == pytest.approx(pi / 2 / gain, rel=1e-3)
 
 
 def test_their_design_meets_their_condition_and_is_stable() -> None:
@@ -423,6 +441,19 @@ def test_classes_are_merged_by_near_rtts_and_never_across_controls() -> None:
     total = sum(one.count * one.rtt_s for one in found if one.congestion == "reno")
     assert total == pytest.approx(sum(2 * one.rtt_s for one in many))
     assert len(merged((one, one))) == 1
+
+
+def test_more_controls_than_classes_remain_a_class_each() -> None:
+    one = bottleneck(scenario(100, long_flows("aimd"))).classes[0]
+    kinds = [
+        replace(one, rtt_s=rtt_s, parameters={"increase": 1.0 + number, "decrease": 0.5})
+        for number in range(MOST_CLASSES + 5)
+        for rtt_s in (0.01, 0.02, 0.04)
+    ]
+    found = merged(tuple(kinds))
+    assert len(found) == MOST_CLASSES + 5
+    assert {one.count for one in found} == {3}
+    assert [one.rtt_s for one in found] == pytest.approx([0.07 / 3] * len(found))
 
 
 def test_other_traffic_takes_its_share() -> None:

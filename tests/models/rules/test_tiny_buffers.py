@@ -64,6 +64,14 @@ def test_prediction_counts_the_packet_in_transmission() -> None:
     assert found.required_packets == 3
 
 
+def test_other_traffic_loses_packets_too() -> None:
+    """10 Mbit/s of flows, of which the bound says nothing, and 60 of a stream, on 80 Mbit/s."""
+    made = link(flows(10, access_rate_bps=1e6), bdp=1000, limit=5, streams=(stream(60e6),))
+    found = MODEL.predict(made, Requirement(utilization=0.9))
+    assert found.details["kept_fraction"] == 0
+    assert found.utilization == pytest.approx(60 / 80 * (1 - (70 / 80) ** 6))
+
+
 def test_says_nothing_of_flows_that_can_fill_the_link() -> None:
     with pytest.raises(NotApplicableError, match="neither access rate nor window limits"):
         MODEL.predict(link(flows(10)), Requirement())

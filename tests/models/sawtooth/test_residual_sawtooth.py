@@ -120,3 +120,16 @@ def test_a_load_that_is_not_smooth_is_found() -> None:
     link = bottleneck(scenario(50, long_flows("reno"), uncontrolled("25 Mbit/s", "poisson")))
     failed = {one.statement: one.found for one in model.assumptions(link) if not one.holds}
     assert failed == {"the other traffic is smooth": "stream is poisson"}
+
+
+def test_assumes_the_order_of_the_queue_and_nothing_about_the_size_of_packets() -> None:
+    """Other traffic counts by its rate alone; in a fair queue nothing needs to be DropTail."""
+    flows, other = long_flows("reno"), uncontrolled("25 Mbit/s")
+    fifo = {one.statement for one in model.assumptions(bottleneck(scenario(50, flows, other)))}
+    fair = bottleneck(scenario(50, flows, other, kind="fair"))
+    assert fifo - {one.statement for one in model.assumptions(fair)} == {"the buffer is DropTail"}
+    assert "packets have one size" not in fifo
+    red = bottleneck(scenario(50, flows, other, kind="red"))
+    assert "the buffer is DropTail" in {
+        one.statement for one in model.assumptions(red) if not one.holds
+    }

@@ -207,7 +207,9 @@ def margins(linear: Linear, stable: bool) -> Margins:
     heights = np.exp(np.log(size[at]) + part * np.diff(np.log(size))[at])
     largest = float(heights[heights < (1.0 if stable else np.inf)].max(initial=0.0))
     crossing = np.flatnonzero((size[:-1] >= 1) & (size[1:] < 1))
-    phases = np.degrees(np.pi - lag[crossing])
+    logs = np.log(size)
+    part = logs[crossing] / -np.diff(logs)[crossing]
+    phases = np.degrees(np.pi - (lag[crossing] + part * np.diff(lag)[crossing]))
     return Margins(
         gain=1 / largest if largest > 0 else inf,
         phase_degrees=float(phases.min()) if len(phases) else inf,
