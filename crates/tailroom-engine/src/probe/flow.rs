@@ -191,6 +191,8 @@ pub struct FlowRecord {
 impl FlowProbe {
     /// Creates a probe that records at `checkpoints`.
     pub fn new(checkpoints: Checkpoints) -> Self {
+        let intervals =
+            checkpoints.duration.picoseconds() / checkpoints.progress_interval.picoseconds();
         let mut probe = FlowProbe {
             next_checkpoint: Time::ZERO,
             counters: FlowCounters::default(),
@@ -203,7 +205,7 @@ impl FlowProbe {
                 before: None,
                 after: None,
                 samples: Vec::new(),
-                progress: Vec::new(),
+                progress: Vec::with_capacity(intervals as usize),
                 reductions: Vec::new(),
             }),
         };

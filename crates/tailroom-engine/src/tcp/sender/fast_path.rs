@@ -18,8 +18,10 @@ pub(in crate::tcp) struct FastSender {
     cwnd: f64,
     max_window: f64,
     rto_deadline: Time,
-    /// Before this time no checkpoint is due and the application offers data.
-    limit: Time,
+    /// The time at which the application stops to offer data.
+    stop: Time,
+    /// Before an ACK at or after this time is taken in, the flow records its state.
+    checkpoint: Time,
     /// The number of the last packet, which may be short, and ends the fast path.
     last_packet: u64,
     packet_bytes: u32,
@@ -38,15 +40,14 @@ impl Sender {
     /// `marked_packets`), there are more data, and the window alone decides when they leave.
     pub(in crate::tcp) fn fast_path(&self, now: Time, marked_packets: u64) -> Option<FastSender> {
         let ecn = self.ecn.settled_codepoint(marked_packets)?;
-        let limit =
-            self.probe.next_checkpoint().min(self.send_queue.stop).min(Time::AFTER_ALL_RUNS);
+        let stop = self.send_queue.stop.min(Time::AFTER_ALL_RUNS);
         let is_predictable = self.phase == Phase::Open
             && self.scoreboard.is_clear()
             && self.duplicates == 0
             && self.is_window_limited
             && self.next > self.una
             && self.next < self.send_queue.packets
-            && now < limit
+            && now < stop
             && self.release_at == Time::NEVER
             && self.is_clocked_by_acks();
         is_predictable.then(|| FastSender {
@@ -55,7 +56,8 @@ impl Sender {
             cwnd: self.cwnd,
             max_window: self.max_window,
             rto_deadline: self.rto_deadline,
-            limit,
+            stop,
+            checkpoint: self.probe.next_checkpoint(),
             last_packet: self.send_queue.packets - 1,
             packet_bytes: self.send_queue.packet_bytes,
             ecn,
@@ -133,7 +135,7 @@ impl FastSender {
     /// stay in flight.
     #[inline]
     pub(in crate::tcp) fn awaits(&self, now: Time, cumulative: u64) -> bool {
-        now <= self.rto_deadline && now < self.limit && cumulative < self.next
+        now <= self.rto_deadline && now < self.stop && cumulative < self.next
     }
 
     /// Takes in the ACK that [`FastSender::awaits`] has looked at. It echoes the time `echo`.
@@ -143,6 +145,35 @@ impl FastSender {
     )]
     #[inline(always)]
     pub(in crate::tcp) fn on_ack<'a>(
+        &mut self,
+        now: Time,
+        cumulative: u64,
+        echo: Time,
+        sender: impl FnOnce() -> &'a mut Sender,
+    ) {
+        if now < self.checkpoint {
+            self.take_in(now, cumulative, echo, sender);
+        } else {
+            self.record(now, cumulative, echo, sender());
+        }
+    }
+
+    /// Records the state at the checkpoints up to `now`, and takes in the ACK.
+    #[inline(never)]
+    fn record(&mut self, now: Time, cumulative: u64, echo: Time, sender: &mut Sender) {
+        sender.leave_fast_path(self);
+        (self.rtt_sum, self.rtt_count) = (0, 0); // they are in the sender's counters now
+        sender.record_until(now);
+        self.checkpoint = sender.probe.next_checkpoint();
+        self.take_in(now, cumulative, echo, || sender);
+    }
+
+    #[expect(
+        clippy::inline_always,
+        reason = "two callers, of which one handles nearly all packets"
+    )]
+    #[inline(always)]
+    fn take_in<'a>(
         &mut self,
         now: Time,
         cumulative: u64,
