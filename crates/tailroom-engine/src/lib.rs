@@ -16,12 +16,14 @@
 //!
 //! Modules import one another in one direction, which `import_order.txt` states.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 // Groups in the order in which they may import one another: see import_order.txt.
 pub mod distribution;
 mod kind_or_name;
+
 pub mod parameters;
+mod prefetch;
 pub mod quantity;
 pub mod random;
 pub mod units;

@@ -70,6 +70,18 @@ impl Event {
         place.place_and_sequence = self.place_and_sequence;
     }
 
+    /// Returns the words of the event, of which [`Event::from_words`] makes it again.
+    #[inline]
+    pub(crate) fn words(self) -> [u64; 3] {
+        [self.time, self.age_and_size, self.place_and_sequence]
+    }
+
+    /// The event that [`Event::words`] has taken apart.
+    #[inline]
+    pub(crate) fn from_words([time, age_and_size, place_and_sequence]: [u64; 3]) -> Self {
+        Event { time, age_and_size, place_and_sequence }
+    }
+
     /// Creates the arrival at a link of the ACK that is stored in `slot`.
     pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
         let sequence = u64::from(slot);

@@ -9,9 +9,13 @@ use super::schedule::Schedule;
 use super::stores::Stores;
 use crate::flow::Endpoints;
 use crate::packet::in_network::Event;
+use crate::prefetch::{prefetch, prefetch_start};
 use crate::tcp::fast_path::{FastConnection, FastStep};
 use crate::tcp::sender::Sender;
 use crate::units::Time;
+
+/// Number of flows, with 1.5 kB each, above which [`FastPaths::outgrow_caches`].
+const MANY_FLOWS: usize = 500;
 
 /// The fast paths, by flow.
 #[derive(Debug)]
@@ -46,6 +50,30 @@ impl FastPaths {
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.is_on
+    }
+
+    /// Whether the flows take more memory than the second-level cache of a core has.
+    #[inline]
+    pub(super) fn outgrow_caches(&self) -> bool {
+        self.flows.len() >= MANY_FLOWS
+    }
+
+    /// Asks the memory for the beginning of a flow's place, which tells where its state is.
+    #[inline]
+    pub(super) fn prefetch_start(&self, number: u32) {
+        if let Some(place) = self.flows.get(number as usize) {
+            prefetch_start(place);
+        }
+    }
+
+    /// Asks the memory for the state of a flow, where it is.
+    #[inline]
+    pub(super) fn prefetch(&self, number: u32, flows: &[Flow]) {
+        match (self.flows.get(number as usize), flows.get(number as usize)) {
+            (Some(place), _) if place.connection.is_some() => prefetch(place),
+            (_, Some(flow)) => prefetch(flow),
+            _ => {}
+        }
     }
 
     /// Memory of the places, in bytes.

@@ -293,6 +293,12 @@ impl Schedule {
         (self.near.is_empty() && event.time < until.picoseconds()).then_some(event)
     }
 
+    /// The event of the open bucket that comes this many events after the next one.
+    #[inline]
+    pub(super) fn peek_ahead(&self, events: usize) -> Option<Event> {
+        self.keys.get(self.cursor + events).map(|&key| event_of(key, &self.current))
+    }
+
     /// Takes the event that [`Schedule::peek_in_bucket`] has returned.
     #[inline]
     pub(super) fn skip(&mut self) {

@@ -3,6 +3,7 @@
 use super::schedule::Schedule;
 use crate::network::Network;
 use crate::private_path::PrivatePath;
+use crate::tcp::sender::rtt::INITIAL_RTO;
 use crate::traffic::OfferedFlows;
 use crate::units::Time;
 
@@ -25,11 +26,12 @@ pub(super) fn schedule(network: &Network) -> Schedule {
     Schedule::new(packets_per_second, lookahead(network), horizon)
 }
 
-/// The largest of the groups' smallest retransmission timeouts. Timers wake their flows through the
-/// wheel too: in the heap of distant events, those of 10,000 flows cost a cache miss per level.
+/// The largest of the groups' smallest retransmission timeouts and of those before the first RTT
+/// sample. Timers wake their flows through the wheel too: in the heap of distant events, those of
+/// 10,000 flows cost a cache miss per level.
 fn longest_timer(network: &Network) -> Time {
     let transports = network.groups.iter().filter_map(|group| group.tcp.as_ref());
-    transports.map(|tcp| tcp.min_rto.time()).max().unwrap_or(Time::ZERO)
+    transports.map(|tcp| tcp.min_rto.time().max(INITIAL_RTO)).max().unwrap_or(Time::ZERO)
 }
 
 /// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is
