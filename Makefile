@@ -75,6 +75,7 @@ lint: setup
 
 bench: setup-release
 	cargo bench --package tailroom-engine --locked --bench controls --bench discipline --bench packet_hop
+	$(BIN)/python benchmarks/against_limit.py
 	$(BIN)/python benchmarks/against_ns2.py
 
 validate: setup-release

@@ -56,8 +56,8 @@ impl Entry for WithPayload {
 pub type Event = (u64, u32, u64);
 type Heap = BinaryHeap<Reverse<Event>>;
 
-/// Buckets are lists of chunks of this many bytes, aligned to their size. The first entry of a chunk
-/// is the address of the next one.
+/// Buckets are lists of chunks of this many bytes, aligned to their size. The first entry of a
+/// chunk is the address of the next one.
 const CHUNK_BYTES: usize = 1024;
 const CHUNKS_AT_ONCE: usize = 256;
 /// Copies of the last event behind the open bucket, for those who look ahead.

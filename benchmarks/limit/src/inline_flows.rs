@@ -1,7 +1,7 @@
 //! Flows whose private part is computed inline: receiver and sender of a flow are fed by a FIFO
 //! path, so their reaction to a packet is known, in the flow's own future time, as soon as the
-//! departure from the last shared queue is. Only arrivals at shared queues are events; a timer is an event only
-//! while its flow has nothing in the network.
+//! departure from the last shared queue is. Only arrivals at shared queues are events; a timer is
+//! an event only while its flow has nothing in the network.
 
 use crate::cpu_time::{Chunks, cpu_time};
 use crate::event_queue::{Entry, EventQueue, WithPayload};
