@@ -10,9 +10,7 @@ benchmarks/limit/README.md. All cases take some ten minutes with five rounds.
 """
 
 import argparse
-import json
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -20,17 +18,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from engine_benchmark import REPOSITORY, NotBuiltError, build_engine_benchmark, cargo
+
 LIMIT = REPOSITORY / "benchmarks" / "limit"
 DEFAULT_JITTER = ", default jitter"
 """What the benchmark appends to a case whose senders delay packets at random, as by default."""
 
 Figures = dict[str, list[float]]
 """By program and case, the ns per packet-hop of each round."""
-
-
-class NotBuiltError(Exception):
-    """A program cannot be built; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -89,40 +84,6 @@ OVER_CASES = [
         is_ratio=True,
     ),
 ]
-
-
-def cargo(*arguments: str, directory: Path) -> str:
-    """Runs cargo and returns its standard output.
-
-    Raises:
-        NotBuiltError: cargo is missing, or has failed.
-    """
-    if shutil.which("cargo") is None:
-        raise NotBuiltError("cargo is not installed: get Rust from https://rustup.rs")
-    done = subprocess.run(
-        ["cargo", *arguments], cwd=directory, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise NotBuiltError(f"cargo {' '.join(arguments)} failed:\n{done.stderr}")
-    return done.stdout
-
-
-def build_engine_benchmark() -> Path:
-    """Builds the benchmark `packet_hop`; returns the program.
-
-    Raises:
-        NotBuiltError: As `cargo`, or cargo names no program.
-    """
-    messages = cargo(
-        *("bench", "--locked", "--package", "tailroom-engine", "--bench", "packet_hop"),
-        *("--no-run", "--message-format", "json"),
-        directory=REPOSITORY,
-    )
-    for line in messages.splitlines():
-        message = json.loads(line)
-        if message.get("executable") and message["target"]["name"] == "packet_hop":
-            return Path(message["executable"])
-    raise NotBuiltError("cargo did not say where the benchmark packet_hop is")
 
 
 def build_limit() -> Path:
@@ -242,7 +203,7 @@ def main() -> None:
     if not any(options.only in row.case for row in (*OVER_LIMIT, *OVER_CASES)):
         parser.error(f"--only {options.only!r}: no case contains this text")
     try:
-        benchmark, limit = build_engine_benchmark(), build_limit()
+        benchmark, limit = build_engine_benchmark("packet_hop"), build_limit()
     except NotBuiltError as error:
         sys.exit(f"against_limit.py: {error}")
     print_tables(benchmark, limit, options.rounds, options.only)
