@@ -60,7 +60,7 @@ test-all: setup
 
 # rustfmt gets every file by name: it does not follow modules that the registry macro declares.
 lint: setup
-	find crates examples -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
+	find crates examples benchmarks/*/src -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
@@ -75,6 +75,7 @@ lint: setup
 
 bench: setup-release
 	cargo bench --package tailroom-engine --locked --bench controls --bench discipline --bench packet_hop
+	$(BIN)/python benchmarks/against_limit.py
 	$(BIN)/python benchmarks/against_ns2.py
 
 validate: setup-release

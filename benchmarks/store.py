@@ -43,7 +43,7 @@ SCENARIO: tr.Scenario = {
         name: {
             "count": 5,
             "path": ["bottleneck"],
-            "congestion": {"kind": name},
+            "congestion": name,
             "rtt": "20 ms",
             "start": {"uniform": ["0 s", "500 ms"]},
         }

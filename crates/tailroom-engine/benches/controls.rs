@@ -1,8 +1,7 @@
 //! Cost of each congestion control per packet, relative to Reno in the same run: ten flows on 1
 //! Gbit/s.
 //!
-//! `cargo bench --bench controls` prints medians of five runs; `-- cubic` selects kinds by name. A
-//! last line compares a million finite flows with permanent flows.
+//! `cargo bench --bench controls` prints medians of five runs; `-- cubic` selects kinds by name.
 
 #[path = "../tests/engine/support/controls.rs"]
 mod controls;
@@ -24,9 +23,6 @@ fn main() {
             compare(&kind);
         }
     }
-    if wanted.is_empty() || wanted.iter().any(|word| word == "finite_flows") {
-        compare_finite_flows();
-    }
 }
 
 /// Returns the keys that a control needs, and whether it paces each packet.
@@ -44,13 +40,13 @@ fn needs(kind: &str) -> (&'static str, bool) {
 fn compare(kind: &str) {
     // Packet pair needs one queue per flow; Reno is measured with the same queue.
     let queue = if kind == "packet_pair" { "fair" } else { "drop_tail" };
-    let reno = timing::measure(&scenario("{ kind = \"reno\" }", "", queue), 20.0);
+    let reno = timing::measure(&scenario("{ kind = \"reno\" }", "", queue), 20.0, timing::RUNS);
     let (keys, is_paced) = needs(kind);
     let control = match kind {
         "fixed_window" => "{ kind = \"fixed_window\", window = 1500 }".to_owned(),
         _ => format!("{{ kind = \"{kind}\" }}"),
     };
-    let figures = timing::measure(&scenario(&control, keys, queue), 20.0);
+    let figures = timing::measure(&scenario(&control, keys, queue), 20.0, timing::RUNS);
     println!(
         "{kind:<16} {:>6.1} ns {:>6.1} to {:>5.1} {:>12.2} {:>10.1} {:>8.1} x",
         figures.median,
@@ -82,34 +78,4 @@ start = {{ from = "0 s", to = "0.5 s" }}
 {keys}
 "#
     )
-}
-
-/// Compares dynamic flows of a hundred packets with as many permanent flows as are in progress.
-fn compare_finite_flows() {
-    let scenario = |flows: &str| {
-        format!(
-            r#"
-duration = "30 s"
-memory_limit = "16 GB"
-[links.bottleneck]
-rate = "10 Gbit/s"
-delay = "10 ms"
-queue = {{ kind = "drop_tail", limit = "20 ms" }}
-[flows.tcp]
-path = ["bottleneck"]
-congestion = {{ kind = "reno" }}
-send_jitter = "none"
-rtt = "40 ms"
-{flows}
-"#
-        )
-    };
-    let size = r#"source = { kind = "finite_flows", size = "146 kB", load = 0.9 }"#;
-    let finite = timing::measure(&scenario(size), 2.0);
-    let bulk = timing::measure(&scenario("count = 1500"), 2.0);
-    println!(
-        "finite flows of 100 packets: {:.1} ns, {:.2} times 1500 bulk flows; acceptable 1.5",
-        finite.median,
-        finite.median / bulk.median
-    );
 }

@@ -1,8 +1,9 @@
 //! Nanoseconds per packet-hop, that is one packet through one shared link, with all features on
 //! (SACK, RTO, statistics), in steady state.
 //!
-//! `cargo bench` prints the median of five runs for each case; `cargo bench -- two_hops` selects
-//! cases by name. Timing begins after the slow starts.
+//! `cargo bench` prints smallest, median and largest CPU time of five runs for each case;
+//! `cargo bench --bench packet_hop -- two_hops` selects cases by a part of their names, `--exact`
+//! by the whole name, and `--runs 1` runs each once. Timing begins after the slow starts.
 
 mod dumbbell;
 mod timing;
@@ -17,36 +18,68 @@ struct Case {
     acceptable_ns: f64,
 }
 
-fn main() {
-    // Cargo passes `--bench`; other arguments select cases by name.
-    let wanted: Vec<String> =
-        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    println!(
-        "{:<44} {:>8} {:>8} {:>8} {:>11} {:>11}",
-        "case", "min", "median", "max", "acceptable", "real time"
-    );
-    for case in cases() {
-        if wanted.is_empty() || wanted.iter().any(|word| case.name.contains(word.as_str())) {
-            measure(&case);
+/// What the command line asks for.
+struct Options {
+    names: Vec<String>,
+    is_exact: bool,
+    runs: usize,
+}
+
+impl Options {
+    /// Reads the arguments; `--bench`, which Cargo passes, and other options of its own are ignored.
+    fn read() -> Self {
+        let mut options = Self { names: vec![], is_exact: false, runs: timing::RUNS };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--exact" => options.is_exact = true,
+                "--runs" => {
+                    let runs = arguments.next().and_then(|number| number.parse().ok());
+                    options.runs = runs.filter(|&number| number > 0).expect("--runs NUMBER");
+                }
+                option if option.starts_with("--") => {}
+                _ => options.names.push(argument),
+            }
         }
+        options
+    }
+
+    fn includes(&self, case: &str) -> bool {
+        let matches =
+            |name: &String| if self.is_exact { case == name } else { case.contains(name) };
+        self.names.is_empty() || self.names.iter().any(matches)
     }
 }
 
-fn measure(case: &Case) {
-    let figures = timing::measure(&case.text, case.warm_up_s);
+fn main() {
+    let options = Options::read();
     println!(
-        "{:<44} {:>5.1} ns {:>5.1} ns {:>5.1} ns {:>8.0} ns {:>9.1} x",
+        "{:<60} {:>8} {:>8} {:>8} {:>11} {:>11}",
+        "case", "min", "median", "max", "acceptable", "real time"
+    );
+    for case in cases().iter().filter(|case| options.includes(&case.name)) {
+        measure(case, options.runs);
+    }
+}
+
+fn measure(case: &Case, runs: usize) {
+    let figures = timing::measure(&case.text, case.warm_up_s, runs);
+    println!(
+        "{:<60} {:>5.1} ns {:>5.1} ns {:>5.1} ns {:>8.0} ns {:>9.1} x",
         case.name, figures.min, figures.median, figures.max, case.acceptable_ns, figures.real_time
     );
 }
 
+/// Returns all cases, each of them with the random delay that senders have by default, and without.
 fn cases() -> Vec<Case> {
-    let mut cases: Vec<Case> = end_to_end_cases()
+    let queues = QUEUES.iter().flat_map(|queue| queue_cases(queue));
+    end_to_end_cases()
         .into_iter()
+        .chain(queues)
+        .chain(control_cases())
+        .chain(flow_cases())
         .flat_map(|case| [with_default_jitter(&case), case])
-        .collect();
-    cases.extend(QUEUES.iter().flat_map(|queue| queue_cases(queue)));
-    cases
+        .collect()
 }
 
 /// Returns the case with the random delay that senders have by default.
@@ -112,6 +145,55 @@ fn queue_cases(queue: &str) -> [Case; 2] {
             warm_up_s: 1.0,
             acceptable_ns: 30.0,
         },
+    ]
+}
+
+/// Returns the first case with a control that paces each packet, and with Reno to compare it with.
+fn control_cases() -> Vec<Case> {
+    let case = |control: &str, acceptable_ns| Case {
+        name: format!("{control} control, 10 flows"),
+        text: dumbbell(
+            "1 Gbit/s",
+            10,
+            control,
+            "1000 B",
+            "115.5 ms",
+            "124.5 ms",
+            "1249 packets",
+            50,
+        ),
+        warm_up_s: 20.0,
+        acceptable_ns,
+    };
+    vec![case("reno", 30.0), case("bbr1", 60.0), case("bbr3", 60.0)]
+}
+
+/// Returns dynamic flows of a hundred packets, and as many permanent flows as are in progress.
+fn flow_cases() -> [Case; 2] {
+    let case = |name: &str, flows: &str| Case {
+        name: name.into(),
+        text: format!(
+            r#"
+duration = "30 s"
+memory_limit = "16 GB"
+[links.bottleneck]
+rate = "10 Gbit/s"
+delay = "10 ms"
+queue = {{ kind = "drop_tail", limit = "20 ms" }}
+[flows.tcp]
+path = ["bottleneck"]
+congestion = {{ kind = "reno" }}
+rtt = "40 ms"
+{flows}
+{NO_JITTER}"#
+        ),
+        warm_up_s: 2.0,
+        acceptable_ns: 30.0,
+    };
+    let size = r#"source = { kind = "finite_flows", size = "146 kB", load = 0.9 }"#;
+    [
+        case("finite flows of 100 packets, 10 Gbit/s", size),
+        case("1500 permanent flows, 10 Gbit/s", "count = 1500"),
     ]
 }
 
