@@ -19,7 +19,9 @@ use tailroom_engine::units::Time;
 fn main() {
     let wanted = std::env::args().skip(1).find(|word| !word.starts_with("--"));
     let Some(wanted) = wanted else {
-        cases().iter().for_each(|case| println!("{}", case.0));
+        for case in cases() {
+            println!("{}", case.0);
+        }
         return;
     };
     let (_, text, from_s, to_s) = cases()

@@ -21,7 +21,6 @@
 // Groups in the order in which they may import one another: see import_order.txt.
 pub mod distribution;
 mod kind_or_name;
-
 pub mod parameters;
 mod prefetch;
 pub mod quantity;

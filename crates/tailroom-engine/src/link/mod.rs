@@ -57,12 +57,12 @@ impl Link {
     pub fn new(spec: &LinkSpec, info: &LinkInfo) -> Self {
         let queue = LinkQueue::new(&spec.queue, info);
         let probe = LinkProbe::new(info.groups.len(), spec);
-        let is_plain = matches!(queue, LinkQueue::Fifo { .. })
-            && spec.rate_changes.is_empty()
+        let is_steady = spec.rate_changes.is_empty()
             && spec.delay_changes.is_empty()
             && spec.loss == LossSpec::None
-            && spec.admission.is_none()
             && !probe.watches_packets();
+        let is_scheduled = matches!(queue, LinkQueue::Scheduled(_));
+        let is_plain = spec.admission.is_none() && (is_steady || is_scheduled);
         Link { queue, transmitter: Transmitter::new(spec, info.seed), is_plain, probe }
     }
 
@@ -81,8 +81,8 @@ impl Link {
         }
     }
 
-    /// Whether [`Link::pass`] may take packets: behind an admission rule, at a constant rate and
-    /// delay, without random loss, records of packets, and admission control of flows.
+    /// Whether [`Link::pass`] may take packets: without admission control of flows, and either behind
+    /// a scheduler, or at a constant rate and delay, without random loss and records of packets.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
+use crate::prefetch::prefetch_start;
 
 /// Why a queue discipline dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +151,15 @@ impl Buffer {
         (list.head != NONE).then(|| &self.nodes[list.head as usize].packet)
     }
 
+    /// Asks the memory for the first packet of `list`, which will be sent soon. In a large buffer it
+    /// has left the caches since it arrived.
+    #[inline]
+    pub fn prefetch_front(&self, list: &PacketList) {
+        if let Some(node) = self.nodes.get(list.head as usize) {
+            prefetch_start(node);
+        }
+    }
+
     /// Removes the first packet from `list`.
     #[inline]
     pub fn pop_front(&mut self, list: &mut PacketList) -> Option<PacketHandle> {
@@ -273,7 +283,7 @@ impl Buffer {
         // would wait for those stores.
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
-        node.packet = packet;
+        packet.write_to(&mut node.packet);
         (node.next, node.previous) = (NONE, previous);
         index
     }

@@ -207,10 +207,14 @@ impl<S> FlowQueues<S> {
 
     /// Records that the queue at `index` has sent `bytes` and may have dropped packets.
     #[inline]
-    pub fn on_service(&mut self, index: usize, bytes: u32) {
+    pub fn on_service(&mut self, index: usize, bytes: u32, buffer: &Buffer) {
         let queue = &mut self.queues[index];
         queue.credits -= bytes.cast_signed();
         self.backlogs[index] = queue.list.bytes();
+        let next = queue.next as usize;
+        if let Some(next) = self.queues.get(next) {
+            buffer.prefetch_front(&next.list);
+        }
     }
 
     /// Ends the turn of the queue at `index`, which becomes the last of the old queues.
@@ -276,7 +280,7 @@ mod tests {
             let index = queues.next(|()| ())?;
             let packet = buffer.pop_front(&mut queues.at(index).list)?;
             let packet = buffer.take(packet);
-            queues.on_service(index, packet.bytes());
+            queues.on_service(index, packet.bytes(), buffer);
             Some((packet.flow(), packet.packet(0).sequence, packet.bytes()))
         }
 

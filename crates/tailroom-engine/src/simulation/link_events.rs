@@ -62,7 +62,7 @@ impl Simulation {
 
     /// Takes note of the packets that a link's scheduler has dropped, and of its next service.
     #[inline]
-    fn after_scheduler(&mut self, link: usize, now: Time) {
+    pub(super) fn after_scheduler(&mut self, link: usize, now: Time) {
         let Some(queue) = self.links[link].scheduled() else { return };
         let (next, has_dropped) = (queue.next_service(), queue.has_dropped());
         self.services.set(link, next);

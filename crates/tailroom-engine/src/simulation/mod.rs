@@ -82,9 +82,9 @@ impl Simulation {
             schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| links[link].is_plain()),
+            services: Services::new(&links),
             links,
             admissions: FlowAdmissions::new(network),
-            services: Services::new(network.links.len()),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
@@ -137,10 +137,12 @@ impl Simulation {
     fn take_events(&mut self, until: Time) -> Result<(), RunError> {
         self.check_controls()?;
         loop {
+            if let Some(flow) = self.run_plain_events(until.min(self.dynamic.next_arrival())) {
+                self.check_event(flow)?;
+            }
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
             let other = service.min(self.dynamic.next_arrival());
-            self.run_plain_events(until.min(other));
             let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {

@@ -1,4 +1,4 @@
-//! The loop over plain events: arrivals of packets at links whose departures are known at once.
+//! The loop over plain events: arrivals of packets at plain links, and services of schedulers.
 //!
 //! It is the loop of [`Simulation::run_until`] without what such events never need. A flow on its fast
 //! path handles its packet here, and everything else goes on as in the general loop.
@@ -41,34 +41,60 @@ impl Simulation {
         text
     }
 
-    /// Takes the events before `until` as long as each is the arrival of a packet at a link whose
-    /// departures are known at once ([`Link::pass`](crate::link::Link::pass)).
+    /// Takes the events before `until` as long as each is the arrival of a packet at a plain link
+    /// ([`Link::pass`](crate::link::Link::pass)) or the service of a scheduler. Returns the flow of
+    /// the last event, if a run may fail there.
     ///
     /// This is the loop of [`Simulation::run_until`] without what such events never need.
-    #[inline(never)]
-    pub(super) fn run_plain_events(&mut self, until: Time) {
+    pub(super) fn run_plain_events(&mut self, until: Time) -> Option<u32> {
         let until = until.min(self.link_checkpoints.next);
         if !self.fast_paths.is_on() {
-            return;
+            None
+        } else if self.services.has_schedulers() {
+            self.take_plain_events::<true>(until)
+        } else {
+            self.take_plain_events::<false>(until)
         }
+    }
+
+    /// The loop, with or without schedulers.
+    #[inline(never)]
+    fn take_plain_events<const HAS_SCHEDULERS: bool>(&mut self, until: Time) -> Option<u32> {
         // The event with the next memory check belongs to the general loop.
         let most = EVENTS_BETWEEN_MEMORY_CHECKS - 1 - self.events % EVENTS_BETWEEN_MEMORY_CHECKS;
-        let mut taken = 0;
-        while taken < most
-            && let Some(mut event) = self.schedule.peek_in_bucket(until)
-        {
-            self.prefetch_flows();
-            let Stage::Arrival(position) = event.stage() else { break };
-            let hop = self.routes.hop(event.flow(), position);
-            let link = &mut self.links[hop.link as usize];
-            if !hop.is_plain || !link.is_open() {
-                break;
+        let (mut taken, mut to_check) = (0, None);
+        while taken < most {
+            let end = if HAS_SCHEDULERS { Time::NEVER } else { until };
+            let Some(mut event) = self.schedule.peek_in_bucket(end) else { break };
+            let (outcome, exit);
+            // At equal times a departure frees its place before an arrival takes one.
+            if HAS_SCHEDULERS && self.services.next <= event.time() {
+                if self.services.next >= until {
+                    break;
+                }
+                taken += 1;
+                let Some(step) = self.serve(self.services.first) else { continue };
+                (event, outcome, exit) = (step.packet, step.outcome, step.exit);
+            } else {
+                let Stage::Arrival(position) = event.stage() else { break };
+                let hop = self.routes.hop(event.flow(), position);
+                let link = &mut self.links[hop.link as usize];
+                let is_late = HAS_SCHEDULERS && event.time() >= until;
+                if !hop.is_plain || !link.is_open() || is_late {
+                    break;
+                }
+                taken += 1;
+                self.schedule.skip();
+                (outcome, exit) = (link.pass(&mut event, hop.class), hop.exit);
+                if HAS_SCHEDULERS && outcome == LinkOutcome::Held {
+                    self.after_scheduler(hop.link as usize, event.time());
+                    continue;
+                }
+                self.prefetch_flows();
             }
-            taken += 1;
-            self.schedule.skip();
-            let outcome = link.pass(&mut event, hop.class);
             if let LinkOutcome::Delivered(at) = outcome
-                && hop.exit == Exit::Receiver
+                && (!HAS_SCHEDULERS || at < Time::AFTER_ALL_RUNS)
+                && exit == Exit::Receiver
                 && !event.is_kept()
             {
                 let Simulation { fast_paths, flows, schedule, stores, .. } = self;
@@ -77,9 +103,23 @@ impl Simulation {
                 }
             }
             let [time, size, place] = event.words();
-            self.follow_apart(time, size, place, outcome, hop.exit);
+            self.follow_apart(time, size, place, outcome, exit);
+            if self.has_custom_controls || self.schedule.is_overfull() {
+                to_check = Some(event.flow());
+                break;
+            }
         }
         self.events += taken;
+        to_check
+    }
+
+    /// Carries out what follows from the outcome of a packet. Its event comes word by word, in
+    /// registers: a copy as a whole would wait until the words, just written, are in memory, behind
+    /// every load before.
+    #[inline(never)]
+    fn follow_apart(&mut self, time: u64, size: u64, place: u64, outcome: LinkOutcome, exit: Exit) {
+        let packet = Event::from_words([time, size, place]);
+        self.follow(Step { packet, outcome, exit, clocks_source: false });
     }
 
     /// Asks the memory for the flows of coming events, where there are too many for the caches.
@@ -95,14 +135,5 @@ impl Simulation {
         if let Some(event) = late {
             self.fast_paths.prefetch(event.flow(), &self.flows);
         }
-    }
-
-    /// Carries out what follows from the outcome of a packet. Its event comes word by word, in
-    /// registers: a copy as a whole would wait until the words, just written, are in memory, behind
-    /// every load before.
-    #[inline(never)]
-    fn follow_apart(&mut self, time: u64, size: u64, place: u64, outcome: LinkOutcome, exit: Exit) {
-        let packet = Event::from_words([time, size, place]);
-        self.follow(Step { packet, outcome, exit, clocks_source: false });
     }
 }

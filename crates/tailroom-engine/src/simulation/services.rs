@@ -1,5 +1,6 @@
 //! When the schedulers of the links send their next packets.
 
+use crate::link::Link;
 use crate::units::Time;
 
 /// The next service of each link with a scheduler.
@@ -11,12 +12,24 @@ pub(super) struct Services {
     pub(super) next: Time,
     /// The index of the link with that time.
     pub(super) first: usize,
+    has_schedulers: bool,
 }
 
 impl Services {
-    /// The services of this many links, none of which has a packet.
-    pub(super) fn new(links: usize) -> Self {
-        Services { times: vec![Time::NEVER; links], next: Time::NEVER, first: 0 }
+    /// The services of `links`, none of which has a packet.
+    pub(super) fn new(links: &[Link]) -> Self {
+        Services {
+            times: vec![Time::NEVER; links.len()],
+            next: Time::NEVER,
+            first: 0,
+            has_schedulers: links.iter().any(|link| link.scheduled().is_some()),
+        }
+    }
+
+    /// Whether any link has a scheduler.
+    #[inline]
+    pub(super) fn has_schedulers(&self) -> bool {
+        self.has_schedulers
     }
 
     /// The next service of `link` is at `time`.
