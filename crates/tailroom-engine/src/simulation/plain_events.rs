@@ -50,25 +50,25 @@ impl Simulation {
         let until = until.min(self.link_checkpoints.next);
         if !self.fast_paths.is_on() {
             None
-        } else if self.services.has_schedulers() {
+        } else if self.services.has_schedulers() || self.routes.add_waits() {
             self.take_plain_events::<true>(until)
         } else {
             self.take_plain_events::<false>(until)
         }
     }
 
-    /// The loop, with or without schedulers.
+    /// The loop, with or without what schedulers and paths of several links need.
     #[inline(never)]
-    fn take_plain_events<const HAS_SCHEDULERS: bool>(&mut self, until: Time) -> Option<u32> {
+    fn take_plain_events<const IS_GENERAL: bool>(&mut self, until: Time) -> Option<u32> {
         // The event with the next memory check belongs to the general loop.
         let most = EVENTS_BETWEEN_MEMORY_CHECKS - 1 - self.events % EVENTS_BETWEEN_MEMORY_CHECKS;
         let (mut taken, mut to_check) = (0, None);
         while taken < most {
-            let end = if HAS_SCHEDULERS { Time::NEVER } else { until };
+            let end = if IS_GENERAL { Time::NEVER } else { until };
             let Some(mut event) = self.schedule.peek_in_bucket(end) else { break };
             let (outcome, exit);
             // At equal times a departure frees its place before an arrival takes one.
-            if HAS_SCHEDULERS && self.services.next <= event.time() {
+            if IS_GENERAL && self.services.next <= event.time() {
                 if self.services.next >= until {
                     break;
                 }
@@ -79,21 +79,24 @@ impl Simulation {
                 let Stage::Arrival(position) = event.stage() else { break };
                 let hop = self.routes.hop(event.flow(), position);
                 let link = &mut self.links[hop.link as usize];
-                let is_late = HAS_SCHEDULERS && event.time() >= until;
+                let is_late = IS_GENERAL && event.time() >= until;
                 if !hop.is_plain || !link.is_open() || is_late {
                     break;
                 }
                 taken += 1;
                 self.schedule.skip();
                 (outcome, exit) = (link.pass(&mut event, hop.class), hop.exit);
-                if HAS_SCHEDULERS && outcome == LinkOutcome::Held {
+                if IS_GENERAL && outcome == LinkOutcome::Held {
                     self.after_scheduler(hop.link as usize, event.time());
                     continue;
+                }
+                if IS_GENERAL && hop.adds_wait {
+                    event = self.add_wait(event, outcome, hop);
                 }
                 self.prefetch_flows();
             }
             if let LinkOutcome::Delivered(at) = outcome
-                && (!HAS_SCHEDULERS || at < Time::AFTER_ALL_RUNS)
+                && (!IS_GENERAL || at < Time::AFTER_ALL_RUNS)
                 && exit == Exit::Receiver
                 && !event.is_kept()
             {

@@ -43,6 +43,7 @@ pub(super) struct Routes {
     starts: Vec<u32>,
     /// By flow, the index of its first hop.
     of_flows: Vec<u32>,
+    add_waits: bool,
 }
 
 impl Routes {
@@ -60,7 +61,14 @@ impl Routes {
             hop.is_plain &= is_plain(hop.link as usize);
         }
         let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
-        Routes { hops, starts, of_flows }
+        let add_waits = hops.iter().any(|hop| hop.adds_wait);
+        Routes { hops, starts, of_flows, add_waits }
+    }
+
+    /// Whether packets add up their waits at several links.
+    #[inline]
+    pub(super) fn add_waits(&self) -> bool {
+        self.add_waits
     }
 
     /// Assigns a flow to a group. A new number must be the next one.
@@ -109,7 +117,7 @@ fn route<'a>(
             _ => Exit::Link,
         },
         clocks_source: passed == 1 && group.tcp.is_none(),
-        is_plain: group.tcp.is_some() && !adds_waits,
+        is_plain: group.tcp.is_some(),
         adds_wait: adds_waits && passed <= forward,
     })
 }
