@@ -205,7 +205,8 @@ impl<S> FlowQueues<S> {
         None
     }
 
-    /// Records that the queue at `index` has sent `bytes` and may have dropped packets.
+    /// Records that the queue at `index` has sent `bytes` and may have dropped packets. Asks the memory
+    /// for the packet that the following queue sends in its turn.
     #[inline]
     pub fn on_service(&mut self, index: usize, bytes: u32, buffer: &Buffer) {
         let queue = &mut self.queues[index];

@@ -14,7 +14,7 @@ use crate::tcp::fast_path::{FastConnection, FastStep};
 use crate::tcp::sender::Sender;
 use crate::units::Time;
 
-/// Number of flows, with 1.5 kB each, above which [`FastPaths::outgrow_caches`].
+/// Number of flows from which on [`FastPaths::outgrow_caches`]: each has 1.5 kB.
 const MANY_FLOWS: usize = 500;
 
 /// The fast paths, by flow.
