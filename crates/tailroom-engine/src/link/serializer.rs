@@ -1,6 +1,8 @@
 //! Exact serialization times: the remainder of a picosecond is carried from packet to packet, so
 //! that a million packets take exactly the time of their bits.
 
+use std::num::NonZeroU32;
+
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// A change of rate: from `at` on, the link sends at `rate`; at 0 bit/s it sends nothing.
@@ -23,7 +25,8 @@ pub struct Serializer {
 #[derive(Clone, Copy, Debug)]
 pub struct FixedRate {
     rate: u64,
-    last_bytes: u32,
+    /// The size of the last packet, never zero, so that an `Option` of the whole takes no more memory.
+    last_bytes: NonZeroU32,
     whole: u64,
     remainder: u64,
     carry: u64,
@@ -123,10 +126,14 @@ impl Serializer {
     }
 }
 
+/// The size of the last packet before the first: larger than any.
+const NO_PACKET: NonZeroU32 = NonZeroU32::MAX;
+
 impl FixedRate {
     /// The serializer of a link that is idle.
     pub fn new(rate: Rate) -> Self {
-        FixedRate { rate: rate.bits_per_second(), last_bytes: 0, whole: 0, remainder: 0, carry: 0 }
+        let rate = rate.bits_per_second();
+        FixedRate { rate, last_bytes: NO_PACKET, whole: 0, remainder: 0, carry: 0 }
     }
 
     /// When the transmission of `bytes` that begins at `start`, before [`Time::AFTER_ALL_RUNS`],
@@ -157,7 +164,7 @@ impl FixedRate {
     /// Caches the quotient, so that a run of packets of one size needs one division.
     #[inline]
     fn prepare(&mut self, bytes: u32) {
-        if bytes != self.last_bytes {
+        if bytes != self.last_bytes.get() {
             self.divide(bytes);
         }
     }
@@ -167,7 +174,7 @@ impl FixedRate {
         let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND; // below 2^63 for 65,535 bytes
         self.whole = work / self.rate;
         self.remainder = work % self.rate;
-        self.last_bytes = bytes;
+        self.last_bytes = NonZeroU32::new(bytes).unwrap_or(NO_PACKET);
     }
 }
 

@@ -34,17 +34,23 @@ pub struct SharedPath {
 /// on the way back.
 #[derive(Clone, Debug)]
 pub struct PrivatePath {
-    send_jitter: SendJitter,
-    access: Option<FixedRate>,
-    access_free_at: Time,
-    to_first_link: Time,
+    round_trip: PrivateRoundTrip,
+    /// From the last link of the reverse path to the sender; `None` for a private ACK path.
+    to_sender: Option<Time>,
+}
+
+/// The private path of a flow whose ACKs cross no shared link, which is all that its fast path needs.
+#[derive(Clone, Debug)]
+pub struct PrivateRoundTrip {
     to_receiver: Time,
     /// From the receiver to the sender, or to the first link of the reverse path.
     from_receiver: Time,
-    /// From the last link of the reverse path to the sender; zero for a private ACK path.
-    to_sender: Time,
-    has_reverse_path: bool,
+    /// Interval at whose multiples ACKs reach the sender; zero for any time.
     aggregation: Time,
+    to_first_link: Time,
+    send_jitter: SendJitter,
+    access: Option<FixedRate>,
+    access_free_at: Time,
 }
 
 impl PrivatePath {
@@ -56,37 +62,107 @@ impl PrivatePath {
         let side = path.sender_side.unwrap_or(SenderSide::HALF);
         let PrivateDelays { to_first_link, to_receiver, from_receiver, to_sender } =
             PrivateDelays::new(private, side);
-        let (from_receiver, to_sender) = if has_reverse_path {
-            (from_receiver, to_sender)
+        let from_receiver = if has_reverse_path {
+            from_receiver
         } else {
-            (from_receiver.saturating_add(backward).saturating_add(to_sender), Time::ZERO)
+            from_receiver.saturating_add(backward).saturating_add(to_sender)
         };
         PrivatePath {
-            send_jitter: SendJitter::none(),
-            access: access_rate.map(FixedRate::new),
-            access_free_at: Time::ZERO,
-            to_first_link,
-            to_receiver,
-            from_receiver,
-            to_sender,
-            has_reverse_path,
-            aggregation: path.ack_aggregation.unwrap_or(Time::ZERO),
+            round_trip: PrivateRoundTrip {
+                to_receiver,
+                from_receiver,
+                aggregation: path.ack_aggregation.unwrap_or(Time::ZERO),
+                to_first_link,
+                send_jitter: SendJitter::none(),
+                access: access_rate.map(FixedRate::new),
+                access_free_at: Time::ZERO,
+            },
+            to_sender: has_reverse_path.then_some(to_sender),
         }
     }
 
     /// Adds random processing times of up to `longest` before packets leave their sender.
     #[must_use]
-    pub fn with_send_jitter(self, longest: Option<Time>, seed: u64) -> Self {
-        PrivatePath { send_jitter: SendJitter::new(longest, seed), ..self }
+    pub fn with_send_jitter(mut self, longest: Option<Time>, seed: u64) -> Self {
+        self.round_trip.send_jitter = SendJitter::new(longest, seed);
+        self
+    }
+
+    /// The path without a reverse path; `None` if ACKs cross shared links.
+    #[inline]
+    pub fn round_trip(&self) -> Option<&PrivateRoundTrip> {
+        if self.has_reverse_path() { None } else { Some(&self.round_trip) }
+    }
+
+    /// Takes over the state of `round_trip`, by which more packets have left.
+    #[inline]
+    pub fn resume(&mut self, round_trip: PrivateRoundTrip) {
+        self.round_trip = round_trip;
     }
 
     /// When a packet that the sender sends at `sent` reaches its access link.
     #[inline]
     pub fn leave_sender(&mut self, sent: Time) -> Time {
-        self.send_jitter.delay(sent)
+        self.round_trip.leave_sender(sent)
     }
 
     /// When a packet that reaches the access link at `time` reaches the first shared link.
+    #[inline]
+    pub fn enter(&mut self, time: Time, bytes: u32) -> Time {
+        self.round_trip.enter(time, bytes)
+    }
+
+    /// When a packet that leaves the last shared link at `time` reaches the receiver.
+    #[inline]
+    pub fn reach_receiver(&self, time: Time) -> Time {
+        self.round_trip.reach_receiver(time)
+    }
+
+    /// When an ACK that leaves the receiver at `time` reaches the sender (or, on a reverse path,
+    /// its first link).
+    #[inline]
+    pub fn leave_receiver(&self, time: Time) -> Time {
+        if self.has_reverse_path() {
+            time.saturating_add(self.round_trip.from_receiver)
+        } else {
+            self.round_trip.return_from_receiver(time)
+        }
+    }
+
+    /// When an ACK that leaves the reverse path's last link at `time` reaches the sender.
+    pub fn reach_sender(&self, time: Time) -> Time {
+        let to_sender = self.to_sender.unwrap_or(Time::ZERO);
+        self.round_trip.aggregate(time.saturating_add(to_sender))
+    }
+
+    /// Propagation from the access link to the first shared link.
+    #[inline]
+    pub fn to_first_link(&self) -> Time {
+        self.round_trip.to_first_link
+    }
+
+    /// Whether ACKs cross shared links.
+    #[inline]
+    pub fn has_reverse_path(&self) -> bool {
+        self.to_sender.is_some()
+    }
+
+    /// The shortest time from leaving the last forward link to a reaction at the first.
+    pub fn shortest_reaction(&self) -> Time {
+        let PrivateRoundTrip { to_receiver, from_receiver, to_first_link, .. } = self.round_trip;
+        let there = to_receiver.saturating_add(to_first_link);
+        there.saturating_add(from_receiver).saturating_add(self.to_sender.unwrap_or(Time::ZERO))
+    }
+}
+
+impl PrivateRoundTrip {
+    /// As [`PrivatePath::leave_sender`].
+    #[inline]
+    pub fn leave_sender(&mut self, sent: Time) -> Time {
+        self.send_jitter.delay(sent)
+    }
+
+    /// As [`PrivatePath::enter`].
     #[inline]
     pub fn enter(&mut self, time: Time, bytes: u32) -> Time {
         let departure = match &mut self.access {
@@ -104,23 +180,22 @@ impl PrivatePath {
         departure.saturating_add(self.to_first_link)
     }
 
-    /// When a packet that leaves the last shared link at `time` reaches the receiver.
+    /// As [`PrivatePath::reach_receiver`].
     #[inline]
     pub fn reach_receiver(&self, time: Time) -> Time {
         time + self.to_receiver
     }
 
-    /// When an ACK that leaves the receiver at `time` reaches the sender (or, on a reverse path,
-    /// its first link).
+    /// When an ACK that leaves the receiver at `time` reaches the sender.
     #[inline]
-    pub fn leave_receiver(&self, time: Time) -> Time {
-        let arrival = time.saturating_add(self.from_receiver);
-        if self.has_reverse_path { arrival } else { self.aggregate(arrival) }
+    pub fn return_from_receiver(&self, time: Time) -> Time {
+        self.aggregate(time.saturating_add(self.from_receiver))
     }
 
-    /// When an ACK that leaves the reverse path's last link at `time` reaches the sender.
-    pub fn reach_sender(&self, time: Time) -> Time {
-        self.aggregate(time.saturating_add(self.to_sender))
+    /// As [`PrivatePath::to_first_link`].
+    #[inline]
+    pub fn to_first_link(&self) -> Time {
+        self.to_first_link
     }
 
     /// The next multiple of the aggregation interval.
@@ -131,24 +206,6 @@ impl PrivatePath {
             return time;
         }
         Time::from_picoseconds(time.picoseconds().div_ceil(interval).saturating_mul(interval))
-    }
-
-    /// Propagation from the access link to the first shared link.
-    #[inline]
-    pub fn to_first_link(&self) -> Time {
-        self.to_first_link
-    }
-
-    /// Whether ACKs cross shared links.
-    #[inline]
-    pub fn has_reverse_path(&self) -> bool {
-        self.has_reverse_path
-    }
-
-    /// The shortest time from leaving the last forward link to a reaction at the first.
-    pub fn shortest_reaction(&self) -> Time {
-        let there = self.to_receiver.saturating_add(self.to_first_link);
-        there.saturating_add(self.from_receiver).saturating_add(self.to_sender)
     }
 }
 

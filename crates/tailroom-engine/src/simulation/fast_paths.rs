@@ -34,6 +34,9 @@ struct FastFlow {
     wake_at: Time,
 }
 
+// Five cache lines: with 100,000 flows, each further one costs a few ns per packet.
+const _: () = assert!(size_of::<FastFlow>() <= 320);
+
 impl FastPaths {
     /// Places for `flows` flows, none of which is on its fast path.
     pub(super) fn new(flows: usize) -> Self {

@@ -9,9 +9,9 @@
 
 use super::Connection;
 use super::receiver::InOrder;
-use super::sender::{FastSender, Sender};
+use super::sender::{FastSender, PlainAck, Sender};
 use crate::packet::in_network::Event;
-use crate::private_path::{NetworkSink, PrivatePath};
+use crate::private_path::{NetworkSink, PrivateRoundTrip};
 use crate::units::Time;
 
 /// What has become of a packet on the fast path.
@@ -32,8 +32,8 @@ pub enum FastStep {
 #[repr(C)] // in the order of use
 pub struct FastConnection {
     in_order: InOrder,
+    private_path: PrivateRoundTrip,
     sender: FastSender,
-    private_path: PrivatePath,
 }
 
 impl Connection {
@@ -41,24 +41,23 @@ impl Connection {
     /// shared link on the way back, no packet missing at the receiver, no mark to echo.
     pub fn fast_path(&self, now: Time) -> Option<FastConnection> {
         let Connection { sender, receiver, private_path } = self;
-        if private_path.has_reverse_path() {
-            return None;
-        }
         let in_order = receiver.complete_reception()?;
+        let private_path = private_path.round_trip()?;
         let fast_sender = sender.fast_path(now, receiver.marked_packets())?;
+        debug_assert_eq!(in_order.acknowledged(), sender.delivered(), "ACKs arrive at once");
         Some(FastConnection {
             in_order: in_order.clone(),
-            sender: fast_sender,
             private_path: private_path.clone(),
+            sender: fast_sender,
         })
     }
 
     /// Takes the state back. Returns the number of packets that have arrived on the fast path.
     pub fn leave_fast_path(&mut self, fast: &FastConnection) -> u64 {
         let received = fast.in_order.next() - self.receiver.next();
+        self.sender.leave_fast_path(&fast.sender, fast.in_order.acknowledged());
         self.receiver.resume(fast.in_order.clone());
-        self.sender.leave_fast_path(&fast.sender);
-        self.private_path = fast.private_path.clone();
+        self.private_path.resume(fast.private_path.clone());
         received
     }
 }
@@ -80,18 +79,19 @@ impl FastConnection {
         sink: &mut impl NetworkSink,
         sender_of_flow: impl FnOnce() -> &'a mut Sender,
     ) -> FastStep {
-        let FastConnection { in_order, sender, private_path } = self;
+        let FastConnection { in_order, private_path, sender } = self;
         let arrival = private_path.reach_receiver(time);
-        let now = private_path.leave_receiver(arrival);
-        let cumulative = in_order.next() + 1;
+        let now = private_path.return_from_receiver(arrival);
+        let (una, cumulative) = (in_order.acknowledged(), in_order.next() + 1);
         let is_expected = event.is_new_packet(in_order.next(), sender.ecn());
         if !is_expected || in_order.deadline() < arrival || !sender.awaits(now, cumulative) {
             return FastStep::NotPredicted;
         }
         if in_order.on_next(arrival, sent, false, false) {
             let echo = in_order.acknowledge();
-            sender.on_ack(now, cumulative, echo, sender_of_flow);
-            while sender.has_room() {
+            let ack = PlainAck { now, cumulative, acked: cumulative - una, echo };
+            sender.on_ack(ack, sender_of_flow);
+            while sender.has_room(cumulative) {
                 let Some(packet) = sender.send(now) else { return FastStep::More(now) };
                 let left = private_path.leave_sender(now);
                 sink.packet(private_path.enter(left, packet.bytes), &packet);
@@ -103,10 +103,13 @@ impl FastConnection {
     /// As [`Connection::next_wake`].
     #[inline]
     fn next_wake(&self) -> Time {
-        let FastConnection { in_order, sender, private_path } = self;
+        let FastConnection { in_order, private_path, sender } = self;
         let deadline = in_order.deadline();
-        let ack =
-            if deadline == Time::NEVER { deadline } else { private_path.leave_receiver(deadline) };
+        let ack = if deadline == Time::NEVER {
+            deadline
+        } else {
+            private_path.return_from_receiver(deadline)
+        };
         ack.min(sender.deadline()).saturating_add(private_path.to_first_link())
     }
 }

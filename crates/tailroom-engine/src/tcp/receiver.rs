@@ -66,11 +66,12 @@ fn linux_delayed_ack() -> PositiveDuration {
 pub struct InOrder {
     next: u64,
     ack_deadline: Time,
-    delayed: Option<(u32, Time)>,
-    /// Number of packets in the connection; [`u64::MAX`] if unbounded.
-    packets: u64,
     echo: Time,
-    unacknowledged: u32,
+    /// Longest delay of an ACK.
+    timeout: Time,
+    /// Packets per ACK; 1 if none is delayed.
+    packets_per_ack: u32,
+    unacknowledged: u16,
     echoes_retransmission: bool,
 }
 
@@ -92,6 +93,12 @@ impl InOrder {
         self.unacknowledged > 0 && self.echoes_retransmission
     }
 
+    /// All packets below this number have been acknowledged.
+    #[inline]
+    pub fn acknowledged(&self) -> u64 {
+        self.next - u64::from(self.unacknowledged)
+    }
+
     /// Takes in the next packet, which was sent at `sent`; returns whether it is acknowledged at
     /// once, as it must be if `is_urgent`.
     #[expect(clippy::inline_always, reason = "two callers a packet")]
@@ -105,17 +112,15 @@ impl InOrder {
     ) -> bool {
         self.next += 1;
         self.note_echo(sent, is_retransmission);
-        if let Some((packets, timeout)) = self.delayed {
-            self.unacknowledged += 1;
-            let is_last = self.next == self.packets;
-            if self.unacknowledged < packets && !is_urgent && !is_last {
-                if self.unacknowledged == 1 {
-                    self.ack_deadline = now.saturating_add(timeout);
-                }
-                return false;
-            }
+        let covered = u32::from(self.unacknowledged) + 1;
+        if covered >= self.packets_per_ack || is_urgent {
+            return true;
         }
-        true
+        if covered == 1 {
+            self.ack_deadline = now.saturating_add(self.timeout);
+        }
+        self.unacknowledged = covered as u16; // an ACK covers at most 65,536 packets
+        false
     }
 
     /// RFC 7323 sec. 4.3: a delayed ACK echoes the timestamp of the first packet that it covers,
@@ -156,6 +161,8 @@ pub struct Receiver {
     /// The most recently reported ranges, the latest first (RFC 2018 sec. 4).
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
+    /// Number of packets in the connection; [`u64::MAX`] if unbounded.
+    packets: u64,
     /// Placed away from `echo`: if the two were adjacent, an ACK would copy both with one wide
     /// load, which would stall on the preceding store to `echo`.
     marked_packets: u64,
@@ -166,13 +173,14 @@ impl Receiver {
     /// packet, which carries the FIN, is acknowledged at once, and with accurate feedback so is a
     /// packet whose marking differs from the packet before.
     pub fn new(delayed: DelayedAck, has_accurate_feedback: bool, packets: u64) -> Self {
+        let (packets_per_ack, timeout) = delayed.rule().unwrap_or((1, Time::ZERO));
         Receiver {
             in_order: InOrder {
                 next: 0,
                 ack_deadline: Time::NEVER,
-                delayed: delayed.rule(),
-                packets,
                 echo: Time::ZERO,
+                timeout,
+                packets_per_ack,
                 unacknowledged: 0,
                 echoes_retransmission: false,
             },
@@ -185,6 +193,7 @@ impl Receiver {
             ranges: VecDeque::new(),
             recent: [Range::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
+            packets,
         }
     }
 
@@ -234,7 +243,8 @@ impl Receiver {
         }
         if packet.sequence == self.in_order.next && self.ranges.is_empty() {
             let Packet { sent, is_retransmission, .. } = packet;
-            let is_acked = self.in_order.on_next(now, sent, is_retransmission, self.acks_at_once);
+            let is_urgent = self.acks_at_once || packet.sequence + 1 == self.packets;
+            let is_acked = self.in_order.on_next(now, sent, is_retransmission, is_urgent);
             return is_acked.then(|| self.acknowledge());
         }
         self.on_gap(packet.sequence);

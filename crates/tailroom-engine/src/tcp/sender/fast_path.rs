@@ -1,6 +1,6 @@
 //! The fast path of a sender: every ACK acknowledges new data, and nothing is lost, marked or due.
 
-use super::rtt::RttEstimator;
+use super::rtt::SmoothedRtt;
 use super::{CongestionControl, Phase, Sender};
 use crate::congestion::growth::GrowthCell;
 use crate::congestion::{AnyWindowLaw, WindowLaw};
@@ -13,25 +13,36 @@ use crate::units::{Time, float};
 #[derive(Clone, Debug)]
 #[repr(C)] // in the order of use
 pub(in crate::tcp) struct FastSender {
-    una: u64,
-    next: u64,
-    cwnd: f64,
-    max_window: f64,
     rto_deadline: Time,
-    /// The time at which the application stops to offer data.
-    stop: Time,
-    /// Before an ACK at or after this time is taken in, the flow records its state.
-    checkpoint: Time,
-    /// The number of the last packet, which may be short, and ends the fast path.
-    last_packet: u64,
-    packet_bytes: u32,
-    ecn: Ecn,
+    next: u64,
+    /// An ACK from this time on finds a checkpoint passed, or the end of the application.
+    pause: Time,
+    cwnd: f64,
     growth: GrowthCell,
+    rtt: SmoothedRtt,
     area: WindowArea,
-    rtt_sum: u128,
+    max_window: f64,
+    /// Of the samples since the last checkpoint, or since the beginning of the fast path.
+    rtt_sum: u64,
     rtt_count: u64,
     last_sent: Time,
-    rtt: RttEstimator,
+    /// Packets from this number on are sent on the general path: the last one may be short.
+    end: u64,
+    packet_bytes: u16,
+    ecn: Ecn,
+}
+
+/// An ACK of new data that reports nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct PlainAck {
+    /// When it reaches the sender.
+    pub(in crate::tcp) now: Time,
+    /// All packets below are acknowledged.
+    pub(in crate::tcp) cumulative: u64,
+    /// Number of packets that it acknowledges newly.
+    pub(in crate::tcp) acked: u64,
+    /// When the packet was sent whose timestamp it echoes.
+    pub(in crate::tcp) echo: Time,
 }
 
 impl Sender {
@@ -40,33 +51,31 @@ impl Sender {
     /// `marked_packets`), there are more data, and the window alone decides when they leave.
     pub(in crate::tcp) fn fast_path(&self, now: Time, marked_packets: u64) -> Option<FastSender> {
         let ecn = self.ecn.settled_codepoint(marked_packets)?;
-        let stop = self.send_queue.stop.min(Time::AFTER_ALL_RUNS);
+        let packet_bytes = u16::try_from(self.send_queue.packet_bytes).ok()?;
         let is_predictable = self.phase == Phase::Open
             && self.scoreboard.is_clear()
             && self.duplicates == 0
             && self.is_window_limited
             && self.next > self.una
             && self.next < self.send_queue.packets
-            && now < stop
+            && now < self.send_queue.stop
             && self.release_at == Time::NEVER
             && self.is_clocked_by_acks();
         is_predictable.then(|| FastSender {
-            una: self.una,
-            next: self.next,
-            cwnd: self.cwnd,
-            max_window: self.max_window,
             rto_deadline: self.rto_deadline,
-            stop,
-            checkpoint: self.probe.next_checkpoint(),
-            last_packet: self.send_queue.packets - 1,
-            packet_bytes: self.send_queue.packet_bytes,
-            ecn,
+            next: self.next,
+            pause: self.probe.next_checkpoint().min(self.send_queue.stop),
+            cwnd: self.cwnd,
             growth: self.growth(),
+            rtt: self.rtt.smoothed().clone(),
             area: self.probe.window_area,
+            max_window: self.max_window,
             rtt_sum: 0,
             rtt_count: 0,
             last_sent: self.last_sent,
-            rtt: self.rtt.clone(),
+            end: self.send_queue.packets - 1,
+            packet_bytes,
+            ecn,
         })
     }
 
@@ -95,26 +104,29 @@ impl Sender {
         }
     }
 
-    /// Takes the state back, and counts what has happened on the fast path.
-    pub(in crate::tcp) fn leave_fast_path(&mut self, fast: &FastSender) {
+    /// Takes the state back, of a connection that has acknowledged all packets below `una`, and counts
+    /// what has happened on the fast path.
+    pub(in crate::tcp) fn leave_fast_path(&mut self, fast: &FastSender, una: u64) {
         let sent = fast.next - self.next;
         self.probe.counters.sent += sent;
         self.probe.counters.sent_bytes += sent * u64::from(fast.packet_bytes);
-        self.probe.counters.rtt_sum += fast.rtt_sum;
+        self.probe.counters.rtt_sum += u128::from(fast.rtt_sum);
         self.probe.counters.rtt_count += fast.rtt_count;
         self.probe.window_area = fast.area;
         self.last_sent = fast.last_sent;
-        self.show(fast);
         self.rto_deadline = fast.rto_deadline;
+        self.show(fast, una);
     }
 
     /// Takes over what a window law may look at.
-    fn show(&mut self, fast: &FastSender) {
-        self.una = fast.una;
+    fn show(&mut self, fast: &FastSender, una: u64) {
+        if una > self.una {
+            self.rtt.resume(fast.rtt.clone());
+        }
+        self.una = una;
         self.next = fast.next;
         self.cwnd = fast.cwnd;
-        self.scoreboard.advance_clear(fast.una);
-        self.rtt = fast.rtt.clone();
+        self.scoreboard.advance_clear(una);
     }
 }
 
@@ -131,14 +143,14 @@ impl FastSender {
         self.rto_deadline
     }
 
-    /// Whether nothing is due before an ACK at `now` of the packets below `cumulative`, and packets
+    /// Whether no timer is due before an ACK at `now` of the packets below `cumulative`, and packets
     /// stay in flight.
     #[inline]
     pub(in crate::tcp) fn awaits(&self, now: Time, cumulative: u64) -> bool {
-        now <= self.rto_deadline && now < self.stop && cumulative < self.next
+        now <= self.rto_deadline && cumulative < self.next
     }
 
-    /// Takes in the ACK that [`FastSender::awaits`] has looked at. It echoes the time `echo`.
+    /// Takes in the ACK that [`FastSender::awaits`] has looked at.
     #[expect(
         clippy::inline_always,
         reason = "two callers, of which one handles nearly all packets"
@@ -146,26 +158,31 @@ impl FastSender {
     #[inline(always)]
     pub(in crate::tcp) fn on_ack<'a>(
         &mut self,
-        now: Time,
-        cumulative: u64,
-        echo: Time,
+        ack: PlainAck,
         sender: impl FnOnce() -> &'a mut Sender,
     ) {
-        if now < self.checkpoint {
-            self.take_in(now, cumulative, echo, sender);
+        if ack.now < self.pause {
+            self.take_in(ack, sender);
         } else {
-            self.record(now, cumulative, echo, sender());
+            self.take_in_after_pause(ack, sender());
         }
     }
 
-    /// Records the state at the checkpoints up to `now`, and takes in the ACK.
+    /// Records the state at the checkpoints up to now, and takes in the ACK.
     #[inline(never)]
-    fn record(&mut self, now: Time, cumulative: u64, echo: Time, sender: &mut Sender) {
-        sender.leave_fast_path(self);
+    fn take_in_after_pause(&mut self, ack: PlainAck, sender: &mut Sender) {
+        let PlainAck { now, cumulative, acked, .. } = ack;
+        sender.leave_fast_path(self, cumulative - acked);
         (self.rtt_sum, self.rtt_count) = (0, 0); // they are in the sender's counters now
         sender.record_until(now);
-        self.checkpoint = sender.probe.next_checkpoint();
-        self.take_in(now, cumulative, echo, || sender);
+        self.pause = sender.probe.next_checkpoint();
+        let stop = sender.send_queue.stop;
+        if now < stop {
+            self.pause = self.pause.min(stop);
+        } else {
+            self.end = 0; // the general path finds that there are no more data
+        }
+        self.take_in(ack, || sender);
     }
 
     #[expect(
@@ -173,33 +190,35 @@ impl FastSender {
         reason = "two callers, of which one handles nearly all packets"
     )]
     #[inline(always)]
-    fn take_in<'a>(
-        &mut self,
-        now: Time,
-        cumulative: u64,
-        echo: Time,
-        sender: impl FnOnce() -> &'a mut Sender,
-    ) {
-        let acked = cumulative - self.una;
-        let sample = now.since(echo);
+    fn take_in<'a>(&mut self, ack: PlainAck, sender: impl FnOnce() -> &'a mut Sender) {
+        let sample = ack.now.since(ack.echo);
         self.rtt.on_sample(sample);
-        self.rtt_sum += u128::from(sample.picoseconds());
-        self.rtt_count += 1;
-        self.una = cumulative;
-        self.area.on_window(now, self.cwnd);
+        self.count(sample);
+        self.area.on_window(ack.now, self.cwnd);
         if self.growth.contains(self.cwnd) {
-            self.cwnd = self.growth.grow(self.cwnd, acked).min(self.max_window);
+            self.cwnd = self.growth.grow(self.cwnd, ack.acked).min(self.max_window);
         } else {
-            self.ask(now, acked, sample, sender());
+            self.ask(ack, sample, sender());
         }
-        self.rto_deadline = now.saturating_add(self.rtt.rto());
+        self.rto_deadline = ack.now.saturating_add(self.rtt.rto());
+    }
+
+    /// Counts an RTT sample, which is below 2^62 ps.
+    #[inline]
+    fn count(&mut self, sample: Time) {
+        self.rtt_sum += sample.picoseconds();
+        self.rtt_count += 1;
+        if self.rtt_sum >= 1 << 63 {
+            self.pause = Time::ZERO; // the next ACK hands the sum over before it can overflow
+        }
     }
 
     /// Lets the sender's law grow the window.
     #[inline(never)]
-    fn ask(&mut self, now: Time, acked: u64, sample: Time, sender: &mut Sender) {
-        let sent_before = std::mem::replace(&mut sender.next, self.next);
-        sender.show(self);
+    fn ask(&mut self, ack: PlainAck, sample: Time, sender: &mut Sender) {
+        let PlainAck { now, cumulative, acked, .. } = ack;
+        let sent_before = sender.next;
+        sender.show(self, cumulative);
         sender.show_to_control(now, acked, Some(sample));
         sender.grow_window(now, acked, Some(sample));
         self.cwnd = sender.cwnd;
@@ -207,22 +226,22 @@ impl FastSender {
         sender.next = sent_before; // packets sent since then are not counted yet
     }
 
-    /// Whether the window has room for one more packet.
+    /// Whether the window has room for one more packet, if those below `una` are acknowledged.
     #[inline]
-    pub(in crate::tcp) fn has_room(&self) -> bool {
-        float(self.next - self.una + 1) <= self.cwnd
+    pub(in crate::tcp) fn has_room(&self, una: u64) -> bool {
+        float(self.next - una + 1) <= self.cwnd
     }
 
     /// The packet that leaves at `now`; `None` at the end of the data, which the sender handles.
     #[inline]
     pub(in crate::tcp) fn send(&mut self, now: Time) -> Option<Packet> {
-        if self.next >= self.last_packet {
+        if self.next >= self.end {
             return None;
         }
         let sequence = self.next;
         self.next += 1;
         self.last_sent = now;
-        let Self { packet_bytes: bytes, ecn, .. } = *self;
+        let (bytes, ecn) = (u32::from(self.packet_bytes), self.ecn);
         Some(Packet { sequence, bytes, sent: now, is_retransmission: false, ecn, is_cwr: false })
     }
 }

@@ -31,7 +31,7 @@ use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use ecn::EcnState;
-pub(super) use fast_path::FastSender;
+pub(super) use fast_path::{FastSender, PlainAck};
 use pacer::Pacer;
 use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};

@@ -27,31 +27,94 @@ pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
 /// Estimates the smoothed RTT and its variation, and computes the timeout from them.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
+    smoothed: SmoothedRtt,
+    /// How often the timeout has doubled since the last sample.
+    backoff: u32,
+}
+
+/// The smoothed RTT: what changes with every sample.
+#[derive(Clone, Debug)]
+pub struct SmoothedRtt {
     srtt: u64,
     min: Time,
     variation: u64,
     min_rto: Time,
-    granularity: u64,
-    /// The timeout, including the backoff.
-    rto: Time,
-    backoff: u32,
+    granularity: Time,
 }
 
 impl RttEstimator {
     /// Creates an estimator without samples.
     pub fn new(min_rto: Time, granularity: Time) -> Self {
-        RttEstimator {
-            srtt: 0,
-            min: Time::NEVER,
-            variation: 0,
-            min_rto,
-            granularity: granularity.picoseconds(),
-            rto: INITIAL_RTO.max(min_rto),
-            backoff: 0,
-        }
+        let smoothed =
+            SmoothedRtt { srtt: 0, min: Time::NEVER, variation: 0, min_rto, granularity };
+        RttEstimator { smoothed, backoff: 0 }
     }
 
     /// Adds a sample and ends the backoff.
+    #[inline]
+    pub fn on_sample(&mut self, sample: Time) {
+        self.smoothed.on_sample(sample);
+        self.backoff = 0;
+    }
+
+    /// What changes with every sample.
+    pub fn smoothed(&self) -> &SmoothedRtt {
+        &self.smoothed
+    }
+
+    /// Takes `smoothed` over, to which samples have been added.
+    pub fn resume(&mut self, smoothed: SmoothedRtt) {
+        self.smoothed = smoothed;
+        self.backoff = 0;
+    }
+
+    /// Smoothed RTT; zero before the first sample.
+    #[inline]
+    pub fn srtt(&self) -> Time {
+        Time::from_picoseconds(self.smoothed.srtt)
+    }
+
+    /// Smallest sample; [`Time::NEVER`] before the first sample.
+    #[inline]
+    pub fn min(&self) -> Time {
+        self.smoothed.min
+    }
+
+    /// The timeout, including the backoff.
+    #[inline]
+    pub fn rto(&self) -> Time {
+        if self.backoff == 0 && self.smoothed.min != Time::NEVER {
+            self.smoothed.rto()
+        } else {
+            self.rare_rto()
+        }
+    }
+
+    /// The timeout before the first sample, or with a backoff.
+    #[cold]
+    fn rare_rto(&self) -> Time {
+        let has_sample = self.smoothed.min != Time::NEVER;
+        let rto =
+            if has_sample { self.smoothed.rto() } else { INITIAL_RTO.max(self.smoothed.min_rto) };
+        if self.backoff == 0 {
+            return rto;
+        }
+        Time::from_picoseconds(rto.picoseconds().saturating_mul(1 << self.backoff)).min(MAX_RTO)
+    }
+
+    /// Doubles the timeout (RFC 6298 sec. 5.5).
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
+    }
+
+    /// Whether the timer has expired since the last sample.
+    pub fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+}
+
+impl SmoothedRtt {
+    /// Adds a sample.
     #[expect(clippy::inline_always, reason = "two callers a packet")]
     #[inline(always)]
     pub fn on_sample(&mut self, sample: Time) {
@@ -66,40 +129,13 @@ impl RttEstimator {
             self.variation = self.variation - self.variation / 4 + error / 4;
             self.srtt = self.srtt - self.srtt / 8 + sample / 8;
         }
-        let rto = Time::from_picoseconds(self.srtt + (4 * self.variation).max(self.granularity));
-        self.rto = rto.max(self.min_rto).min(MAX_RTO);
-        self.backoff = 0;
     }
 
-    /// Smoothed RTT; zero before the first sample.
-    #[inline]
-    pub fn srtt(&self) -> Time {
-        Time::from_picoseconds(self.srtt)
-    }
-
-    /// Smallest sample; [`Time::NEVER`] before the first sample.
-    #[inline]
-    pub fn min(&self) -> Time {
-        self.min
-    }
-
-    /// The timeout, including the backoff.
+    /// The timeout after a sample.
     #[inline]
     pub fn rto(&self) -> Time {
-        self.rto
-    }
-
-    /// Doubles the timeout (RFC 6298 sec. 5.5).
-    pub fn back_off(&mut self) {
-        if self.backoff < MAX_BACKOFF {
-            self.backoff += 1;
-            self.rto = self.rto.saturating_add(self.rto).min(MAX_RTO);
-        }
-    }
-
-    /// Whether the timer has expired since the last sample.
-    pub fn is_backed_off(&self) -> bool {
-        self.backoff > 0
+        let margin = (4 * self.variation).max(self.granularity.picoseconds());
+        Time::from_picoseconds(self.srtt + margin).max(self.min_rto).min(MAX_RTO)
     }
 }
 
