@@ -94,10 +94,12 @@ impl FastPaths {
     /// Gives the ends of a flow their state back.
     #[inline]
     pub(super) fn leave(&mut self, number: u32, flow: &mut Flow) {
-        if let Some(fast) = self.flows[number as usize].connection.take()
-            && let Endpoints::Tcp(connection) = &mut flow.endpoints
-        {
-            flow.account.received += connection.leave_fast_path(&fast);
+        let place = &mut self.flows[number as usize].connection;
+        if let Some(fast) = place {
+            if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+                flow.account.received += connection.leave_fast_path(fast);
+            }
+            *place = None;
         }
     }
 

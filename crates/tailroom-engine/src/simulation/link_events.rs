@@ -87,18 +87,7 @@ impl Simulation {
     #[inline]
     pub(super) fn follow(&mut self, step: Step) {
         let Step { packet: event, outcome, exit, clocks_source } = step;
-        let Simulation {
-            flows,
-            schedule,
-            stores,
-            dynamic,
-            link_checkpoints,
-            routes,
-            groups,
-            fast_paths,
-            ..
-        } = self;
-        let measure_from = link_checkpoints.checkpoints.measure_from;
+        let Simulation { flows, schedule, stores, link_checkpoints, fast_paths, .. } = self;
         let index = event.flow();
         let mut may_be_done = match outcome {
             // The link stands still for good, or the run is over by then: the packet stays there.
@@ -111,27 +100,7 @@ impl Simulation {
                 if fast_paths.deliver((at, event, sent), flows, schedule, stores) {
                     return;
                 }
-                let flow = &mut flows[index as usize];
-                fast_paths.leave(index, flow);
-                flow.account.received += 1;
-                if event.ecn() == Ecn::Ce {
-                    flow.account.marked_measured += u64::from(sent >= measure_from);
-                }
-                let (endpoints, mut injector) =
-                    flow.endpoints_and_injector(index, schedule, stores);
-                match endpoints {
-                    Endpoints::Tcp(connection) => {
-                        let packet = event.packet(connection.receiver.next());
-                        connection.deliver(at, Packet { sent, ..packet }, &mut injector);
-                    }
-                    Endpoints::Unresponsive(source) => {
-                        let group = routes.group_of(index);
-                        source.deliver(at, sent, event.bytes(), &mut groups[group]);
-                    }
-                }
-                let is_quiet = flow.arm(index, schedule);
-                fast_paths.enter(index, flow, at);
-                is_quiet
+                self.deliver(at, event, sent)
             }
             LinkOutcome::Delivered(at) if exit == Exit::Sender => {
                 let flow = &mut flows[index as usize];
@@ -149,20 +118,50 @@ impl Simulation {
                 false
             }
             LinkOutcome::Dropped | LinkOutcome::Lost => {
-                lose(flows, stores, event, measure_from);
+                lose(flows, stores, event, link_checkpoints.checkpoints.measure_from);
                 true
             }
             LinkOutcome::Held => false,
         };
         // The next packet of the source cannot arrive earlier, so it is emitted only now.
         if clocks_source {
+            let Simulation { flows, schedule, stores, .. } = self;
             let (endpoints, mut injector) =
                 flows[index as usize].endpoints_and_injector(index, schedule, stores);
             may_be_done |= endpoints.emit_next(&mut injector);
         }
         if may_be_done {
-            dynamic.release_if_done(index, flows);
+            self.dynamic.release_if_done(index, &mut self.flows);
         }
+    }
+
+    /// Delivers a packet that was sent at `sent` and leaves the last shared link at `at`, on the general
+    /// path. Returns whether nothing of its flow is in flight then.
+    #[inline]
+    pub(super) fn deliver(&mut self, at: Time, event: Event, sent: Time) -> bool {
+        let Simulation { flows, schedule, stores, link_checkpoints, routes, groups, .. } = self;
+        let index = event.flow();
+        let flow = &mut flows[index as usize];
+        self.fast_paths.leave(index, flow);
+        flow.account.received += 1;
+        if event.ecn() == Ecn::Ce {
+            let measure_from = link_checkpoints.checkpoints.measure_from;
+            flow.account.marked_measured += u64::from(sent >= measure_from);
+        }
+        let (endpoints, mut injector) = flow.endpoints_and_injector(index, schedule, stores);
+        match endpoints {
+            Endpoints::Tcp(connection) => {
+                let packet = event.packet(connection.receiver.next());
+                connection.deliver(at, Packet { sent, ..packet }, &mut injector);
+            }
+            Endpoints::Unresponsive(source) => {
+                let group = routes.group_of(index);
+                source.deliver(at, sent, event.bytes(), &mut groups[group]);
+            }
+        }
+        let is_quiet = flow.arm(index, schedule);
+        self.fast_paths.enter(index, flow, at);
+        is_quiet
     }
 }
 

@@ -104,9 +104,12 @@ impl Simulation {
                 if fast_paths.deliver((at, event, event.sent()), flows, schedule, stores) {
                     continue;
                 }
+                let [time, size, place] = event.words();
+                self.deliver_apart(time, size, place, at);
+            } else {
+                let [time, size, place] = event.words();
+                self.follow_apart(time, size, place, outcome, exit);
             }
-            let [time, size, place] = event.words();
-            self.follow_apart(time, size, place, outcome, exit);
             if self.has_custom_controls || self.schedule.is_overfull() {
                 to_check = Some(event.flow());
                 break;
@@ -123,6 +126,16 @@ impl Simulation {
     fn follow_apart(&mut self, time: u64, size: u64, place: u64, outcome: LinkOutcome, exit: Exit) {
         let packet = Event::from_words([time, size, place]);
         self.follow(Step { packet, outcome, exit, clocks_source: false });
+    }
+
+    /// Delivers a packet that is not the predicted one of a flow on its fast path. Its event comes word
+    /// by word too.
+    #[inline(never)]
+    fn deliver_apart(&mut self, time: u64, size: u64, place: u64, at: Time) {
+        let event = Event::from_words([time, size, place]);
+        if self.deliver(at, event, event.sent()) {
+            self.dynamic.release_if_done(event.flow(), &mut self.flows);
+        }
     }
 
     /// Asks the memory for the flows of coming events, where there are too many for the caches.

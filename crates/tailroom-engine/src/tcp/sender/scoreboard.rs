@@ -122,13 +122,16 @@ impl Scoreboard {
     fn add_blocks(&mut self, blocks: &[Range], next: u64, mut on_sacked: impl FnMut(Range)) -> u64 {
         let before = self.sacked;
         let reported = self.reported;
-        for block in blocks.iter().filter(|block| !reported.contains(block)) {
-            let block = Range { start: block.start.max(self.una), end: block.end.min(next) };
-            if !block.is_empty() {
-                self.add_block(block, &mut on_sacked);
+        for (index, block) in blocks.iter().enumerate() {
+            if reported[index] == *block {
+                continue;
+            }
+            self.reported[index] = *block;
+            let known = Range { start: block.start.max(self.una), end: block.end.min(next) };
+            if !reported.contains(block) && !known.is_empty() {
+                self.add_block(known, &mut on_sacked);
             }
         }
-        self.reported[..blocks.len()].copy_from_slice(blocks);
         if self.sacked > before {
             self.find_lost();
         }
@@ -189,16 +192,19 @@ impl Scoreboard {
 
     /// Updates the lost edge. RFC 6675 `IsLost`: a packet is lost if at least three packets above
     /// it are sacked, so the edge is the third highest sacked packet.
+    #[inline]
     fn find_lost(&mut self) {
         // Fast path: the last range has grown, and the edge moves inside it without passing an
         // unsacked packet.
-        if let Some(last) = self.ranges.back()
-            && last.start <= self.lost_edge
-            && last.len() >= DUPLICATE_THRESHOLD
-        {
-            self.lost_edge = self.lost_edge.max(last.end - DUPLICATE_THRESHOLD);
-            return;
+        match self.ranges.back() {
+            Some(last) if last.start <= self.lost_edge && last.len() >= DUPLICATE_THRESHOLD => {
+                self.lost_edge = self.lost_edge.max(last.end - DUPLICATE_THRESHOLD);
+            }
+            _ => self.search_lost_edge(),
         }
+    }
+
+    fn search_lost_edge(&mut self) {
         let mut wanted = DUPLICATE_THRESHOLD;
         for range in self.ranges.iter().rev() {
             if range.len() >= wanted {
