@@ -2,6 +2,7 @@
 //! shared link.
 
 pub mod fast_path;
+pub mod ranges;
 pub mod receiver;
 pub mod sender;
 

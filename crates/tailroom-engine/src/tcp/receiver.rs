@@ -3,13 +3,12 @@
 //! Sans I/O, like the sender: the caller passes packets and expired deadlines in, and the receiver
 //! returns ACKs.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::quantity::PositiveDuration;
+use crate::tcp::ranges::RangeList;
 use crate::units::Time;
 
 /// Delayed acknowledgements: on, off, or with given limits.
@@ -156,8 +155,8 @@ pub struct Receiver {
     is_echoing: bool,
     has_accurate_feedback: bool,
     acks_at_once: bool,
-    /// Received ranges above `next`, sorted, disjoint, not touching.
-    ranges: VecDeque<Range>,
+    /// Received ranges above `next`.
+    ranges: RangeList,
     /// The most recently reported ranges, the latest first (RFC 2018 sec. 4).
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
@@ -190,7 +189,7 @@ impl Receiver {
             is_echoing: false,
             has_accurate_feedback,
             acks_at_once: false,
-            ranges: VecDeque::new(),
+            ranges: RangeList::default(),
             recent: [Range::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
             packets,
@@ -199,7 +198,7 @@ impl Receiver {
 
     /// Memory of the received ranges, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        (self.ranges.capacity() * size_of::<Range>()) as u64
+        self.ranges.memory_bytes()
     }
 
     /// The time at which the delayed ACK is due; [`Time::NEVER`] if no ACK is delayed.
@@ -307,11 +306,11 @@ impl Receiver {
         }
         if sequence == self.in_order.next {
             self.in_order.next += 1;
-            if let Some(&front) = self.ranges.front()
-                && front.start == self.in_order.next
+            if let Some(&mut first) = self.ranges.first_mut()
+                && first.start == self.in_order.next
             {
-                self.in_order.next = front.end;
-                self.ranges.pop_front();
+                self.in_order.next = first.end;
+                self.ranges.remove_first();
                 self.forget_recent(Range { start: 0, end: self.in_order.next });
             }
         } else {
@@ -327,43 +326,39 @@ impl Receiver {
     }
 
     /// Adds `sequence` to the ranges and returns the range that contains it.
+    #[inline]
     fn insert(&mut self, sequence: u64) -> Range {
-        // Fast path: the packet extends the last range or starts a new range after it.
-        let index = match self.ranges.back() {
-            Some(last) if last.end == sequence => self.ranges.len() - 1,
-            Some(last) if last.end > sequence => {
-                self.ranges.partition_point(|range| range.end < sequence)
+        let packet = Range { start: sequence, end: sequence + 1 };
+        match self.ranges.last_mut() {
+            Some(last) if last.end == sequence => {
+                last.end += 1;
+                *last
             }
-            Some(_) | None => self.ranges.len(),
-        };
-        match self.ranges.get_mut(index) {
-            Some(range) if range.start <= sequence && sequence < range.end => *range,
-            Some(range) if range.end == sequence => {
-                range.end += 1;
-                self.merge_with_next(index)
-            }
-            Some(range) if range.start == sequence + 1 => {
-                range.start = sequence;
-                *range
-            }
-            _ => {
-                let range = Range { start: sequence, end: sequence + 1 };
-                self.ranges.insert(index, range);
-                range
+            Some(last) if last.end > sequence => self.insert_among(packet),
+            Some(_) | None => {
+                self.ranges.push(packet);
+                packet
             }
         }
     }
 
-    /// Joins the range at `index` with the next range if they are adjacent, and returns the
-    /// result.
-    fn merge_with_next(&mut self, index: usize) -> Range {
-        if let Some(&next) = self.ranges.get(index + 1)
-            && next.start == self.ranges[index].end
+    /// Adds a packet below the end of the last range, and joins the ranges that it touches.
+    fn insert_among(&mut self, packet: Range) -> Range {
+        let from = self.ranges.count_before(packet.start);
+        let (mut joined, mut to) = (packet, from);
+        while let Some(&range) = self.ranges.get(to)
+            && range.start <= packet.end
         {
-            self.ranges[index].end = next.end;
-            self.ranges.remove(index + 1);
+            joined.start = joined.start.min(range.start);
+            joined.end = joined.end.max(range.end);
+            to += 1;
         }
-        self.ranges[index]
+        if from == to {
+            self.ranges.insert(from, packet);
+        } else {
+            self.ranges.replace(from, to, joined);
+        }
+        joined
     }
 
     /// Puts `block` first in the recent ranges and removes the ranges that it contains.

@@ -245,3 +245,58 @@ impl FastSender {
         Some(Packet { sequence, bytes, sent: now, is_retransmission: false, ecn, is_cwr: false })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::flow::Checkpoints;
+    use crate::tcp::TcpSpec;
+    use crate::tcp::sender::SendQueue;
+
+    /// A sender whose window is full of packets that were sent at time 0.
+    fn sender() -> Sender {
+        let send_queue = SendQueue {
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            packets: u64::MAX,
+            packet_bytes: 1_500,
+            last_packet_bytes: 1_500,
+            header_bytes: 52,
+        };
+        let checkpoints = Checkpoints {
+            measure_from: Time::ZERO,
+            duration: Time::AFTER_ALL_RUNS,
+            series_interval: Time::NEVER,
+            progress_interval: Time::AFTER_ALL_RUNS,
+            reductions_kept: 0,
+        };
+        let spec: TcpSpec = toml::from_str("").expect("every key has a default");
+        let mut sender = Sender::new(&spec, send_queue, 1, checkpoints);
+        sender.record_until(Time::ZERO);
+        sender.release_at = Time::NEVER;
+        sender.send_more(Time::ZERO, &mut NoLink);
+        sender
+    }
+
+    struct NoLink;
+
+    impl crate::tcp::sender::PacketSink for NoLink {
+        fn send(&mut self, _packet: Packet) {}
+    }
+
+    /// The sum is kept in 64 bits here, and in 128 bits in the sender.
+    #[test]
+    fn the_sum_of_rtt_samples_is_handed_over_before_it_overflows() {
+        let mut sender = sender();
+        let mut fast = sender.fast_path(Time::ZERO, 0).expect("the sender meets its conditions");
+        let sample = Time::from_picoseconds((1 << 62) - 1);
+        for cumulative in 1..=4 {
+            let ack = PlainAck { now: sample, cumulative, acked: 1, echo: Time::ZERO };
+            fast.on_ack(ack, || &mut sender);
+        }
+        sender.leave_fast_path(&fast, 4);
+        let counters = sender.probe.counters;
+        assert_eq!(counters.rtt_sum, 4 * u128::from(sample.picoseconds()));
+        assert_eq!(counters.rtt_count, 4);
+    }
+}

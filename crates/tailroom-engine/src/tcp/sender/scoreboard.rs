@@ -4,9 +4,8 @@
 //! retransmitted packets are the unsacked packets below two edges. All counts are updated
 //! incrementally, so the cost of an ACK does not depend on the window.
 
-use std::collections::VecDeque;
-
 use crate::packet::{MAX_SACK_BLOCKS, Range};
+use crate::tcp::ranges::RangeList;
 
 /// Number of sacked packets above a packet that mark it lost (RFC 6675 sec. 2, `DupThresh`).
 pub const DUPLICATE_THRESHOLD: u64 = 3;
@@ -14,8 +13,8 @@ pub const DUPLICATE_THRESHOLD: u64 = 3;
 /// The SACK scoreboard; sequence numbers count packets.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
-    /// Sacked ranges above `una`, sorted, disjoint, not touching.
-    ranges: VecDeque<Range>,
+    /// Sacked ranges above `una`.
+    ranges: RangeList,
     /// Blocks of earlier ACKs. Most blocks are reported repeatedly; known blocks are skipped
     /// without a search.
     reported: [Range; MAX_SACK_BLOCKS],
@@ -38,7 +37,7 @@ impl Scoreboard {
 
     /// Memory of the sacked ranges, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        (self.ranges.capacity() * size_of::<Range>()) as u64
+        self.ranges.memory_bytes()
     }
 
     /// Packets sacked above the cumulative ACK.
@@ -50,7 +49,7 @@ impl Scoreboard {
     /// The sequence number after the highest sacked packet; the cumulative ACK if no packet is
     /// sacked.
     pub fn sacked_end(&self) -> u64 {
-        self.ranges.back().map_or(self.una, |range| range.end)
+        self.ranges.last().map_or(self.una, |range| range.end)
     }
 
     /// The edge below which unsacked packets are lost. It never decreases.
@@ -92,19 +91,19 @@ impl Scoreboard {
         let mut unsacked = passed.len();
         let mut lost = passed.count_below(self.lost_edge);
         let mut retransmitted = passed.count_below(self.retransmitted_edge);
-        while let Some(&front) = self.ranges.front()
-            && front.start < una
+        while let Some(first) = self.ranges.first_mut()
+            && first.start < una
         {
-            let part = Range { start: front.start, end: front.end.min(una) };
+            let part = Range { start: first.start, end: first.end.min(una) };
             unsacked -= part.len();
             lost -= part.count_below(self.lost_edge);
             retransmitted -= part.count_below(self.retransmitted_edge);
             self.sacked -= part.len();
-            if front.end > una {
-                self.ranges[0].start = una;
+            if first.end > una {
+                first.start = una;
                 break;
             }
-            self.ranges.pop_front();
+            self.ranges.remove_first();
         }
         self.lost -= lost;
         self.retransmitted -= retransmitted;
@@ -140,7 +139,7 @@ impl Scoreboard {
 
     fn add_block(&mut self, block: Range, on_sacked: &mut impl FnMut(Range)) {
         // Without reordering, a packet lies in the last range or after it.
-        match self.ranges.back_mut() {
+        match self.ranges.last_mut() {
             Some(last) if last.start <= block.start && block.start <= last.end => {
                 let fresh = Range { start: last.end, end: block.end };
                 last.end = last.end.max(block.end);
@@ -148,7 +147,7 @@ impl Scoreboard {
             }
             Some(last) if block.start <= last.end => self.merge_block(block, on_sacked),
             _ => {
-                self.ranges.push_back(block);
+                self.ranges.push(block);
                 self.count_sacked(block, on_sacked);
             }
         }
@@ -156,7 +155,7 @@ impl Scoreboard {
 
     fn merge_block(&mut self, block: Range, on_sacked: &mut impl FnMut(Range)) {
         // The ranges that overlap or touch the block: [first, last).
-        let first = self.ranges.partition_point(|range| range.end < block.start);
+        let first = self.ranges.count_before(block.start);
         let mut merged = block;
         let mut last = first;
         let mut gap_start = block.start;
@@ -173,10 +172,7 @@ impl Scoreboard {
         if first == last {
             self.ranges.insert(first, merged);
         } else {
-            self.ranges[first] = merged;
-            if last - first > 1 {
-                self.ranges.drain(first + 1..last);
-            }
+            self.ranges.replace(first, last, merged);
         }
     }
 
@@ -196,7 +192,7 @@ impl Scoreboard {
     fn find_lost(&mut self) {
         // Fast path: the last range has grown, and the edge moves inside it without passing an
         // unsacked packet.
-        match self.ranges.back() {
+        match self.ranges.last() {
             Some(last) if last.start <= self.lost_edge && last.len() >= DUPLICATE_THRESHOLD => {
                 self.lost_edge = self.lost_edge.max(last.end - DUPLICATE_THRESHOLD);
             }
@@ -206,12 +202,13 @@ impl Scoreboard {
 
     fn search_lost_edge(&mut self) {
         let mut wanted = DUPLICATE_THRESHOLD;
-        for range in self.ranges.iter().rev() {
-            if range.len() >= wanted {
-                self.raise_lost_edge(range.end - wanted);
-                return;
-            }
-            wanted -= range.len();
+        let edge = self.ranges.iter().rev().find_map(|range| {
+            let edge = (range.len() >= wanted).then(|| range.end - wanted);
+            wanted = wanted.saturating_sub(range.len());
+            edge
+        });
+        if let Some(edge) = edge {
+            self.raise_lost_edge(edge);
         }
     }
 
@@ -233,13 +230,13 @@ impl Scoreboard {
     /// The first unsacked packet at or above `from` and below `below`.
     fn first_unsacked(&self, from: u64, below: u64) -> Option<u64> {
         // Fast path: all unsacked packets below the last range have been retransmitted.
-        if let Some(last) = self.ranges.back()
+        if let Some(last) = self.ranges.last()
             && last.start <= from
         {
             let sequence = from.max(last.end);
             return (sequence < below).then_some(sequence);
         }
-        let index = self.ranges.partition_point(|range| range.end <= from);
+        let index = self.ranges.count_before(from + 1);
         let sequence = match self.ranges.get(index) {
             Some(range) if range.start <= from => range.end,
             _ => from,
@@ -263,7 +260,7 @@ impl Scoreboard {
 
     /// The highest packet below `next` that is not sacked (`NextSeg` rule 4).
     pub fn last_unsacked(&self, next: u64) -> Option<u64> {
-        let last = match self.ranges.back() {
+        let last = match self.ranges.last() {
             Some(range) if range.end == next => range.start,
             _ => next,
         };
