@@ -91,6 +91,14 @@ impl FastPaths {
     /// Gives the ends of a flow their state back.
     #[inline]
     pub(super) fn leave(&mut self, number: u32, flow: &mut Flow) {
+        // To take the state of a flow that is not here would write the whole place.
+        if self.flows[number as usize].connection.is_some() {
+            self.give_back(number, flow);
+        }
+    }
+
+    #[inline(never)]
+    fn give_back(&mut self, number: u32, flow: &mut Flow) {
         if let Some(fast) = self.flows[number as usize].connection.take()
             && let Endpoints::Tcp(connection) = &mut flow.endpoints
         {
@@ -103,6 +111,7 @@ impl FastPaths {
     pub(super) fn enter(&mut self, number: u32, flow: &Flow, now: Time) {
         if self.is_on
             && let Endpoints::Tcp(connection) = &flow.endpoints
+            && connection.sender.may_be_predicted()
             && let Some(fast) = connection.fast_path(now)
         {
             let place = &mut self.flows[number as usize];

@@ -106,7 +106,7 @@ impl Simulation {
                 }
             }
             let [time, size, place] = event.words();
-            self.follow_apart(time, size, place, outcome, exit);
+            self.follow_apart(time, size, place, outcome, exit, false);
             if self.has_custom_controls || self.schedule.is_overfull() {
                 to_check = Some(event.flow());
                 break;
@@ -120,9 +120,17 @@ impl Simulation {
     /// registers: a copy as a whole would wait until the words, just written, are in memory, behind
     /// every load before.
     #[inline(never)]
-    fn follow_apart(&mut self, time: u64, size: u64, place: u64, outcome: LinkOutcome, exit: Exit) {
+    pub(super) fn follow_apart(
+        &mut self,
+        time: u64,
+        size: u64,
+        place: u64,
+        outcome: LinkOutcome,
+        exit: Exit,
+        clocks_source: bool,
+    ) {
         let packet = Event::from_words([time, size, place]);
-        self.follow(Step { packet, outcome, exit, clocks_source: false });
+        self.follow(Step { packet, outcome, exit, clocks_source });
     }
 
     /// Asks the memory for the flows of coming events, where there are too many for the caches.

@@ -41,7 +41,7 @@ impl Sender {
     pub(in crate::tcp) fn fast_path(&self, now: Time, marked_packets: u64) -> Option<FastSender> {
         let ecn = self.ecn.settled_codepoint(marked_packets)?;
         let stop = self.send_queue.stop.min(Time::AFTER_ALL_RUNS);
-        let is_predictable = self.phase == Phase::Open
+        let is_predictable = self.may_be_predicted()
             && self.scoreboard.is_clear()
             && self.duplicates == 0
             && self.is_window_limited
@@ -70,6 +70,12 @@ impl Sender {
         })
     }
 
+    /// Whether the sender meets the two conditions of [`Sender::fast_path`] that fail most often.
+    #[inline]
+    pub(crate) fn may_be_predicted(&self) -> bool {
+        self.phase == Phase::Open && !self.options.is_paced_by_control
+    }
+
     /// Whether the window alone decides when packets leave, by a law of the registry.
     fn is_clocked_by_acks(&self) -> bool {
         let has_window_law = match &self.congestion_control {
@@ -78,7 +84,6 @@ impl Sender {
         };
         has_window_law
             && self.options.send_burst <= 1
-            && !self.options.is_paced_by_control
             && !self.pacer.is_on()
             && self.objects.is_none()
     }
