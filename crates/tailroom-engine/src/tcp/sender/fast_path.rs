@@ -37,16 +37,15 @@ pub(in crate::tcp) struct FastSender {
 impl Sender {
     /// The fast path, if the sender meets its conditions at `now`: packets are in flight and none is
     /// to be repaired, no mark is to be answered or reported (the receiver has counted
-    /// `marked_packets`), there are more data, and the window alone decides when they leave.
+    /// `marked_packets`), and the window alone decides when more data leave, or all data are sent.
     pub(in crate::tcp) fn fast_path(&self, now: Time, marked_packets: u64) -> Option<FastSender> {
         let ecn = self.ecn.settled_codepoint(marked_packets)?;
         let stop = self.send_queue.stop.min(Time::AFTER_ALL_RUNS);
         let is_predictable = self.may_be_predicted()
             && self.scoreboard.is_clear()
             && self.duplicates == 0
-            && self.is_window_limited
             && self.next > self.una
-            && self.next < self.send_queue.packets
+            && (self.is_window_limited && self.next < self.send_queue.packets || self.is_drained())
             && now < stop
             && self.release_at == Time::NEVER
             && self.is_clocked_by_acks();
@@ -76,6 +75,15 @@ impl Sender {
         self.phase == Phase::Open && !self.options.is_paced_by_control
     }
 
+    /// Whether all data are sent and the window has room, so that nothing but the packets in flight
+    /// remains. The window does not grow then.
+    fn is_drained(&self) -> bool {
+        self.next == self.send_queue.packets
+            && !self.is_window_limited
+            && !self.options.sees_every_ack
+            && float(self.next - self.una + 1) <= self.cwnd
+    }
+
     /// Whether the window alone decides when packets leave, by a law of the registry.
     fn is_clocked_by_acks(&self) -> bool {
         let has_window_law = match &self.congestion_control {
@@ -92,7 +100,9 @@ impl Sender {
     fn growth(&self) -> GrowthCell {
         match &self.congestion_control {
             CongestionControl::WindowLaw(law)
-                if self.cwnd >= self.ssthresh && !self.options.sees_every_ack =>
+                if self.cwnd >= self.ssthresh
+                    && !self.options.sees_every_ack
+                    && self.next < self.send_queue.packets =>
             {
                 law.growth_cell()
             }
@@ -191,10 +201,11 @@ impl FastSender {
         self.rtt_sum += u128::from(sample.picoseconds());
         self.rtt_count += 1;
         self.una = cumulative;
-        self.area.on_window(now, self.cwnd);
         if self.growth.contains(self.cwnd) {
+            self.area.on_window(now, self.cwnd);
             self.cwnd = self.growth.grow(self.cwnd, acked).min(self.max_window);
-        } else {
+        } else if !self.is_drained() {
+            self.area.on_window(now, self.cwnd);
             self.ask(now, acked, sample, sender());
         }
         self.rto_deadline = now.saturating_add(self.rtt.rto());
@@ -212,13 +223,20 @@ impl FastSender {
         sender.next = sent_before; // packets sent since then are not counted yet
     }
 
+    /// Whether all data are sent, as [`Sender::fast_path`] has found.
+    #[inline]
+    pub(in crate::tcp) fn is_drained(&self) -> bool {
+        self.next > self.last_packet
+    }
+
     /// Whether the window has room for one more packet.
     #[inline]
     pub(in crate::tcp) fn has_room(&self) -> bool {
         float(self.next - self.una + 1) <= self.cwnd
     }
 
-    /// The packet that leaves at `now`; `None` at the end of the data, which the sender handles.
+    /// The packet that leaves at `now`; `None` if all data are sent, and at the end of the data, which
+    /// the sender handles.
     #[inline]
     pub(in crate::tcp) fn send(&mut self, now: Time) -> Option<Packet> {
         if self.next >= self.last_packet {
