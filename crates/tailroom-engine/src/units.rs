@@ -16,6 +16,19 @@ pub fn float(count: u64) -> f64 {
     count.cast_signed() as f64
 }
 
+/// The larger of two numbers, neither of which is NaN: one instruction, where [`f64::max`] takes seven.
+#[inline]
+pub fn larger(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
+}
+
+/// The smaller of two numbers, neither of which is NaN: one instruction, where [`f64::min`] takes
+/// seven.
+#[inline]
+pub fn smaller(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
+
 /// An instant or a span of simulated time, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);

@@ -2,7 +2,7 @@
 //! and a detector for a rate that no longer grows.
 
 use super::rate_based::RateSample;
-use crate::units::Time;
+use crate::units::{Time, larger};
 
 /// The longest window of a [`WindowedMax`], in steps.
 const MAX_STEPS: usize = 10;
@@ -29,10 +29,15 @@ impl WindowedMax {
 
     /// Adds a value. `step` must not decrease from call to call; the maximum covers the last
     /// `window` steps, the current step included (at most ten).
+    #[inline]
     pub fn update(&mut self, value: f64, step: u64, window: usize) {
-        if step == self.step && value <= self.present {
-            return;
+        if step != self.step || value > self.present {
+            self.change(value, step, window);
         }
+    }
+
+    #[inline(never)]
+    fn change(&mut self, value: f64, step: u64, window: usize) {
         let index = |step: u64| (step % MAX_STEPS as u64) as usize;
         if step > self.step {
             self.present = 0.0;
@@ -43,9 +48,9 @@ impl WindowedMax {
             let kept = (first..step).map(|step| self.maxima[index(step)]);
             self.largest = kept.fold(value, f64::max);
         }
-        self.present = self.present.max(value);
+        self.present = larger(self.present, value);
         self.maxima[index(step)] = self.present;
-        self.largest = self.largest.max(value);
+        self.largest = larger(self.largest, value);
     }
 }
 
@@ -53,8 +58,9 @@ impl WindowedMax {
 /// sample, or with any sample once it has [expired](WindowedMin::is_expired).
 #[derive(Clone, Copy, Debug)]
 pub struct WindowedMin {
-    /// The smallest RTT; [`Time::NEVER`] before the first sample.
-    pub value: Time,
+    value: Time,
+    /// The same in seconds: a control reads it at every ACK.
+    seconds: f64,
     /// When the RTT was measured.
     pub stamp: Time,
 }
@@ -62,7 +68,19 @@ pub struct WindowedMin {
 impl WindowedMin {
     /// Creates a filter without samples, whose window starts at `now`.
     pub fn new(now: Time) -> Self {
-        WindowedMin { value: Time::NEVER, stamp: now }
+        WindowedMin { value: Time::NEVER, seconds: Time::NEVER.seconds(), stamp: now }
+    }
+
+    /// The smallest RTT; [`Time::NEVER`] before the first sample.
+    #[inline]
+    pub fn value(&self) -> Time {
+        self.value
+    }
+
+    /// The smallest RTT in seconds; meaningless before the first sample.
+    #[inline]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
     }
 
     /// Whether the RTT was measured longer than `window` ago.
@@ -72,7 +90,7 @@ impl WindowedMin {
 
     /// Replaces the RTT with this sample.
     pub fn set(&mut self, value: Time, stamp: Time) {
-        (self.value, self.stamp) = (value, stamp);
+        *self = WindowedMin { value, seconds: value.seconds(), stamp };
     }
 }
 

@@ -368,7 +368,9 @@ macro_rules! registry {
             fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
                 match self {
                     $(AnyRateBasedControl::$rate_based(control) => control.on_rate_sample(event),)+
-                    AnyRateBasedControl::Custom(control) => control.on_rate_sample(event),
+                    // A custom control gets a copy, so that those of the registry, which are
+                    // compiled into the sender, read the event from registers.
+                    AnyRateBasedControl::Custom(control) => control.on_rate_sample(&{ *event }),
                 }
             }
 

@@ -94,11 +94,18 @@ impl FastPaths {
     /// Gives the ends of a flow their state back.
     #[inline]
     pub(super) fn leave(&mut self, number: u32, flow: &mut Flow) {
+        if self.flows[number as usize].connection.is_some() {
+            self.give_back(number, flow);
+        }
+    }
+
+    #[inline(never)]
+    fn give_back(&mut self, number: u32, flow: &mut Flow) {
         let place = &mut self.flows[number as usize].connection;
-        if let Some(fast) = place {
-            if let Endpoints::Tcp(connection) = &mut flow.endpoints {
-                flow.account.received += connection.leave_fast_path(fast);
-            }
+        if let Some(fast) = place
+            && let Endpoints::Tcp(connection) = &mut flow.endpoints
+        {
+            flow.account.received += connection.leave_fast_path(fast);
             *place = None;
         }
     }
@@ -108,6 +115,7 @@ impl FastPaths {
     pub(super) fn enter(&mut self, number: u32, flow: &Flow, now: Time) {
         if self.is_on
             && let Endpoints::Tcp(connection) = &flow.endpoints
+            && connection.sender.may_be_predicted()
             && let Some(fast) = connection.fast_path(now)
         {
             let place = &mut self.flows[number as usize];

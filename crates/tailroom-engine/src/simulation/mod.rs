@@ -36,6 +36,7 @@ use error::RunError;
 use fast_paths::FastPaths;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
+use link_events::Step;
 use routes::Routes;
 use schedule::Schedule;
 use services::Services;
@@ -169,8 +170,10 @@ impl Simulation {
                 let Some(step) = self.serve(self.services.first) else { continue };
                 step
             };
-            self.follow(step);
-            self.check_event(step.packet.flow())?;
+            let Step { packet, outcome, exit, clocks_source } = step;
+            let [time, size, place] = packet.words();
+            self.follow_apart(time, size, place, outcome, exit, clocks_source);
+            self.check_event(packet.flow())?;
         }
     }
 

@@ -96,7 +96,7 @@ impl Simulation {
                 self.prefetch_flows();
             }
             if let LinkOutcome::Delivered(at) = outcome
-                && (!IS_GENERAL || at < Time::AFTER_ALL_RUNS)
+                && at < Time::AFTER_ALL_RUNS
                 && exit == Exit::Receiver
                 && !event.is_kept()
             {
@@ -108,7 +108,7 @@ impl Simulation {
                 self.deliver_apart(time, size, place, at);
             } else {
                 let [time, size, place] = event.words();
-                self.follow_apart(time, size, place, outcome, exit);
+                self.follow_apart(time, size, place, outcome, exit, false);
             }
             if self.has_custom_controls || self.schedule.is_overfull() {
                 to_check = Some(event.flow());
@@ -123,9 +123,17 @@ impl Simulation {
     /// registers: a copy as a whole would wait until the words, just written, are in memory, behind
     /// every load before.
     #[inline(never)]
-    fn follow_apart(&mut self, time: u64, size: u64, place: u64, outcome: LinkOutcome, exit: Exit) {
+    pub(super) fn follow_apart(
+        &mut self,
+        time: u64,
+        size: u64,
+        place: u64,
+        outcome: LinkOutcome,
+        exit: Exit,
+        clocks_source: bool,
+    ) {
         let packet = Event::from_words([time, size, place]);
-        self.follow(Step { packet, outcome, exit, clocks_source: false });
+        self.follow(Step { packet, outcome, exit, clocks_source });
     }
 
     /// Delivers a packet that is not the predicted one of a flow on its fast path. Its event comes word

@@ -92,7 +92,12 @@ impl FastConnection {
             let ack = PlainAck { now, cumulative, acked: cumulative - una, echo };
             sender.on_ack(ack, sender_of_flow);
             while sender.has_room(cumulative) {
-                let Some(packet) = sender.send(now) else { return FastStep::More(now) };
+                let Some(packet) = sender.send(now) else {
+                    if sender.is_drained() {
+                        break;
+                    }
+                    return FastStep::More(now);
+                };
                 let left = private_path.leave_sender(now);
                 sink.packet(private_path.enter(left, packet.bytes), &packet);
             }

@@ -122,7 +122,9 @@ mod tests {
 
     fn list(ranges: &[(u64, u64)]) -> RangeList {
         let mut list = RangeList::default();
-        ranges.iter().for_each(|&(start, end)| list.push(range(start, end)));
+        for &(start, end) in ranges {
+            list.push(range(start, end));
+        }
         list
     }
 

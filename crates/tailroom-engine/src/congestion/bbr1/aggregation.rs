@@ -3,7 +3,7 @@
 //! flow keeps sending while no ACK arrives.
 
 use super::rounded_down;
-use crate::units::{Time, float};
+use crate::units::{Time, float, smaller};
 
 /// `bbr_extra_acked_win_rtts`: a maximum lasts five to ten round trips.
 const WINDOW_ROUNDS: u32 = 5;
@@ -55,13 +55,16 @@ impl Aggregation {
             expected = 0;
         }
         self.epoch_acked = (self.epoch_acked + acked).min(EPOCH_PACKETS - 1);
-        let excess = (self.epoch_acked - expected).min(cwnd as u64);
-        self.maxima[self.index] = self.maxima[self.index].max(excess);
+        let excess = self.epoch_acked - expected;
+        let maximum = &mut self.maxima[self.index];
+        if excess > *maximum {
+            *maximum = excess.min(cwnd as u64).max(*maximum);
+        }
     }
 
     /// The addition to the window for ACK aggregation, in packets (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, bandwidth: f64) -> f64 {
         let excess = float(self.maxima[0].max(self.maxima[1]));
-        excess.min(rounded_down(LONGEST_SILENCE_S * bandwidth))
+        smaller(excess, rounded_down(LONGEST_SILENCE_S * bandwidth))
     }
 }

@@ -32,7 +32,7 @@ use super::rate_based::{
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
-use crate::units::{Time, float};
+use crate::units::{Time, float, smaller};
 
 /// BBR, version 1, has no parameters; it is the BBR of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It
 /// ignores ECN marks, and its measurements need `recovery = "sack"`. Like a host with segmentation
@@ -332,7 +332,7 @@ impl Model {
 
     /// `bbr_is_next_cycle_phase`; sec. 4.3.4.3.
     fn is_next_phase(&self, event: &RateSampleEvent) -> bool {
-        let is_full_length = event.now.since(self.cycle_start) > self.min_rtt.value;
+        let is_full_length = event.now.since(self.cycle_start) > self.min_rtt.value();
         let in_flight = || self.at_next_departure(event, event.prior_in_flight);
         if self.pacing_gain > 1.0 {
             is_full_length
@@ -357,7 +357,7 @@ impl Model {
     fn update_min_rtt(&mut self, event: &RateSampleEvent) {
         self.is_min_rtt_expired = self.min_rtt.is_expired(event.now, MIN_RTT_WINDOW);
         if let Some(rtt) = event.rtt
-            && (rtt < self.min_rtt.value || self.is_min_rtt_expired)
+            && (rtt < self.min_rtt.value() || self.is_min_rtt_expired)
         {
             self.min_rtt.set(rtt, event.now);
         }
@@ -435,10 +435,10 @@ impl Model {
 
     /// `bbr_bdp`
     fn flight(&self, bandwidth: f64, gain: f64) -> f64 {
-        if self.min_rtt.value == Time::NEVER {
+        if self.min_rtt.value() == Time::NEVER {
             return self.initial_cwnd;
         }
-        rounded_up(gain * bandwidth * self.min_rtt.value.seconds())
+        rounded_up(gain * bandwidth * self.min_rtt.seconds())
     }
 
     /// `bbr_quantization_budget`: adds three quanta, rounds up to an even number, and adds two
@@ -466,7 +466,7 @@ impl Model {
             let target = self.with_quanta(target);
             let grown = self.cwnd + float(event.newly_delivered);
             if self.plateau.is_reached {
-                self.cwnd = grown.min(target);
+                self.cwnd = smaller(grown, target);
             } else if self.cwnd < target || (event.delivered as f64) < self.initial_cwnd {
                 self.cwnd = grown;
             }

@@ -200,7 +200,7 @@ fn probes_the_rtt_after_ten_seconds_with_four_packets_for_200_ms() {
         assert!(path.ack(&mut control, RATE, ms(30.0)).cwnd_packets <= 90.0);
     }
     assert_eq!(path.event.now.since(few_since), ms(201.0));
-    assert_eq!(control.model.min_rtt.value, ms(30.0));
+    assert_eq!(control.model.min_rtt.value(), ms(30.0));
     // The window was 88 packets; the new limit is two BDP: 2 * 30, three quanta and one packet make
     // 67, and 68 is the next even number; two more if the cycle begins with the probing phase.
     let probes = if control.model.cycle_index == 0 { 2.0 } else { 0.0 };

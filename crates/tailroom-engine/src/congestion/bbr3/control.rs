@@ -2,7 +2,7 @@
 
 use super::{Model, State};
 use crate::congestion::rate_based::{RateSampleEvent, Repair};
-use crate::units::{Time, float};
+use crate::units::{Time, float, larger, smaller};
 
 /// `BBR.MinPipeCwnd`
 pub(super) const MIN_PIPE_CWND: f64 = 4.0;
@@ -37,27 +37,31 @@ impl Model {
 
     /// `SetSendQuantum`
     pub(super) fn set_send_quantum(&mut self) {
+        if self.quantum_rate.to_bits() == self.pacing_rate.to_bits() {
+            return;
+        }
+        self.quantum_rate = self.pacing_rate;
         let bytes = (self.pacing_rate * self.packet_bytes * 1e-3).min(MAX_QUANTUM_BYTES);
         self.send_quantum = ((bytes / self.packet_bytes) as u64).max(MIN_QUANTUM);
     }
 
     /// `BDPMultiple`, of gain 1
     pub(super) fn bdp(&self, bandwidth: f64) -> f64 {
-        if self.min_rtt.value == Time::NEVER {
+        if self.min_rtt.value() == Time::NEVER {
             return self.initial_cwnd;
         }
-        bandwidth * self.min_rtt.value.seconds()
+        bandwidth * self.min_rtt.seconds()
     }
 
     fn bdp_multiple(&self, bandwidth: f64, gain: f64) -> f64 {
-        let gain = if self.min_rtt.value == Time::NEVER { 1.0 } else { gain };
+        let gain = if self.min_rtt.value() == Time::NEVER { 1.0 } else { gain };
         gain * self.bdp(bandwidth)
     }
 
     /// `QuantizationBudget`
     fn quantization_budget(&self, inflight_cap: f64) -> f64 {
         let offload_budget = OFFLOAD_QUANTA * float(self.send_quantum);
-        let inflight_cap = inflight_cap.max(offload_budget).max(MIN_PIPE_CWND);
+        let inflight_cap = larger(inflight_cap, offload_budget).max(MIN_PIPE_CWND);
         if self.state == State::Up { inflight_cap + 2.0 } else { inflight_cap }
     }
 
@@ -76,7 +80,7 @@ impl Model {
             expected_delivered = 0.0;
         }
         self.extra_acked_delivered += float(event.newly_delivered);
-        let extra = (self.extra_acked_delivered - expected_delivered).min(self.cwnd);
+        let extra = smaller(self.extra_acked_delivered - expected_delivered, self.cwnd);
         let window = if self.full_bw_reached { EXTRA_ACKED_ROUNDS } else { 1 };
         self.extra_acked.update(extra, self.rounds.count, window);
     }
@@ -88,7 +92,7 @@ impl Model {
         let max_inflight = self.quantization_budget(bdp_multiple + self.extra_acked.get());
         let grown = self.cwnd + float(event.newly_delivered);
         if self.full_bw_reached {
-            self.cwnd = grown.min(max_inflight);
+            self.cwnd = smaller(grown, max_inflight);
         } else if self.cwnd < max_inflight || (event.delivered as f64) < self.initial_cwnd {
             self.cwnd = grown;
         }
@@ -106,8 +110,8 @@ impl Model {
             State::Down | State::Refill | State::Up => self.inflight_longterm,
             State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
         };
-        let cap = cap.min(self.inflight_shortterm).max(MIN_PIPE_CWND);
-        self.cwnd = self.cwnd.min(cap);
+        let cap = smaller(cap, self.inflight_shortterm).max(MIN_PIPE_CWND);
+        self.cwnd = smaller(self.cwnd, cap);
     }
 
     /// `ProbeRTTCwnd`

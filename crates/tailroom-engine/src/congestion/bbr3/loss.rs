@@ -3,7 +3,7 @@
 
 use super::{Model, State};
 use crate::congestion::rate_based::{LostPacketEvent, RateSample, RateSampleEvent};
-use crate::units::float;
+use crate::units::{float, larger};
 
 /// `BBR.LossThresh`
 const LOSS_THRESHOLD: f64 = 0.02;
@@ -58,8 +58,8 @@ impl Model {
         self.delivered = event.delivered;
         self.is_loss_round_start = false;
         let Some(sample) = &event.rate else { return };
-        self.bw_latest = self.bw_latest.max(sample.delivery_rate.unwrap_or(0.0));
-        self.inflight_latest = self.inflight_latest.max(float(sample.delivered));
+        self.bw_latest = larger(self.bw_latest, sample.delivery_rate.unwrap_or(0.0));
+        self.inflight_latest = larger(self.inflight_latest, float(sample.delivered));
         if sample.prior_delivered >= self.loss_round_delivered {
             self.loss_round_delivered = event.delivered;
             self.is_loss_round_start = true;

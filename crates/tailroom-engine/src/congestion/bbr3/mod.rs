@@ -25,7 +25,7 @@ use super::rate_based::{
     Repair, RestartEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
-use crate::units::Time;
+use crate::units::{Time, smaller};
 
 /// BBR, version 3, has no parameters; it is the BBR of draft-ietf-ccwg-bbr-06 (repository
 /// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as a round
@@ -99,6 +99,8 @@ struct Model {
     cwnd: f64,
     pacing_rate: f64,
     send_quantum: u64,
+    /// The rate for which the quantum was computed.
+    quantum_rate: f64,
     has_rtt: bool,
     is_app_limited: bool,
     prior_cwnd: f64,
@@ -226,6 +228,7 @@ impl Model {
             // InitPacingRate: 1 ms stands for the RTT before the first sample.
             pacing_rate: State::Startup.gains().0 * event.cwnd_packets / 1e-3,
             send_quantum: 2,
+            quantum_rate: 0.0,
             has_rtt: false,
             is_app_limited: false,
             prior_cwnd: 0.0,
@@ -296,7 +299,7 @@ impl Model {
         self.update_min_rtt(event);
         self.check_probe_rtt(event, &sample);
         self.advance_latest_delivery_signals(&sample);
-        self.bw = self.max_bw.get().min(self.bw_shortterm); // BoundBWForModel
+        self.bw = smaller(self.max_bw.get(), self.bw_shortterm); // BoundBWForModel
         self.update_control_parameters(event);
     }
 

@@ -4,7 +4,7 @@ use super::{AckPhase, Model, State};
 use crate::congestion::filter::Plateau;
 use crate::congestion::rate_based::{RateSample, RateSampleEvent};
 use crate::random;
-use crate::units::{Time, float};
+use crate::units::{Time, float, larger, smaller};
 
 /// `BBR.Headroom`
 const HEADROOM: f64 = 0.15;
@@ -88,7 +88,7 @@ impl Model {
 
     /// `TargetInflight`
     pub(super) fn target_inflight(&self, cwnd: f64) -> f64 {
-        self.bdp(self.bw).min(cwnd)
+        smaller(self.bdp(self.bw), cwnd)
     }
 
     /// `IsTimeToCruise`
@@ -139,7 +139,7 @@ impl Model {
         }
         let is_limited = self.inflight_longterm.is_finite();
         if is_limited && !self.is_inflight_too_high(sample.lost, sample.tx_in_flight) {
-            self.inflight_longterm = self.inflight_longterm.max(float(sample.tx_in_flight));
+            self.inflight_longterm = larger(self.inflight_longterm, float(sample.tx_in_flight));
             if self.state == State::Up {
                 self.probe_inflight_longterm_upward(event);
             }

@@ -15,12 +15,12 @@ impl Model {
         let now = event.now;
         self.is_probe_rtt_expired = self.probe_rtt_min.is_expired(now, PROBE_RTT_INTERVAL);
         if let Some(rtt) = event.rtt
-            && (rtt < self.probe_rtt_min.value || self.is_probe_rtt_expired)
+            && (rtt < self.probe_rtt_min.value() || self.is_probe_rtt_expired)
         {
             self.probe_rtt_min.set(rtt, now);
         }
         let is_expired = self.min_rtt.is_expired(now, MIN_RTT_WINDOW);
-        if self.probe_rtt_min.value < self.min_rtt.value || is_expired {
+        if self.probe_rtt_min.value() < self.min_rtt.value() || is_expired {
             self.min_rtt = self.probe_rtt_min;
         }
     }

@@ -157,7 +157,7 @@ fn exiting_drain_based_on_inflight() {
     assert!(run_to(&mut path, State::Drain) > 600, "two BDP are in flight");
     assert_close(model(&path).pacing_rate, 0.5 * 0.99 * model(&path).bw);
     let in_flight = run_out_of(&mut path, State::Drain) as f64;
-    let bdp = model(&path).bw * model(&path).min_rtt.value.seconds();
+    let bdp = model(&path).bw * model(&path).min_rtt.seconds();
     assert!(bdp - 2.0 < in_flight && in_flight <= bdp, "{in_flight} in flight, a BDP of {bdp}");
 }
 
@@ -219,7 +219,7 @@ fn exiting_probe_down_on_inflight() {
     assert!(run_to(&mut path, State::Down) > 600);
     assert_close(model(&path).pacing_rate, 0.9 * 0.99 * model(&path).bw);
     let in_flight = run_to(&mut path, State::Cruise) as f64;
-    let bdp = model(&path).max_bw.get() * model(&path).min_rtt.value.seconds();
+    let bdp = model(&path).max_bw.get() * model(&path).min_rtt.seconds();
     assert!(bdp - 2.0 < in_flight && in_flight <= bdp, "{in_flight} in flight, a BDP of {bdp}");
 }
 
@@ -267,7 +267,7 @@ fn entering_and_exiting_probe_rtt() {
     run_to(&mut path, State::ProbeRtt);
     let entered = path.now.seconds();
     assert!((5.04..5.06).contains(&entered), "{entered}");
-    let bdp = model(&path).bw * model(&path).min_rtt.value.seconds();
+    let bdp = model(&path).bw * model(&path).min_rtt.seconds();
     assert!((model(&path).cwnd - 0.5 * bdp).abs() < 1.0);
     run_to(&mut path, State::Cruise);
     let left = path.now.seconds();
@@ -321,7 +321,7 @@ fn achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
     assert_eq!(model.state, State::Cruise);
     let rate = (path.sender.delivered() - before) as f64;
     assert!(rate > 0.97 * RATE, "{rate}");
-    let bdp = model.bw * model.min_rtt.value.seconds();
+    let bdp = model.bw * model.min_rtt.seconds();
     let extra = model.extra_acked.get();
     assert!(extra > 120.0, "{extra}");
     assert!(
@@ -558,7 +558,8 @@ fn probes_wait_a_random_time_or_the_rounds_of_a_reno_flow() {
     // 19th.
     let (mut control, mut path) = scripted(State::Down);
     path.flight = 20;
-    control.model.min_rtt.value = ms(20.0);
+    let stamp = control.model.min_rtt.stamp;
+    control.model.min_rtt.set(ms(20.0), stamp);
     (0..50).for_each(|_| ack(&mut control, &mut path, 1_000.0));
     control.model.start_probe_bw_down(path.event.now, path.event.delivered);
     let start = path.event.now;

@@ -26,7 +26,8 @@ pub(in crate::tcp) struct FastSender {
     rtt_sum: u64,
     rtt_count: u64,
     last_sent: Time,
-    /// Packets from this number on are sent on the general path: the last one may be short.
+    /// Packets from this number on are sent on the general path: the last one may be short. Zero when
+    /// the application has stopped.
     end: u64,
     packet_bytes: u16,
     ecn: Ecn,
@@ -48,16 +49,15 @@ pub(in crate::tcp) struct PlainAck {
 impl Sender {
     /// The fast path, if the sender meets its conditions at `now`: packets are in flight and none is
     /// to be repaired, no mark is to be answered or reported (the receiver has counted
-    /// `marked_packets`), there are more data, and the window alone decides when they leave.
+    /// `marked_packets`), and the window alone decides when more data leave, or all data are sent.
     pub(in crate::tcp) fn fast_path(&self, now: Time, marked_packets: u64) -> Option<FastSender> {
         let ecn = self.ecn.settled_codepoint(marked_packets)?;
         let packet_bytes = u16::try_from(self.send_queue.packet_bytes).ok()?;
-        let is_predictable = self.phase == Phase::Open
+        let is_predictable = self.may_be_predicted()
             && self.scoreboard.is_clear()
             && self.duplicates == 0
-            && self.is_window_limited
             && self.next > self.una
-            && self.next < self.send_queue.packets
+            && (self.is_window_limited && self.next < self.send_queue.packets || self.is_drained())
             && now < self.send_queue.stop
             && self.release_at == Time::NEVER
             && self.is_clocked_by_acks();
@@ -79,6 +79,21 @@ impl Sender {
         })
     }
 
+    /// Whether the sender meets the two conditions of [`Sender::fast_path`] that fail most often.
+    #[inline]
+    pub(crate) fn may_be_predicted(&self) -> bool {
+        self.phase == Phase::Open && !self.options.is_paced_by_control
+    }
+
+    /// Whether all data are sent and the window has room, so that nothing but the packets in flight
+    /// remains. The window does not grow then.
+    fn is_drained(&self) -> bool {
+        self.next == self.send_queue.packets
+            && !self.is_window_limited
+            && !self.options.sees_every_ack
+            && float(self.next - self.una + 1) <= self.cwnd
+    }
+
     /// Whether the window alone decides when packets leave, by a law of the registry.
     fn is_clocked_by_acks(&self) -> bool {
         let has_window_law = match &self.congestion_control {
@@ -87,7 +102,6 @@ impl Sender {
         };
         has_window_law
             && self.options.send_burst <= 1
-            && !self.options.is_paced_by_control
             && !self.pacer.is_on()
             && self.objects.is_none()
     }
@@ -96,7 +110,9 @@ impl Sender {
     fn growth(&self) -> GrowthCell {
         match &self.congestion_control {
             CongestionControl::WindowLaw(law)
-                if self.cwnd >= self.ssthresh && !self.options.sees_every_ack =>
+                if self.cwnd >= self.ssthresh
+                    && !self.options.sees_every_ack
+                    && self.next < self.send_queue.packets =>
             {
                 law.growth_cell()
             }
@@ -179,7 +195,7 @@ impl FastSender {
         let stop = sender.send_queue.stop;
         if now < stop {
             self.pause = self.pause.min(stop);
-        } else {
+        } else if !self.is_drained() {
             self.end = 0; // the general path finds that there are no more data
         }
         self.take_in(ack, || sender);
@@ -194,16 +210,17 @@ impl FastSender {
         let sample = ack.now.since(ack.echo);
         self.rtt.on_sample(sample);
         self.count(sample);
-        self.area.on_window(ack.now, self.cwnd);
         if self.growth.contains(self.cwnd) {
+            self.area.on_window(ack.now, self.cwnd);
             self.cwnd = self.growth.grow(self.cwnd, ack.acked).min(self.max_window);
-        } else {
+        } else if !self.is_drained() {
+            self.area.on_window(ack.now, self.cwnd);
             self.ask(ack, sample, sender());
         }
         self.rto_deadline = ack.now.saturating_add(self.rtt.rto());
     }
 
-    /// Counts an RTT sample, which is below 2^62 ps.
+    /// Counts an RTT sample, which is below 2^63 ps.
     #[inline]
     fn count(&mut self, sample: Time) {
         self.rtt_sum += sample.picoseconds();
@@ -226,13 +243,20 @@ impl FastSender {
         sender.next = sent_before; // packets sent since then are not counted yet
     }
 
+    /// Whether all data are sent, as [`Sender::fast_path`] has found.
+    #[inline]
+    pub(in crate::tcp) fn is_drained(&self) -> bool {
+        self.end > 0 && self.next > self.end
+    }
+
     /// Whether the window has room for one more packet, if those below `una` are acknowledged.
     #[inline]
     pub(in crate::tcp) fn has_room(&self, una: u64) -> bool {
         float(self.next - una + 1) <= self.cwnd
     }
 
-    /// The packet that leaves at `now`; `None` at the end of the data, which the sender handles.
+    /// The packet that leaves at `now`; `None` if all data are sent, and at the end of the data, which
+    /// the sender handles.
     #[inline]
     pub(in crate::tcp) fn send(&mut self, now: Time) -> Option<Packet> {
         if self.next >= self.end {

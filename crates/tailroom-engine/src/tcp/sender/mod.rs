@@ -502,7 +502,7 @@ impl Sender {
 
     /// Paces a packet in blocks or at the control's rate. Slow start is not divided into blocks: it
     /// is too short.
-    #[cold]
+    #[inline]
     fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
         let CongestionControl::WindowLaw(law) = &self.congestion_control else {
             self.note_departure(now, sequence, is_retransmission);

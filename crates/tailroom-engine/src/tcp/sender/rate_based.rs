@@ -67,7 +67,7 @@ fn gap(output: ControlOutput) -> Time {
 
 impl Sender {
     /// Takes in an ACK: measures the delivery rate, detects losses, asks the control, and sends.
-    #[inline(never)]
+    #[inline]
     pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
         if ack.cumulative < self.una {
             return; // overtaken by a later ACK
@@ -96,10 +96,15 @@ impl Sender {
 
     /// Marks the packets in flight as limited by the application if the window has room and there
     /// is no data to send (`CheckIfApplicationLimited`).
+    #[inline]
     pub(super) fn note_app_limit(&mut self, now: Time) {
-        if self.has_new_data(now) {
-            return;
+        if !self.has_new_data(now) {
+            self.limit_by_application();
         }
+    }
+
+    #[inline(never)]
+    fn limit_by_application(&mut self) {
         let in_flight = self.scoreboard.pipe(self.next);
         let has_room = (in_flight as f64) < self.cwnd && self.scoreboard.next_lost().is_none();
         if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control
@@ -129,6 +134,7 @@ impl Sender {
 
     /// Detects losses without SACK, by RFC 6582, including its inflation of the window by duplicate
     /// ACKs.
+    #[inline(never)]
     fn count_duplicates(&mut self, acked: u64) {
         match self.phase {
             Phase::Recovery if acked > 0 && self.una < self.recovery_point => {
@@ -214,16 +220,24 @@ impl Sender {
         }
     }
 
-    /// Records a packet that leaves, and paces the next one.
-    pub(super) fn note_departure(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
-        let in_flight = self.scoreboard.pipe(self.next);
+    /// Asks the control how to send after an idle time.
+    #[inline(never)]
+    fn restart(&mut self, now: Time) {
         let restart = RestartEvent { now, cwnd_packets: self.cwnd };
         if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control
-            && in_flight <= 1
             && rate_based.sampler.is_app_limited()
             && let Some(output) = rate_based.control.on_restart(&restart)
         {
             self.follow(now, output);
+        }
+    }
+
+    /// Records a packet that leaves, and paces the next one.
+    #[inline]
+    pub(super) fn note_departure(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
+        let in_flight = self.scoreboard.pipe(self.next);
+        if in_flight <= 1 {
+            self.restart(now);
         }
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;

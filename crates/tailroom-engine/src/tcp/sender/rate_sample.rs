@@ -14,7 +14,7 @@ use crate::units::{Time, float};
 /// The state of the connection when a packet was sent (the draft's per-packet state), in 40 bytes,
 /// because with many packets in flight memory accesses dominate the cost. The low bits of the
 /// counts are enough: only their increase while the packet is in flight is needed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct Record {
     sent_time: Time,
@@ -38,7 +38,7 @@ fn added(count: u64, before: u32) -> u64 {
 pub const RECORD_BYTES: usize = size_of::<Record>();
 
 /// The packet sent last of those that an ACK acknowledges.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Newest {
     record: Record,
     sequence: u64,
@@ -64,7 +64,8 @@ pub struct RateSampler {
     /// One more than the packet that last filled the window.
     full_until: u64,
     newly_delivered: u64,
-    newest: Option<Newest>,
+    /// Meaningless while no packet is newly delivered.
+    newest: Newest,
 }
 
 impl RateSampler {
@@ -156,16 +157,17 @@ impl RateSampler {
         self.delivered += 1;
         self.newly_delivered += 1;
         self.delivered_time = now;
-        let is_newest = self.newest.is_none_or(|newest| {
-            (record.sent_time, sequence) > (newest.record.sent_time, newest.sequence)
-        });
-        if is_newest {
-            self.newest = Some(Newest { record, sequence });
+        let newest = &self.newest;
+        if self.newly_delivered == 1
+            || (record.sent_time, sequence) > (newest.record.sent_time, newest.sequence)
+        {
+            self.newest = Newest { record, sequence };
             self.first_sent_time = record.sent_time;
         }
     }
 
     /// Shows `on_lost` each newly lost packet below `edge`; returns their number.
+    #[inline]
     pub fn lose_below(
         &mut self,
         now: Time,
@@ -178,7 +180,9 @@ impl RateSampler {
         }
         let before = self.lost;
         for sequence in self.lost_edge.max(self.una)..edge {
-            self.lose(now, sequence, cwnd_packets, &mut on_lost);
+            if !self.is_delivered(sequence) {
+                self.lose(now, sequence, cwnd_packets, &mut on_lost);
+            }
         }
         self.lost_edge = edge;
         self.lost - before
@@ -199,6 +203,13 @@ impl RateSampler {
         self.lost_edge = end;
     }
 
+    /// Whether a packet is acknowledged selectively, as most are below the edge of the lost ones.
+    fn is_delivered(&self, sequence: u64) -> bool {
+        let record = self.records.get((sequence - self.una) as usize);
+        record.is_none_or(|record| record.is_delivered)
+    }
+
+    #[inline(never)]
     fn lose(
         &mut self,
         now: Time,
@@ -230,7 +241,10 @@ impl RateSampler {
             self.app_limited = 0;
         }
         let newly_delivered = std::mem::take(&mut self.newly_delivered);
-        let Some(Newest { record, .. }) = self.newest.take() else { return (0, None, None) };
+        if newly_delivered == 0 {
+            return (0, None, None);
+        }
+        let record = &self.newest.record;
         // After a retransmission it is unknown which transmission the ACK acknowledges.
         let rtt = (!record.is_retransmission).then(|| now.since(record.sent_time));
         if let Some(rtt) = rtt
