@@ -294,17 +294,17 @@ impl LinkProbe {
             class.drops += 1;
         }
         if packet.time() < now {
-            self.note_late_drop(packet, class);
+            self.note_late_drop(packet.time(), class);
         }
         if self.watches_packets {
-            self.watch_drop(now, packet, reason);
+            self.watch_drop(now, packet.copied(), reason);
         }
     }
 
     /// Counts a packet that is dropped after it has waited.
     #[inline(never)]
-    fn note_late_drop(&mut self, packet: Event, class: u32) {
-        if packet.time() < self.rare.measured_from {
+    fn note_late_drop(&mut self, arrival: Time, class: u32) {
+        if arrival < self.rare.measured_from {
             self.rare.earlier_arrivals_dropped += 1;
             if let Some(class) = self.later_class(class) {
                 class.earlier_arrivals_dropped += 1;
@@ -316,7 +316,7 @@ impl LinkProbe {
     #[inline]
     pub(crate) fn on_pass(&mut self, packet: Event) {
         if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_pass(packet);
+            arrivals.on_pass(packet.copied());
         }
     }
 

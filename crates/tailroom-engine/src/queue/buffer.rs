@@ -3,6 +3,8 @@
 
 use std::num::NonZeroU32;
 
+use super::LinkInfo;
+use super::turns_ahead::TurnsAhead;
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
 use crate::prefetch::prefetch_start;
@@ -103,6 +105,7 @@ pub struct Buffer {
     bytes: u64,
     marks: u64,
     free: u32,
+    pub(super) turns_ahead: TurnsAhead,
 }
 
 impl Default for Buffer {
@@ -114,11 +117,25 @@ impl Default for Buffer {
             bytes: 0,
             dropped: Vec::new(),
             marks: 0,
+            turns_ahead: TurnsAhead::default(),
         }
     }
 }
 
 impl Buffer {
+    /// Creates an empty buffer at the link that `link` describes.
+    pub fn new(link: &LinkInfo) -> Self {
+        Buffer { turns_ahead: TurnsAhead::of_groups(&link.groups), ..Buffer::default() }
+    }
+
+    /// Returns the flows of two packets that will probably be sent soon, the later one first, or numbers
+    /// above those of all flows; `None` where the discipline does not follow the turns. Only the speed
+    /// depends on it.
+    #[inline]
+    pub fn coming_flows(&self) -> Option<[u32; 2]> {
+        self.turns_ahead.coming_flows()
+    }
+
     /// Returns the number of waiting packets.
     #[inline]
     pub fn packets(&self) -> u64 {
@@ -154,7 +171,7 @@ impl Buffer {
     /// Asks the memory for the first packet of `list`, which will be sent soon. In a large buffer it
     /// has left the caches since it arrived.
     #[inline]
-    pub fn prefetch_front(&self, list: &PacketList) {
+    pub(super) fn prefetch_front(&self, list: &PacketList) {
         if let Some(node) = self.nodes.get(list.head as usize) {
             prefetch_start(node);
         }
@@ -218,6 +235,7 @@ impl Buffer {
     }
 
     /// Drops a packet that was never in a list.
+    #[inline]
     pub fn refuse(&mut self, packet: Event, reason: DropReason) {
         self.dropped.push(Dropped { packet, reason });
     }
@@ -277,7 +295,7 @@ impl Buffer {
     fn allocate(&mut self, packet: Event, previous: u32) -> u32 {
         let index = self.free;
         if index == NONE {
-            return self.grow(Node { packet, next: NONE, previous });
+            return self.grow(Node { packet: packet.copied(), next: NONE, previous });
         }
         // Written field by field: a whole node would be assembled in memory first, and its copy
         // would wait for those stores.

@@ -101,7 +101,8 @@ impl FqCodel {
 }
 
 impl Scheduler for FqCodel {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         self.queues.push(index, packet, buffer, CodelState::on_empty_queue);

@@ -128,7 +128,8 @@ impl FqPie {
 }
 
 impl Scheduler for FqPie {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
+    #[inline(always)]
     fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         let queue = self.queues.at(index);
