@@ -28,7 +28,7 @@ impl LinkQueue {
         match Queue::new(config, info) {
             Queue::Admission(rule) => LinkQueue::Fifo { rule, fifo: Fifo::default() },
             Queue::Scheduler(scheduler) => {
-                LinkQueue::Scheduled(ScheduledQueue::new(scheduler, Buffer::new(info)))
+                LinkQueue::Scheduled(ScheduledQueue::new(scheduler, Buffer::new(&info.groups)))
             }
         }
     }

@@ -2,8 +2,8 @@
 //! them, so that a discipline cannot count them wrongly.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
-use super::LinkInfo;
 use super::turns_ahead::TurnsAhead;
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
@@ -123,9 +123,32 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// Creates an empty buffer at the link that `link` describes.
-    pub fn new(link: &LinkInfo) -> Self {
-        Buffer { turns_ahead: TurnsAhead::of_groups(&link.groups), ..Buffer::default() }
+    /// Creates an empty buffer at a link that these groups cross: their names and flow numbers.
+    pub fn new(groups: &[(String, Range<u32>)]) -> Self {
+        Buffer { turns_ahead: TurnsAhead::of_groups(groups), ..Buffer::default() }
+    }
+
+    /// Takes note that it is the turn of `queue`, where there are many flows, and asks the memory for
+    /// what the turns after it need. `list_and_next` returns the packets of a queue and the queue whose
+    /// turn follows; `ask` asks the memory for a queue.
+    #[inline]
+    pub(super) fn pass_turn_to<'a>(
+        &mut self,
+        queue: u32,
+        list_and_next: impl Fn(u32) -> Option<(&'a PacketList, u32)>,
+        ask: impl Fn(u32),
+    ) {
+        let next_of = |queue| list_and_next(queue).map(|(_, next)| next);
+        if !self.turns_ahead.pass_to(queue, next_of, ask) {
+            return;
+        }
+        if let Some((list, _)) = list_and_next(self.turns_ahead.packet_ahead()) {
+            self.prefetch_front(list);
+        }
+        let Buffer { nodes, turns_ahead, .. } = self;
+        let (queue, flow) = turns_ahead.flow_ahead();
+        let list = list_and_next(queue).map(|(list, _)| list).filter(|list| !list.is_empty());
+        *flow = list.map_or(u32::MAX, |list| nodes[list.head as usize].packet.flow());
     }
 
     /// Returns the flows of two packets that will probably be sent soon, the later one first, or numbers

@@ -118,7 +118,8 @@ impl Scheduler for FqCodel {
             let queue = self.queues.at(index);
             let packet = queue.aqm_state.dequeue(&self.settings, now, &mut queue.list, buffer);
             let bytes = packet.as_ref().map_or(0, |packet| buffer.packet(packet).bytes());
-            self.queues.on_service(index, bytes, buffer);
+            self.queues.on_service(index, bytes);
+            self.queues.follow_turns(index, buffer);
             if packet.is_some() {
                 return packet;
             }

@@ -157,7 +157,8 @@ impl Scheduler for FqPie {
         queue.aqm_state.advance(&self.settings, now);
         let sent = *buffer.packet(&packet);
         queue.aqm_state.on_departure(now, sent.time(), &queue.list);
-        self.queues.on_service(index, sent.bytes(), buffer);
+        self.queues.on_service(index, sent.bytes());
+        self.queues.prefetch_next(index, buffer);
         Some(packet)
     }
 

@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-use super::buffer::{Buffer, PacketList};
 use crate::prefetch::MANY_FLOWS;
 
 /// Places for the expected turns.
@@ -75,42 +74,101 @@ impl TurnsAhead {
     pub(super) fn coming_flows(&self) -> Option<[u32; 2]> {
         (self.present != NONE).then(|| FLOW_AHEAD.map(|turns| self.flows[self.place(turns)]))
     }
-}
 
-impl Buffer {
-    /// Takes note that it is the turn of `queue`, where there are many flows. `list_and_next` returns
-    /// the packets of a queue and the queue whose turn follows; `ask` asks the memory for a queue.
+    /// Takes note that it is the turn of `queue`. `next_of` names the queue whose turn follows that of
+    /// another one, and `ask` asks the memory for a queue. Returns whether anything is new: whether turns
+    /// are followed, and this one has just begun.
     #[inline]
-    pub(super) fn pass_turn_to<'a>(
+    pub(super) fn pass_to(
         &mut self,
         queue: u32,
-        list_and_next: impl Fn(u32) -> Option<(&'a PacketList, u32)>,
+        next_of: impl Fn(u32) -> Option<u32>,
         ask: impl Fn(u32),
-    ) {
-        if !self.turns_ahead.is_on || queue == self.turns_ahead.present {
-            return;
+    ) -> bool {
+        if !self.is_on || queue == self.present {
+            return false;
         }
-        self.turns_ahead.begin(queue);
+        self.begin(queue);
         // Two turns at a time, after the turns have differed from those expected.
         for _ in 0..2 {
-            let TurnsAhead { queues, known, .. } = &self.turns_ahead;
-            if *known == QUEUE_AHEAD {
+            if self.known == QUEUE_AHEAD {
                 break;
             }
-            let last = if *known == 0 { queue } else { queues[self.turns_ahead.place(*known)] };
-            let next = list_and_next(last).map_or(NONE, |(_, next)| next);
+            let last = if self.known == 0 { queue } else { self.queues[self.place(self.known)] };
+            let next = next_of(last).unwrap_or(NONE);
             ask(next);
-            self.turns_ahead.known += 1;
-            let place = self.turns_ahead.place(self.turns_ahead.known);
-            self.turns_ahead.queues[place] = next;
+            self.known += 1;
+            let place = self.place(self.known);
+            self.queues[place] = next;
         }
-        let list_at =
-            |place: usize| list_and_next(self.turns_ahead.queues[place]).map(|(list, _)| list);
-        if let Some(list) = list_at(self.turns_ahead.place(PACKET_AHEAD)) {
-            self.prefetch_front(list);
+        true
+    }
+
+    /// The queue whose first packet can be asked for.
+    #[inline]
+    pub(super) fn packet_ahead(&self) -> u32 {
+        self.queues[self.place(PACKET_AHEAD)]
+    }
+
+    /// The queue whose first packet was asked for some turns ago, and the place of that packet's flow.
+    #[inline]
+    pub(super) fn flow_ahead(&mut self) -> (u32, &mut u32) {
+        let place = self.place(FLOW_AHEAD[0]);
+        (self.queues[place], &mut self.flows[place])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::packet::Ecn;
+    use crate::queue::buffer::{Buffer, PacketList};
+    use crate::queue::script;
+    use crate::units::Time;
+
+    const NO_FLOW: u32 = u32::MAX;
+
+    /// A round of queues with one packet each, of the flow with the number of the queue. In each turn
+    /// the queues that `is_empty` says are passed over. Returns the flows foretold at each turn.
+    fn foretold(turns: u32, flows: u32, is_empty: impl Fn(u32) -> bool) -> Vec<Option<[u32; 2]>> {
+        let mut buffer = Buffer::new(&[("flows".into(), 0..flows)]);
+        let mut lists = vec![PacketList::default(); flows as usize];
+        for (flow, list) in (0..flows).zip(&mut lists) {
+            buffer.push_back(list, script::packet(Time::ZERO, flow, 0, 1_000, Ecn::NotEct));
         }
-        let place = self.turns_ahead.place(FLOW_AHEAD[0]);
-        let first = list_at(place).and_then(|list| self.front(list));
-        self.turns_ahead.flows[place] = first.map_or(NONE, |packet| packet.flow());
+        let list_and_next = |queue: u32| Some((lists.get(queue as usize)?, (queue + 1) % flows));
+        (0..turns)
+            .map(|turn| turn % flows)
+            .filter(|&queue| !is_empty(queue))
+            .map(|queue| {
+                buffer.pass_turn_to(queue, list_and_next, |_| ());
+                buffer.coming_flows()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_flows_of_the_sixth_and_the_third_next_turn_are_foretold() {
+        // Turn n is followed by n + 2 known turns, so by six from turn 4 on; the sixth is the third
+        // three turns later.
+        let found = foretold(1_500, 1_000, |_| false);
+        assert_eq!(found[3], Some([NO_FLOW, NO_FLOW]));
+        for turn in 7..1_500 {
+            let expected = [(turn + 6) % 1_000, (turn + 3) % 1_000];
+            assert_eq!(found[turn as usize], Some(expected), "turn {turn}");
+        }
+    }
+
+    #[test]
+    fn queues_without_a_turn_are_passed_over() {
+        let found = foretold(1_000, 1_000, |queue| queue.is_multiple_of(10));
+        let turns: Vec<u32> = (0..1_000).filter(|queue| queue % 10 > 0).collect();
+        for (turn, found) in turns.iter().zip(found).skip(20) {
+            assert_eq!(found.map(|[sixth, _]| sixth), Some((turn + 6) % 1_000), "turn {turn}");
+        }
+    }
+
+    #[test]
+    fn the_turns_of_few_flows_are_not_followed() {
+        assert!(foretold(200, 100, |_| false).iter().all(Option::is_none));
     }
 }

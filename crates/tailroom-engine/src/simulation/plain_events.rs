@@ -140,7 +140,9 @@ impl Simulation {
             && let Some(queue) = self.links[link].scheduled()
             && queue.coming_flows().is_some()
         {
-            late.into_iter().for_each(|flow| queue.expect_arrival(flow));
+            if let Some(flow) = late {
+                queue.expect_arrival(flow);
+            }
         } else {
             self.fast_paths.prefetch([early, late], &self.flows);
         }
