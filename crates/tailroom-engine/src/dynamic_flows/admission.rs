@@ -20,6 +20,7 @@ use crate::link::spec::FlowAdmissionSpec;
 use crate::network::Network;
 use crate::packet::in_network::Event;
 use crate::quantity::BitRate;
+use crate::queue::buffer::Buffer;
 use crate::queue::fair::{Fair, FairParams, FairScheduler};
 use crate::queue::{LinkInfo, QueueConfig};
 use crate::units::Time;
@@ -147,7 +148,7 @@ impl Meter {
             },
         };
         Meter {
-            queue: ScheduledQueue::new(Box::new(Fair::new(&params, info))),
+            queue: ScheduledQueue::new(Box::new(Fair::new(&params, info)), Buffer::default()),
             serializer: Serializer::new(link.rate, &link.rate_changes, link.rate_period),
             free_at: Time::ZERO,
         }

@@ -74,11 +74,26 @@ impl Link {
         let Link { queue, transmitter, probe, .. } = self;
         match queue {
             LinkQueue::Fifo { rule, fifo } => admit(rule, fifo, transmitter, probe, packet, class),
-            LinkQueue::Scheduled(queue) => {
-                enqueue(queue, transmitter, probe, packet, class);
+            LinkQueue::Scheduled(_) => {
+                let [time, size, place] = packet.words();
+                self.enqueue(time, size, place, class);
                 LinkOutcome::Held
             }
         }
+    }
+
+    /// Hands an arriving packet to the scheduler. Its event comes word by word, in registers: a copy
+    /// as a whole would wait until the words, just written, are in memory.
+    #[inline(never)]
+    fn enqueue(&mut self, time: u64, size: u64, place: u64, class: u32) {
+        let packet = Event::from_words([time, size, place]);
+        let Link { queue: LinkQueue::Scheduled(queue), transmitter, probe, .. } = self else {
+            return;
+        };
+        let serialization = transmitter.serializer.nominal_time(packet.bytes());
+        probe.on_arrival(&packet, queue.packets(), serialization);
+        probe.on_class_arrival(class);
+        queue.enqueue(packet, transmitter.busy_until);
     }
 
     /// Whether [`Link::pass`] may take packets: without admission control of flows, and either behind
@@ -98,12 +113,14 @@ impl Link {
     #[inline(always)]
     pub fn pass(&mut self, packet: &mut Event, class: u32) -> LinkOutcome {
         let Link { queue: LinkQueue::Fifo { rule, fifo }, transmitter, probe, .. } = self else {
-            return self.arrive(packet, class);
+            let [time, size, place] = packet.words();
+            self.enqueue(time, size, place, class);
+            return LinkOutcome::Held;
         };
         let (now, bytes) = (packet.time(), packet.bytes());
         advance(fifo, transmitter, probe, now);
         let Some(serializer) = transmitter.serializer.fixed_rate() else {
-            return self.arrive(packet, class);
+            unreachable!("the rate of a plain link is constant");
         };
         probe.count_arrival(now, packet.flow(), fifo.len(), serializer.nominal_time(bytes));
         let event = arrival_event(packet, transmitter.busy_until, fifo);
@@ -183,7 +200,7 @@ impl Link {
         transmitter.last_wait = waited;
         probe.on_service(packet.flow(), packet.bytes(), now, waited, departure);
         if probe.tells_classes() {
-            probe.on_class_service(class_of(packet), waited, departure);
+            probe.on_class_service(class_of(packet.copied()), waited, departure);
         }
         probe.on_pass(packet);
         queue.set_next_service(departure);
@@ -378,19 +395,4 @@ fn admit(
         transmitter.in_transmission_bytes = bytes;
     }
     transmitter.propagate(|| probe.on_random_loss())
-}
-
-/// Hands an arriving packet to the scheduler.
-#[inline(never)]
-fn enqueue(
-    queue: &mut ScheduledQueue<SchedulerQueue>,
-    transmitter: &mut Transmitter,
-    probe: &mut LinkProbe,
-    packet: &Event,
-    class: u32,
-) {
-    let serialization = transmitter.serializer.nominal_time(packet.bytes());
-    probe.on_arrival(packet, queue.packets(), serialization);
-    probe.on_class_arrival(class);
-    queue.enqueue(*packet, transmitter.busy_until);
 }

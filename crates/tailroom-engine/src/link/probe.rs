@@ -7,7 +7,7 @@ use crate::packet::in_network::Event;
 use crate::probe::delays::Delays;
 use crate::probe::histogram::Histogram;
 use crate::probe::index_of_dispersion::IndexOfDispersion;
-use crate::probe::over_time::OverTime;
+use crate::probe::queue_lengths::QueueLengths;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -147,10 +147,8 @@ pub struct LinkProbe {
     last_sample: Counters,
     rare: Box<RareCounts>,
     changed_at: Time,
-    /// Packets waiting, over time.
-    pub queue_over_time: OverTime<10>,
-    /// Packets waiting, as arriving packets find them.
-    pub queue_seen: Histogram<10>,
+    /// Packets waiting, over time and as arriving packets find them.
+    pub queue_lengths: QueueLengths,
     /// Waits of all packets.
     pub waits: Delays,
     /// The classes of traffic except the first. The first class has the rest of the totals, so that
@@ -193,8 +191,7 @@ impl LinkProbe {
                 stuck_from: Time::NEVER,
             }),
             changed_at: Time::ZERO,
-            queue_over_time: OverTime::default(),
-            queue_seen: Histogram::default(),
+            queue_lengths: QueueLengths::default(),
             waits: Delays::default(),
             later_classes: vec![ClassProbe::default(); classes.max(1) - 1],
             bursts: Histogram::default(),
@@ -230,8 +227,7 @@ impl LinkProbe {
     #[inline(always)]
     pub(crate) fn count_arrival(&mut self, now: Time, flow: u32, queue: u64, burst_gap: Time) {
         self.now.arrivals += 1;
-        let bin = self.account_queue(now, queue);
-        self.queue_seen.add_to_bin(bin, 1);
+        self.count_queue(now, queue, 1);
         let continues = (flow == self.burst_flow) & (now - self.last_arrival < burst_gap);
         let length = self.burst_length;
         let is_over = !continues & (length > 0);
@@ -294,17 +290,17 @@ impl LinkProbe {
             class.drops += 1;
         }
         if packet.time() < now {
-            self.note_late_drop(packet, class);
+            self.note_late_drop(packet.time(), class);
         }
         if self.watches_packets {
-            self.watch_drop(now, packet, reason);
+            self.watch_drop(now, packet.copied(), reason);
         }
     }
 
     /// Counts a packet that is dropped after it has waited.
     #[inline(never)]
-    fn note_late_drop(&mut self, packet: Event, class: u32) {
-        if packet.time() < self.rare.measured_from {
+    fn note_late_drop(&mut self, arrival: Time, class: u32) {
+        if arrival < self.rare.measured_from {
             self.rare.earlier_arrivals_dropped += 1;
             if let Some(class) = self.later_class(class) {
                 class.earlier_arrivals_dropped += 1;
@@ -316,7 +312,7 @@ impl LinkProbe {
     #[inline]
     pub(crate) fn on_pass(&mut self, packet: Event) {
         if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_pass(packet);
+            arrivals.on_pass(packet.copied());
         }
     }
 
@@ -363,12 +359,17 @@ impl LinkProbe {
         (bytes, busy_until.min(self.rare.stuck_from))
     }
 
-    /// Adds the time since the last change to the bin of the queue's length; returns the bin.
+    /// Adds the time since the last change to the bin of the queue's length.
     #[inline]
-    pub(crate) fn account_queue(&mut self, now: Time, queue: u64) -> usize {
+    pub(crate) fn account_queue(&mut self, now: Time, queue: u64) {
+        self.count_queue(now, queue, 0);
+    }
+
+    #[inline]
+    fn count_queue(&mut self, now: Time, queue: u64, arrivals: u64) {
         let span = now - self.changed_at;
         self.changed_at = now;
-        self.queue_over_time.add(queue, span)
+        self.queue_lengths.add(queue, span, arrivals);
     }
 
     #[inline]
@@ -414,8 +415,7 @@ impl LinkProbe {
         self.changed_at = now;
         self.burst_length = 0;
         self.burst_flow = u32::MAX;
-        self.queue_over_time.clear();
-        self.queue_seen.clear();
+        self.queue_lengths.clear();
         self.waits.clear();
         for class in &mut self.later_classes {
             (class.arrivals, class.drops, class.earlier_arrivals_dropped) = (0, 0, 0);
@@ -511,6 +511,6 @@ impl LinkProbe {
 
     /// Time-weighted mean of the packets that wait, over a window of length `span`.
     pub fn mean_queue(&self, span: Time) -> f64 {
-        self.queue_over_time.integral() as f64 / span.picoseconds() as f64
+        self.queue_lengths.integral() as f64 / span.picoseconds() as f64
     }
 }

@@ -27,7 +27,9 @@ impl LinkQueue {
     pub(super) fn new(config: &QueueConfig, info: &LinkInfo) -> Self {
         match Queue::new(config, info) {
             Queue::Admission(rule) => LinkQueue::Fifo { rule, fifo: Fifo::default() },
-            Queue::Scheduler(scheduler) => LinkQueue::Scheduled(ScheduledQueue::new(scheduler)),
+            Queue::Scheduler(scheduler) => {
+                LinkQueue::Scheduled(ScheduledQueue::new(scheduler, Buffer::new(&info.groups)))
+            }
         }
     }
 
@@ -75,9 +77,9 @@ pub struct ScheduledQueue<S> {
 }
 
 impl<S: Scheduler> ScheduledQueue<S> {
-    /// An empty queue.
-    pub fn new(scheduler: Box<S>) -> Self {
-        ScheduledQueue { scheduler, buffer: Buffer::default(), next_service: Time::NEVER }
+    /// A scheduler with its buffer, which is empty.
+    pub fn new(scheduler: Box<S>, buffer: Buffer) -> Self {
+        ScheduledQueue { scheduler, buffer, next_service: Time::NEVER }
     }
 
     /// Number of packets that wait.
@@ -120,6 +122,18 @@ impl<S: Scheduler> ScheduledQueue<S> {
     #[inline]
     pub fn next_service(&self) -> Time {
         self.next_service
+    }
+
+    /// Asks the memory for what the arrival of a packet of `flow` will need.
+    #[inline]
+    pub fn expect_arrival(&self, flow: u32) {
+        self.scheduler.expect_arrival(flow);
+    }
+
+    /// The flows of two packets that will probably be sent soon; see [`Buffer::coming_flows`].
+    #[inline]
+    pub fn coming_flows(&self) -> Option<[u32; 2]> {
+        self.buffer.coming_flows()
     }
 
     /// Whether the scheduler has dropped packets that nobody has taken note of yet.

@@ -82,6 +82,13 @@ impl Event {
         Event { time, age_and_size, place_and_sequence }
     }
 
+    /// A copy of the event, for a call that takes it in memory: the original can then stay in registers.
+    #[inline]
+    #[must_use]
+    pub(crate) fn copied(self) -> Self {
+        Event::from_words(self.words())
+    }
+
     /// Creates the arrival at a link of the ACK that is stored in `slot`.
     pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
         let sequence = u64::from(slot);

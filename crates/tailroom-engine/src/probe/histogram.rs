@@ -8,6 +8,11 @@ pub struct Histogram<const PRECISION: u32> {
 }
 
 impl<const PRECISION: u32> Histogram<PRECISION> {
+    /// Returns the histogram with these weights, by bin.
+    pub fn of_weights(weights: Vec<u64>) -> Self {
+        Histogram { weights }
+    }
+
     /// Adds `weight` at `value`.
     #[inline]
     pub fn add(&mut self, value: u64, weight: u64) {

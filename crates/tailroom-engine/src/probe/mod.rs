@@ -8,3 +8,4 @@ pub mod histogram;
 pub mod index_of_dispersion;
 pub mod over_time;
 pub mod progress;
+pub mod queue_lengths;

@@ -2,7 +2,9 @@
 //! them, so that a discipline cannot count them wrongly.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
+use super::turns_ahead::TurnsAhead;
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
 use crate::prefetch::prefetch_start;
@@ -103,6 +105,7 @@ pub struct Buffer {
     bytes: u64,
     marks: u64,
     free: u32,
+    pub(super) turns_ahead: TurnsAhead,
 }
 
 impl Default for Buffer {
@@ -114,11 +117,48 @@ impl Default for Buffer {
             bytes: 0,
             dropped: Vec::new(),
             marks: 0,
+            turns_ahead: TurnsAhead::default(),
         }
     }
 }
 
 impl Buffer {
+    /// Creates an empty buffer at a link that these groups cross: their names and flow numbers.
+    pub fn new(groups: &[(String, Range<u32>)]) -> Self {
+        Buffer { turns_ahead: TurnsAhead::of_groups(groups), ..Buffer::default() }
+    }
+
+    /// Takes note that it is the turn of `queue`, where there are many flows, and asks the memory for
+    /// what the turns after it need. `list_and_next` returns the packets of a queue and the queue whose
+    /// turn follows; `ask` asks the memory for a queue.
+    #[inline]
+    pub(super) fn pass_turn_to<'a>(
+        &mut self,
+        queue: u32,
+        list_and_next: impl Fn(u32) -> Option<(&'a PacketList, u32)>,
+        ask: impl Fn(u32),
+    ) {
+        let next_of = |queue| list_and_next(queue).map(|(_, next)| next);
+        if !self.turns_ahead.pass_to(queue, next_of, ask) {
+            return;
+        }
+        if let Some((list, _)) = list_and_next(self.turns_ahead.packet_ahead()) {
+            self.prefetch_front(list);
+        }
+        let Buffer { nodes, turns_ahead, .. } = self;
+        let (queue, flow) = turns_ahead.flow_ahead();
+        let list = list_and_next(queue).map(|(list, _)| list).filter(|list| !list.is_empty());
+        *flow = list.map_or(u32::MAX, |list| nodes[list.head as usize].packet.flow());
+    }
+
+    /// Returns the flows of two packets that will probably be sent soon, the later one first, or numbers
+    /// above those of all flows; `None` where the discipline does not follow the turns. Only the speed
+    /// depends on it.
+    #[inline]
+    pub fn coming_flows(&self) -> Option<[u32; 2]> {
+        self.turns_ahead.coming_flows()
+    }
+
     /// Returns the number of waiting packets.
     #[inline]
     pub fn packets(&self) -> u64 {
@@ -154,7 +194,7 @@ impl Buffer {
     /// Asks the memory for the first packet of `list`, which will be sent soon. In a large buffer it
     /// has left the caches since it arrived.
     #[inline]
-    pub fn prefetch_front(&self, list: &PacketList) {
+    pub(super) fn prefetch_front(&self, list: &PacketList) {
         if let Some(node) = self.nodes.get(list.head as usize) {
             prefetch_start(node);
         }
@@ -218,6 +258,7 @@ impl Buffer {
     }
 
     /// Drops a packet that was never in a list.
+    #[inline]
     pub fn refuse(&mut self, packet: Event, reason: DropReason) {
         self.dropped.push(Dropped { packet, reason });
     }
@@ -277,7 +318,7 @@ impl Buffer {
     fn allocate(&mut self, packet: Event, previous: u32) -> u32 {
         let index = self.free;
         if index == NONE {
-            return self.grow(Node { packet, next: NONE, previous });
+            return self.grow(Node { packet: packet.copied(), next: NONE, previous });
         }
         // Written field by field: a whole node would be assembled in memory first, and its copy
         // would wait for those stores.

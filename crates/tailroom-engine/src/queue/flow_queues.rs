@@ -10,6 +10,7 @@ use rand_xoshiro::SplitMix64;
 use super::buffer::{Buffer, PacketList};
 use super::{BadParameter, LinkInfo};
 use crate::packet::in_network::Event;
+use crate::prefetch::prefetch_start;
 use crate::quantity::Size;
 use crate::random::below;
 
@@ -205,17 +206,35 @@ impl<S> FlowQueues<S> {
         None
     }
 
-    /// Records that the queue at `index` has sent `bytes` and may have dropped packets. Asks the memory
-    /// for the packet that the following queue sends in its turn.
+    /// Records that the queue at `index` has sent `bytes` and may have dropped packets.
     #[inline]
-    pub fn on_service(&mut self, index: usize, bytes: u32, buffer: &Buffer) {
+    pub fn on_service(&mut self, index: usize, bytes: u32) {
         let queue = &mut self.queues[index];
         queue.credits -= bytes.cast_signed();
         self.backlogs[index] = queue.list.bytes();
-        let next = queue.next as usize;
+    }
+
+    /// Asks the memory for the packet that the queue after that at `index` sends in its turn.
+    #[inline]
+    pub fn prefetch_next(&self, index: usize, buffer: &Buffer) {
+        let next = self.queues[index].next as usize;
         if let Some(next) = self.queues.get(next) {
             buffer.prefetch_front(&next.list);
         }
+    }
+
+    /// Takes note that it is the turn of the queue at `index`, where there are many flows, and asks the
+    /// memory for what the turns after it need.
+    #[inline]
+    pub fn follow_turns(&self, index: usize, buffer: &mut Buffer) {
+        let get = |index: u32| self.queues.get(index as usize);
+        let list_and_next = |index| get(index).map(|queue| (&queue.list, queue.next));
+        let ask = |index| {
+            if let Some(queue) = get(index) {
+                prefetch_start(queue);
+            }
+        };
+        buffer.pass_turn_to(index as u32, list_and_next, ask);
     }
 
     /// Ends the turn of the queue at `index`, which becomes the last of the old queues.
@@ -281,7 +300,7 @@ mod tests {
             let index = queues.next(|()| ())?;
             let packet = buffer.pop_front(&mut queues.at(index).list)?;
             let packet = buffer.take(packet);
-            queues.on_service(index, packet.bytes(), buffer);
+            queues.on_service(index, packet.bytes());
             Some((packet.flow(), packet.packet(0).sequence, packet.bytes()))
         }
 

@@ -101,7 +101,8 @@ impl FqCodel {
 }
 
 impl Scheduler for FqCodel {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         self.queues.push(index, packet, buffer, CodelState::on_empty_queue);
@@ -117,7 +118,8 @@ impl Scheduler for FqCodel {
             let queue = self.queues.at(index);
             let packet = queue.aqm_state.dequeue(&self.settings, now, &mut queue.list, buffer);
             let bytes = packet.as_ref().map_or(0, |packet| buffer.packet(packet).bytes());
-            self.queues.on_service(index, bytes, buffer);
+            self.queues.on_service(index, bytes);
+            self.queues.follow_turns(index, buffer);
             if packet.is_some() {
                 return packet;
             }

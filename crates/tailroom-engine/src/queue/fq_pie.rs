@@ -128,7 +128,8 @@ impl FqPie {
 }
 
 impl Scheduler for FqPie {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
+    #[inline(always)]
     fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         let queue = self.queues.at(index);
@@ -156,7 +157,8 @@ impl Scheduler for FqPie {
         queue.aqm_state.advance(&self.settings, now);
         let sent = *buffer.packet(&packet);
         queue.aqm_state.on_departure(now, sent.time(), &queue.list);
-        self.queues.on_service(index, sent.bytes(), buffer);
+        self.queues.on_service(index, sent.bytes());
+        self.queues.prefetch_next(index, buffer);
         Some(packet)
     }
 

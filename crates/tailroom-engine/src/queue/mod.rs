@@ -14,6 +14,7 @@ pub mod emptying;
 pub mod flow_queues;
 #[cfg(test)]
 mod script;
+mod turns_ahead;
 
 use std::ops::Range;
 
@@ -104,6 +105,9 @@ pub trait Scheduler {
     /// Returns the packet to send at `now`, or `None` if no packet is left. May drop packets before
     /// it. If packets wait, it returns one of them or drops them all.
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle>;
+
+    /// Asks the memory for the queue of a flow, of which a packet will arrive soon.
+    fn expect_arrival(&self, _flow: u32) {}
 
     /// Returns the internal quantities to report at `now`; means cover the time since
     /// [`Scheduler::restart_gauges`]. Their names and order never change.
@@ -247,7 +251,10 @@ macro_rules! registry {
             #[inline]
             fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
                 match self {
-                    $(SchedulerQueue::$scheduler(queue) => queue.enqueue(packet, buffer),)+
+                    $(SchedulerQueue::$scheduler(queue) => {
+                        let [time, size, place] = packet.words();
+                        enqueue_apart(queue, time, size, place, buffer);
+                    })+
                 }
             }
 
@@ -255,6 +262,13 @@ macro_rules! registry {
             fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
                 match self {
                     $(SchedulerQueue::$scheduler(queue) => queue.dequeue(now, buffer),)+
+                }
+            }
+
+            #[inline]
+            fn expect_arrival(&self, flow: u32) {
+                match self {
+                    $(SchedulerQueue::$scheduler(queue) => queue.expect_arrival(flow),)+
                 }
             }
 
@@ -297,6 +311,19 @@ macro_rules! registry {
             }
         }
     };
+}
+
+/// Hands a packet to a scheduler word by word, in registers: a copy of the event as a whole would wait
+/// until the words, just written, are in memory.
+#[inline(never)]
+fn enqueue_apart(
+    scheduler: &mut impl Scheduler,
+    time: u64,
+    size: u64,
+    place: u64,
+    buffer: &mut Buffer,
+) {
+    scheduler.enqueue(Event::from_words([time, size, place]), buffer);
 }
 
 /// A running queue discipline.

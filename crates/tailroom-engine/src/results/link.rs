@@ -107,6 +107,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
     let [drops_overflow, drops_early, drops_head] = totals.drops;
     let drops = drops_overflow + drops_early + drops_head;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
+    let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
     LinkSummary {
         capacity_bps,
         utilization: link.used_fraction(
@@ -124,11 +125,11 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         random_losses_packets: totals.random_losses,
         departures_packets: totals.departures,
         queue_packets_mean: probe.mean_queue(span),
-        queue_packets_p01: probe.queue_over_time.histogram().quantile(0.01),
-        queue_packets_p99: probe.queue_over_time.histogram().quantile(0.99),
-        queue_seen_packets_mean: probe.queue_seen.mean(),
-        queue_seen_packets_p01: probe.queue_seen.quantile(0.01),
-        queue_seen_packets_p99: probe.queue_seen.quantile(0.99),
+        queue_packets_p01: over_time.quantile(0.01),
+        queue_packets_p99: over_time.quantile(0.99),
+        queue_seen_packets_mean: seen.mean(),
+        queue_seen_packets_p01: seen.quantile(0.01),
+        queue_seen_packets_p99: seen.quantile(0.99),
         queue_delay_s_mean: probe.waits.mean_s(),
         queue_delay_s_p01: probe.waits.quantile_s(0.01),
         queue_delay_s_p99: probe.waits.quantile_s(0.99),

@@ -46,7 +46,7 @@ impl Simulation {
                 let found = drops + accepted + held;
                 return Err(RunError::Conservation { place, expected: arrivals, found });
             }
-            let found = link.probe.queue_over_time.histogram().total() as u64;
+            let found = link.probe.queue_lengths.over_time().total() as u64;
             if found != window {
                 return Err(RunError::Conservation { place, expected: window, found });
             }

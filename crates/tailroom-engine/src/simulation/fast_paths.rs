@@ -9,13 +9,10 @@ use super::schedule::Schedule;
 use super::stores::Stores;
 use crate::flow::Endpoints;
 use crate::packet::in_network::Event;
-use crate::prefetch::{prefetch, prefetch_start};
+use crate::prefetch::{MANY_FLOWS, prefetch, prefetch_start};
 use crate::tcp::fast_path::{FastConnection, FastStep};
 use crate::tcp::sender::Sender;
 use crate::units::Time;
-
-/// Number of flows from which on [`FastPaths::outgrow_caches`]: each has 1.5 kB.
-const MANY_FLOWS: usize = 500;
 
 /// The fast paths, by flow.
 #[derive(Debug)]
@@ -61,18 +58,15 @@ impl FastPaths {
         self.flows.len() >= MANY_FLOWS
     }
 
-    /// Asks the memory for the beginning of a flow's place, which tells where its state is.
+    /// Asks the memory for flows that will be needed: for the beginning of the place of `early`, which
+    /// tells where the state is, and for the state of `late`, where it is.
     #[inline]
-    pub(super) fn prefetch_start(&self, number: u32) {
-        if let Some(place) = self.flows.get(number as usize) {
+    pub(super) fn prefetch(&self, [early, late]: [Option<u32>; 2], flows: &[Flow]) {
+        let place_of = |flow: u32| self.flows.get(flow as usize);
+        if let Some(place) = early.and_then(place_of) {
             prefetch_start(place);
         }
-    }
-
-    /// Asks the memory for the state of a flow, where it is.
-    #[inline]
-    pub(super) fn prefetch(&self, number: u32, flows: &[Flow]) {
-        match (self.flows.get(number as usize), flows.get(number as usize)) {
+        match (late.and_then(place_of), late.and_then(|flow| flows.get(flow as usize))) {
             (Some(place), _) if place.connection.is_some() => prefetch(place),
             (_, Some(flow)) => prefetch(flow),
             _ => {}

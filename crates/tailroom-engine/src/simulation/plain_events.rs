@@ -73,8 +73,10 @@ impl Simulation {
                     break;
                 }
                 taken += 1;
-                let Some(step) = self.serve(self.services.first) else { continue };
+                let link = self.services.first;
+                let Some(step) = self.serve(link) else { continue };
                 (event, outcome, exit) = (step.packet, step.outcome, step.exit);
+                self.prefetch_served(link);
             } else {
                 let Stage::Arrival(position) = event.stage() else { break };
                 let hop = self.routes.hop(event.flow(), position);
@@ -86,6 +88,7 @@ impl Simulation {
                 taken += 1;
                 self.schedule.skip();
                 (outcome, exit) = (link.pass(&mut event, hop.class), hop.exit);
+                self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
                     self.after_scheduler(hop.link as usize, event.time());
                     continue;
@@ -93,7 +96,6 @@ impl Simulation {
                 if IS_GENERAL && hop.adds_wait {
                     event = self.add_wait(event, outcome, hop);
                 }
-                self.prefetch_flows();
             }
             if let LinkOutcome::Delivered(at) = outcome
                 && at < Time::AFTER_ALL_RUNS
@@ -146,18 +148,36 @@ impl Simulation {
         }
     }
 
-    /// Asks the memory for the flows of coming events, where there are too many for the caches.
+    /// Asks the memory for what coming arrivals need, where there are too many flows for the caches: the
+    /// flow, or, behind a scheduler, its queue. The last arrival was at `link`; the next ones may be
+    /// elsewhere.
     #[inline]
-    fn prefetch_flows(&self) {
+    fn prefetch_arriving<const IS_GENERAL: bool>(&self, link: usize) {
         if !self.fast_paths.outgrow_caches() {
             return;
         }
-        let [early, late] = AHEAD.map(|events| self.schedule.peek_ahead(events));
-        if let Some(event) = early {
-            self.fast_paths.prefetch_start(event.flow());
+        let [early, late] = AHEAD.map(|events| self.schedule.peek_ahead(events).map(Event::flow));
+        if IS_GENERAL
+            && let Some(queue) = self.links[link].scheduled()
+            && queue.coming_flows().is_some()
+        {
+            if let Some(flow) = late {
+                queue.expect_arrival(flow);
+            }
+        } else {
+            self.fast_paths.prefetch([early, late], &self.flows);
         }
-        if let Some(event) = late {
-            self.fast_paths.prefetch(event.flow(), &self.flows);
+    }
+
+    /// Asks the memory for the flows whose packets the scheduler that has just sent a packet will send,
+    /// where there are too many flows for the caches.
+    #[inline]
+    fn prefetch_served(&self, link: usize) {
+        if self.fast_paths.outgrow_caches()
+            && let Some(queue) = self.links[link].scheduled()
+            && let Some(flows) = queue.coming_flows()
+        {
+            self.fast_paths.prefetch(flows.map(Some), &self.flows);
         }
     }
 }

@@ -14,21 +14,41 @@ impl Simulation {
     /// the link counts that wait too.
     #[inline]
     pub(super) fn add_wait(&mut self, packet: Event, outcome: LinkOutcome, hop: Hop) -> Event {
+        let [time, size, place] = packet.words();
+        let (size, place) = self.add_wait_apart(time, size, place, outcome, hop);
+        Event::from_words([time, size, place])
+    }
+
+    /// The same for an event that comes word by word, in registers; returns the words that change.
+    #[inline(never)]
+    fn add_wait_apart(
+        &mut self,
+        time: u64,
+        size: u64,
+        place: u64,
+        outcome: LinkOutcome,
+        hop: Hop,
+    ) -> (u64, u64) {
+        let packet = Event::from_words([time, size, place]);
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         // On a link that stands still for good the wait does not end.
         let link = &self.links[hop.link as usize];
         if !is_sent || link.busy_until() == Time::NEVER {
-            return packet;
+            return (size, place);
         }
         let waited = link.last_wait();
         match (hop.exit, outcome) {
             (Exit::Receiver, _) => {
                 let before = self.stores.kept_packets.waited(packet);
                 self.groups[hop.group as usize].on_wait(before.saturating_add(waited));
-                packet
+                (size, place)
             }
-            (_, LinkOutcome::Lost) => packet,
-            _ => self.stores.kept_packets.add_wait(packet, waited, &mut self.schedule),
+            (_, LinkOutcome::Lost) => (size, place),
+            _ => {
+                let kept = self.stores.kept_packets.add_wait(packet, waited, &mut self.schedule);
+                let [_, size, place] = kept.words();
+                (size, place)
+            }
         }
     }
 }

@@ -333,7 +333,7 @@ fn check_counters(observer: &Observer, arrivals: u64, end: Time) {
     assert_eq!(totals.departures, entries.iter().filter(left).count() as u64);
     let bytes: u64 = entries.iter().filter(left).map(|entry| u64::from(entry.bytes)).sum();
     assert_eq!(totals.departed_bytes, bytes);
-    assert_eq!(probe.queue_over_time.histogram().total() as u64, end.picoseconds());
+    assert_eq!(probe.queue_lengths.over_time().total() as u64, end.picoseconds());
     let waits = entries.iter().map(|entry| wait(entry, end, observer.picoseconds_per_byte));
     let area = waits.sum::<u128>() as f64;
     let found = probe.mean_queue(end) * end.picoseconds() as f64;

@@ -78,7 +78,6 @@ impl DeficitRoundRobin {
             let covers = |packet: &Event| u64::from(packet.bytes()) <= flow.tag;
             // Most flows have used up their grants; the packet is then not read.
             if flow.tag > 0 && buffer.front(&flow.queue).is_some_and(covers) {
-                buffer.prefetch_front(&flows[flow.next].queue);
                 return slot;
             }
             if slot == self.marker {

@@ -1,5 +1,6 @@
 //! The flows known to a fair queue: backlogged flows, and flows ahead of the virtual time.
 
+use crate::prefetch::prefetch_start;
 use crate::queue::buffer::PacketList;
 
 /// No slot, in place of an index.
@@ -7,6 +8,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// A flow, or a bucket of flows: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Flow {
     /// Number of the flow or of the bucket.
     pub(super) number: u32,
@@ -60,6 +62,20 @@ impl Flows {
     /// Returns all slots, including free ones, in which no packets wait.
     pub(super) fn slots(&self) -> &[Flow] {
         &self.slots
+    }
+
+    /// Returns the flow in a slot, if there is such a slot.
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Flow> {
+        self.slots.get(slot as usize)
+    }
+
+    /// Asks the memory for a flow.
+    #[inline]
+    pub(super) fn prefetch(&self, slot: u32) {
+        if let Some(flow) = self.get(slot) {
+            prefetch_start(flow);
+        }
     }
 
     /// Returns the slot of the flow with this number, if the flow is known.

@@ -141,10 +141,16 @@ impl Fair {
         }
     }
 
+    /// Returns the number of the queue for packets of `flow`.
+    #[inline]
+    fn number_of(&self, flow: u32) -> u32 {
+        self.buckets.map_or(flow, |buckets| buckets.of(flow))
+    }
+
     /// Returns the slot of the queue for packets of `flow`, and whether the slot is new.
     #[inline]
     fn slot(&mut self, flow: u32) -> (u32, bool) {
-        let number = self.buckets.map_or(flow, |buckets| buckets.of(flow));
+        let number = self.number_of(flow);
         match self.flows.find(number) {
             Some(slot) => (slot, false),
             None => (self.begin(number), true),
@@ -222,6 +228,8 @@ impl Fair {
             Order::StartTime(order) => order.next(flows, buffer, Flows::remove)?,
             Order::DeficitRoundRobin(order) => order.next(flows, buffer),
         };
+        let list_and_next = |slot| flows.get(slot).map(|flow| (&flow.queue, flow.next));
+        buffer.pass_turn_to(slot, list_and_next, |slot| flows.prefetch(slot));
         let flow = &mut flows[slot];
         let packet = buffer.pop_front(&mut flow.queue)?;
         let bytes = buffer.packet(&packet).bytes();
@@ -244,7 +252,8 @@ impl Fair {
 }
 
 impl Scheduler for Fair {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         let was_empty = buffer.packets() == 0;
         if self.alone.is_some() {
@@ -254,7 +263,9 @@ impl Scheduler for Fair {
         let flow = &mut self.flows[slot];
         let starts = flow.queue.is_empty();
         let has_priority = match &mut self.order {
-            Order::StartTime(order) => order.admit(flow, slot, &packet).unwrap_or(is_new),
+            Order::StartTime(order) => {
+                order.admit(flow, slot, packet.time(), packet.bytes()).unwrap_or(is_new)
+            }
             Order::DeficitRoundRobin(_) => is_new,
         };
         if has_priority {
@@ -289,6 +300,13 @@ impl Scheduler for Fair {
         }
         self.gauges.set_active(now, self.flows.len() as u64);
         Some(packet)
+    }
+
+    #[inline]
+    fn expect_arrival(&self, flow: u32) {
+        if let Some(slot) = self.flows.find(self.number_of(flow)) {
+            self.flows.prefetch(slot);
+        }
     }
 
     fn gauges(&self, now: Time) -> Vec<Gauge> {

@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 
 use super::flows::{Flow, Flows};
 use super::tag_queue::{TagQueue, is_beyond};
-use crate::packet::in_network::Event;
 use crate::queue::buffer::Buffer;
 use crate::units::Time;
 
@@ -57,15 +56,21 @@ impl StartTime {
     /// Returns whether an arriving packet of the flow in `slot` has priority; `None` under a
     /// scheduler without priority.
     #[inline]
-    pub(super) fn admit(&mut self, flow: &mut Flow, slot: u32, packet: &Event) -> Option<bool> {
+    pub(super) fn admit(
+        &mut self,
+        flow: &mut Flow,
+        slot: u32,
+        arrival: Time,
+        bytes: u32,
+    ) -> Option<bool> {
         if self.credit == 0 {
             return None;
         }
         let is_express = flow.credit < self.credit;
         if is_express {
             flow.express += 1;
-            flow.credit += packet.bytes();
-            self.express.push_back((slot, packet.time()));
+            flow.credit += bytes;
+            self.express.push_back((slot, arrival));
         }
         Some(is_express)
     }
@@ -137,7 +142,7 @@ impl StartTime {
         let flow = &mut flows[slot];
         (flow.express, flow.credit) = (0, 0);
         if let Some(first) = buffer.front(&flow.queue) {
-            self.admit(flow, slot, first);
+            self.admit(flow, slot, first.time(), first.bytes());
         }
     }
 }
