@@ -25,15 +25,17 @@ impl Simulation {
     }
 
     /// The state of all flows, links and events, as a text that does not depend on the path that
-    /// packets have taken.
+    /// packets have taken, with a line for each of them.
     #[doc(hidden)]
     pub fn state_text(&mut self) -> String {
         self.leave_fast_paths();
         let mut pending: Vec<Event> = self.schedule.pending().collect();
         pending.sort_by_key(|event| (event.time(), format!("{event:?}")));
         let Simulation { flows, links, stores, groups, events, .. } = self;
-        let text =
-            format!("{flows:#?}\n{links:#?}\n{stores:#?}\n{groups:#?}\n{pending:#?}\n{events}");
+        let mut text = format!("{stores:?}\n{groups:?}\n{events}\n");
+        let lines = flows.iter().map(|flow| format!("{flow:?}\n"));
+        let lines = lines.chain(links.iter().map(|link| format!("{link:?}\n")));
+        text.extend(lines.chain(pending.iter().map(|event| format!("{event:?}\n"))));
         let now = self.schedule.now();
         for (number, flow) in self.flows.iter().enumerate() {
             self.fast_paths.enter(number as u32, flow, now);

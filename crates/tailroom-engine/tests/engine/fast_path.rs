@@ -12,15 +12,15 @@ use crate::support::random_networks;
 const REPLAY: &str = "the case is kept in tests/engine/fast_path.regressions; \
                       `cargo test -p tailroom-engine --test engine fast_path::` runs it again first";
 
-/// The first lines that differ, with the lines before them.
+/// The first place at which the texts differ, with some of the text before it.
 fn difference(fast: &str, general: &str) -> String {
-    let pairs: Vec<(&str, &str)> = fast.lines().zip(general.lines()).collect();
-    let Some(first) = pairs.iter().position(|(fast, general)| fast != general) else {
-        return "one is longer".into();
+    let pairs = fast.bytes().zip(general.bytes());
+    let place = pairs.take_while(|(fast, general)| fast == general).count();
+    let around = |text: &str| {
+        let bytes = &text.as_bytes()[place.saturating_sub(300)..text.len().min(place + 60)];
+        String::from_utf8_lossy(bytes).into_owned()
     };
-    let context = &pairs[first.saturating_sub(12)..(first + 3).min(pairs.len())];
-    let lines = context.iter().map(|(fast, general)| format!("{fast}   |   {general}"));
-    lines.collect::<Vec<String>>().join("\n")
+    format!("{}\n|\n{}", around(fast), around(general))
 }
 
 proptest! {
@@ -48,7 +48,7 @@ proptest! {
                 difference(&one, &other)
             );
         }
-        let (one, other) = (format!("{:#?}", fast.finish()), format!("{:#?}", general.finish()));
+        let (one, other) = (format!("{:?}", fast.finish()), format!("{:?}", general.finish()));
         prop_assert!(one == other, "seed {}; {REPLAY}; {}", network.seed, difference(&one, &other));
     }
 }
