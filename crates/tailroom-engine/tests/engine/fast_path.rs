@@ -24,7 +24,7 @@ fn difference(fast: &str, general: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(config(25))]
+    #![proptest_config(config(200))]
 
     #[test]
     fn both_paths_give_the_same_state_at_all_times(
