@@ -3,7 +3,9 @@
 python benchmarks/against_ns2.py [--seconds 40] [--runs 3]
 
 Without ns-2 (Debian: ns2) only tailroom is timed. Quoted are CPU seconds of whole runs, set-up and
-slow start included, over the packets that left the bottleneck.
+slow start included, over the packets that left the bottleneck. The package of `make setup` is built
+without link-time optimisation and takes half as much time again: figures to quote need an installed
+wheel (`uv build --wheel`).
 """
 
 import argparse
@@ -47,6 +49,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=40, help="simulated seconds")
     parser.add_argument("--runs", type=int, default=3, help="runs of each, in turn")
     options = parser.parse_args()
+    if HERE.parent in Path(tr.__file__).parents:
+        print("this is the package of `make setup`, which is slower than an installed wheel")
     has_ns2 = shutil.which("ns") is not None
     ours, theirs = [], []
     for _ in range(options.runs):
