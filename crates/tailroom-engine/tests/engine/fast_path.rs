@@ -7,6 +7,7 @@ use tailroom_engine::units::Time;
 
 use crate::support::random_cases::config;
 use crate::support::random_networks;
+use crate::support::scenario_text::{BASE, resolve_with};
 
 /// How to replay a failing case.
 const REPLAY: &str = "the case is kept in tests/engine/fast_path.regressions; \
@@ -21,6 +22,30 @@ fn difference(fast: &str, general: &str) -> String {
         String::from_utf8_lossy(bytes).into_owned()
     };
     format!("{}\n|\n{}", around(fast), around(general))
+}
+
+/// Each packet takes 87 minutes, so that the 880th of a window would leave after the end of all runs
+/// (`Time::AFTER_ALL_RUNS`, 53 days): it stays in the network.
+#[test]
+fn a_packet_that_would_leave_after_the_end_of_all_runs_is_not_delivered() {
+    let overrides = [
+        ("duration", "\"20 s\""),
+        ("measure_from", "\"0 s\""),
+        ("links.bottleneck.rate", "\"100 bit/s\""),
+        ("links.bottleneck.queue.limit", "\"2000 packets\""),
+        ("flows.tcp.count", "1"),
+        ("flows.tcp.access_rate", "\"100 Mbit/s\""),
+        ("flows.tcp.packet_size", "\"65535 B\""),
+        ("flows.tcp.initial_window", "1000"),
+    ];
+    let network = resolve_with(BASE, &overrides).expect("the scenario is valid");
+    let mut fast = Simulation::new(&network);
+    let mut general = Simulation::new(&network).without_fast_path();
+    let until = Time::from_milliseconds(15_000);
+    assert_eq!((fast.run_until(until), general.run_until(until)), (Ok(()), Ok(())));
+    assert!(fast.packet_hops() >= 1_000);
+    let (one, other) = (fast.state_text(), general.state_text());
+    assert!(one == other, "fast | general:\n{}", difference(&one, &other));
 }
 
 proptest! {
