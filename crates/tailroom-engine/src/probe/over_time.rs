@@ -12,16 +12,15 @@ pub struct OverTime<const PRECISION: u32> {
 }
 
 impl<const PRECISION: u32> OverTime<PRECISION> {
-    /// Records that the count was `value` for `span`; returns the bin of `value`.
+    /// Records that the count was `value` for `span`.
     #[inline]
-    pub fn add(&mut self, value: u64, span: Time) -> usize {
+    pub fn add(&mut self, value: u64, span: Time) {
         let span = span.picoseconds();
         let bin = Histogram::<PRECISION>::bin(value);
         self.histogram.add_to_bin(bin, span);
         if !Histogram::<PRECISION>::is_exact(bin) {
             self.wide_integral += u128::from(value) * u128::from(span);
         }
-        bin
     }
 
     /// Returns the histogram of the values, weighted by time in picoseconds.
