@@ -116,6 +116,8 @@ pub struct TransportInput {
     pub max_window: Option<u64>,
     /// Whether packets are paced.
     pub pacing: bool,
+    /// Packets that must fit into the window before they are sent together.
+    pub send_burst: u32,
     /// Whether packets may be marked (ECN).
     pub ecn: bool,
 }
@@ -244,6 +246,7 @@ fn transport(spec: &GroupSpec) -> Option<TransportInput> {
         initial_window: tcp.initial_window,
         max_window: tcp.max_window,
         pacing: tcp.pacing,
+        send_burst: tcp.send_burst,
         ecn: tcp.ecn.codepoint().is_capable(),
     })
 }

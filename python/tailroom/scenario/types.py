@@ -1485,6 +1485,16 @@ class HighspeedCongestion(TypedDict):
     """
 
 
+BlockCount: TypeAlias = Literal["integer", "fractional"]
+"""How `k=(int)c*RTT+1` is read."""
+
+BlockLength: TypeAlias = Literal["window_share", "printed"]
+"""How many packets a block has."""
+
+BlockHold: TypeAlias = Literal["block", "packet"]
+"""Which packets wait for the beginning of a block."""
+
+
 class FhstcpCongestion(TypedDict):
     """FHSTCP (Su et al. 2005): HighSpeed TCP, fair between different round trip times."""
 
@@ -1496,9 +1506,35 @@ class FhstcpCongestion(TypedDict):
     slowly than standard TCP. Default: 10.0.
     """
     block_pacing: NotRequired[bool]
-    """Send the window in int(c RTT) + 1 blocks spread over the round trip.
+    """Send the window in k blocks spread over the round trip.
 
-    Without it, packets leave as soon as the window allows. Default: True.
+    Without it, packets leave as soon as the window allows, and the other keys of blocks have no
+    effect. Default: True.
+    """
+    block_count: NotRequired[BlockCount]
+    """How the number of blocks k is computed: `integer`, int(c RTT) + 1; or `fractional`,
+    int(c) RTT + 1, as C reads the paper's expression.
+
+    Default: 'integer'.
+    """
+    block_length: NotRequired[BlockLength]
+    """How many packets a block has: `window_share`, cwnd / k; or `printed`, floor(cwnd / k) +
+    2, as the paper's code counts.
+
+    Default: 'window_share'.
+    """
+    block_hold: NotRequired[BlockHold]
+    """Which packets wait for the beginning of a block: `block`, all packets; or `packet`, only
+    the first packet of the block, which later packets overtake.
+
+    Default: 'block'.
+    """
+    block_slow_start: NotRequired[bool]
+    """Send slow start in blocks too: two packets per round trip before the first congestion
+    avoidance, as `block = 0` and `k = 1` in Figure 1 say; later with the last k and block of
+    congestion avoidance.
+
+    By default packets in slow start leave as soon as the window allows. Default: False.
     """
 
 

@@ -1,14 +1,19 @@
 //! FHSTCP (Su, Pan, Lv, Ping 2005, "A fair bulk data transmission protocol in grid environments"):
 //! HighSpeed TCP whose increase is proportional to the round trip time, so that flows with
-//! different RTTs get the same rate, and whose window is sent in blocks spread over the round trip.
+//! different RTTs get the same window (and rates in inverse proportion to their RTTs), and whose
+//! window is sent in blocks spread over the round trip.
 //!
-//! This implementation corrects errors in the paper's Figure 1: a block has cwnd / k packets, and
-//! each block begins RTT / k after the beginning of the previous block, or at once if sending the
-//! previous block took longer. The RTT is the smoothed RTT.
+//! The pseudo-code of the paper's Figure 1 can be read in several ways, all of which the parameters
+//! offer. The defaults correct its errors: a block has cwnd / k packets, all of which wait until RTT
+//! / k after the beginning of the previous block, and slow start has no blocks, because `block = 0`
+//! would limit it to two packets per round trip. Under all readings a block follows at once if
+//! sending the previous block took longer than RTT / k (the printed delay is negative then), the RTT
+//! is the smoothed RTT, and `time_0` is 0 at the beginning.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::blocks::{BlockHold, BlockLength, BlockRules};
 use super::highspeed::{Highspeed, HighspeedParams};
 use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use crate::parameters::{BadParameter, check};
@@ -23,14 +28,46 @@ pub struct FhstcpParams {
     /// standard TCP.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
     pub c: f64,
-    /// Send the window in int(c RTT) + 1 blocks spread over the round trip. Without it, packets
-    /// leave as soon as the window allows.
+    /// Send the window in k blocks spread over the round trip. Without it, packets leave as soon as
+    /// the window allows, and the other keys of blocks have no effect.
     pub block_pacing: bool,
+    /// How the number of blocks k is computed: `integer`, int(c RTT) + 1; or `fractional`, int(c)
+    /// RTT + 1, as C reads the paper's expression.
+    pub block_count: BlockCount,
+    /// How many packets a block has: `window_share`, cwnd / k; or `printed`, floor(cwnd / k) + 2, as
+    /// the paper's code counts.
+    pub block_length: BlockLength,
+    /// Which packets wait for the beginning of a block: `block`, all packets; or `packet`, only the
+    /// first packet of the block, which later packets overtake.
+    pub block_hold: BlockHold,
+    /// Send slow start in blocks too: two packets per round trip before the first congestion
+    /// avoidance, as `block = 0` and `k = 1` in Figure 1 say; later with the last k and block of
+    /// congestion avoidance. By default packets in slow start leave as soon as the window allows.
+    pub block_slow_start: bool,
+}
+
+/// How `k=(int)c*RTT+1` is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockCount {
+    /// int(c RTT) + 1: k is a whole number.
+    #[default]
+    Integer,
+    /// int(c) RTT + 1: as C reads the expression, where the cast applies to c alone, with a
+    /// floating-point k.
+    Fractional,
 }
 
 impl Default for FhstcpParams {
     fn default() -> Self {
-        FhstcpParams { c: 10.0, block_pacing: true }
+        FhstcpParams {
+            c: 10.0,
+            block_pacing: true,
+            block_count: BlockCount::default(),
+            block_length: BlockLength::default(),
+            block_hold: BlockHold::default(),
+            block_slow_start: false,
+        }
     }
 }
 
@@ -45,7 +82,9 @@ impl ControlParameters for FhstcpParams {
 pub struct Fhstcp {
     highspeed: Highspeed,
     c: f64,
-    block_pacing: bool,
+    /// How blocks are counted, unless block pacing is off.
+    block_count: Option<BlockCount>,
+    block_rules: BlockRules,
 }
 
 impl Fhstcp {
@@ -54,7 +93,12 @@ impl Fhstcp {
         Fhstcp {
             highspeed: Highspeed::new(&HighspeedParams::default()),
             c: params.c,
-            block_pacing: params.block_pacing,
+            block_count: params.block_pacing.then_some(params.block_count),
+            block_rules: BlockRules {
+                hold: params.block_hold,
+                length: params.block_length,
+                in_slow_start: params.block_slow_start,
+            },
         }
     }
 }
@@ -72,15 +116,22 @@ impl WindowLaw for Fhstcp {
         self.highspeed.on_congestion(event)
     }
 
-    fn blocks(&self, srtt: Time) -> Option<u32> {
-        // The cast of a float saturates.
-        self.block_pacing.then(|| ((self.c * srtt.seconds()) as u32).saturating_add(1))
+    fn blocks(&self, srtt: Time) -> Option<f64> {
+        self.block_count.map(|count| match count {
+            BlockCount::Integer => (self.c * srtt.seconds()).floor() + 1.0,
+            BlockCount::Fractional => self.c.floor() * srtt.seconds() + 1.0,
+        })
+    }
+
+    fn block_rules(&self) -> BlockRules {
+        self.block_rules
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::script;
+    use super::super::closed_loop::ClosedLoop;
+    use super::super::{CongestionConfig, script};
     use super::*;
 
     fn ack(srtt_ms: u64) -> AckEvent {
@@ -106,14 +157,67 @@ mod tests {
         assert!((control.on_ack(10.0, &ack(2_000)) - 11.0).abs() < 1e-12);
     }
 
+    /// k at a smoothed RTT of so many milliseconds.
+    fn blocks(params: &FhstcpParams, srtt_ms: u64) -> Option<f64> {
+        Fhstcp::new(params).blocks(Time::from_milliseconds(srtt_ms))
+    }
+
     /// Fig. 1: k = (int) c RTT + 1.
     #[test]
     fn a_round_trip_has_c_rtt_blocks_and_one_more() {
-        let control = Fhstcp::new(&FhstcpParams::default());
-        for (srtt_ms, blocks) in [(0, 1), (80, 1), (99, 1), (140, 2), (200, 3), (1_050, 11)] {
-            assert_eq!(control.blocks(Time::from_milliseconds(srtt_ms)), Some(blocks));
+        let params = FhstcpParams::default();
+        for (srtt_ms, k) in [(0, 1.0), (80, 1.0), (99, 1.0), (140, 2.0), (200, 3.0), (1_050, 11.0)]
+        {
+            assert_eq!(blocks(&params, srtt_ms), Some(k));
         }
-        let unpaced = FhstcpParams { block_pacing: false, ..FhstcpParams::default() };
-        assert_eq!(Fhstcp::new(&unpaced).blocks(Time::from_milliseconds(200)), None);
+        let unpaced = FhstcpParams { block_pacing: false, ..params };
+        assert_eq!(blocks(&unpaced, 200), None);
+    }
+
+    /// C casts c alone: (int) 10.9 * 0.14 + 1 = 2.4, and (int) 0.9 * 0.14 + 1 = 1.
+    #[test]
+    fn as_c_reads_it_the_number_of_blocks_has_a_fraction() {
+        for (c, srtt_ms, k) in [(10.9, 140, 2.4), (0.9, 140, 1.0), (5.0, 80, 1.4)] {
+            let block_count = BlockCount::Fractional;
+            let params = FhstcpParams { c, block_count, ..FhstcpParams::default() };
+            let ours = blocks(&params, srtt_ms).expect("blocks are on");
+            assert!((ours - k).abs() < 1e-12, "c {c}, {srtt_ms} ms: {ours}");
+        }
+    }
+    /// 10 s on a path of 1000 packets/s with a round trip time of 200 ms, without losses.
+    fn after_ten_seconds(hold: BlockHold, in_slow_start: bool) -> ClosedLoop {
+        let params = FhstcpParams {
+            block_hold: hold,
+            block_slow_start: in_slow_start,
+            ..FhstcpParams::default()
+        };
+        let congestion = CongestionConfig::Fhstcp(params);
+        let mut path =
+            ClosedLoop::new(congestion, 1_000.0, Time::from_milliseconds(200), usize::MAX);
+        path.run_until(Time::from_milliseconds(10_000));
+        assert_eq!(path.network.dropped, 0);
+        path
+    }
+
+    /// An initial window of ten packets, then two packets in each of 49 round trips: 108 packets.
+    #[test]
+    fn a_first_slow_start_in_blocks_sends_two_packets_per_round_trip() {
+        let path = after_ten_seconds(BlockHold::Block, true);
+        assert!((104..=110).contains(&path.network.sent), "{} packets", path.network.sent);
+        assert!(path.sender.ssthresh_packets().is_infinite());
+    }
+
+    /// Later packets overtake a held one, and after three of them it counts as lost.
+    #[test]
+    fn a_sender_that_holds_single_packets_takes_them_for_lost() {
+        let path = after_ten_seconds(BlockHold::Packet, true);
+        assert!(path.sender.ssthresh_packets() < 100.0);
+        assert!(path.network.sent > path.sender.delivered());
+    }
+
+    #[test]
+    fn without_blocks_in_slow_start_a_flow_fills_the_path() {
+        let path = after_ten_seconds(BlockHold::Packet, false);
+        assert!(path.sender.delivered() > 7_000, "{} packets", path.sender.delivered());
     }
 }

@@ -10,6 +10,7 @@
 //! recovery, the retransmission timeout, pacing and slow start are implemented once for all
 //! controls, in [`crate::tcp::sender`].
 
+pub mod blocks;
 #[cfg(test)]
 mod closed_loop;
 pub mod custom;
@@ -20,6 +21,7 @@ mod round_rtt;
 #[cfg(test)]
 mod script;
 
+use blocks::BlockRules;
 use growth::GrowthCell;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,8 +142,13 @@ pub trait WindowLaw {
 
     /// Number of blocks into which the sender divides the window, spread over the round trip;
     /// `None` if packets leave as soon as the window allows.
-    fn blocks(&self, _srtt: Time) -> Option<u32> {
+    fn blocks(&self, _srtt: Time) -> Option<f64> {
         None
+    }
+
+    /// The rules by which the sender sends the blocks.
+    fn block_rules(&self) -> BlockRules {
+        BlockRules::default()
     }
 
     /// Why the run cannot go on. The sender asks only a law that is not in the registry, after each
@@ -349,10 +356,17 @@ macro_rules! registry {
                 }
             }
 
-            fn blocks(&self, srtt: Time) -> Option<u32> {
+            fn blocks(&self, srtt: Time) -> Option<f64> {
                 match self {
                     $(AnyWindowLaw::$law(law) => law.blocks(srtt),)+
                     AnyWindowLaw::Custom(law) => law.blocks(srtt),
+                }
+            }
+
+            fn block_rules(&self) -> BlockRules {
+                match self {
+                    $(AnyWindowLaw::$law(law) => law.block_rules(),)+
+                    AnyWindowLaw::Custom(law) => law.block_rules(),
                 }
             }
         }

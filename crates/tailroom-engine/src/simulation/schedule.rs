@@ -452,7 +452,9 @@ impl Schedule {
     /// sort into about as many cells as there are events.
     fn distribute(&mut self) {
         let count = self.current.len();
-        let cells = count.next_power_of_two().clamp(2, 1 << self.shift);
+        // A bucket is often wider than the largest usize of a 32-bit machine, WebAssembly's.
+        let widest = usize::try_from(1_u64 << self.shift).unwrap_or(usize::MAX);
+        let cells = count.next_power_of_two().clamp(2, widest);
         let start = self.open << self.shift;
         let cell_shift = self.shift - cells.ilog2();
         let Schedule { cell_ends, keys, current, .. } = self;

@@ -7,6 +7,9 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::blocks::{BlockHold, BlockLength};
+use tailroom_engine::congestion::fhstcp::{BlockCount, FhstcpParams};
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
@@ -245,6 +248,35 @@ fn engine_and_reference_agree_when_an_ack_arrives_at_the_deadline_of_the_sender(
     assert_eq!(results.summary.flows[0].timeouts, 0);
     let later = one_flow_with_delayed_acks(2, 950);
     assert!(run(&later).summary.flows[0].timeouts > 0, "an ACK one millisecond later is too late");
+}
+
+/// Every reading of FHSTCP's blocks, in which packets may be held while later ones leave.
+fn fhstcp_readings() -> impl Iterator<Item = FhstcpParams> {
+    (0..16).map(|bits| FhstcpParams {
+        // 100 blocks per second of round-trip time, for the short round trips of random networks.
+        c: 100.0,
+        block_count: if bits & 1 == 0 { BlockCount::Integer } else { BlockCount::Fractional },
+        block_length: if bits & 2 == 0 { BlockLength::WindowShare } else { BlockLength::Printed },
+        block_hold: if bits & 4 == 0 { BlockHold::Block } else { BlockHold::Packet },
+        block_slow_start: bits & 8 != 0,
+        ..FhstcpParams::default()
+    })
+}
+
+#[test]
+fn engine_and_reference_agree_on_all_readings_of_fhstcp() {
+    let mut runner = TestRunner::deterministic();
+    for params in fhstcp_readings() {
+        let tree =
+            random_networks::network().new_tree(&mut runner).expect("the strategy rejects no case");
+        let mut network = tree.current();
+        for tcp in network.groups.iter_mut().filter_map(|group| group.tcp.as_mut()) {
+            tcp.congestion = CongestionConfig::Fhstcp(params.clone());
+        }
+        let engine = run_without_reuse(&network);
+        let difference = difference(&engine, &comparable(reference::run(&network)));
+        assert!(difference.is_none(), "{params:?}: {}", difference.unwrap_or_default());
+    }
 }
 
 /// The comparison detects a wrong order of simultaneous events.

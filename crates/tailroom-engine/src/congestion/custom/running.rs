@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::{BoxedRateBasedControl, BoxedWindowLaw};
+use crate::congestion::blocks::BlockRules;
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
@@ -165,8 +166,12 @@ impl WindowLaw for CustomWindowLaw {
         self.law.answers_loss_after_mark()
     }
 
-    fn blocks(&self, srtt: Time) -> Option<u32> {
+    fn blocks(&self, srtt: Time) -> Option<f64> {
         self.law.blocks(srtt)
+    }
+
+    fn block_rules(&self) -> BlockRules {
+        self.law.block_rules()
     }
 }
 

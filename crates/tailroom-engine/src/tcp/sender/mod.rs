@@ -6,6 +6,7 @@
 //! of its next [`deadline`](Sender::deadline), and the caller calls [`Sender::on_deadline`] at that
 //! time, unless an ACK arrives no later.
 
+pub mod blocks;
 pub mod counted_pipe;
 pub mod ecn;
 mod fast_path;
@@ -30,6 +31,7 @@ use crate::packet::{Ack, Packet};
 use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
+use blocks::{BlockPacer, BlockState, HeldPacket};
 use ecn::EcnState;
 pub(super) use fast_path::{FastSender, PlainAck};
 use pacer::Pacer;
@@ -104,6 +106,8 @@ pub struct Sender {
     congestion_control: CongestionControl,
     slow_start: SlowStart,
     pacer: Pacer,
+    /// Divides the window into blocks. In a box, since most controls do not.
+    blocks: Option<Box<BlockPacer>>,
     send_queue: SendQueue,
     /// The source of more data.
     objects: Option<Box<Objects>>,
@@ -189,6 +193,9 @@ impl Sender {
             rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity()),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
+            blocks: law
+                .filter(|law| law.blocks(Time::ZERO).is_some())
+                .map(|law| Box::new(BlockPacer::new(law.block_rules()))),
             send_queue,
             objects: None,
             last_sent: Time::ZERO,
@@ -345,6 +352,9 @@ impl Sender {
         }
         if self.release_at <= now {
             self.release_at = Time::NEVER;
+            if self.blocks.is_some() {
+                self.release_held(now, out);
+            }
             self.restart_after_idle(now);
             self.send_allowed(now, out);
         }
@@ -500,18 +510,41 @@ impl Sender {
         true
     }
 
-    /// Paces a packet in blocks or at the control's rate. Slow start is not divided into blocks: it
-    /// is too short.
+    /// Paces a packet in blocks or at the control's rate; returns whether the packet is held.
     #[inline]
-    fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
+    fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) -> bool {
         let CongestionControl::WindowLaw(law) = &self.congestion_control else {
             self.note_departure(now, sequence, is_retransmission);
-            return;
+            return false;
         };
         let srtt = self.rtt.srtt();
-        if let Some(blocks) = law.blocks(srtt).filter(|_| self.cwnd >= self.ssthresh) {
-            self.pacer.on_sent_in_block(now, self.cwnd, blocks, srtt);
+        let (Some(pacer), Some(blocks)) = (&mut self.blocks, law.blocks(srtt)) else {
+            return false;
+        };
+        let (cwnd_packets, is_slow_start) = (self.cwnd, self.cwnd < self.ssthresh);
+        let state = BlockState { cwnd_packets, is_slow_start, blocks, srtt };
+        let departs = pacer.on_sent(now, state);
+        self.pacer.hold_until(pacer.next_departure());
+        let is_held = departs > now;
+        if is_held {
+            pacer.hold(HeldPacket { departs, sequence, is_retransmission });
+            self.release_at = self.release_at.min(departs);
         }
+        is_held
+    }
+
+    /// Lets the held packets leave that are due at `now`. A packet that has been acknowledged, since
+    /// it was retransmitted while it was held, does not leave.
+    #[cold]
+    fn release_held(&mut self, now: Time, out: &mut impl PacketSink) {
+        while let Some(held) = self.blocks.as_mut().and_then(|blocks| blocks.release(now)) {
+            if held.sequence >= self.una {
+                self.last_sent = now;
+                self.emit(now, held.sequence, held.is_retransmission, out);
+            }
+        }
+        let next = self.blocks.as_ref().map_or(Time::NEVER, |blocks| blocks.next_held());
+        self.release_at = self.release_at.min(next);
     }
 
     #[inline(never)]
@@ -523,15 +556,29 @@ impl Sender {
         out: &mut impl PacketSink,
     ) {
         self.last_sent = now;
+        if self.options.is_paced_by_control {
+            if self.note_paced(now, sequence, is_retransmission) {
+                return;
+            }
+        } else {
+            self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
+        }
+        self.emit(now, sequence, is_retransmission, out);
+    }
+
+    /// Hands a packet to the network.
+    #[inline]
+    fn emit(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        is_retransmission: bool,
+        out: &mut impl PacketSink,
+    ) {
         let is_last = sequence + 1 == self.send_queue.packets;
         let bytes =
             if is_last { self.send_queue.last_packet_bytes } else { self.send_queue.packet_bytes };
         self.probe.on_sent(bytes, is_retransmission);
-        if self.options.is_paced_by_control {
-            self.note_paced(now, sequence, is_retransmission);
-        } else {
-            self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
-        }
         if self.rto_deadline == Time::NEVER {
             self.rto_deadline = now.saturating_add(self.rtt.rto()); // RFC 6298 sec. 5.1
         }

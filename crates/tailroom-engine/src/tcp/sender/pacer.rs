@@ -1,5 +1,4 @@
-//! Pacing: spreads packets over the round trip, one by one, in blocks, or at a rate set by the
-//! control.
+//! Pacing: spreads packets over the round trip, or sends them at a rate set by the control.
 
 use crate::units::Time;
 
@@ -15,9 +14,6 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 pub struct Pacer {
     is_on: bool,
     next: Time,
-    /// Packets of the current block that have been sent.
-    in_block: f64,
-    block_start: Time,
     /// The time by which a flow at exactly the control's rate would have sent the packets sent so
     /// far.
     paid_until: Time,
@@ -64,22 +60,10 @@ impl Pacer {
         self.next = self.next.max(now).saturating_add(Time::from_picoseconds(gap as u64));
     }
 
-    /// Records a packet of a block, sent at `now`. There are `blocks` blocks per round trip, and a
-    /// block begins `srtt / blocks` after the beginning of the previous block (Su et al. 2005,
-    /// Fig. 1).
+    /// Lets no packet leave before `next`.
     #[cold]
-    pub fn on_sent_in_block(&mut self, now: Time, cwnd_packets: f64, blocks: u32, srtt: Time) {
-        // Each block has at least one packet.
-        let blocks = f64::from(blocks).min(cwnd_packets).max(1.0);
-        if self.in_block == 0.0 {
-            self.block_start = now;
-        }
-        self.in_block += 1.0;
-        if self.in_block >= cwnd_packets / blocks {
-            let interval = srtt.picoseconds() as f64 / blocks;
-            self.next = self.block_start.saturating_add(Time::from_picoseconds(interval as u64));
-            self.in_block = 0.0;
-        }
+    pub fn hold_until(&mut self, next: Time) {
+        self.next = next;
     }
 
     /// Records a packet sent at `now`. `gap` is the time per packet at the rate that the control
@@ -95,32 +79,11 @@ impl Pacer {
             self.next = self.paid_until;
         }
     }
-
-    /// Begins a new block, after a window reduction.
-    pub fn restart_block(&mut self) {
-        self.in_block = 0.0;
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// 20 packets in 4 blocks over 100 ms: five packets per block, and a block every 25 ms.
-    #[test]
-    fn blocks_begin_at_equal_intervals_of_the_round_trip() {
-        let mut pacer = Pacer::new(false);
-        let ms = Time::from_milliseconds;
-        for sent_at in [ms(100), ms(125), ms(150)] {
-            for packet in 0..5 {
-                // The packets of a block are 1 ms apart; the interval runs from the first of them.
-                let now = sent_at + ms(packet);
-                assert_eq!(pacer.wait(now), None);
-                pacer.on_sent_in_block(now, 20.0, 4, ms(100));
-            }
-            assert_eq!(pacer.wait(sent_at + ms(4)), Some(sent_at + ms(25)));
-        }
-    }
 
     /// At 1000 packets/s a quantum of three lasts 3 ms.
     #[test]
@@ -140,29 +103,5 @@ mod tests {
             pacer.on_sent_at_rate(ms(now), ms(1), 3);
             assert_eq!(pacer.wait(ms(now)), next, "{now} ms");
         }
-    }
-
-    /// The "negative delay" of Su et al. 2005: the next block follows at once if a block took
-    /// longer than its interval.
-    #[test]
-    fn a_block_that_took_longer_than_its_interval_is_followed_at_once() {
-        let mut pacer = Pacer::new(false);
-        for now in [0, 60] {
-            pacer.on_sent_in_block(
-                Time::from_milliseconds(now),
-                4.0,
-                2,
-                Time::from_milliseconds(100),
-            );
-        }
-        assert_eq!(pacer.wait(Time::from_milliseconds(60)), None);
-    }
-
-    /// Su et al. 2005: "If (k > cwnd) k = cwnd".
-    #[test]
-    fn there_are_no_more_blocks_than_packets() {
-        let mut pacer = Pacer::new(false);
-        pacer.on_sent_in_block(Time::ZERO, 2.0, 50, Time::from_milliseconds(100));
-        assert_eq!(pacer.wait(Time::ZERO), Some(Time::from_milliseconds(50)));
     }
 }

@@ -109,7 +109,9 @@ impl Sender {
             }
         }
         self.ecn.on_reduction();
-        self.pacer.restart_block();
+        if let Some(blocks) = &mut self.blocks {
+            blocks.restart(now);
+        }
     }
 
     /// The window that was in use at the congestion, from which ssthresh is computed.
