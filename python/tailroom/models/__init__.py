@@ -21,9 +21,11 @@ from tailroom.models.fixed_point import (
 )
 from tailroom.models.flow_level import processor_sharing, short_flows, transparent
 from tailroom.models.fluid import fluid
+from tailroom.models.loss_episodes import partial_synchronization
 from tailroom.models.model import Assumption, Model, Prediction, Requirement
 from tailroom.models.rules import (
     bbr_buffer,
+    burst_cliff,
     dctcp_threshold,
     decrease_rule,
     loss_and_delay_bounds,
@@ -41,6 +43,7 @@ MODELS: dict[str, Model] = {
         square_root_rule.MODEL,
         decrease_rule.MODEL,
         tiny_buffers.MODEL,
+        burst_cliff.MODEL,
         stability.MODEL,
         loss_and_delay_bounds.MODEL,
         short_flows.MODEL,
@@ -50,6 +53,7 @@ MODELS: dict[str, Model] = {
         processor_sharing.MODEL,
         sawtooth.MODEL,
         residual_sawtooth.MODEL,
+        partial_synchronization.MODEL,
         drop_tail_fixed_point.MODEL,
         drop_tail_fixed_point.MODEL_MD1K,
         drop_tail_fixed_point_fluid.MODEL,

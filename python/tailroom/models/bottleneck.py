@@ -35,6 +35,8 @@ class FlowClass:
     """Number of packets that an ACK acknowledges: 2 with delayed ACKs."""
     pacing: bool = False
     """Whether packets leave at a pacing rate."""
+    send_burst: int = 1
+    """Packets that segmentation offload sends together."""
     ecn: bool = False
     """Whether packets are ECN-capable, so that queues mark instead of dropping them."""
 
@@ -313,6 +315,7 @@ def _classes(group: dict[str, Any]) -> list[FlowClass]:
             max_window=transport["max_window"] or inf,
             packets_per_ack=transport["packets_per_ack"],
             pacing=transport["pacing"],
+            send_burst=transport["send_burst"],
             ecn=transport["ecn"],
         )
         for (rtt_s, access_rate_bps), count in counts.items()

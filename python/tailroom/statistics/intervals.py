@@ -19,7 +19,8 @@ class Interval:
     mean: float
     """Mean of the values, in their unit."""
     half_width: float
-    """Half of the width of the interval, in the unit of the values; infinite for a single value."""
+    """Half of the width of the 95 % interval, in the unit of the values; infinite for a single
+    value."""
     count: int
     """Number of independent values."""
 
@@ -32,6 +33,24 @@ class Interval:
     def high(self) -> float:
         """Upper end: mean plus half-width."""
         return self.mean + self.half_width
+
+    def p_value(self, hypothesis: float) -> float:
+        """Returns the two-sided p-value of Student's t test of a mean.
+
+        Args:
+            hypothesis: The tested mean, in the unit of the values.
+
+        Returns:
+            The p-value, in [0, 1]; 1 for a single value. It is below 5 % if and only if the 95 %
+            interval does not contain the tested mean.
+        """
+        if self.count < 2 or self.mean == hypothesis:
+            return 1.0
+        if self.half_width == 0:
+            return 0.0
+        quantile = float(scipy.special.stdtrit(self.count - 1, 0.5 + CONFIDENCE / 2))
+        t = abs(self.mean - hypothesis) / (self.half_width / quantile)
+        return float(2 * scipy.special.stdtr(self.count - 1, -t))
 
 
 def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFIDENCE) -> Interval:

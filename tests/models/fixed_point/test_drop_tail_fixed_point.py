@@ -60,13 +60,14 @@ BARMAN = link(flows(BARMAN_RTTS_S, "highspeed"), 1250)
 
 
 def test_barmans_first_setting_fills_the_link_to_99_5_percent() -> None:
-    """The literal model, evaluated once by hand-written code: rho = 0.99523, p = 1.212e-5.
+    """The literal model, evaluated independently: rho = 0.995229, p = 1.21214e-5, 99.5217 %.
 
     That is above the "more than 90 %" of the paper's text.
     """
     found = solve(BARMAN)
-    assert found.load == pytest.approx(0.99523, abs=5e-6)
-    assert found.queue.loss == pytest.approx(1.212e-5, abs=5e-9)
+    assert found.load == pytest.approx(0.995229, abs=5e-7)
+    assert found.queue.loss == pytest.approx(1.21214e-5, abs=5e-11)
+    assert found.queue.utilization == pytest.approx(0.995217, abs=5e-7)
 
 
 Law = Callable[[mp.mpf], mp.mpf]

@@ -1,0 +1,1 @@
+"""Windows of flows of which a share loses in each loss episode."""
