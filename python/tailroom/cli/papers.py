@@ -18,7 +18,12 @@ from tailroom.errors import PaperError
 if TYPE_CHECKING:
     from tailroom.reproduction import Paper, Reproduction
 
-COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "bold red"}
+COLOURS = {
+    "holds": "green",
+    "holds in part": "yellow",
+    "does not hold": "bold red",
+    "undecided": "blue",
+}
 
 app = typer.Typer(
     help="List the papers with their figures, tables and claims; `run` reproduces them.",
@@ -77,6 +82,14 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             "papers/NAME-quick). An interrupted reproduction continues in its directory.",
         ),
     ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Run nothing: judge the claims from the data beside the report in DIR, and "
+            "compare the verdicts with the report's. The exit status is 1 if one differs.",
+        ),
+    ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     json: Annotated[
@@ -90,6 +103,9 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         with failures.input_checked():
             paper = reproduction.load(name)
             parts = reproduction.parts_of(paper, figure or [])
+        if check is not None:
+            _check(paper, check)
+            return
         form = reproduction.Form.QUICK if quick else reproduction.Form.FULL
         place = out or Path("papers") / (f"{name}-quick" if quick else name)
         with runs_bar() as progress:
@@ -107,6 +123,23 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         else:
             show(done, Console(highlight=False))
             print(f"The report is {place / 'report.html'}, also as report.md")
+
+
+def _check(paper: "Paper", directory: Path) -> None:
+    """Prints which verdicts of a report do not follow from the data beside it.
+
+    Raises:
+        typer.Exit: A verdict differs; the exit status is 1.
+    """
+    from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
+
+    checked = reproduction.recheck(paper, directory)
+    for difference in checked.differences:
+        print(f"{directory}: {difference}")
+    claims = sum(len(part.judged) for part in checked.parts)
+    print(f"{claims} claims judged from the data; {len(checked.differences)} verdicts differ.")
+    if checked.differences:
+        raise typer.Exit(1)
 
 
 def _show_paper(paper: "Paper", console: Console) -> None:
@@ -127,7 +160,7 @@ def show(done: "Reproduction", console: Console) -> None:
             colour = COLOURS[judgement.verdict]
             verdicts.append(str(judgement.verdict))
             table.add_row(
-                f"{escape(claim.text)}\n[dim]{escape(judgement.why)}[/dim]",
+                f"{escape(claim.text)}\n[dim]{escape(judgement.explanation)}[/dim]",
                 part.part.name,
                 f"[{colour}]{judgement.verdict}[/{colour}]",
             )

@@ -15,6 +15,7 @@ HTML = """<!doctype html>
 body {{ font-family: sans-serif; line-height: 1.4; }}
 body {{ max-width: 75em; margin: 2em auto; padding: 0 1em; }}
 .wide {{ overflow-x: auto; margin: 1em 0; }}
+figure {{ margin: 1em 0; }} figcaption {{ font-size: 0.9em; }}
 table {{ border-collapse: collapse; }}
 th, td {{ border-bottom: 1px solid #ccc; padding: 0.3em 0.6em; text-align: left; }}
 td {{ vertical-align: top; }}
@@ -77,6 +78,8 @@ class Picture:
     drawn: Drawn
     shows: str
     """Alternative text."""
+    caption: str = ""
+    """Caption below the picture."""
 
 
 Block = Heading | Paragraph | Table | Picture
@@ -110,8 +113,8 @@ def _markdown(block: Block) -> str:
             return f"{'#' * level} {text}"
         case Paragraph(text):
             return text
-        case Picture(file, _, shows):
-            return f"![{shows}]({file})"
+        case Picture(file, _, shows, caption):
+            return f"![{shows}]({file})" + (f"\n\n*{caption}*" if caption else "")
         case Table(headings, rows):
             lines = [headings, ["---"] * len(headings), *rows]
             cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
@@ -124,8 +127,10 @@ def _html(block: Block) -> str:
             return f"<h{level}>{escape(text)}</h{level}>"
         case Paragraph(text):
             return f"<p>{escape(text)}</p>"
-        case Picture(file, drawn, shows):
-            return f'<div class="wide picture">\n{_html_picture(file, drawn, shows)}\n</div>'
+        case Picture(file, drawn, shows, caption):
+            below = f"\n<figcaption>{escape(caption)}</figcaption>" if caption else ""
+            picture = f'<div class="wide picture">\n{_html_picture(file, drawn, shows)}\n</div>'
+            return f"<figure>\n{picture}{below}\n</figure>"
         case Table():
             return _html_table(block)
 

@@ -5,8 +5,9 @@
 | tailroom-paper.json | name and form of the paper |
 | store/ | every run |
 | data/PART.parquet, .csv | a row per run of that part |
-| figure-PART.png | its picture |
-| claims.json | claims, numbers and verdicts |
+| data/PART-figure.parquet, .csv | the numbers of its picture |
+| figure-PART.png, .svg | its picture |
+| claims.json | claims, conditions, numbers and verdicts |
 | report.md | the same to read, with the pictures |
 | report.html | one page that needs no other file |
 """
@@ -23,19 +24,19 @@ from pyarrow import csv
 
 from tailroom.errors import NotWrittenError, OutputDirectoryError
 from tailroom.plots import style
+from tailroom.reports.document import Drawn
 from tailroom.reports.drawn import drawn
-from tailroom.reproduction import report
-from tailroom.reproduction.claim import Check, Claim, Judgement
+from tailroom.reproduction import data, report
+from tailroom.reproduction.check import Check
+from tailroom.reproduction.claim import Claim, Judgement
+from tailroom.reproduction.figure_numbers import numbers
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Paper
 from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store, write_whole
-from tailroom.studies.sweep_study.tables import table_of_runs
 
 MARKER = "tailroom-paper.json"
-LONG_COLUMNS = ("scenario", "summary")
-"""Columns of the store that are too long for a table."""
 
 
 def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[Path, Store]:
@@ -72,42 +73,50 @@ def write(done: Reproduction) -> None:
     Raises:
         NotWrittenError: A file cannot be written.
     """
-    data = done.directory / "data"
+    place = done.directory / "data"
     try:
-        data.mkdir(exist_ok=True)
+        place.mkdir(exist_ok=True)
     except OSError as error:
-        raise NotWrittenError(error.errno, error.strerror, str(data)) from error
+        raise NotWrittenError(error.errno, error.strerror, str(place)) from error
     pictures = {}
     for part in done.parts:
-        name = part.part.name
-        table = _runs(part)
-        _write_table(data / f"{name}.parquet", table)
-        _write_csv(data / f"{name}.csv", table)
-        pictures[name] = drawn(part.part.draw(part.results), style.DOTS_PER_INCH)
-        write_whole(done.directory / report.picture_file(name), pictures[name].png)
-    claims = [
-        _claim(part, claim, judgement) for part in done.parts for claim, judgement in part.judged
-    ]
-    write_whole(done.directory / "claims.json", json.dumps(claims, indent=2).encode())
+        pictures[part.part.name] = _write_part(part, done.directory)
+    write_whole(done.directory / "claims.json", json.dumps(_claims(done), indent=2).encode())
     text = report.document(done, pictures)
     write_whole(done.directory / "report.md", text.markdown().encode())
     write_whole(done.directory / "report.html", text.html().encode())
 
 
-def _runs(part: ReproducedPart) -> pa.Table:
-    """One row per run, with the name of its study first."""
-    tables = []
-    for name, study in part.results.studies.items():
-        finished = [(point.settings, run.row) for point in study.points for run in point.runs]
-        table = table_of_runs(list(study.points[0].settings), finished)
-        table = table.drop_columns(list(LONG_COLUMNS))
-        tables.append(table.add_column(0, "study", pa.array([name] * table.num_rows)))
-    return pa.concat_tables(tables, promote_options="permissive")
+def _write_part(part: ReproducedPart, directory: Path) -> Drawn:
+    """Writes the data and the picture of a part, and returns the picture."""
+    name = part.part.name
+    figure = part.part.draw(part.results)
+    picture = drawn(figure, style.DOTS_PER_INCH)
+    # After the picture, because drawing reads metrics too.
+    for stem, table in ((name, data.runs_of(part)), (f"{name}-figure", numbers(figure))):
+        _write_table(directory / "data" / f"{stem}.parquet", table)
+        _write_csv(directory / "data" / f"{stem}.csv", table)
+    file = directory / report.picture_file(name)
+    write_whole(file, picture.png)
+    if picture.svg:
+        write_whole(file.with_suffix(".svg"), picture.svg.encode())
+    return picture
 
 
 def _write_table(path: Path, table: pa.Table) -> None:
+    """Writes a small file: the tables of all papers are kept in the repository."""
+    floats = [field.name for field in table.schema if pa.types.is_floating(field.type)]
     memory = pa.BufferOutputStream()
-    pq.write_table(table, memory, compression="zstd")
+    pq.write_table(
+        table,
+        memory,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=[name for name in table.column_names if name not in floats],
+        use_byte_stream_split=floats,
+        write_statistics=False,
+        store_schema=False,
+    )
     write_whole(path, memory.getvalue())
 
 
@@ -117,6 +126,39 @@ def _write_csv(path: Path, table: pa.Table) -> None:
     write_whole(path, memory.getvalue())
 
 
+def _claims(done: Reproduction) -> dict[str, Any]:
+    return {
+        "paper": done.paper.name,
+        "form": done.form.value,
+        "engine": done.engine,
+        "first_seed": done.paper.first_seed,
+        "bounds_committed": str(done.paper.bounds.committed or ""),
+        "parts": [part.part.name for part in done.parts],
+        "claims": [
+            _claim(part, claim, judgement)
+            for part in done.parts
+            for claim, judgement in part.judged
+        ],
+        "conditions": [
+            _claim(part, condition, judgement)
+            for part in done.parts
+            for condition, judgement in part.conditions
+        ],
+        "variations": [
+            {
+                "part": part.part.name,
+                "claim": varied.claim.name,
+                "variation": varied.variation.name,
+                "plausible": varied.variation.plausible,
+                "verdict": varied.judgement.verdict,
+                "checks": [_check(check) for check in varied.judgement.checks],
+            }
+            for part in done.parts
+            for varied in part.varied
+        ],
+    }
+
+
 def _claim(part: ReproducedPart, claim: Claim, judgement: Judgement) -> dict[str, Any]:
     return {
         "part": part.part.name,
@@ -124,7 +166,7 @@ def _claim(part: ReproducedPart, claim: Claim, judgement: Judgement) -> dict[str
         "text": claim.text,
         "place": claim.place,
         "verdict": judgement.verdict,
-        "why": judgement.why,
+        "why": judgement.explanation,
         "checks": [_check(check) for check in judgement.checks],
     }
 
@@ -140,5 +182,8 @@ def _check(check: Check) -> dict[str, Any]:
         "what": check.what,
         "stated": check.stated,
         "measured": measured,
+        "bound": check.bound.name if check.bound else None,
+        "adjusted_p": check.adjusted_p,
+        "depends_on": list(check.depends_on),
         "holds": check.holds,
     }

@@ -1,56 +1,18 @@
 """A paper: parts with studies, pictures and claims."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tailroom.reproduction.bounds import NO_BOUNDS, Bounds
 from tailroom.reproduction.claim import Claim
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.part_results import PartResults
-from tailroom.scenario.types import Scenario
+from tailroom.reproduction.study import Study, check_names
+from tailroom.reproduction.variation import Variation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def check_names(of: str, names: Sequence[str]) -> None:
-    """Checks that names are distinct, valid file names.
-
-    Args:
-        of: The paper or part, for messages.
-        names: The names.
-
-    Raises:
-        ValueError: A name is not a valid file name, or is used twice.
-    """
-    for name in names:
-        if not name or name.startswith(".") or "/" in name:
-            raise ValueError(
-                f"{of}: {name!r} is not a file name; leave out slashes and leading dots"
-            )
-        if names.count(name) > 1:
-            raise ValueError(f"{of}: the name {name!r} is used twice; use each name once")
-
-
-@dataclass(frozen=True)
-class Study:
-    """A sweep of one scenario."""
-
-    name: str
-    """Name of the study in its part."""
-    scenario: str | Scenario
-    """A shipped scenario ("barman-2004/figure-3.toml"), or a table as in such a file."""
-    grid: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    """Keys with their values; every combination is a point. A key replaces the same key in the
-    `[sweep]` of the scenario."""
-    together: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    """Keys whose values vary together, row by row."""
-    set: Mapping[str, object] = field(default_factory=dict)
-    """Values that replace those of the scenario in every run."""
-    seeds: int = 5
-    """Number of runs per point, with consecutive seeds from the scenario's seed."""
-    keep: tuple[str, ...] = ()
-    """Tables that are stored for every run, such as `flow_series`."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +31,13 @@ class Part:
     """The claims, in the order of the report."""
     note: str = ""
     """Paragraphs for the report: the method, and the parameters that the paper does not state."""
+    caption: str = ""
+    """Caption of the picture: what is drawn, and what lines, bands and marks mean."""
+    conditions: tuple[Claim, ...] = ()
+    """Conditions that the runs must meet, such as a number of window cycles. They are judged as
+    claims are, but are no statements of the paper, and are counted apart."""
+    variations: "Callable[[Form], Sequence[Variation]] | None" = None
+    """Returns variations of what the paper leaves open, with which claims are judged again."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +60,12 @@ class Paper:
     """Figures, tables and questions, with distinct names."""
     times: str
     """Durations of the three forms on two cores, in words."""
+    bounds: Bounds = NO_BOUNDS
+    """The bounds of the claims."""
+    first_seed: int = 1
+    """Seed of the first run of every point."""
+    abstract: "Callable[[Mapping[str, PartResults]], str] | None" = None
+    """Returns the abstract of the report, at most 150 words, from the results by name of part."""
 
     def __post_init__(self) -> None:
         check_names(self.name, [part.name for part in self.parts])

@@ -1,17 +1,20 @@
 """Reproduces a paper: runs into a store, then numbers, pictures and verdicts from the store."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 
+from tailroom import _engine
 from tailroom.execution.executors import ExecutorLike, performer
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.reproduction import output
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.judging import Judged, judge
 from tailroom.reproduction.paper import Paper, Part
 from tailroom.reproduction.part_results import PartResults, StoredRun, StudyResults
-from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
+from tailroom.reproduction.reproduced import Reproduction
 from tailroom.reproduction.runs import Planned, plan_parts, run_missing
+from tailroom.reproduction.variation import Variation
 from tailroom.storage.store import Store
 
 
@@ -49,36 +52,52 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
     chosen = tuple(parts) or paper.parts
-    planned = plan_parts(chosen, form)
+    planned = plan_parts(paper, chosen, form)
     points = [point for planned_study in planned for point in planned_study.points]
     in_processes = any(point.controls for point in points)
     with performer(executor, workers=workers, in_processes=in_processes) as place:
         directory, store = output.open_directory(out, paper, form)
         run_missing(planned, Runner(store, place), progress)
     runs = _read(store, {key for point in points for key in point.keys})
-    done = tuple(_judged(part, form, planned, runs) for part in chosen)
-    reproduction = Reproduction(paper, form, done, directory, len(runs))
+    studies = [StudyResults.of(planned_study.record, runs) for planned_study in planned]
+    done = judge(results_of_parts(chosen, form, planned, studies))
+    reproduction = Reproduction(paper, form, done, directory, len(runs), _engine.build())
     output.write(reproduction)
     return reproduction
+
+
+def results_of_parts(
+    parts: Sequence[Part],
+    form: Form,
+    planned: Sequence[Planned],
+    studies: Sequence[StudyResults],
+) -> list[Judged]:
+    """Returns the results of each part and of its variations.
+
+    Args:
+        parts: The parts.
+        form: Extent of the reproduction.
+        planned: The studies of the parts and of their variations.
+        studies: The results of each planned study.
+    """
+    of_part = []
+    for part in parts:
+        own: dict[str, StudyResults] = {}
+        varied: dict[str, tuple[Variation, dict[str, StudyResults]]] = {}
+        for plan, results in zip(planned, studies, strict=True):
+            if plan.part is not part:
+                continue
+            variation = plan.variation
+            into = varied.setdefault(variation.name, (variation, {}))[1] if variation else own
+            into[plan.study.name] = results
+        variations = {
+            name: (variation, PartResults(form, into)) for name, (variation, into) in varied.items()
+        }
+        of_part.append(Judged(part, PartResults(form, own), variations))
+    return of_part
 
 
 def _read(store: Store, keys: set[str]) -> dict[str, StoredRun]:
     """Reads every run from the store once; verdicts follow from these rows."""
     rows = ((key, store.read(key)) for key in keys)
     return {key: StoredRun(store, key, row) for key, row in rows if row is not None}
-
-
-def _judged(
-    part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, StoredRun]
-) -> ReproducedPart:
-    """Judges the claims of a part by the results of its studies."""
-    records = {
-        planned_study.study.name: planned_study.record
-        for planned_study in planned
-        if planned_study.part is part
-    }
-    studies = {name: StudyResults.of(record, runs) for name, record in records.items()}
-    results = PartResults(form, studies)
-    return ReproducedPart(
-        part, results, tuple((claim, claim.judge(results)) for claim in part.claims)
-    )

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,18 +16,30 @@ from tailroom.storage.store import Store, SweepRecord
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A stored run."""
+    """A run of a store, or of the data beside a report."""
 
-    store: Store
-    """The store with the run."""
+    store: Store | None
+    """The store with the run; `None` for a run of the data beside a report, which has the values
+    of metrics only."""
     key: str
     """Key of the run in the store."""
     row: pa.Table
     """One row: scenario, seed, engine, every metric, the whole summary."""
+    read: dict[str, float | None] = field(default_factory=dict, compare=False, repr=False)
+    """Values of the metrics that were read so far, by name: what verdicts follow from."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The object that `tailroom run --json` prints."""
+        """The object that `tailroom run --json` prints.
+
+        Raises:
+            LookupError: The run is of the data beside a report.
+        """
+        if "summary" not in self.row.column_names:
+            raise LookupError(
+                "the data beside a report have no summary; read the number through "
+                "`run.value(FUNCTION)`, so that the data contain it"
+            )
         summary: dict[str, Any] = json.loads(self.row["summary"][0].as_py())
         return summary
 
@@ -49,11 +61,21 @@ class StoredRun:
 
         Raises:
             MetricError: There is no such metric.
+            LookupError: The run is of the data beside a report, which lack the metric.
         """
-        if not isinstance(metric, str):
-            return metric(self)
-        value: float | None = self.row[find_metric(metric, names_of(self.row))][0].as_py()
-        return value
+        name = find_metric(metric, names_of(self.row)) if isinstance(metric, str) else ""
+        name = name or metric_name(metric)
+        if name not in self.read:
+            self.read[name] = self._value(name, metric)
+        return self.read[name]
+
+    def _value(self, name: str, metric: "Metric") -> float | None:
+        if name in self.row.column_names:
+            value: float | None = self.row[name][0].as_py()
+            return value
+        if isinstance(metric, str):
+            raise LookupError(f"the data have no {name}; reproduce the paper anew to write them")
+        return metric(self)
 
     def table(self, name: str) -> pa.Table:
         """Returns a table of the run.
@@ -63,7 +85,10 @@ class StoredRun:
 
         Raises:
             KeyError: The study does not keep the table.
+            LookupError: The run is of the data beside a report.
         """
+        if self.store is None:
+            raise LookupError(f"the data beside a report have no {name}; read it through a metric")
         table = self.store.table(self.key, name)
         if table is None:
             raise KeyError(f"{name} is not kept; add it to the study's `keep`")
@@ -71,7 +96,35 @@ class StoredRun:
 
 
 Metric = str | Callable[[StoredRun], float | None]
-"""A metric of a run: by name, or computed from the stored run."""
+"""A metric of a run: by name, or computed from the stored run by a function of a module, or by a
+`functools.partial` of one."""
+
+
+def metric_name(metric: Metric) -> str:
+    """Returns the name of a metric in the data beside a report.
+
+    Args:
+        metric: The metric; a function has the name of its module (without packages) and its own,
+            with the arguments of a partial: "measures.utilization_of(1)".
+
+    Raises:
+        ValueError: The function is a lambda or a local function, whose name is not unique.
+    """
+    if isinstance(metric, str):
+        return metric
+    arguments = ""
+    function: Any = metric
+    if isinstance(metric, partial):
+        function = metric.func
+        named = [f"{key}={value!r}" for key, value in metric.keywords.items()]
+        arguments = f"({', '.join([*map(repr, metric.args), *named])})"
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}{arguments}"
+    if "<" in name:
+        raise ValueError(
+            f"{name}: the metric has no name of its own; make it a function of its module, or a "
+            "functools.partial of one"
+        )
+    return name
 
 
 @dataclass(frozen=True)

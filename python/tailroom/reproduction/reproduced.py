@@ -1,5 +1,6 @@
 """A reproduced paper: its parts, the results of their studies, and the verdicts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Paper, Part
 from tailroom.reproduction.part_results import PartResults
+from tailroom.reproduction.variation import Varied
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,12 @@ class ReproducedPart:
     """The results of its studies."""
     judged: tuple[tuple[Claim, Judgement], ...]
     """Its claims, each with the judgement on it."""
+    conditions: tuple[tuple[Claim, Judgement], ...]
+    """Its conditions, each with the judgement on it."""
+    varied: tuple[Varied, ...]
+    """Claims judged again with each variation."""
+    variations: Mapping[str, PartResults]
+    """The results of the studies of each variation, by its name."""
 
 
 @dataclass(frozen=True)
@@ -35,3 +43,5 @@ class Reproduction:
     """Directory of the report, the pictures, the data and the store."""
     runs: int
     """Number of runs, including those that the store had already."""
+    engine: str
+    """Version of the engine and hash of its sources."""

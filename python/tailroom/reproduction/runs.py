@@ -2,25 +2,29 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study, check_names
+from tailroom.reproduction.paper import Paper, Part
+from tailroom.reproduction.study import Study, check_names
+from tailroom.reproduction.variation import Variation
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.scenario.source import ScenarioSource
 from tailroom.storage.store import SweepRecord
-from tailroom.studies.sweep_study.plan import Plan, plan
+from tailroom.studies.sweep_study.plan import Plan, plan, runs_needed
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A study of a part, and its points."""
+    """A study of a part, or of one of its variations, and its points."""
 
     part: Part
+    variation: Variation | None
     study: Study
     what: Plan
     points: list[Point]
@@ -28,41 +32,66 @@ class Planned:
     @property
     def record(self) -> SweepRecord:
         """The study as a sweep, for `tailroom results` and `tailroom plot`."""
-        settings = json.dumps([self.what.id, self.study.name, self.study.seeds])
-        name = f"{self.part.name}-{self.study.name}"
+        varied = self.variation.name if self.variation else ""
+        settings = json.dumps([self.what.id, self.study.name, self.study.seeds, varied])
+        words = re.sub(r"[^\w.]+", "-", f"{self.part.name}-{self.study.name} {varied}".strip())
         return SweepRecord(
-            id=f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}",
+            id=f"{words}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}",
             title=self.what.title,
             scenario=self.what.source.place,
             axes={axis.key: list(axis.values) for axis in self.what.axes},
             points=[{"settings": point.settings, "runs": point.keys} for point in self.points],
         )
 
+    def needed(self, point: Point) -> int:
+        """Returns the number of runs that a point needs, given its runs so far."""
+        until = self.study.until
+        if until is None:
+            return self.study.seeds
+        if not point.finished:
+            return until.at_least
+        return runs_needed(point.values(until.metric), until)
 
-def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
-    """Plans every study of these parts.
+
+def plan_parts(paper: Paper, parts: Sequence[Part], form: Form) -> list[Planned]:
+    """Plans every study of these parts and of their variations.
 
     Raises:
-        ValueError: Studies of a part share a name, or a name is not a valid file name.
+        ValueError: Studies or variations of a part share a name, or a name is not a valid file
+            name.
     """
-    planned: list[Planned] = []
-    for part in parts:
-        studies = part.studies(form)
-        check_names(f"part {part.name}", [study.name for study in studies])
-        for study in studies:
-            what = plan(_source(study), grid=study.grid, together=study.together, seeds=study.seeds)
-            points = [
-                Point.of(what.source, settings, keep=study.keep) for settings in what.points()
-            ]
-            planned.append(Planned(part, study, what, points))
-    return planned
+    return [
+        _planned(paper, part, variation, study)
+        for part in parts
+        for variation, studies in _studies(part, form)
+        for study in studies
+    ]
 
 
-def _source(study: Study) -> ScenarioSource:
+def _studies(part: Part, form: Form) -> Iterator[tuple[Variation | None, Sequence[Study]]]:
+    """The studies of a part itself, and those of each of its variations."""
+    own = part.studies(form)
+    check_names(f"part {part.name}", [study.name for study in own])
+    yield None, own
+    variations = part.variations(form) if part.variations else ()
+    check_names(f"part {part.name}", [variation.name for variation in variations])
+    for variation in variations:
+        names = [study.name for study in variation.studies]
+        check_names(f"part {part.name}, {variation.name}", names)
+        yield variation, variation.studies
+
+
+def _planned(paper: Paper, part: Part, variation: Variation | None, study: Study) -> Planned:
+    source = _source(study, paper.first_seed)
+    what = plan(source, grid=study.grid, together=study.together, seeds=study.seeds)
+    points = [Point.of(what.source, settings, keep=study.keep) for settings in what.points()]
+    return Planned(part, variation, study, what, points)
+
+
+def _source(study: Study, first_seed: int) -> ScenarioSource:
     scenario = study.scenario
-    if isinstance(scenario, str):
-        return ScenarioSource.of(SCENARIOS / scenario, study.set)
-    return ScenarioSource.of(scenario, study.set)
+    given = SCENARIOS / scenario if isinstance(scenario, str) else scenario
+    return ScenarioSource.of(given, {"seed": first_seed, **study.set})
 
 
 def run_missing(
@@ -75,13 +104,14 @@ def run_missing(
     Raises:
         RunError: Runs failed; the others are kept.
     """
-    seeds = {
-        point: planned_study.study.seeds
-        for planned_study in planned
-        for point in planned_study.points
-    }
+    of_point = {point: planned_study for planned_study in planned for point in planned_study.points}
     try:
-        runner.complete(list(seeds), lambda point: seeds[point], keep_going=True, progress=progress)
+        runner.complete(
+            list(of_point),
+            lambda point: of_point[point].needed(point),
+            keep_going=True,
+            progress=progress,
+        )
     finally:
         for planned_study in planned:
             runner.store.record(planned_study.record)

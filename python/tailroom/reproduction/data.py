@@ -1,0 +1,156 @@
+"""The data beside a report: every run with its metrics, from which verdicts can be checked.
+
+A part has a table with a row per run: `study`, `variation` (empty for the studies of the part
+itself), `point` (its number in the study, from 0), a column per varied key, `seed`, and the
+metrics. The columns that verdicts follow from have every digit. So that the data of thousands of
+runs can lie beside the reports, the other metrics are rounded to within 0.2 %, and one that equals
+another in every run is left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tailroom.errors import PaperError
+from tailroom.reproduction.part_results import (
+    PointResults,
+    StoredRun,
+    StudyResults,
+)
+from tailroom.reproduction.reproduced import ReproducedPart
+from tailroom.reproduction.runs import Planned
+from tailroom.simulation.metrics import names_of
+from tailroom.studies.sweep_study.tables import table_of_runs
+
+BINARY_DIGITS = 9
+"""Of a metric that no verdict follows from, which is rounded by at most a part in 512."""
+PLACE = ("study", "variation", "point")
+"""Columns that say to which point of which study a run belongs."""
+
+
+def runs_of(part: ReproducedPart) -> pa.Table:
+    """Returns a row per run of a part and its variations; none for a part without studies.
+
+    Args:
+        part: The part, after its claims were judged and its picture was drawn.
+    """
+    of_variation = {"": part.results, **part.variations}
+    tables = [
+        _study(name, variation, study)
+        for variation, results in of_variation.items()
+        for name, study in results.studies.items()
+    ]
+    if not tables:
+        return pa.table({column: pa.array([], pa.string()) for column in PLACE})
+    return _without_repetitions(pa.concat_tables(tables, promote_options="permissive"))
+
+
+def _study(name: str, variation: str, study: StudyResults) -> pa.Table:
+    finished = [
+        (point, place, run) for place, point in enumerate(study.points) for run in point.runs
+    ]
+    rows = [(point.settings, run.row) for point, _, run in finished]
+    table = table_of_runs(list(study.points[0].settings), rows)
+    read = {metric for _, _, run in finished for metric in run.read}
+    table = _with_metrics(table, read, [run for _, _, run in finished])
+    columns = ([name] * len(rows), [variation] * len(rows), [place for _, place, _ in finished])
+    for position, (column, values) in enumerate(zip(PLACE, columns, strict=True)):
+        table = table.add_column(position, column, pa.array(values))
+    return table
+
+
+def _with_metrics(table: pa.Table, read: set[str], runs: Sequence[StoredRun]) -> pa.Table:
+    """Leaves out texts and identity, shortens unread metrics, and adds those of functions."""
+    metrics = names_of(table)
+    keep = [
+        name
+        for name in table.column_names
+        if name in metrics or name not in runs[0].row.column_names
+    ]
+    table = table.select(["seed", *[name for name in keep if name != "seed"]])
+    for place, name in enumerate(table.column_names):
+        if name in metrics and name not in read:
+            table = table.set_column(place, name, _rounded(table[name]))
+    for name in sorted(read.difference(metrics)):
+        values = [run.read.get(name) for run in runs]
+        table = table.append_column(name, pa.array(values, pa.float64()))
+    return table
+
+
+def _rounded(column: pa.ChunkedArray) -> pa.Array:
+    """Rounds numbers to a few binary digits; undefined ones stay so."""
+    undefined = np.array(column.is_null())
+    fractions, exponents = np.frexp(np.array(column.fill_null(0), np.float64))
+    scale = 2.0**BINARY_DIGITS
+    rounded = np.ldexp(np.round(fractions * scale) / scale, exponents)
+    return pa.array(rounded.astype(np.float32), mask=undefined)
+
+
+def _without_repetitions(table: pa.Table) -> pa.Table:
+    """Leaves out rounded metrics that equal an earlier one in every run."""
+    kept: list[str] = []
+    seen: set[bytes] = set()
+    for field in table.schema:
+        if pa.types.is_float32(field.type):
+            column = table[field.name].combine_chunks()
+            values = np.array(column.fill_null(np.nan)).tobytes()
+            if values in seen:
+                continue
+            seen.add(values)
+        kept.append(field.name)
+    return table.select(kept)
+
+
+def read(path: Path) -> pa.Table:
+    """Reads the runs of a part.
+
+    Args:
+        path: Parquet file of the part.
+
+    Raises:
+        PaperError: The file cannot be read.
+    """
+    try:
+        return pq.read_table(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise PaperError(f"{path}: cannot be read: {error}; reproduce the paper anew") from None
+
+
+def study_results(table: pa.Table, planned: Planned) -> StudyResults:
+    """Returns the results of a study from the data of its part.
+
+    Args:
+        table: The runs of the part.
+        planned: The study.
+
+    Raises:
+        PaperError: The data lack runs of a point.
+    """
+    variation = planned.variation.name if planned.variation else ""
+    wanted = (planned.study.name, variation)
+    of_point: dict[int, list[StoredRun]] = {}
+    places = zip(*(table[name].to_pylist() for name in PLACE), strict=True)
+    for row, (study, varied, point) in enumerate(places):
+        if (study, varied) == wanted:
+            of_point.setdefault(point, []).append(StoredRun(None, "", table.slice(row, 1)))
+    return StudyResults(tuple(_points(planned, of_point)))
+
+
+def _points(
+    planned: Planned, of_point: Mapping[int, Sequence[StoredRun]]
+) -> Iterator[PointResults]:
+    for place, point in enumerate(planned.points):
+        if place not in of_point:
+            raise PaperError(
+                f"part {planned.part.name}: the data lack study {planned.study.name} at "
+                f"{point.name}; they are of another version of the paper: reproduce it anew"
+            )
+        scenario = pa.array([point.source.resolve(seed=None)])
+        runs = (
+            StoredRun(None, "", run.row.append_column("scenario", scenario))
+            for run in of_point[place]
+        )
+        yield PointResults(point.settings, tuple(runs))
