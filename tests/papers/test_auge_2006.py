@@ -1,83 +1,139 @@
-"""Auge and Roberts 2006, Figures 3 to 7: what holds in the smoke form, and how it is measured."""
+"""Auge and Roberts 2006, Figures 2 to 7: what holds in the smoke form, and how it is measured."""
+
+from typing import cast
 
 import numpy as np
 import pytest
 
 from tailroom import reproduction
-from tailroom.reproduction import Form, Judgement, Verdict
+from tailroom.reproduction import Form, Judgement, Reproduction, StoredRun
+from tailroom.reproduction.runs import plan_parts
 from tailroom.statistics.intervals import Interval
-from tailroom_papers.auge_2006 import ascendancy, bursts, comparison, reductions
+from tailroom_papers.auge_2006 import ascendancy, bursts, left_open, reductions, setup
 
-PARTS = ("3", "4", "5", "6", "7", "arrivals", "paced-acks", "longest-queue-drop")
+PARTS = (
+    *("2", "3", "4", "5", "6", "chaos", "7"),
+    *("arrivals", "paced-acks", "longest-queue-drop"),
+    "any-capacity",
+)
+"""The parts of Section V and before, and the part whose numbers are in the abstract, too."""
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judgement]:
+def done(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
     paper = reproduction.load("auge-2006")
     parts = reproduction.parts_of(paper, PARTS)
     out = tmp_path_factory.mktemp("papers") / "auge"
-    done = reproduction.reproduce(paper, out, parts=parts, form=Form.SMOKE)
+    return reproduction.reproduce(paper, out, parts=parts, form=Form.SMOKE)
+
+
+@pytest.fixture(scope="module")
+def judged(done: Reproduction) -> dict[str, Judgement]:
     return {claim.name: found for part in done.parts for claim, found in part.judged}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "compromise",
-        "large-buffer",
-        "empty-link",
-        "bursts",
-        "loss-at-the-end",
-        "reno-cannot-compete",
-        "no-chaos",
-        "background-lossless",
-        "paced-acks",
-    ],
-)
-def test_what_the_paper_says_holds(judged: dict[str, Judgement], claim: str) -> None:
-    assert judged[claim].verdict is Verdict.HOLDS
+def test_the_abstract_has_at_most_150_words(done: Reproduction) -> None:
+    assert done.paper.abstract is not None
+    text = done.paper.abstract({part.part.name: part.results for part in done.parts})
+    assert "nan" not in text
+    assert 100 <= len(text.split()) <= 150
+
+
+@pytest.mark.slow
+def test_the_data_beside_the_report_give_the_same_verdicts(done: Reproduction) -> None:
+    assert reproduction.recheck(done.paper, done.directory).differences == ()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("claim", "sides"),
+    ("claim", "side", "holds"),
     [
-        ("more-flows", ("utilization with 4 flows",)),
-        ("highspeed-small-buffers", ("utilization by HighSpeed with 100 packets",)),
-        ("reno-competes", ("NewReno's goodput over HighSpeed's",)),
-        ("chaotic-windows", ("largest over smallest of the four windows, means of 10 s",)),
+        ("compromise", "p99 delay of the background with 100 packets over that with 625", True),
+        ("empty-link", "utilization with 20 packets", True),
+        ("bursts", "silence between two bursts, ms", True),
+        ("loss-at-the-end", "losses in the last quarter of their burst", True),
+        ("small-windows", "mean window at a reduction, packets", True),
+        ("more-flows", "utilization with 4 flows less that with 2", True),
+        ("reno-cannot-compete", "NewReno's goodput over HighSpeed's", True),
+        (
+            "reno-competes",
+            "bias in favour of HighSpeed under fair queueing over that under FIFO",
+            True,
+        ),
+        ("no-chaos", "excess of the largest window over the smallest, over that under FIFO", True),
+        ("background-lossless", "drops of the background (4 HighSpeed, 625 packets)", True),
+        (
+            "background-lossless",
+            "p99 delay of the background, ms (4 HighSpeed, 625 packets)",
+            False,
+        ),
         (
             "slow-start-arrivals",
-            ("packets of the background lost for an arrival, 625 packets of buffer",),
+            "packets of the background lost per arrival, over that under FIFO, 625 packets",
+            True,
+        ),
+        (
+            "paced-acks",
+            "packets back to back under fair queueing less those under FIFO, 625 packets",
+            True,
+        ),
+        (
+            "better-sharing",
+            "share of the residual under fair queueing less that under FIFO, 20 packets",
+            False,
         ),
         (
             "outperforms-red",
-            (
-                "share of the residual, %, 625 packets",
-                "p99 delay of the background, ms, 625 packets",
-            ),
+            "p99 delay of the background, over that under the better RED, 625 packets",
+            True,
         ),
     ],
 )
-def test_these_sides_hold(judged: dict[str, Judgement], claim: str, sides: tuple[str, ...]) -> None:
-    holds = {check.what: check.holds for check in judged[claim].checks}
-    assert [holds[side] for side in sides] == [True] * len(sides)
+def test_sides_of_claims(judged: dict[str, Judgement], claim: str, side: str, holds: bool) -> None:
+    (check,) = [one for one in judged[claim].checks if one.what == side]
+    assert check.holds_alone is holds
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("claim", "side"),
-    [
-        (
-            "slow-start-arrivals",
-            "packets of the existing flow lost for an arrival, 625 packets of buffer",
-        ),
-        ("better-sharing", "share of the residual with 20 packets"),
-    ],
-)
-def test_these_sides_do_not_hold(judged: dict[str, Judgement], claim: str, side: str) -> None:
-    assert next(one.holds for one in judged[claim].checks if one.what == side) is False
+def test_one_flow_gets_around_two_fifths_with_20_packets(judged: dict[str, Judgement]) -> None:
+    share = judged["small-buffer"].checks[0].measured
+    # The paper's 40 %; ns-2 has 33 to 40 % by the phase of the RTT.
+    assert isinstance(share, Interval)
+    assert 0.3 < share.mean < 0.5
+
+
+@pytest.mark.parametrize("form", Form)
+def test_every_form_can_be_planned_and_names_its_claims(form: Form) -> None:
+    paper = reproduction.load("auge-2006")
+    planned = plan_parts(paper, paper.parts, form)
+    for part in paper.parts:
+        names = {claim.name for claim in part.claims}
+        varied = [plan.variation for plan in planned if plan.part is part and plan.variation]
+        assert {name for variation in varied for name in variation.claims} <= names
+    paced = {plan.variation.name for plan in planned if plan.variation} & {left_open.PACING.name}
+    assert bool(paced) is (form is not Form.SMOKE)
+
+
+def test_a_variation_changes_every_flow_but_the_background() -> None:
+    study = setup.study("", {"highspeed": 1, "reno": 1}, [setup.fifo(20)], Form.FULL)
+    (found,) = left_open.variations([study], (), Form.FULL, [left_open.LARGE_PACKETS])
+    assert found.plausible
+    assert found.studies[0].set == {
+        "flows.highspeed.packet_size": "1500 B",
+        "flows.highspeed.rtt": {"uniform": ["150 ms", "150.24 ms"]},
+        "flows.reno.packet_size": "1500 B",
+        "flows.reno.rtt": {"uniform": ["150 ms", "150.24 ms"]},
+        "flows.background.packet_size": "1500 B",
+    }
+    (sack,) = left_open.variations([study], (), Form.FULL, [left_open.SACK])
+    assert sack.studies[0].set == {"flows.reno.recovery": "sack"}
+
+
+def test_large_packets_leave_the_bandwidth_delay_product() -> None:
+    value = left_open.LARGE_PACKETS.flows
+    assert value["packet_size"] == "1500 B"
+    assert setup.RATE_BPS * 0.15 / (8 * 1500) == setup.BDP_PACKETS
 
 
 def test_a_burst_ends_with_silence_and_a_loss_has_its_place_in_it() -> None:
@@ -108,18 +164,24 @@ def test_flows_without_reductions_are_not_synchronized_at_all() -> None:
     assert reductions.of_events([np.zeros(5, bool)] * 2, round_trip=1) is None
 
 
-def test_equal_flows_have_no_leader_and_unequal_ones_take_turns() -> None:
-    found = ascendancy.of_means(np.array([[3.0, 3.0, 1.0], [1.0, 1.0, 3.0]]))
-    assert found.jain == pytest.approx(16 / 20)
-    assert found.largest_over_smallest == pytest.approx(3)
-    assert found.leader_keeps == 0.5
-    assert found.leaders == 2
+def test_a_flow_is_ahead_until_another_has_the_larger_window() -> None:
+    windows = np.array([[3.0, 3.0, 1.0, 1.0], [1.0, 1.0, 3.0, 3.0]])
+    assert ascendancy.largest_over_smallest(windows) == pytest.approx(3)
+    assert ascendancy.cycles_ahead(windows) == 2
+    alternating = windows[:, [0, 2, 0, 2]]
+    assert ascendancy.cycles_ahead(alternating) == 1
 
 
-def test_overlapping_intervals_decide_nothing() -> None:
-    low, middle, high = (Interval(mean, 0.6, 5) for mean in (1.0, 2.0, 3.0))
-    assert comparison.more("", high, low, "").holds is True
-    assert comparison.more("", low, high, "").holds is False
-    assert comparison.more("", middle, low, "").holds is None
-    assert comparison.less("", low, high, "").holds is True
-    assert comparison.less("", low, None, "").holds is None
+@pytest.mark.parametrize(("phase", "ahead"), [(0.0, 1.0), (10.0, 1.0)])
+def test_teeth_of_equal_flows_are_no_advantage(phase: float, ahead: float) -> None:
+    # Two windows that grow from 1 to 2 in 20 samples and halve, at different times.
+    time = np.arange(400)
+    windows = np.array([1 + (time % 20) / 20, 1 + ((time + phase) % 20) / 20])
+    run = cast(StoredRun, object())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ascendancy, "series", lambda _: (windows, 0.1))
+        patch.setattr(ascendancy, "seconds_between_reductions", lambda _: 2.0)
+        assert ascendancy.advantage(run) == pytest.approx(ahead)
+        # Over half a cycle the teeth show if they are not in step.
+        half = ascendancy.advantage(run, cycles=0.5)
+    assert half == pytest.approx(1.0 if phase == 0 else 1.725 / 1.225)

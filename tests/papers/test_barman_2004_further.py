@@ -6,10 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tailroom.reproduction import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
+from tailroom.reproduction import Form, Judgement, Reproduction, load, parts_of, reproduce
 from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom_papers.barman_2004 import parking_lot, sensitivity
 from tailroom_papers.barman_2004.interval_curves import ns2_utilization
+from tailroom_papers.barman_2004.settings import LIMIT
 from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction, stays_from
 
 PARTS = ("sensitivity", "parking-lot", "other-traffic", "other-controls")
@@ -28,20 +29,29 @@ def judgement(done: Reproduction, name: str) -> Judgement:
 
 
 def holds(results: Judgement, what: str) -> bool | None:
-    return next(check.holds for check in results.checks if check.what.startswith(what))
+    """Without adjustment: the smoke form has few seeds."""
+    return next(check.holds_alone for check in results.checks if check.what.startswith(what))
 
 
 @pytest.mark.slow
-def test_verdicts_that_no_seed_changes(done: Reproduction) -> None:
-    for name in ("other-traffic-constant", "other-controls-fast"):
-        assert judgement(done, name).verdict is Verdict.HOLDS
+def test_constant_rate_flows_lose_little_and_wait_longer_in_larger_buffers(
+    done: Reproduction,
+) -> None:
+    found = judgement(done, "other-traffic-constant")
+    assert holds(found, "loss, buffer 10 %") is True
+    assert holds(found, "p99 queueing delay") is True
+
+
+@pytest.mark.slow
+def test_fast_needs_room_and_does_not_fill_a_larger_buffer(done: Reproduction) -> None:
+    assert all(check.holds_alone for check in judgement(done, "other-controls-fast").checks)
 
 
 @pytest.mark.slow
 def test_short_flows_are_slowed_by_a_large_buffer_only(done: Reproduction) -> None:
     short = judgement(done, "other-traffic-short")
-    assert holds(short, "mean completion")
-    assert holds(short, "the same, 100 %")
+    assert holds(short, "mean completion over that without HighSpeed flows, buffer 10 %")
+    assert holds(short, "mean completion over that without HighSpeed flows, buffer 100 %")
 
 
 @pytest.mark.slow
@@ -50,15 +60,25 @@ def test_every_part_has_a_picture(done: Reproduction) -> None:
         assert (done.directory / f"{part}.png").stat().st_size > 10_000
 
 
-def test_every_form_tries_variations_of_its_own_base() -> None:
-    names = {form: {one.name for one in sensitivity.variations(form)} for form in Form}
+def test_every_form_tries_values_of_its_own_base() -> None:
+    names = {form: {one.name for one in sensitivity.choices(form)} for form in Form}
     assert names[Form.SMOKE] < names[Form.QUICK] < names[Form.FULL]
     keys = [one.name for one in sensitivity.studies(Form.FULL)]
     assert len(keys) == len(set(keys)) == len(names[Form.FULL]) + 1
 
 
+def test_headline_claims_are_judged_again_with_every_value() -> None:
+    for variation in sensitivity.of_figure_3(Form.FULL):
+        (study,) = variation.studies
+        assert len(study.grid[LIMIT]) == len(sensitivity.FRACTIONS)
+        assert variation.claims == ("ten-percent", "twenty-percent")
+    implausible = [one.name for one in sensitivity.of_figure_3(Form.FULL) if not one.plausible]
+    assert len(implausible) == 3
+    assert any("paced" in name for name in implausible)
+
+
 def run(summary: dict[str, Any]) -> StoredRun:
-    found = StoredRun(None, "", pa.table({}))  # type: ignore[arg-type]
+    found = StoredRun(None, "", pa.table({}))
     found.__dict__["summary"] = summary
     return found
 
@@ -68,13 +88,6 @@ def test_a_long_flow_with_a_quarter_of_the_goodput_has_a_fifth_of_both() -> None
     for link, rate in zip(parking_lot.LINKS, (100e6, 160e6, 220e6), strict=True):
         groups[f"cross_{link}"] = {"goodput_bps": 5 * rate}
     assert parking_lot.long_share(run({"groups": groups})) == pytest.approx(0.2)
-
-
-def test_timeouts_are_counted_among_the_reductions() -> None:
-    group = {"congestion_events": 8, "timeouts": 2}
-    assert sensitivity.timeout_fraction(run({"groups": {"hstcp": group}})) == 0.25
-    group = {"congestion_events": 0, "timeouts": 0}
-    assert sensitivity.timeout_fraction(run({"groups": {"hstcp": group}})) is None
 
 
 def test_a_target_between_two_buffers_is_interpolated_on_their_logarithm() -> None:
@@ -88,13 +101,14 @@ def test_the_smallest_buffer_is_that_after_the_last_fall() -> None:
     assert found == pytest.approx(0.04 * sqrt(2))
 
 
+def utilization(one: StoredRun) -> float:
+    return float(one.summary["u"])
+
+
 def test_a_target_that_one_run_misses_has_no_smallest_buffer() -> None:
     points = [
         PointResults({}, tuple(run({"u": u}) for u in us)) for us in ((0.8, 0.8), (1.0, 0.85))
     ]
-
-    def utilization(one: StoredRun) -> float:
-        return float(one.summary["u"])
 
     assert smallest_fraction((0.1, 0.2), points, utilization, 0.9) is None
     found = smallest_fraction((0.1, 0.2), points, utilization, 0.85)

@@ -15,7 +15,7 @@ def point(values: dict[int, float | None]) -> PointResults:
     """A run for each seed, whose summary is its value."""
     runs = []
     for seed, value in values.items():
-        run = StoredRun(None, "", pa.table({"seed": [seed]}))  # type: ignore[arg-type]
+        run = StoredRun(None, "", pa.table({"seed": [seed]}))
         run.__dict__["summary"] = {"value": value}
         runs.append(run)
     return PointResults({}, tuple(runs))

@@ -1,17 +1,36 @@
-"""Su et al. 2005: the smoke form's verdicts that hold robustly, and the metrics by hand."""
+"""Su et al. 2005: what the smoke form shows whatever the seeds, and the metrics by hand."""
 
 import tomllib
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import tailroom
 from tailroom import reproduction
-from tailroom.reproduction import Check, Form, Judgement, Reproduction, Verdict
+from tailroom.reproduction import (
+    Form,
+    Judgement,
+    PartResults,
+    PointResults,
+    Reproduction,
+    StoredRun,
+    StudyResults,
+)
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.simulation.metrics import jain_index
-from tailroom.statistics.intervals import Interval
-from tailroom_papers.su_2005 import capacity, keeping_advantages, over_time, paper_table
-from tailroom_papers.su_2005.setting import CHOSEN, SCENARIO, Path
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom_papers.su_2005 import (
+    PAPER,
+    capacity,
+    keeping_advantages,
+    over_time,
+    paper_table,
+    table_1_claims,
+)
+from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS
+from tailroom_papers.su_2005.setting import CHOSEN, PACKET_BITS, SCENARIO, C, Path
+from tailroom_papers.su_2005.unstated import UNSTATED
 
 
 @pytest.fixture(scope="module")
@@ -24,21 +43,36 @@ def judged(smoke: Reproduction, part: str, claim: str) -> Judgement:
     (found,) = [
         judgement
         for one in smoke.parts
-        for asked, judgement in one.judged
+        for asked, judgement in (*one.judged, *one.conditions)
         if (one.part.name, asked.name) == (part, claim)
     ]
     return found
 
 
-def check(judgement: Judgement, what: str) -> Check:
-    (found,) = [one for one in judgement.checks if what in one.what]
-    return found
+def mean(judgement: Judgement, what: str) -> float:
+    (found,) = [one.measured for one in judgement.checks if what in one.what]
+    assert isinstance(found, Interval)
+    return found.mean
 
 
 @pytest.mark.slow
 def test_every_part_has_its_picture_and_data(smoke: Reproduction) -> None:
     assert len(list(smoke.directory.glob("*.png"))) == len(smoke.parts)
-    assert len(list((smoke.directory / "data").glob("*.parquet"))) == len(smoke.parts)
+    runs = [path.stem for path in (smoke.directory / "data").glob("*.parquet")]
+    assert {part.part.name for part in smoke.parts} < set(runs)
+
+
+@pytest.mark.slow
+def test_the_verdicts_follow_from_the_data_beside_the_report(smoke: Reproduction) -> None:
+    assert reproduction.recheck(PAPER, smoke.directory).differences == ()
+
+
+@pytest.mark.slow
+def test_the_abstract_has_at_most_150_words(smoke: Reproduction) -> None:
+    assert PAPER.abstract is not None
+    text = PAPER.abstract({part.part.name: part.results for part in smoke.parts})
+    assert len(text.split()) <= 150
+    assert "nan" not in text
 
 
 @pytest.mark.slow
@@ -46,51 +80,115 @@ def test_the_background_gets_less_beside_fhstcp_than_beside_standard_tcp(
     smoke: Reproduction,
 ) -> None:
     friendly = judged(smoke, "table-1", "friendly")
-    assert [check(friendly, f"c = {c},").holds for c in (5, 10)] == [False, False]
+    assert all(mean(friendly, f"c = {c},") < -0.1 for c in (5, 10, 20))
 
 
 @pytest.mark.slow
 def test_its_loss_rate_is_below_1e_3_at_c_5(smoke: Reproduction) -> None:
-    assert check(judged(smoke, "table-1", "loss"), "c = 5").holds is True
+    assert mean(judged(smoke, "table-1", "loss"), "c = 5") < 5e-4
+
+
+@pytest.mark.slow
+def test_the_excluded_readings_starve_a_flow_and_the_others_do_not(smoke: Reproduction) -> None:
+    excluded = judged(smoke, "block-readings", "excluded")
+    assert len(excluded.checks) == len(EXCLUDED) == 7
+    for check in excluded.checks:
+        assert isinstance(check.measured, Interval)
+        assert check.measured.mean < 0.05, check.what
+    for check in judged(smoke, "block-readings", "possible").checks:
+        assert isinstance(check.measured, Interval)
+        assert check.measured.mean > 0.05, check.what
 
 
 @pytest.mark.slow
 def test_fhstcp_is_fairer_than_highspeed_and_scalable(smoke: Reproduction) -> None:
     fairer = judged(smoke, "3", "fairer")
     for other in ("HighSpeed", "Scalable"):
-        found = check(fairer, f"index over the measured time: FHSTCP less {other}").measured
-        assert isinstance(found, Interval)
-        assert found.mean > 0.1
-    assert not any(one.holds is False for one in fairer.checks)
+        assert mean(fairer, f"index over the measured time: FHSTCP less {other}") > 0.1
 
 
 @pytest.mark.slow
 def test_fhstcp_is_nearer_to_the_inverse_ratio_of_rtts_than_highspeed(smoke: Reproduction) -> None:
-    nearer = judged(smoke, "3", "against-rtt")
-    assert check(nearer, "HighSpeed TCP less FHSTCP").holds is True
+    assert mean(judged(smoke, "3", "against-rtt"), "HighSpeed TCP less FHSTCP") > 0.3
 
 
 @pytest.mark.slow
 def test_blocks_shorten_the_queue_and_lengthen_bursts(smoke: Reproduction) -> None:
     bursts = judged(smoke, "block-pacing", "burstiness")
-    assert check(bursts, "queue (packets), p99").holds is True
-    found = check(bursts, "burst of one flow, largest").measured
-    assert isinstance(found, Interval)
-    assert found.mean > 100
-    assert bursts.verdict is Verdict.IN_PART
+    assert mean(bursts, "queue (packets), p99") < -10
+    assert mean(bursts, "burst of one flow, largest") > 100
 
 
 @pytest.mark.slow
 def test_alone_fhstcp_grows_faster_on_long_paths_but_uses_less(smoke: Reproduction) -> None:
-    assert judged(smoke, "keeping-advantages", "response").verdict is Verdict.HOLDS
+    (part,) = [part for part in smoke.parts if part.part.name == "keeping-advantages"]
+    ramp = part.results.study("ramp").points[0]
+    took = ramp.mean(keeping_advantages.half_filled_s)
+    # Losses delay the flow; without the fair factor the law alone takes twice as long.
+    fair, highspeed = (
+        keeping_advantages.ramp_seconds(keeping_advantages.FAST, 0.2, c) for c in (10.0, None)
+    )
+    assert fair < took < 0.7 * highspeed
     used = judged(smoke, "keeping-advantages", "utilization")
-    assert check(used, "1 Gbit/s, RTT 200 ms").holds is False
+    assert mean(used, "1 Gbit/s, RTT 200 ms") < -0.02
 
 
 @pytest.mark.slow
-def test_the_chosen_path_is_nearest_to_table_1(smoke: Reproduction) -> None:
-    choice = judged(smoke, "capacity", "choice")
-    assert check(choice, "distance of the chosen path").holds is True
+def test_the_index_of_the_first_edition_is_the_one_that_was_recomputed_independently() -> None:
+    """c = 10, seeds 1 to 20: 0.891 +- 0.031 (a referee's own runs)."""
+
+    def index(seed: int) -> float | None:
+        rates = tailroom.run("su-2005-fhstcp/table-1", seed=seed).summary["flows"]
+        fair = [flow for flow in rates if flow["group"] == "fair"]
+        carried = [flow["throughput_bps"] * (1 - (flow["loss_fraction"] or 0)) for flow in fair]
+        return jain_index(carried)
+
+    found = mean_interval([index(seed) or 0.0 for seed in range(1, 21)])
+    assert found.mean == pytest.approx(0.891, abs=5e-4)
+    assert found.half_width == pytest.approx(0.031, abs=5e-4)
+
+
+def run_with(seed: int, index: float) -> StoredRun:
+    """A run whose fairness index is known."""
+    row = pa.table({"seed": [seed]})
+    return StoredRun(None, "", row, read={"measures.fairness": index})
+
+
+def test_the_best_c_is_judged_on_seeds_that_did_not_choose_it() -> None:
+    # c = 25 leads on even seeds by chance, and is behind on odd seeds.
+    index = {10: (0.9, 0.9, 0.9, 0.9), 25: (0.95, 0.5, 0.97, 0.7)}
+    points = [
+        PointResults({C: c}, tuple(run_with(*one) for one in enumerate(values, 2002)))
+        for c, values in index.items()
+    ]
+    studies = {"c": StudyResults(tuple(points[:1])), "other c": StudyResults(tuple(points[1:]))}
+    results = PartResults(Form.FULL, studies)
+    assert table_1_claims.best_c(results) == 25
+    (check,) = table_1_claims.best_of_half(results)
+    assert isinstance(check.measured, Interval)
+    # The means of 0.5 and 0.7 less those of 0.9 and 0.9.
+    assert check.measured.mean == pytest.approx(-0.3)
+    assert check.measured.count == 2
+
+
+def test_the_readings_are_all_combinations_and_three_more() -> None:
+    keys = ("block_count", "block_hold", "block_slow_start")
+    of_paper = {
+        tuple(reading.control.get(key) for key in keys)
+        for reading in READINGS
+        if not reading.control.keys() & {"block_pacing", "block_length"}
+    }
+    assert len(of_paper) == 2**3
+    assert len(READINGS) == 2**3 + 3
+    assert len(PLAUSIBLE) + len(EXCLUDED) == len(READINGS)
+
+
+def test_the_rtts_are_varied_by_half_a_packet_time() -> None:
+    rtt = UNSTATED["RTTs longer by half a packet time"].settings["flows.fair.rtt"]
+    assert isinstance(rtt, dict)
+    half_ms = PACKET_BITS / (CHOSEN.rate_mbps * 1e3) / 2
+    longer = [float(rtt[end].removesuffix(" ms")) for end in ("from", "to")]
+    assert longer == pytest.approx([80 + half_ms, 200 + half_ms], abs=1e-4)
 
 
 def test_the_scenario_has_the_chosen_path() -> None:

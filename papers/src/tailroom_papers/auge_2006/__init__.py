@@ -2,6 +2,8 @@
 
 from tailroom.reproduction.paper import Paper
 from tailroom_papers.auge_2006 import (
+    chaos,
+    figure_2,
     figure_3,
     figure_4,
     figure_5,
@@ -11,6 +13,8 @@ from tailroom_papers.auge_2006 import (
     newcomers,
     paced_acks,
 )
+from tailroom_papers.auge_2006.abstract import abstract
+from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.further import FURTHER_PARTS
 
 PAPER = Paper(
@@ -19,15 +23,20 @@ PAPER = Paper(
     authors="J. Augé, J. Roberts",
     venue="NGI 2006",
     parts=(
+        figure_2.PART,
         figure_3.PART,
         figure_4.PART,
         figure_5.PART,
         figure_6.PART,
+        chaos.PART,
         figure_7.PART,
         newcomers.PART,
         paced_acks.PART,
         longest_queue_drop.PART,
         *FURTHER_PARTS,
     ),
-    times="75 s quick, 15 min full (two cores)",
+    bounds=BOUNDS,
+    first_seed=2001,
+    abstract=abstract,
+    times="2 min quick, 40 min full (two cores)",
 )

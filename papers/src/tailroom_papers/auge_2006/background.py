@@ -84,8 +84,20 @@ def draw_line(  # noqa: PLR0913 - each says one thing about a line
     look: Mapping[str, Any],
     *,
     scale: float = 100.0,
+    most: float | None = None,
 ) -> None:
-    """Means with their confidence intervals as bars."""
+    """Draws means with their confidence intervals as bars.
+
+    Args:
+        panel: The panel.
+        xs: Place of each point.
+        points: The points.
+        metric: The metric.
+        look: Style and label.
+        scale: Factor on the metric; with 100, the metric is a fraction.
+        most: Largest possible value in the drawn unit, at which bars end; 100 for a fraction.
+    """
+    most = 100.0 if most is None and scale == 100.0 else most
     intervals = [point.interval(metric) for point in points]
     pairs = [
         (x, interval) for x, interval in zip(xs, intervals, strict=True) if interval is not None
@@ -94,7 +106,16 @@ def draw_line(  # noqa: PLR0913 - each says one thing about a line
     panel.errorbar(
         [x for x, _ in pairs],
         means,
-        yerr=[scale * bar_length(interval) for _, interval in pairs],
+        yerr=bars([scale * bar_length(interval) for _, interval in pairs], means, most),
         capsize=2,
         **look,
     )
+
+
+def bars(lengths: Sequence[float], means: Sequence[float], most: float | None) -> list[list[float]]:
+    """Returns the lengths of error bars below and above means; bars end at the largest value."""
+    up = [
+        length if most is None else max(min(length, most - mean), 0.0)
+        for length, mean in zip(lengths, means, strict=True)
+    ]
+    return [list(lengths), up]

@@ -1,14 +1,16 @@
 """The papers' picture of runs side by side: utilization above, the flows' windows below."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom_papers.auge_2006 import picture
 from tailroom_papers.auge_2006.residual import flow_names
 from tailroom_papers.auge_2006.setup import WORDS
 from tailroom_papers.reference import ns2
@@ -20,6 +22,17 @@ if TYPE_CHECKING:
 
 SHOWN_S = 150.0
 """Duration drawn; in longer spans the teeth of the windows are indistinguishable."""
+MEAN_COLOUR = "#7A3E9D"
+"""Colour of means over runs, which no flow has."""
+STATED: dict[str, Any] = {"color": "#D55E00", "linestyle": "--", "linewidth": 1.3}
+"""Style of numbers that the paper states."""
+CAPTION = (
+    "Above: utilization of the link averaged over 100 ms (grey) in the first run, its mean over "
+    "all runs (violet), the mean in ns-2 where that was run (blue, dotted), and the number that "
+    "the paper states, if any (orange, dashed). Below: the congestion window of each flow in the "
+    "same run. {what}"
+)
+"""Caption of every picture of this kind, with a sentence on its columns."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,8 @@ class Column:
     point: "PointResults"
     ns2_case: str = ""
     """The row of ns-2 with the same set-up, if there is one."""
+    stated: float | None = None
+    """Utilization that the paper states, as a fraction, if it states one."""
     arrivals_s: Sequence[float] = ()
     """When other flows arrive."""
     shown_s: float = SHOWN_S
@@ -37,56 +52,66 @@ class Column:
 
 def draw(title: str, columns: Sequence[Column]) -> Figure:
     """A column for each set-up; utilization is averaged over 100 ms, the RTT without queueing."""
-    figure = Figure(figsize=(3.4 * len(columns), 5.4), layout="constrained")
-    panels = figure.subplots(2, len(columns), sharex=True, squeeze=False)
-    style.title(figure, title)
+    figure = picture.blank(4.7)
+    panels = figure.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
+    picture.title(figure, title)
+    names = dict.fromkeys(
+        flow_words(name) for column in columns for name in flow_names(column.point.runs[0])
+    )
+    looks = dict(zip(names, style.line_styles(), strict=False))
     for column, upper, lower in zip(columns, panels[0], panels[1], strict=True):
         run = column.point.runs[0]
-        upper.set_title(column.title, fontsize="small")
+        upper.set_title(column.title)
         _draw_utilization(upper, column)
-        _draw_windows(lower, run)
-        for place, time_s in enumerate(column.arrivals_s):
-            label = None if place else "a flow arrives"
-            lower.axvline(time_s, color="0.75", linewidth=0.8, zorder=0, label=label)
-        lower.legend(loc="upper right", ncols=2, fontsize="x-small")
+        _draw_windows(lower, column, looks)
+        for time_s in column.arrivals_s:
+            lower.axvline(time_s, color="0.75", linewidth=0.8, zorder=0, label="a flow arrives")
         start_s = run.summary["measured_from_s"]
         lower.set_xlim(start_s, min(start_s + column.shown_s, run.summary["measured_to_s"]))
         lower.set_xlabel("time (s)")
+    panels[0, 0].set_ylim(0, 105)
+    panels[1, 0].set_ylim(bottom=0)
     panels[0, 0].set_ylabel("utilization (%)")
     panels[1, 0].set_ylabel("congestion window (packets)")
-    return figure
+    picture.legend_below(figure, 4)
+    return picture.readable(figure)
 
 
 def _draw_utilization(panel: "Axes", column: Column) -> None:
-    series = column.point.runs[0].table("link_series")
+    run = column.point.runs[0]
+    series = _shown(run, run.table("link_series"), column.shown_s)
     percent = np.multiply(series["utilization"], 100)
-    panel.plot(series["time_s"], percent, color="0.35", linewidth=0.5, label="over 100 ms")
+    panel.plot(
+        series["time_s"], percent, color="0.6", linewidth=0.5, label="utilization over 100 ms"
+    )
     mean = 100 * column.point.mean("utilization")
-    panel.axhline(mean, color="black", linewidth=1.4, label=f"mean, all runs: {mean:.1f} %")
+    panel.axhline(mean, color=MEAN_COLOUR, linewidth=1.4, label="mean of all runs")
+    words = [f"mean {mean:.1f} %"]
     if column.ns2_case:
         theirs = 100 * ns2_utilization(column.ns2_case)
-        panel.axhline(
-            theirs,
-            color="black",
-            linestyle=(0, (1, 1.5)),
-            linewidth=2.0,
-            label=f"mean, ns-2: {theirs:.1f} %",
-        )
-    panel.set_ylim(0, 105)
-    panel.legend(loc="lower right", fontsize="x-small")
+        panel.axhline(theirs, color="#0072B2", linestyle=":", linewidth=2.0, label="mean in ns-2")
+        words.append(f"ns-2 {theirs:.1f} %")
+    if column.stated is not None:
+        stated = 100 * column.stated
+        panel.axhline(stated, label="stated by the paper", **STATED)
+        words.append(f"paper {stated:.0f} %")
+    panel.text(0.5, 0.05, "\n".join(words), transform=panel.transAxes, ha="center")
 
 
-def _draw_windows(panel: "Axes", run: "StoredRun") -> None:
-    series = run.table("flow_series")
-    measured = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
-    names = flow_names(run)
-    for name, line in zip(names, style.line_styles(), strict=False):
+def _draw_windows(panel: "Axes", column: Column, looks: "Mapping[str, Mapping[str, Any]]") -> None:
+    run = column.point.runs[0]
+    measured = _shown(run, run.table("flow_series"), column.shown_s)
+    for name in flow_names(run):
         windows = measured.filter(pc.field("flow") == name)
         label = flow_words(name)
-        panel.plot(windows["time_s"], windows["cwnd_packets"], label=label, **line)
-    # Room for the legend above the windows.
-    highest = pc.max(measured["cwnd_packets"]).as_py()
-    panel.set_ylim(0, (1.2 if len(names) < 3 else 1.35) * highest)
+        panel.plot(windows["time_s"], windows["cwnd_packets"], label=label, **looks[label])
+
+
+def _shown(run: "StoredRun", series: pa.Table, shown_s: float) -> pa.Table:
+    """The rows of a series in the time that is drawn."""
+    start_s = run.summary["measured_from_s"]
+    time_s = pc.field("time_s")
+    return series.filter((time_s >= start_s) & (time_s <= start_s + shown_s))
 
 
 def flow_words(name: str) -> str:

@@ -1,36 +1,54 @@
-"""Checks that compare two means, and their wording in reports."""
+"""Checks that compare two points run by run, and their wording in reports."""
 
 from collections.abc import Sequence
 
-from tailroom.reproduction.claim import Check, shown
-from tailroom.statistics.intervals import Interval
+from tailroom.reproduction import pairs
+from tailroom.reproduction.check import Check, above, below
+from tailroom.reproduction.part_results import Metric, PointResults
+from tailroom_papers.auge_2006.bounds import BOUNDS
 
 
-def more(
-    what: str, ours: Interval | None, other: Interval | None, words: str, *, percent: bool = False
+def more(  # noqa: PLR0913 - a comparison has these parts
+    what: str,
+    ours: PointResults,
+    other: PointResults,
+    metric: Metric,
+    words: str,
+    *,
+    percent: bool = False,
 ) -> Check:
-    """Whether a mean is above another mean; undecided if their intervals overlap.
+    """Checks whether a metric is larger at one point than at another, as a paired difference.
 
     Args:
-        what: The measured quantity.
-        ours: The mean that the claim states to be larger.
-        other: The mean that it is compared with.
+        what: The difference, in a few words.
+        ours: The point that the claim states to have more.
+        other: The point that it is compared with.
+        metric: The metric.
         words: The words of the claim: "more than under FIFO".
-        percent: Whether reports show percent.
+        percent: Whether reports show percentage points.
     """
-    holds = None
-    if ours and other and (ours.low > other.high or ours.high < other.low):
-        holds = ours.low > other.high
-    return Check(what, f"{words} ({shown(other, percent)})", ours, holds, percent)
+    return above(what, pairs.difference(ours, other, metric), 0.0, words, percent=percent)
 
 
-def less(
-    what: str, ours: Interval | None, other: Interval | None, words: str, *, percent: bool = False
+def less(  # noqa: PLR0913 - a comparison has these parts
+    what: str,
+    ours: PointResults,
+    other: PointResults,
+    metric: Metric,
+    words: str,
+    *,
+    percent: bool = False,
 ) -> Check:
-    """Whether a mean is below another mean; undecided if their intervals overlap."""
-    check = more(what, ours, other, words, percent=percent)
-    holds = None if check.holds is None else not check.holds
-    return Check(what, check.stated, ours, holds, percent)
+    """Checks whether a metric is smaller at one point than at another, as a paired difference."""
+    return below(what, pairs.difference(ours, other, metric), 0.0, words, percent=percent)
+
+
+def considerably_less(
+    what: str, ours: PointResults, other: PointResults, metric: Metric, words: str
+) -> Check:
+    """Checks whether a metric is at most half of that at another point, as a paired ratio."""
+    stated = f"{words} (ratio below {BOUNDS['considerably'].value:g})"
+    return below(what, pairs.ratio(ours, other, metric), BOUNDS["considerably"], stated)
 
 
 def percent(part: float, digits: int = 0) -> str:

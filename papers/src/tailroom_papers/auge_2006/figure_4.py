@@ -1,25 +1,27 @@
 """Figure 4: arrivals of one NewReno flow and the background at a buffer of 20 packets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
-from tailroom.plots import arrivals, style
-from tailroom.reproduction.claim import Claim, Judgement, above, below
+from tailroom.plots import arrivals
+from tailroom.reproduction.check import above, below
+from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
-from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom_papers.auge_2006 import setup
-from tailroom_papers.auge_2006.bursts import Bursts, bursts_of
+from tailroom.reproduction.paper import Part
+from tailroom.reproduction.study import Study
+from tailroom_papers.auge_2006 import picture, setup
+from tailroom_papers.auge_2006.bounds import BOUNDS
+from tailroom_papers.auge_2006.bursts import bursts_of
 from tailroom_papers.auge_2006.comparison import percent
 from tailroom_papers.auge_2006.reductions import windows_before
 from tailroom_papers.auge_2006.setup import LINK, RESIDUAL_BDP_PACKETS, fifo
 
 if TYPE_CHECKING:
-    from tailroom.reproduction.part_results import PartResults, StoredRun
+    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 LOG = "arrivals"
 FLOW = "reno"
@@ -31,13 +33,13 @@ BEFORE_S, AFTER_S = 0.25, 0.75
 def studies(form: Form) -> Sequence[Study]:
     """The set-up of Figure 3's left column, with every arrival written down."""
     table = setup.scenario({FLOW: 1}, fifo(BUFFER), form)
-    end = form.of("80 s", "110 s", "300 s")
+    end = form.of("80 s", "110 s", "150 s")
     changes = {
         "duration": end,
         f"links.{LINK}.arrival_log": {"from": "50 s", "to": end},
     }
     keep = ("arrival_log", "flow_series")
-    return [Study(LOG, table, set=changes, seeds=form.of(4, 5, 5), keep=keep)]
+    return [Study(LOG, table, set=changes, seeds=setup.seeds(form), keep=keep)]
 
 
 def draw(results: "PartResults") -> Figure:
@@ -48,16 +50,16 @@ def draw(results: "PartResults") -> Figure:
     shown = log.filter(
         (pc.field("time_s") >= start_s) & (pc.field("time_s") < start_s + BEFORE_S + AFTER_S)
     )
-    figure = Figure(figsize=(9.0, 4.8), layout="constrained")
+    figure = picture.blank(4.6)
     packets, queue = figure.subplots(2, sharex=True, height_ratios=[3.0, 1.4])
-    style.title(
+    picture.title(
         figure,
         "Figure 4: arrivals at a link with 20 packets of buffer (height in a row means nothing)",
     )
     arrivals.draw_link(packets, queue, shown, run.summary)
     queue.set_xlim(start_s, start_s + BEFORE_S + AFTER_S)
     queue.set_xlabel("time (s)")
-    return figure
+    return picture.readable(figure)
 
 
 def _first_loss_s(run: "StoredRun") -> float:
@@ -74,82 +76,88 @@ def _runs(results: "PartResults") -> Sequence["StoredRun"]:
     return results.study(LOG).points[0].runs
 
 
-def _over_runs(results: "PartResults", value: Callable[[Bursts], float | None]) -> Interval | None:
-    values = [value(bursts_of(run, FLOW)) for run in _runs(results)]
-    known = [number for number in values if number is not None]
-    return mean_interval(known) if known else None
+def _log(results: "PartResults") -> "PointResults":
+    return results.study(LOG).points[0]
+
+
+def last_quarter(run: "StoredRun") -> float | None:
+    """Fraction of the flow's losses that are in the last quarter of their burst."""
+    places = bursts_of(run, FLOW).places_lost
+    return _mean(places >= 0.75)
+
+
+def silence_ms(run: "StoredRun") -> float:
+    """Median silence between two bursts of the flow."""
+    return 1e3 * float(np.median(bursts_of(run, FLOW).silences_s))
+
+
+def gap(run: "StoredRun") -> float:
+    """Median gap between two packets of a burst, in packet times of the link."""
+    return float(np.median(bursts_of(run, FLOW).gaps))
+
+
+def window_before(run: "StoredRun") -> float | None:
+    """Mean window at the reductions, in packets."""
+    return _mean(windows_before(run, FLOW))
 
 
 def _at_the_end(results: "PartResults") -> Judgement:
-    mean_place = _over_runs(results, lambda loss: _mean(loss.places_lost))
-    last_quarter = _over_runs(results, lambda loss: _mean(loss.places_lost >= 0.75))
-    checks = (
-        above(
-            "mean place of losses in their burst, 0 the first packet, 1 the last",
-            mean_place,
-            2 / 3,
-            "at the end (0.5 if anywhere; taken as above two thirds)",
-        ),
-        above(
-            "losses in the last quarter of their burst",
-            last_quarter,
-            0.5,
-            "most (25 % if anywhere)",
-            percent=True,
-        ),
+    check = above(
+        "losses in the last quarter of their burst",
+        _log(results).interval(last_quarter),
+        BOUNDS["end-of-burst"],
+        percent=True,
     )
-    places = np.concatenate([bursts_of(run, FLOW).places_lost for run in _runs(results)])
-    early = percent(_mean(places < 0.5) or 0)
-    why = (
-        f"Of {places.size} losses of the flow {early} are in the first half of their burst: the "
-        "queue grows during a burst, because burst and background together arrive faster than "
-        "the link sends."
-    )
-    return Judgement(checks, why)
+
+    def why() -> str:
+        places = np.concatenate([bursts_of(run, FLOW).places_lost for run in _runs(results)])
+        return (
+            f"Of {places.size} losses of the flow {percent(_mean(places < 0.5) or 0)} are in the "
+            "first half of their burst. The queue grows during a burst, because burst and "
+            "background together arrive faster than the link sends."
+        )
+
+    return Judgement((check,), why)
 
 
 def _small_windows(results: "PartResults") -> Judgement:
-    windows = [windows_before(run, FLOW) for run in _runs(results)]
-    # Packets that fit without randomness: residual bandwidth-delay product and buffer.
-    room = RESIDUAL_BDP_PACKETS + BUFFER
-    means = [float(window.mean()) for window in windows if window.size]
     check = below(
         "mean window at a reduction, packets",
-        mean_interval(means) if means else None,
-        2 / 3 * room,
-        f"relatively small (taken as below two thirds of the {room} that residual and buffer hold)",
+        _log(results).interval(window_before),
+        BOUNDS["small-window"],
     )
-    together = np.concatenate(windows)
-    half, all_of_it = (percent(float((together < bound).mean())) for bound in (room / 2, room))
-    why = (
-        f"Of {together.size} reductions {half} come at windows below half of that, and {all_of_it} "
-        f"below all of it. Without background the window would have to exceed the bandwidth-delay "
-        f"product, {setup.BDP_PACKETS} packets."
-    )
+
+    def why() -> str:
+        windows = np.concatenate([windows_before(run, FLOW) for run in _runs(results)])
+        room = RESIDUAL_BDP_PACKETS + BUFFER
+        return (
+            f"Residual, round trip and buffer hold {room} packets. Of {windows.size} reductions "
+            f"{percent(float((windows < room / 2).mean()))} come at windows below half of that, "
+            f"and {percent(float((windows < room).mean()))} below all of it."
+        )
+
     return Judgement((check,), why)
 
 
 def _in_bursts(results: "PartResults") -> Judgement:
+    point = _log(results)
     checks = (
-        above(
-            "silence between two bursts, ms",
-            _over_runs(results, lambda loss: 1e3 * float(np.median(loss.silences_s))),
-            25,
-            "stripes (taken as a quarter of a round trip)",
-        ),
+        above("silence between two bursts, ms", point.interval(silence_ms), BOUNDS["stripes"]),
         below(
             "median gap within a burst, packet times of the link",
-            _over_runs(results, lambda loss: float(np.median(loss.gaps))),
-            3,
-            "at link rate, with some randomness (taken as below 3)",
+            point.interval(gap),
+            BOUNDS["link-rate"],
         ),
     )
-    median = _over_runs(results, lambda loss: float(np.median(loss.lengths)))
-    why = (
-        f"Half of the bursts are longer than {median.mean if median else 0:.0f} packets. A gap is "
-        "about two packet times, not one, because the flow shares the link with as many packets "
-        "of the background, and its ACKs preserve these gaps."
-    )
+
+    def why() -> str:
+        lengths = np.concatenate([bursts_of(run, FLOW).lengths for run in _runs(results)])
+        return (
+            f"Half of the bursts are longer than {np.median(lengths):.0f} packets. A gap is about "
+            "two packet times, not one, because the flow shares the link with as many packets of "
+            "the background, and its ACKs preserve these gaps."
+        )
+
     return Judgement(checks, why)
 
 
@@ -184,8 +192,10 @@ PART = Part(
             _small_windows,
         ),
     ),
-    note=(
-        "A burst ends with a gap of more than 10 ms. Squares are lost packets at their time of "
-        "arrival; the paper draws them at the left edge."
+    caption=(
+        "A second of the first run. Above: each packet that arrives at the link, a row per kind "
+        "of flow; the height within a row has no meaning, and squares are lost packets at their "
+        "time of arrival (the paper draws them at the left edge). Below: the queue."
     ),
+    note="A burst ends with a gap of more than 10 ms.",
 )

@@ -7,15 +7,23 @@ from tailroom_papers.auge_2006 import (
     any_capacity,
     figure_1,
     instability,
+    loads,
     number_of_flows,
     other_controls,
+    priority,
+    rule_of_thumb,
+    tcp_background,
     transparent,
 )
 
 FURTHER_PARTS = (
     figure_1.PART,
     number_of_flows.PART,
+    loads.PART,
     transparent.PART,
+    tcp_background.PART,
+    rule_of_thumb.PART,
+    priority.PART,
     any_capacity.PART,
     announced_model.PART,
     active_flows.PART,

@@ -11,12 +11,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from tailroom.plots import style
-from tailroom.reproduction import pairs
-from tailroom.reproduction.claim import Claim, Judgement, above, below, shown
+from tailroom.reproduction.check import above, below, shown
+from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.paper import Part
+from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Queue, Scenario
-from tailroom_papers.auge_2006 import background, setup
+from tailroom_papers.auge_2006 import background, picture, setup
+from tailroom_papers.auge_2006.bounds import BOUNDS
+from tailroom_papers.auge_2006.comparison import less, more
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,10 +30,6 @@ RTT_S = 0.1
 TUNED_WINDOW = 10
 """Packets in the pipe for each flow for which gentle RED is tuned: its `max_p` is twice the loss
 1.5 / w^2 at which Reno has this window, so that the queue settles half way up."""
-IN_STEP = 2.0
-"""From here on windows move together: the variance of their sum is twice that of as many
-independent ones."""
-
 SMALL, MEDIUM, LARGE, RED = "20 packets", "BDP / sqrt(n)", "BDP", "BDP, gentle RED"
 UTILIZATION = f"links.{setup.LINK}.utilization"
 DELAY = f"links.{setup.LINK}.queue_delay_s_mean"
@@ -84,7 +83,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 def _study(crowd: Crowd, form: Form) -> Study:
     rate = 8e3 * crowd.pipe / RTT_S / 1e6
-    duration, start = form.of((15, 6), (40, 15), (150, 30))
+    duration, start = form.of((15, 6), (40, 15), (110, 30))
     table: Scenario = {
         "title": f"{crowd.flows} NewReno flows, windows of about {crowd.window} packets",
         "duration": f"{duration} s",
@@ -115,7 +114,7 @@ def _study(crowd: Crowd, form: Form) -> Study:
     }
     grid = {background.QUEUE: list(crowd.queues().values())}
     keep = ("flow_series", "link_series")
-    return Study(crowd.name, table, grid=grid, seeds=form.of(3, 3, 5), keep=keep)
+    return Study(crowd.name, table, grid=grid, seeds=form.of(3, 3, 10), keep=keep)
 
 
 def in_step(run: "StoredRun") -> float:
@@ -152,33 +151,35 @@ def draw(results: "PartResults") -> Figure:
     """The queue over time: a row for each size of the windows, a column for each buffer."""
     rows = crowds(results.form)
     names = list(rows[0].queues())
-    figure = Figure(figsize=(11, 2.3 * len(rows) + 0.6), layout="constrained")
-    style.title(
-        figure,
-        f"{rows[0].flows} NewReno flows, RTT 95 to 105 ms: the queue over time (one run; dashed: "
-        "the limit), with means of all runs; in step: 1 if the windows are independent",
-    )
-    panels = figure.subplots(len(rows), len(names), squeeze=False)
+    figure = picture.blank(1.9 * len(rows) + 0.7)
+    picture.title(figure, f"The queue over time with {rows[0].flows} NewReno flows")
+    panels = figure.subplots(len(rows), len(names), squeeze=False, sharex=True)
     for crowd, line in zip(rows, panels, strict=True):
         for name, panel in zip(names, line, strict=True):
             _draw_queue(panel, _at(results, crowd, name))
-            panel.set_title(f"{name}, w = {crowd.window}", fontsize="small")
-        line[0].set_ylabel("queue (packets)")
+        line[0].set_ylabel(f"w = {crowd.window}\nqueue (packets)")
+    for name, panel in zip(names, panels[0], strict=True):
+        panel.set_title(f"{name}\n{panel.get_title()}")
     for panel in panels[-1]:
         panel.set_xlabel("time (s)")
-    return figure
+    picture.legend_below(figure, 2)
+    return picture.readable(figure)
 
 
 def _draw_queue(panel: "Axes", point: "PointResults") -> None:
     run = point.runs[0]
     series = run.table("link_series")
     series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
-    panel.plot(series["time_s"], series["queue_packets"], color="black", linewidth=0.7)
+    panel.plot(
+        series["time_s"], series["queue_packets"], color="black", linewidth=0.7, label="queue"
+    )
     limit = run.summary["links"][setup.LINK]["limit_packets"]
-    panel.axhline(limit, **style.LIMIT_LINE)
-    panel.set_ylim(0, 1.45 * limit)
-    text = f"utilization {100 * point.mean(UTILIZATION):.1f} %, in step {point.mean(in_step):.1f}"
-    panel.text(0.03, 0.96, text, transform=panel.transAxes, va="top", fontsize="x-small")
+    panel.axhline(limit, label="limit", **style.LIMIT_LINE)
+    panel.set_ylim(0, 1.1 * limit)
+    panel.set_title(f"{100 * point.mean(UTILIZATION):.1f} %, in step {point.mean(in_step):.1f}")
+
+
+TOGETHER = "variance of the sum of windows over that of independent ones"
 
 
 def _fluctuates(results: "PartResults") -> Judgement:
@@ -188,37 +189,32 @@ def _fluctuates(results: "PartResults") -> Judgement:
         point = _at(results, crowd, name)
         words = f"{name}, w = {crowd.window}"
         checks += [
-            above(
-                f"{words}: variance of the sum of windows over that of independent ones",
-                point.interval(in_step),
-                IN_STEP,
-                "instability (taken as twice)",
-            ),
+            above(f"{words}: {TOGETHER}", point.interval(in_step), BOUNDS["instability"]),
             above(
                 f"{words}: range of the queue over the buffer",
                 point.interval(swing),
-                0.5,
-                "wide fluctuations (taken as half the buffer)",
+                BOUNDS["wide-fluctuations"],
                 percent=True,
             ),
             below(
                 f"{words}: utilization",
                 point.interval(UTILIZATION),
-                0.99,
-                "loss of utilization (taken as 1 %)",
+                BOUNDS["loss-of-utilization"],
                 percent=True,
             ),
         ]
     medium, large = (_at(results, crowd, name) for name in (MEDIUM, LARGE))
     return Judgement(
         tuple(checks),
-        f"With {crowd.flows} flows the sum of the windows varies {medium.mean(in_step):.1f} times "
-        f"as much as independent ones would with BDP / sqrt(n), {large.mean(in_step):.1f} times "
-        "with a BDP (the number of flows if all moved together). The queue ranges over "
-        f"{shown(medium.interval(swing), percent=True)} of the medium buffer, where "
-        f"{100 * (1 - medium.mean(UTILIZATION)):.1f} % of the link is lost, and over "
-        f"{shown(large.interval(swing), percent=True)} of the large one, where "
-        f"{100 * (1 - large.mean(UTILIZATION)):.1f} % is.",
+        lambda: (
+            f"With {crowd.flows} flows the sum of the windows varies {medium.mean(in_step):.1f} "
+            f"times as much as independent ones would with BDP / sqrt(n), "
+            f"{large.mean(in_step):.1f} times with a BDP (the number of flows if all moved "
+            f"together). The queue ranges over {shown(medium.interval(swing), percent=True)} of "
+            f"the medium buffer, where {100 * (1 - medium.mean(UTILIZATION)):.1f} % of the link is "
+            f"lost, and over {shown(large.interval(swing), percent=True)} of the large one, where "
+            f"{100 * (1 - large.mean(UTILIZATION)):.1f} % is lost."
+        ),
     )
 
 
@@ -227,69 +223,71 @@ def _small_is_better(results: "PartResults") -> Judgement:
     for crowd in crowds(results.form):
         small, medium = _at(results, crowd, SMALL), _at(results, crowd, MEDIUM)
         checks += [
-            above(
+            more(
                 f"w = {crowd.window}: utilization with 20 packets less that with BDP / sqrt(n)",
-                pairs.difference(small, medium, UTILIZATION),
-                0.0,
-                "much better performance",
+                small,
+                medium,
+                UTILIZATION,
+                "better performance",
                 percent=True,
             ),
             below(
-                f"w = {crowd.window}: variance of the sum of windows over that of independent ones",
+                f"w = {crowd.window}: {TOGETHER}, with 20 packets",
                 small.interval(in_step),
-                IN_STEP,
-                "stable (taken as below twice)",
-            ),
-            below(
-                f"w = {crowd.window}: mean queueing delay over that with BDP / sqrt(n)",
-                pairs.ratio(small, medium, DELAY),
-                0.5,
-                "lower (taken as half)",
+                BOUNDS["instability"],
+                f"stable (below {BOUNDS['instability'].value:g})",
             ),
         ]
-    words = " and ".join(
-        f"{100 * _at(results, crowd, SMALL).mean(UTILIZATION):.0f} % with windows of {crowd.window}"
-        for crowd in crowds(results.form)
-    )
-    return Judgement(
-        tuple(checks),
-        f"A buffer of 20 packets keeps the queue short, which costs utilization: {words} packets. "
-        "The smaller the loss that windows of a size need, the lower the load at which a small "
-        "buffer has this loss.",
-    )
+
+    def why() -> str:
+        parts = " and ".join(
+            f"{100 * _at(results, crowd, SMALL).mean(UTILIZATION):.0f} % with windows of "
+            f"{crowd.window}"
+            for crowd in crowds(results.form)
+        )
+        return (
+            f"A buffer of 20 packets keeps the queue short, which costs utilization: {parts} "
+            "packets. The smaller the loss that windows of a size need, the lower the load at "
+            "which a small buffer has this loss."
+        )
+
+    return Judgement(tuple(checks), why)
 
 
 def _red(results: "PartResults") -> Judgement:
     narrow, wide = crowds(results.form)[0], crowds(results.form)[-1]
     tuned, other = _at(results, narrow, RED), _at(results, wide, RED)
-    words = "variance of the sum of windows over that of independent ones"
+    large = _at(results, narrow, LARGE)
     return Judgement(
         (
             below(
-                f"w = {narrow.window}, for which it is tuned: {words}",
+                f"w = {narrow.window}, for which it is tuned: {TOGETHER}",
                 tuned.interval(in_step),
-                IN_STEP,
-                "stable (taken as below twice)",
+                BOUNDS["instability"],
+                f"stable (below {BOUNDS['instability'].value:g})",
             ),
-            below(
-                f"w = {narrow.window}: the same over that of drop tail with a BDP",
-                pairs.ratio(tuned, _at(results, narrow, LARGE), in_step),
-                1.0,
+            less(
+                f"w = {narrow.window}: the same less that of drop tail with a BDP",
+                tuned,
+                large,
+                in_step,
                 "more stable than drop tail",
             ),
             above(
-                f"w = {wide.window}: {words}",
+                f"w = {wide.window}: {TOGETHER}",
                 other.interval(in_step),
-                IN_STEP,
-                "not over the entire range of window sizes",
+                BOUNDS["instability"],
+                f"not over the entire range (above {BOUNDS['instability'].value:g})",
             ),
         ),
-        f"With max_p for windows of {TUNED_WINDOW} packets the queue settles between the "
-        f"thresholds ({tuned.mean(in_step):.1f}; drop tail with the same buffer "
-        f"{_at(results, narrow, LARGE).mean(in_step):.1f}). Windows of {wide.window} packets need "
-        f"{(wide.window / narrow.window) ** 2:.0f} times less loss, so that the same slope is as "
-        f"much too steep: {other.mean(in_step):.1f}, and a utilization of "
-        f"{100 * other.mean(UTILIZATION):.1f} %.",
+        lambda: (
+            f"With max_p for windows of {TUNED_WINDOW} packets the queue settles between the "
+            f"thresholds ({tuned.mean(in_step):.1f}; drop tail with the same buffer "
+            f"{large.mean(in_step):.1f}). Windows of {wide.window} packets need "
+            f"{(wide.window / narrow.window) ** 2:.0f} times less loss, so that the same slope is "
+            f"as much too steep: {other.mean(in_step):.1f}, and a utilization of "
+            f"{100 * other.mean(UTILIZATION):.1f} %."
+        ),
     )
 
 
@@ -321,6 +319,12 @@ PART = Part(
             "Sec. II-C",
             _red,
         ),
+    ),
+    caption=(
+        "The queue over time in one run: a column per buffer, a row per size of the windows "
+        "(w packets per flow fill the pipe). Above each panel: mean utilization of all runs, and "
+        "the variance of the sum of the windows over that of independent ones (1 if they are "
+        "independent)."
     ),
     note=(
         "The capacity is such that each flow would have w packets in the pipe. In step means the "

@@ -1,15 +1,20 @@
 """Flows that arrive beside an existing flow, under FIFO and fair queueing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from statistics import mean
 from typing import TYPE_CHECKING
 
-from tailroom.reproduction.claim import Check, Claim, Judgement, below, shown
+from tailroom.reproduction.check import below
+from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.paper import Part
+from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows, Scenario
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import columns, setup
-from tailroom_papers.auge_2006.comparison import less
+from tailroom_papers.auge_2006.bounds import BOUNDS
+from tailroom_papers.auge_2006.comparison import considerably_less
 from tailroom_papers.auge_2006.residual import at_link, background_drops, goodput_of, timeouts
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, QUEUES, over, settings
 
@@ -19,7 +24,10 @@ if TYPE_CHECKING:
     from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 EXISTING, NEWCOMERS = "reno", "newcomers"
+FAIR = "fair queueing"
 WITH, WITHOUT = "with arrivals", "without arrivals"
+SHORT = {"FIFO": "FIFO", FAIR: "fair"}
+"""Names of the queues above narrow columns."""
 SIZE_MB = 3.0
 """Enough for slow start to fill residual and buffer, and overshoot."""
 FIRST_S, APART_S = 60, 10
@@ -43,7 +51,7 @@ def _buffers(form: Form) -> Sequence[int]:
 
 
 def _newcomers(form: Form) -> Flows:
-    last_s = form.of(100, 190, 540)
+    last_s = form.of(80, 190, 540)
     flow = setup.bulk(EXISTING)
     del flow["start"], flow["count"]
     arrivals = [f"{time_s} s" for time_s in range(FIRST_S, last_s + 1, APART_S)]
@@ -58,7 +66,7 @@ def draw(results: "PartResults") -> "Figure":
         "(vertical lines)",
         [
             columns.Column(
-                f"{words}, {buffer} packets",
+                f"{SHORT[words]}, {buffer} packets",
                 _at(results, words, buffer),
                 arrivals_s=range(FIRST_S, FIRST_S + 50, APART_S),
                 shown_s=60,
@@ -76,75 +84,84 @@ def _at(results: "PartResults", words: str, buffer: int, study: str = WITH) -> "
 def _attenuates(results: "PartResults") -> Judgement:
     checks = []
     for buffer in _buffers(results.form):
-        checks += [
-            _half(results, buffer, "packets of the background lost", _background_per_arrival),
-            _half(results, buffer, "packets of the existing flow lost", _lost_per_arrival),
-            _less_given_up(results, buffer),
-        ]
-    large = {words: _at(results, words, BDP_PACKETS) for words in QUEUES}
-    why = (
+        with_fair, with_fifo = _at(results, FAIR, buffer), _at(results, "FIFO", buffer)
+        for what, metric in LOST.items():
+            checks.append(
+                considerably_less(
+                    f"{what} per arrival, over that under FIFO, {buffer} packets",
+                    with_fair,
+                    with_fifo,
+                    metric,
+                    "considerably attenuates",
+                )
+            )
+        checks.append(
+            below(
+                f"goodput that the existing flow forgoes, over that under FIFO, {buffer} packets",
+                _forgone_ratio(results, buffer),
+                BOUNDS["considerably"],
+                f"considerably attenuates (ratio below {BOUNDS['considerably'].value:g})",
+            )
+        )
+    return Judgement(tuple(checks), lambda: _why(results))
+
+
+def _why(results: "PartResults") -> str:
+    fair, fifo = (_at(results, words, BDP_PACKETS) for words in (FAIR, "FIFO"))
+    return (
         f"With {BDP_PACKETS} packets of buffer the existing flow loses "
-        f"{large['fair queueing'].mean(_lost_per_arrival):.1f} packets per arrival under fair "
-        f"queueing and {large['FIFO'].mean(_lost_per_arrival):.1f} under FIFO, with "
-        f"{large['fair queueing'].mean(timeouts):.1f} and {large['FIFO'].mean(timeouts):.1f} "
-        "timeouts per run. Under fair queueing its share falls by half at once, and its queue is "
-        "the longest until it reacts; under FIFO the packet pairs of slow start arrive at a full "
-        f"buffer. The newcomer loses {large['fair queueing'].mean(_newcomers_per_arrival):.0f} "
-        f"and {large['FIFO'].mean(_newcomers_per_arrival):.0f}."
+        f"{fair.mean(lost_per_arrival):.1f} packets per arrival under fair queueing and "
+        f"{fifo.mean(lost_per_arrival):.1f} under FIFO, with {fair.mean(timeouts):.1f} and "
+        f"{fifo.mean(timeouts):.1f} timeouts per run. Under fair queueing its share halves at "
+        "once, and its queue is the longest until it reacts; under FIFO the packet pairs of slow "
+        f"start arrive at a full buffer. The newcomer loses {fair.mean(newcomers_per_arrival):.0f} "
+        f"and {fifo.mean(newcomers_per_arrival):.0f} packets."
     )
-    return Judgement(tuple(checks), why)
 
 
-def _half(
-    results: "PartResults", buffer: int, what: str, metric: "Callable[[StoredRun], float]"
-) -> Check:
-    """Fair queueing beside FIFO, a number for each arrival."""
-    under_fifo = _at(results, "FIFO", buffer).interval(metric)
-    what = f"{what} for an arrival, {buffer} packets of buffer"
-    stated = f"considerably less than under FIFO (half of {shown(under_fifo)})"
-    under_fair = _at(results, "fair queueing", buffer).interval(metric)
-    if not under_fifo or not under_fifo.mean:
-        # There is no effect to attenuate.
-        return Check(what, stated, under_fair, None)
-    return below(what, under_fair, 0.5 * under_fifo.mean, stated)
+def _forgone_ratio(results: "PartResults", buffer: int) -> Interval:
+    """Goodput forgone under fair queueing over that under FIFO, by the jackknife over seeds."""
+    columns_of = [
+        _at(results, words, buffer, study).values(_goodput)
+        for words in (FAIR, "FIFO")
+        for study in (WITHOUT, WITH)
+    ]
+    runs = list(zip(*columns_of, strict=True))
+    return jackknife(runs, _ratio_of_forgone)
 
 
-def _less_given_up(results: "PartResults", buffer: int) -> Check:
-    def forgone(words: str) -> Interval | None:
-        before_bps = _at(results, words, buffer, WITHOUT).mean(_goodput)
-        return _at(results, words, buffer).interval(lambda run: _forgone_mb(run, before_bps))
-
-    return less(
-        f"MB that the existing flow forgoes for an arrival of {SIZE_MB:g} MB, {buffer} packets",
-        forgone("fair queueing"),
-        forgone("FIFO"),
-        "less than under FIFO",
-    )
+def _ratio_of_forgone(runs: Sequence[tuple[float, ...]]) -> float:
+    before_fair, with_fair, before_fifo, with_fifo = map(mean, zip(*runs, strict=True))
+    return float((before_fair - with_fair) / (before_fifo - with_fifo))
 
 
 def _goodput(run: "StoredRun") -> float:
     return goodput_of(run, EXISTING)
 
 
-def _forgone_mb(run: "StoredRun", before_bps: float) -> float:
-    span_s = run.summary["measured_to_s"] - run.summary["measured_from_s"]
-    return float((before_bps - _goodput(run)) * span_s / 8e6 / _arrivals(run))
-
-
 def _arrivals(run: "StoredRun") -> float:
     return float(run.summary["groups"][NEWCOMERS]["flows"])
 
 
-def _background_per_arrival(run: "StoredRun") -> float:
+def background_per_arrival(run: "StoredRun") -> float:
+    """Packets of the background that are dropped, per arrival."""
     return background_drops(run) / _arrivals(run)
 
 
-def _lost_per_arrival(run: "StoredRun") -> float:
+def lost_per_arrival(run: "StoredRun") -> float:
+    """Packets of the existing flow that are dropped, per arrival."""
     return float(at_link(run, EXISTING)["drops_packets"]) / _arrivals(run)
 
 
-def _newcomers_per_arrival(run: "StoredRun") -> float:
+def newcomers_per_arrival(run: "StoredRun") -> float:
+    """Packets of the newcomer that are dropped, per arrival."""
     return float(at_link(run, NEWCOMERS)["drops_packets"]) / _arrivals(run)
+
+
+LOST = {
+    "packets of the background lost": background_per_arrival,
+    "packets of the existing flow lost": lost_per_arrival,
+}
 
 
 PART = Part(
@@ -162,10 +179,11 @@ PART = Part(
             _attenuates,
         ),
     ),
+    caption=columns.CAPTION.format(what="Columns: queue and buffer; vertical lines: arrivals."),
     note=(
         "The paper has no figure of this. Beside a NewReno flow and the background, a NewReno "
         "flow of 3 MB arrives every 10 s, and slow start takes it beyond the capacity of "
-        "residual and buffer. Losses are those of a whole run divided by the number of arrivals; "
-        "the existing flow forgoes its goodput without arrivals less its goodput with arrivals."
+        "residual and buffer. Losses are those of a whole run, divided by the number of arrivals; "
+        "the existing flow forgoes its goodput without arrivals less that with arrivals."
     ),
 )

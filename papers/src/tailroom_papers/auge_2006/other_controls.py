@@ -1,18 +1,26 @@
 """Their future work: FAST, Scalable, H-TCP and packet pair beside the background."""
 
 from collections.abc import Callable, Sequence
+from math import isfinite, isnan, nan
+from statistics import mean
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.claim import Check, Claim, Judgement, above, below
+from tailroom.reproduction.check import Check, above, below
+from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.paper import Part
+from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
-from tailroom_papers.auge_2006 import background, setup
+from tailroom.statistics.intervals import Interval
+from tailroom.statistics.jackknife import jackknife
+from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
+from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import more
 from tailroom_papers.auge_2006.residual import background_loss, residual_share
 
@@ -28,10 +36,6 @@ QUICK_PAIR_BUFFERS = (20, 100, 312, 450, 625)
 HEAD_START_S = 10
 """Seconds from the start of the second of two flows to the start of statistics. The window of the
 first flow is settled by then."""
-SMALLEST_PART = 0.25
-"""Share of two flows' goodput below which a flow is starved: half of its half."""
-SLOW = 0.9
-"""Jain's index: two flows of which one still has twice as much."""
 BETTER = "htcp"
 """The proposal of the paper's source against the drawbacks of the others."""
 JAIN = "flows.jain_index"
@@ -75,7 +79,7 @@ def _of_two(name: str, form: Form, other: str | None) -> Study:
 
 
 def _span(form: Form) -> Span:
-    return form.of(Span(25, 50), Span(50, 120), Span(50, 550))
+    return form.of(Span(25, 50), Span(50, 120), Span(50, 350))
 
 
 def _study(
@@ -87,41 +91,39 @@ def _study(
 ) -> Study:
     table = background.scenario(flows, _span(form), "Other controls beside a Poisson background")
     grid: dict[str, Sequence[object]] = {background.QUEUE: list(queues), CONTROL: list(controls)}
-    return Study(name, table, grid=grid, seeds=form.of(3, 3, 5))
+    return Study(name, table, grid=grid, seeds=form.of(3, 3, 20))
 
 
 def draw(results: "PartResults") -> Figure:
     """Share over buffer under FIFO and fair queueing, and what two flows make of each other."""
-    figure = Figure(figsize=(11, 7), layout="constrained")
-    style.title(
+    figure = picture.blank(6.0)
+    picture.title(
         figure,
-        "Flows of other controls beside a background of 25 of 50 Mbit/s, RTT 100 ms: our "
-        "simulation, means with 95 % intervals",
+        "Flows of other controls beside a background of 25 of 50 Mbit/s, RTT 100 ms",
     )
     upper, lower = figure.subplots(2, 2)
     for panel, kind, words in zip(upper, ("drop_tail", "fair"), ("FIFO", "fair"), strict=True):
         _draw_shares(panel, results, kind)
-        panel.set_title(f"one flow, {words}", fontsize="small")
+        panel.set_title(f"one flow, {words}")
     _draw_pair(upper[1], results)
     for panel in upper:
         background.buffer_axis(panel)
         panel.set_ylim(0, 105)
     upper[0].set_ylabel(background.SHARE_LABEL)
-    style.legend_beside(upper[1])
     _draw_bars(lower[0], results, "two-alike", JAIN, 1.0)
-    lower[0].set_title("two of a kind, the second later, 625 packets", fontsize="small")
+    lower[0].set_title("two of a kind, the second later, 625 packets")
     lower[0].set_ylabel("fairness (Jain's index)")
     lower[0].set_ylim(0.4, 1.02)
     _draw_bars(lower[1], results, "beside-newreno", late_part, 100.0)
-    lower[1].set_title("NewReno that joins later, 625 packets", fontsize="small")
+    lower[1].set_title("NewReno that joins later, 625 packets")
     lower[1].set_ylabel("NewReno's part of both (%)")
     lower[1].set_ylim(0, 65)
     lower[1].axhline(50, color="0.6", linewidth=0.9)
     for panel in lower:
         panel.grid(color="0.9", axis="y")
         panel.set_axisbelow(True)
-    style.legend_beside(lower[1])
-    return figure
+    picture.legend_below(figure, 4)
+    return picture.readable(figure)
 
 
 def _draw_shares(panel: "Axes", results: "PartResults", kind: str) -> None:
@@ -153,16 +155,18 @@ def _draw_bars(
     for shift, (kind, (words, face, hatch)) in zip((-0.2, 0.2), looks.items(), strict=True):
         mine = [point for point in points if _discipline(point) == kind]
         found_means = [point.interval(metric) for point in mine]
+        heights = [scale * interval.mean if interval else 0.0 for interval in found_means]
+        lengths = [scale * bar_length(interval) for interval in found_means]
         panel.bar(
             [controls.index(_control(point)) + shift for point in mine],
-            [scale * interval.mean if interval else 0.0 for interval in found_means],
+            heights,
             0.38,
-            yerr=[scale * interval.half_width if interval else 0.0 for interval in found_means],
+            yerr=background.bars(lengths, heights, scale),
             capsize=3,
             color=face,
             edgecolor="black",
             hatch=hatch,
-            label=words,
+            label=f"{words} (bars)",
         )
     panel.set_xticks(range(len(controls)), [OTHER_WORDS[control] for control in controls])
 
@@ -195,38 +199,89 @@ def _controls(results: "PartResults", study: str) -> list[str]:
 
 
 def _smaller_buffers(results: "PartResults") -> Judgement:
-    checks: list[Check] = []
-    for buffer in (20, 100):
-        reno = _alone(results, "reno", setup.fifo(buffer)).interval(residual_share)
-        for control in _controls(results, "alone")[1:]:
-            share = _alone(results, control, setup.fifo(buffer)).interval(residual_share)
-            checks.append(
-                more(
-                    f"{OTHER_WORDS[control]}, {buffer} packets: share of the residual",
-                    share,
-                    reno,
-                    "above NewReno's",
-                    percent=True,
-                )
-            )
-    shares = {
-        control: [
-            100 * _alone(results, control, setup.fifo(buffer)).mean(residual_share)
-            for buffer in (20, 100)
-        ]
+    levels = {"reasonable": BOUNDS["reasonable"].value, "high": BOUNDS["high-throughput"].value}
+    checks = tuple(
+        below(
+            f"{OTHER_WORDS[control]}: buffer for {words} throughput over NewReno's",
+            _buffer_ratio(results, control, level),
+            BOUNDS["considerably"],
+            f"significantly reduced for {100 * level:g} % of the residual",
+        )
+        for words, level in levels.items()
         for control in _controls(results, "alone")
-    }
-    words = "; ".join(
-        f"{OTHER_WORDS[control]} {small:.0f} and {large:.0f} %"
-        for control, (small, large) in shares.items()
+        if control != "reno"
     )
-    return Judgement(
-        tuple(checks),
-        f"Shares with 20 and 100 packets: {words}. Scalable falls by only an eighth, and grows by "
-        "one packet in 100. FAST keeps 100 of its packets in the queue; if they do not fit, its "
-        "window depends on losses. Controls that grow by many packets per round trip reach the "
-        "next loss sooner.",
+
+    def why() -> str:
+        needs = "; ".join(
+            f"{OTHER_WORDS[control]} "
+            + " and ".join(_need_words(results, control, level) for level in levels.values())
+            for control in _controls(results, "alone")
+        )
+        return (
+            f"Packets of buffer for {' and '.join(f'{100 * v:g} %' for v in levels.values())} of "
+            f"the residual, interpolated: {needs}. A control that grows by many packets per round "
+            "trip reaches the next loss sooner, and the less it reduces its window the less it "
+            "loses. FAST keeps 100 of its packets in the queue; if they do not fit, its window "
+            "depends on losses."
+        )
+
+    return Judgement(checks, why)
+
+
+def _points_alone(results: "PartResults", control: str) -> list["PointResults"]:
+    """FIFO, from the smallest to the largest buffer."""
+    points = [
+        point
+        for point in results.study("alone").points
+        if _control(point) == control and _discipline(point) == "drop_tail"
+    ]
+    return sorted(points, key=background.buffer_of)
+
+
+def _need_words(results: "PartResults", control: str, level: float) -> str:
+    points = _points_alone(results, control)
+    buffers = [background.buffer_of(point) for point in points]
+    need = buffer_for(level, buffers, [point.mean(residual_share) for point in points])
+    return f"{need:.0f}" if need else "none"
+
+
+def _buffer_ratio(results: "PartResults", control: str, level: float) -> Interval | None:
+    """Buffer that a control needs over NewReno's, by the jackknife over seeds."""
+    needed = [_points_alone(results, name) for name in (control, "reno")]
+    buffers = [background.buffer_of(point) for point in needed[0]]
+    per_seed = list(
+        zip(
+            *(point.values(residual_share) for points in needed for point in points),
+            strict=True,
+        )
     )
+
+    def ratio(runs: Sequence[tuple[float, ...]]) -> float:
+        means = [mean(values) for values in zip(*runs, strict=True)]
+        ours = buffer_for(level, buffers, means[: len(buffers)])
+        other = buffer_for(level, buffers, means[len(buffers) :])
+        return ours / other if ours and other else nan
+
+    found = jackknife(per_seed, ratio)
+    return found if isfinite(found.mean) and not isnan(found.half_width) else None
+
+
+def buffer_for(level: float, buffers: Sequence[int], shares: Sequence[float]) -> float | None:
+    """Returns the buffer from which a share exceeds a level, or `None` if none does.
+
+    Args:
+        level: The share.
+        buffers: Buffers in ascending order.
+        shares: The share with each buffer; interpolated linearly in the logarithm of the buffer.
+    """
+    if shares[-1] < level:
+        return None
+    place = max((i for i, share in enumerate(shares) if share < level), default=-1)
+    if place < 0:
+        return float(buffers[0])
+    part = (level - shares[place]) / (shares[place + 1] - shares[place])
+    return float(buffers[place] * (buffers[place + 1] / buffers[place]) ** part)
 
 
 def _drawbacks(results: "PartResults") -> Judgement:
@@ -238,58 +293,61 @@ def _drawbacks(results: "PartResults") -> Judgement:
             below(
                 _beside_words(control),
                 _of_pair(results, "beside-newreno", control).interval(late_part),
-                SMALLEST_PART,
-                "incompatible (taken as less than half of its half)",
+                BOUNDS["incompatible"],
                 percent=True,
             ),
             below(
                 _alike_words(control),
                 _of_pair(results, "two-alike", control).interval(JAIN),
-                SLOW,
-                f"slow convergence to fairness (taken as below {SLOW:g})",
+                BOUNDS["fair"],
+                f"slow convergence to fairness (below {BOUNDS['fair'].value:g})",
             ),
         ]
     if BETTER in controls:
         checks += _outperforms(results, accused)
-    parts = {
-        control: tuple(
-            _of_pair(results, "beside-newreno", control, queue).mean(late_part)
-            for queue in (setup.fifo, setup.fair)
+
+    def why() -> str:
+        parts = "; ".join(
+            f"{OTHER_WORDS[control]} "
+            + " and ".join(
+                f"{100 * _of_pair(results, 'beside-newreno', control, queue).mean(late_part):.0f}"
+                for queue in (setup.fifo, setup.fair)
+            )
+            + " %"
+            for control in controls
         )
-        for control in controls
-    }
-    words = "; ".join(
-        f"{OTHER_WORDS[control]} {100 * under[0]:.0f} and {100 * under[1]:.0f} %"
-        for control, under in parts.items()
-    )
-    return Judgement(
-        tuple(checks),
-        f"NewReno that joins gets, under FIFO and fair queueing: {words}. An even share is half. "
-        f"Jain's index is that from {HEAD_START_S / 2:g} to {HEAD_START_S} s after the start of "
-        "the second flow.",
-    )
+        return (
+            f"NewReno that joins gets, under FIFO and fair queueing: {parts}. An even share is "
+            "half. The statistics begin 5 to 10 s after the start of the second flow."
+        )
+
+    return Judgement(tuple(checks), why)
 
 
-def _outperforms(results: "PartResults", others: Sequence[str]) -> list[Check]:
-    """Compares H-TCP with the best of the controls that the paper criticizes."""
+def _outperforms(results: "PartResults", accused: Sequence[str]) -> list[Check]:
+    """H-TCP beside the best of the others in each respect, by its mean."""
     checks = []
     for study, metric, words in (
-        ("beside-newreno", late_part, _beside_words(BETTER)),
-        ("two-alike", JAIN, _alike_words(BETTER)),
+        ("beside-newreno", late_part, "NewReno's part beside H-TCP"),
+        ("two-alike", JAIN, "Jain's index of two H-TCP flows"),
     ):
-        theirs = [_of_pair(results, study, control) for control in others]
-        best = max(theirs, key=lambda point, metric=metric: point.mean(metric))  # type: ignore[misc]
-        ours = _of_pair(results, study, BETTER).interval(metric)
+        theirs = [_of_pair(results, study, control) for control in accused]
+        best = _largest(theirs, metric)
         checks.append(
             more(
-                words,
-                ours,
-                best.interval(metric),
-                "outperforms: above the best of the others",
+                f"{words}, less that of the best of the others",
+                _of_pair(results, study, BETTER),
+                best,
+                metric,
+                "outperforms",
                 percent=metric is late_part,
             )
         )
     return checks
+
+
+def _largest(points: "Sequence[PointResults]", metric: "Metric") -> "PointResults":
+    return max(points, key=lambda point: point.mean(metric))
 
 
 def _beside_words(control: str) -> str:
@@ -309,46 +367,38 @@ def _of_pair(
 
 def _packet_pair(results: "PartResults") -> Judgement:
     study = results.study("packet-pair")
-    small = study.at({background.QUEUE: setup.fair(20)})
     large = study.at({background.QUEUE: setup.fair(setup.BDP_PACKETS)})
-    checks: list[Check] = []
-    for point in (small, large):
-        words = f"packet pair, {background.buffer_of(point)} packets, fair queueing"
-        checks += [
-            above(
-                f"{words}: share of the residual",
-                point.interval(residual_share),
-                0.95,
-                "possible (taken as 95 %)",
-                percent=True,
-            ),
-            below(
-                f"{words}: the flow's loss",
-                point.interval(loss_of_flow),
-                0.01,
-                "possible (taken as below 1 %)",
-                percent=True,
-            ),
-            below(
-                f"{words}: loss of the background",
-                point.interval(background_loss),
-                1e-4,
-                "other flows are not harmed",
-                percent=True,
-            ),
-        ]
-    enough = [point for point in study.points if point.mean(loss_of_flow) < 0.01]
-    least = min(map(background.buffer_of, enough), default=None)
-    need = f"{least} packets is the smallest buffer tried" if least else "no buffer tried is one"
-    return Judgement(
-        tuple(checks),
-        f"{need} with which the flow loses less than 1 %; residual capacity and round trip hold "
-        f"{setup.RESIDUAL_BDP_PACKETS}. The control sends at its estimated rate and ignores "
-        "losses: the buffer must hold the excess of the estimate over the round trip that a "
-        "correction takes. Beside a Poisson background, the spacing of a pair shows the number "
-        "of other packets served between the two, not the free share. With 20 packets "
-        f"{100 * small.mean(loss_of_flow):.0f} % of its packets are lost.",
+    checks = (
+        above(
+            f"packet pair, {setup.BDP_PACKETS} packets: share of the residual",
+            large.interval(residual_share),
+            BOUNDS["reasonable"],
+            percent=True,
+        ),
+        below(
+            f"packet pair, {setup.BDP_PACKETS} packets: loss of the background",
+            large.interval(background_loss),
+            BOUNDS["loss-free"],
+            percent=True,
+        ),
     )
+
+    def why() -> str:
+        enough = [point for point in study.points if point.mean(loss_of_flow) < 0.01]
+        least = min(map(background.buffer_of, enough), default=None)
+        need = f"{least} packets is the smallest buffer tried" if least else "no buffer is one"
+        small = study.at({background.QUEUE: setup.fair(20)})
+        return (
+            "The paper leaves the buffer requirements of such protocols open: "
+            f"{need} with which the flow loses less than 1 %; residual capacity and round trip "
+            f"hold {setup.RESIDUAL_BDP_PACKETS}. The control sends at its estimated rate and "
+            "ignores losses, so the buffer must hold the excess of the estimate over the round "
+            "trip that a correction takes. Beside a Poisson background, the spacing of a pair "
+            "shows the number of other packets served between the two, not the free share. With "
+            f"20 packets {100 * small.mean(loss_of_flow):.0f} % of its packets are lost."
+        )
+
+    return Judgement(checks, why)
 
 
 PART = Part(
@@ -359,8 +409,7 @@ PART = Part(
     claims=(
         Claim(
             "smaller-buffers",
-            "Use of new high speed TCP versions can significantly reduce the required buffer size. "
-            "(The performance of other protocols will be considered in future work.)",
+            "Use of new high speed TCP versions can significantly reduce the required buffer size.",
             "Sec. VI and V-A",
             _smaller_buffers,
         ),
@@ -374,11 +423,17 @@ PART = Part(
         Claim(
             "packet-pair",
             "Fair queueing would make it possible to use alternative congestion controls like the "
-            "packet pair proposal of Keshav. It remains to investigate the buffer requirements of "
-            "such protocols.",
+            "packet pair proposal of Keshav.",
             "Sec. II-C",
             _packet_pair,
         ),
+    ),
+    caption=(
+        "Above: share of the residual of one flow over the buffer, under FIFO (left) and fair "
+        "queueing (right). Below left: Jain's index of two flows of one control. Below right: the "
+        "part of the goodput of both that NewReno gets when it joins a flow of the named control; "
+        "the grey line is an even share. Means with 95 % confidence intervals, which end at the "
+        "largest possible value."
     ),
     note=(
         "The set-up of Section IV-B with other controls, all with selective acknowledgements and "

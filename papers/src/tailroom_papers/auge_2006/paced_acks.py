@@ -1,6 +1,6 @@
 """Two benefits of fair queueing: losses that are not shared, and evenly spaced ACKs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.claim import Check, Claim, Judgement
+from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
-from tailroom.statistics.intervals import Interval
-from tailroom_papers.auge_2006 import setup
+from tailroom.reproduction.paper import Part
+from tailroom.reproduction.study import Study
+from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bursts import BACK_TO_BACK, PACKET_S, SILENCE_S, bursts_of
 from tailroom_papers.auge_2006.comparison import less, more, percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, shared
@@ -28,6 +28,9 @@ FLOWS = {"reno": 4}
 FIRST = "reno.0"
 SMALL = 20
 BUFFERS = (SMALL, BDP_PACKETS)
+FAIR = "fair queueing"
+CURVE_POINTS = 401
+"""Points of a drawn distribution."""
 SHARING, SPACING = "sharing", "spacing"
 ROUND_TRIPS = {SMALL: 1, BDP_PACKETS: 2}
 """A round trip in intervals of the series: with 625 packets queueing doubles it."""
@@ -47,7 +50,7 @@ def studies(form: Form) -> Sequence[Study]:
         table,
         grid=over(queues),
         set=log,
-        seeds=form.of(4, 5, 5),
+        seeds=form.of(3, 5, 20),
         keep=("arrival_log",),
     )
     return [sharing, spacing]
@@ -55,28 +58,27 @@ def studies(form: Form) -> Sequence[Study]:
 
 def draw(results: "PartResults") -> Figure:
     """How far apart the packets of a flow arrive, and whose reductions come together."""
-    figure = Figure(figsize=(10, 3.8), layout="constrained")
-    panels = figure.subplots(1, 3, width_ratios=[1, 1, 1])
-    style.title(figure, "Four NewReno flows under FIFO and fair queueing")
+    figure = picture.blank(3.6)
+    panels = figure.subplots(1, 3)
+    picture.title(figure, "Four NewReno flows under FIFO and fair queueing")
     for panel, buffer in zip(panels, BUFFERS, strict=False):
         _draw_spacing(panel, results, buffer)
-    panels[0].set_ylabel("part of the gaps that are shorter (%)")
-    panels[0].legend(loc="lower right", fontsize="small")
+    panels[0].set_ylabel("gaps that are shorter (%)")
     _draw_sharing(panels[2], results)
-    return figure
+    picture.legend_below(figure, 3)
+    return picture.readable(figure)
 
 
 def _draw_spacing(panel: "Axes", results: "PartResults", buffer: int) -> None:
     for (words, queue), line in zip(QUEUES.items(), style.line_styles(), strict=False):
         runs = results.study(SPACING).at(settings(queue(buffer))).runs
         gaps = np.concatenate([_gaps(run) for run in runs])
-        panel.plot(
-            np.sort(gaps), 100 * np.arange(1, gaps.size + 1) / gaps.size, label=words, **line
-        )
+        shorter = np.linspace(0, 100, CURVE_POINTS)
+        panel.plot(np.percentile(gaps, shorter), shorter, label=words, **line)
     panel.axvline(BACK_TO_BACK, label="shorter: back to back", **style.LIMIT_LINE)
     panel.set_xscale("log")
     panel.set_xlim(0.1, 1e3)
-    panel.set_title(f"arrivals of one flow, {buffer} packets", fontsize="small")
+    panel.set_title(f"one flow, {buffer} packets")
     panel.set_xlabel("gap between two packets\n(packet times of the link)")
     panel.grid(visible=True, color="0.92")
 
@@ -92,12 +94,12 @@ def _draw_sharing(panel: "Axes", results: "PartResults") -> None:
         point = _sharing(results, words, buffer)
         found_shared = point.interval(SHARED[buffer])
         chance = point.mean(BY_CHANCE[buffer])
-        label = "measured, 95 % interval" if place == 0 else None
+        label = "shared, mean with 95 % interval" if place == 0 else None
         if found_shared:
             panel.bar(place, 100 * found_shared.mean, color="0.75", edgecolor="black", label=label)
             error = 100 * found_shared.half_width if found_shared.count > 1 else 0.0
             panel.errorbar(place, 100 * found_shared.mean, error, color="black", capsize=3)
-        label = "by chance" if place == 0 else None
+        label = "shared by chance" if place == 0 else None
         panel.plot(
             [place - 0.4, place + 0.4], [100 * chance] * 2, color="black", ls=":", label=label
         )
@@ -105,8 +107,7 @@ def _draw_sharing(panel: "Axes", results: "PartResults") -> None:
     panel.set_xticks(range(len(labels)), labels)
     panel.set_ylim(0, 100)
     panel.set_ylabel("reductions within a round trip\nof another flow's (%)")
-    panel.set_title("shared reductions, by queue and buffer", fontsize="small")
-    panel.legend(loc="upper right", fontsize="small")
+    panel.set_title("shared reductions")
 
 
 def _sharing(results: "PartResults", words: str, buffer: int) -> "PointResults":
@@ -114,89 +115,111 @@ def _sharing(results: "PartResults", words: str, buffer: int) -> "PointResults":
 
 
 def _desynchronized(results: "PartResults") -> Judgement:
-    checks = []
-    parts = []
-    for buffer in BUFFERS:
-        measures = {
-            words: _sharing(results, words, buffer).interval(SHARED[buffer]) for words in QUEUES
-        }
-        checks.append(_less(f"shared reductions with {buffer} packets", measures))
-        chance = _sharing(results, "fair queueing", buffer).mean(BY_CHANCE[buffer])
-        means = {
-            words: interval.mean if interval else float("nan")
-            for words, interval in measures.items()
-        }
-        parts.append(
-            f"with {buffer} packets {percent(means['fair queueing'])} of the reductions are shared "
-            f"under fair queueing ({percent(chance)} by chance) and {percent(means['FIFO'])} "
-            f"under FIFO"
+    checks = tuple(
+        less(
+            f"shared reductions under fair queueing less those under FIFO, {buffer} packets",
+            _sharing(results, FAIR, buffer),
+            _sharing(results, "FIFO", buffer),
+            SHARED[buffer],
+            "desynchronized",
+            percent=True,
         )
-    why = (
-        f"{sentence(parts)} Equal shares give equal queues: when the buffer is full, the longest "
-        "queue loses a packet, and until its flow reacts, the next longest queue loses one."
+        for buffer in BUFFERS
     )
-    return Judgement(tuple(checks), why)
 
+    def why() -> str:
+        parts = [
+            f"with {buffer} packets "
+            f"{percent(_sharing(results, FAIR, buffer).mean(SHARED[buffer]))} of the reductions "
+            "are shared under fair queueing "
+            f"({percent(_sharing(results, FAIR, buffer).mean(BY_CHANCE[buffer]))} by chance) and "
+            f"{percent(_sharing(results, 'FIFO', buffer).mean(SHARED[buffer]))} under FIFO"
+            for buffer in BUFFERS
+        ]
+        return (
+            f"{sentence(parts)} Equal shares give equal queues: when the buffer is full, the "
+            "longest queue loses a packet, and until its flow reacts, the next longest queue "
+            "loses one."
+        )
 
-def _less(what: str, measures: "Mapping[str, Interval | None]") -> Check:
-    ours, other = measures["fair queueing"], measures["FIFO"]
-    return less(what, ours, other, "less than under FIFO", percent=True)
+    return Judgement(checks, why)
 
 
 def _paced(results: "PartResults") -> Judgement:
-    checks, parts = [], []
-    for buffer in BUFFERS:
-        points = {
-            words: results.study(SPACING).at(settings(queue(buffer)))
-            for words, queue in QUEUES.items()
-        }
-        measures = {words: point.interval(_back_to_back) for words, point in points.items()}
-        checks.append(_less(f"packets back to back with {buffer} packets", measures))
-        idle = {words: point.mean(_silent) for words, point in points.items()}
-        parts.append(
-            f"with {buffer} packets a flow is silent for more than {1e3 * SILENCE_S:.0f} ms in "
-            f"{percent(idle['fair queueing'])} of the time under fair queueing, "
-            f"{percent(idle['FIFO'])} under FIFO"
+    points = {
+        (words, buffer): results.study(SPACING).at(settings(queue(buffer)))
+        for buffer in BUFFERS
+        for words, queue in QUEUES.items()
+    }
+    checks = tuple(
+        less(
+            f"packets back to back under fair queueing less those under FIFO, {buffer} packets",
+            points[FAIR, buffer],
+            points["FIFO", buffer],
+            back_to_back,
+            "less bursty",
+            percent=True,
         )
-    return Judgement(tuple(checks), sentence(parts))
+        for buffer in BUFFERS
+    )
+    return Judgement(
+        checks,
+        lambda: sentence(
+            [
+                f"with {buffer} packets a flow is silent for more than {1e3 * SILENCE_S:.0f} ms in "
+                f"{percent(points[FAIR, buffer].mean(silent))} of the time under fair queueing, "
+                f"{percent(points['FIFO', buffer].mean(silent))} under FIFO"
+                for buffer in BUFFERS
+            ]
+        ),
+    )
 
 
-def _back_to_back(run: "StoredRun") -> float:
+def back_to_back(run: "StoredRun") -> float:
+    """Fraction of a flow's packets that arrive with no room for another before them."""
     return bursts_of(run, FIRST).back_to_back
 
 
-def _silent(run: "StoredRun") -> float:
+def silent(run: "StoredRun") -> float:
+    """Fraction of the time in silences of a flow."""
     bursts = bursts_of(run, FIRST)
     return float(bursts.silences_s.sum() / (bursts.silences_s.sum() + PACKET_S * bursts.gaps.sum()))
 
 
+def drops_of_reno(run: "StoredRun") -> float:
+    """Packets of the NewReno flows that are dropped."""
+    return float(at_link(run, "reno")["drops_packets"])
+
+
 def _improves_sharing(results: "PartResults") -> Judgement:
-    with_fair, with_fifo = (_sharing(results, words, SMALL) for words in ("fair queueing", "FIFO"))
+    with_fair, with_fifo = (_sharing(results, words, SMALL) for words in (FAIR, "FIFO"))
     checks = (
         more(
-            f"share of the residual with {SMALL} packets",
-            with_fair.interval(residual_share),
-            with_fifo.interval(residual_share),
-            "somewhat more than under FIFO",
+            f"share of the residual under fair queueing less that under FIFO, {SMALL} packets",
+            with_fair,
+            with_fifo,
+            residual_share,
+            "improves",
             percent=True,
         ),
         more(
-            f"Jain's index with {SMALL} packets",
-            with_fair.interval("flows.jain_index"),
-            with_fifo.interval("flows.jain_index"),
-            "somewhat more than under FIFO",
+            f"Jain's index under fair queueing less that under FIFO, {SMALL} packets",
+            with_fair,
+            with_fifo,
+            "flows.jain_index",
+            "improves",
         ),
     )
-    drops = {
-        words: point.mean(lambda run: at_link(run, "reno")["drops_packets"])
-        for words, point in (("fair", with_fair), ("FIFO", with_fifo))
-    }
-    why = (
-        f"Under fair queueing the four flows have all losses ({drops['fair']:.0f} packets per "
-        f"run, {drops['FIFO']:.0f} under FIFO, where the background shares them), and when the "
-        "small buffer is full, several flows lose packets at once."
+    return Judgement(
+        checks,
+        lambda: (
+            f"The four flows take {percent(with_fair.mean(residual_share))} of the residual under "
+            f"fair queueing and {percent(with_fifo.mean(residual_share))} under FIFO. Under fair "
+            f"queueing they have all losses ({with_fair.mean(drops_of_reno):.0f} packets per run, "
+            f"{with_fifo.mean(drops_of_reno):.0f} under FIFO, where the background shares them), "
+            "and when the small buffer is full, several flows lose packets at once."
+        ),
     )
-    return Judgement(checks, why)
 
 
 PART = Part(
@@ -226,6 +249,13 @@ PART = Part(
             "Sec. V-B",
             _improves_sharing,
         ),
+    ),
+    caption=(
+        "Left and middle: distribution of the time between two packets of one of four NewReno "
+        "flows at the link, with small and large buffer; the vertical line ends the gaps that "
+        "count as back to back. Right: reductions within a round trip of another flow's reduction "
+        "(bars, means with 95 % confidence intervals) and what chance alone gives (dotted), by "
+        "queue and buffer in packets."
     ),
     note=(
         "Four NewReno flows. A reduction is shared if another flow reduces within a round trip "

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.auge_2006.residual import flow_names
+from tailroom_papers.auge_2006.series import flow_series
 
 Events = NDArray[np.bool_]
 """For each interval between two samples, whether a flow reduces its window in it."""
@@ -60,7 +61,7 @@ def excess(run: StoredRun, round_trip: int = 1) -> float | None:
 
 def windows_before(run: StoredRun, flow: str) -> NDArray[np.float64]:
     """A flow's window at the last sample before each of its reductions."""
-    series = run.table("flow_series")
+    series = flow_series(run)
     series = series.filter(pc.field("flow") == flow)
     measured = series["time_s"].to_numpy()[1:] > run.summary["measured_from_s"]
     before: NDArray[np.float64] = series["cwnd_packets"].to_numpy()[:-1][measured]
@@ -69,7 +70,7 @@ def windows_before(run: StoredRun, flow: str) -> NDArray[np.float64]:
 
 def reductions(run: StoredRun, flow: str) -> Events:
     """When a flow reduces: where its slow-start threshold changes in the measured window."""
-    series = run.table("flow_series")
+    series = flow_series(run)
     series = series.filter(pc.field("flow") == flow)
     threshold = series["ssthresh_packets"].to_numpy()
     measured = series["time_s"].to_numpy()[1:] > run.summary["measured_from_s"]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tailroom.reproduction.part_results import StoredRun
-from tailroom_papers.auge_2006.setup import BACKGROUND, LINK, PACKET_BYTES
+from tailroom_papers.auge_2006.setup import BACKGROUND, LINK
 
 
 def residual_share(run: StoredRun) -> float:
@@ -16,12 +16,15 @@ def residual_share(run: StoredRun) -> float:
 
 
 def carried(run: StoredRun, group: str) -> float:
-    """Bits per second of a group that the link takes, headers included."""
-    summary = run.summary
+    """Bits per second of a group that the link takes, headers included; packets have one size."""
+    link = run.summary["links"][LINK]
+    taken = {name: _taken(run, name) for name in run.summary["groups"]}
+    return float(link["utilization"] * link["capacity_bps"] * taken[group] / sum(taken.values()))
+
+
+def _taken(run: StoredRun, group: str) -> int:
     packets = at_link(run, group)
-    taken = packets["arrivals_packets"] - packets["drops_packets"]
-    span_s = summary["measured_to_s"] - summary["measured_from_s"]
-    return float(8 * PACKET_BYTES * taken / span_s)
+    return int(packets["arrivals_packets"] - packets["drops_packets"])
 
 
 def at_link(run: StoredRun, group: str) -> dict[str, Any]:

@@ -8,8 +8,15 @@ durations either.
 from collections.abc import Callable, Mapping, Sequence
 
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Study
-from tailroom.scenario.types import DropTailQueue, FairQueue, Queue, Recovery, Scenario
+from tailroom.reproduction.study import Study
+from tailroom.scenario.types import (
+    DropTailQueue,
+    FairQueue,
+    PerFlowUniform,
+    Queue,
+    Recovery,
+    Scenario,
+)
 from tailroom.scenario.types import Flows as FlowGroup
 
 RATE_BPS = 50e6
@@ -26,9 +33,9 @@ KIND, LIMIT = f"{QUEUE}.kind", f"{QUEUE}.limit"
 BACKGROUND = "background"
 SERIES = ("link_series", "flow_series")
 
-RTT = "100.00672 ms"
-"""With the time that a 40-byte ACK takes on 50 Mbit/s and on 1 Gbit/s, as in ns-2: these
-microseconds decide whose packet finds the buffer full where ACKs clock out the packets."""
+RTT: PerFlowUniform = {"uniform": ["100 ms", "100.16 ms"]}
+"""Each run draws the phase of RTT and packet times, a packet time of 0.16 ms: it decides whose
+packet finds the buffer full where ACKs clock out the packets, and the paper does not state it."""
 RECOVERY: dict[str, Recovery] = {"reno": "newreno", "highspeed": "sack"}
 """As ns-2's agents have it: TCP/Newreno, and HighSpeed TCP in TCP/Sack1."""
 WORDS = {"reno": "NewReno", "highspeed": "HighSpeed"}
@@ -66,7 +73,7 @@ def scenario(flows: Flows, queue: Queue, form: Form) -> Scenario:
     """Flows that only the link limits, beside the background."""
     return {
         "title": "Flows beside a Poisson background",
-        "duration": form.of("110 s", "200 s", "550 s"),
+        "duration": form.of("90 s", "200 s", "550 s"),
         "measure_from": "50 s",
         "series": {"interval": "100 ms"},
         "links": {LINK: {"rate": "50 Mbit/s", "delay": "40 ms", "queue": queue}},
@@ -113,5 +120,5 @@ def study(
 
 
 def seeds(form: Form) -> int:
-    """Runs of a point; in full as many as ns-2 has in most rows."""
-    return form.of(4, 5, 10)
+    """Runs per point; in full enough to decide sides after the adjustment for their number."""
+    return form.of(3, 5, 20)

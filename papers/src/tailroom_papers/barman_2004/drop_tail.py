@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Study
 from tailroom.reproduction.part_results import PartResults
+from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004 import curves
 from tailroom_papers.barman_2004.predictions import MODELS, curve
 from tailroom_papers.barman_2004.settings import Setting
@@ -27,6 +27,17 @@ SHOWN = {
 """Studies, as legends call them."""
 FLOOR = 5e-7
 """Smaller losses are left out of the picture."""
+STATED = ((0.1, 90.0), (0.2, 98.0))
+"""Fraction of the buffer and utilization in percent, as the paper states them."""
+ZOOM_FROM = 80.0
+CAPTION = (
+    "Utilization over the buffer (a) on a linear scale, (b) on a logarithmic scale, (c) enlarged "
+    "from 80 to 100 %, and (d) the loss. The lower axis is the paper's fraction of its largest "
+    "buffer, the upper one the share of the bandwidth-delay product (BDP) of the mean RTT. Lines "
+    "with markers are means of simulations with 95 % confidence intervals (bands); lines without "
+    "markers are models, the paper's is the broad grey one. Stars are ns-2's results on the same "
+    "topology, crosses those with another detail that the paper leaves open."
+)
 
 
 def studies(
@@ -47,50 +58,59 @@ def studies(
 
 
 def draw(setting: Setting, results: PartResults) -> Figure:
-    """Utilization as in the paper, the same over a logarithmic buffer, and loss."""
-    figure = Figure(figsize=(8.6, 9.6), layout="constrained")
-    paper, small, loss = figure.subplots(3, 1)
-    style.title(
-        figure,
-        f"Figure {setting.figure}: 10 HighSpeed flows, DropTail, {setting.link}. "
-        "Bands are 95 % confidence intervals",
-    )
+    """Utilization on two scales, enlarged, and loss."""
+    figure = Figure(figsize=(9.2, 9.0), layout="constrained")
+    (whole, small), (zoom, loss) = figure.subplots(2, 2)
+    style.title(figure, f"Figure {setting.figure}: 10 HighSpeed flows, DropTail, {setting.link}")
     study = results.study("highspeed")
     least = min(setting.fraction(point) for point in study.points)
     fractions = curves.spread(least, 1.0, 36)
     said = {model: curve(study, model, setting, fractions) for model in MODELS}
-    for panel in (paper, small):
-        _utilization(
-            panel, setting, results, only=("highspeed",) if panel is paper else tuple(SHOWN)
-        )
-        for look, (model, label) in zip(curves.model_looks(), MODELS.items(), strict=True):
-            panel.plot(
-                fractions, [100 * prediction[0] for prediction in said[model]], label=label, **look
-            )
-    paper.set_xlim(0, 1.02)
-    small.set_xscale("log")
+    for panel in (whole, small, zoom):
+        utilizations = [[100 * one[0] for one in said[model]] for model in MODELS]
+        _models(panel, fractions, utilizations)
+        _utilization(panel, setting, results)
+    losses = [
+        [one[1] if one[1] > FLOOR else float("nan") for one in said[model]] for model in MODELS
+    ]
+    _models(loss, fractions, losses)
     _loss(loss, setting, results)
-    for look, (model, label) in zip(curves.model_looks(), MODELS.items(), strict=True):
-        losses = [
-            prediction[1] if prediction[1] > FLOOR else float("nan") for prediction in said[model]
-        ]
-        loss.plot(fractions, losses, label=label, **look)
-    for panel, letter in zip((paper, small, loss), "abc", strict=True):
-        panel.set_xlabel(f"({letter})  buffer, as a fraction of {setting.full_packets:,} packets")
+    whole.set_xlim(0, 1.02)
+    for panel in (small, zoom, loss):
+        panel.set_xscale("log")
+    zoom.set_xlim(0.02, 1.1)
+    zoom.set_ylim(ZOOM_FROM, 100.6)
+    for panel, letter in zip((whole, small, zoom, loss), "abcd", strict=True):
+        panel.set_xlabel(f"({letter})  fraction of {setting.full_packets:,} packets")
         panel.grid(alpha=0.25)
-        style.legend_beside(panel)
+        curves.axis_in_bdp(panel, setting)
+        if panel is not loss:
+            curves.cut_bands(panel)
+    handles, labels = small.get_legend_handles_labels()
+    handles_of_loss, labels_of_loss = loss.get_legend_handles_labels()
+    shown = dict(zip(labels, handles, strict=True)) | dict(
+        zip(labels_of_loss, handles_of_loss, strict=True)
+    )
+    figure.legend(
+        shown.values(), shown.keys(), loc="outside lower center", frameon=False, ncols=3,
+        fontsize="small",
+    )  # fmt: skip
     return figure
 
 
-def _utilization(
-    panel: "Axes", setting: Setting, results: PartResults, only: tuple[str, ...] = tuple(SHOWN)
-) -> None:
+def _models(panel: "Axes", fractions: Sequence[float], values: Sequence[Sequence[float]]) -> None:
+    for look, label, of_model in zip(curves.model_looks(), MODELS.values(), values, strict=False):
+        panel.plot(fractions, of_model, label=label, **look)
+
+
+def _utilization(panel: "Axes", setting: Setting, results: PartResults) -> None:
     for look, (name, label) in zip(curves.simulated_looks(), SHOWN.items(), strict=False):
-        if name in results.studies and name in only:
+        if name in results.studies:
             study = results.study(name)
             curves.measured(panel, study, setting, "utilization", look, label, 100)
     curves.ns2_points(panel, setting.ns2(), "utilization", 100)
     curves.ns2_variant_points(panel, setting.ns2_with_variants(), "utilization", 100)
+    curves.paper_points(panel, STATED)
     panel.set_ylim(0, 103)
     panel.set_ylabel("utilization (%)")
 
@@ -101,7 +121,7 @@ def _loss(panel: "Axes", setting: Setting, results: PartResults) -> None:
             study = results.study(name)
             curves.measured(panel, study, setting, "loss_fraction", look, label)
     curves.ns2_points(panel, setting.ns2(), "loss", 1)
-    panel.axhline(LOW_P, label="p_l", **style.LIMIT_LINE)
+    panel.axhline(LOW_P, label="p_l, the loss that the paper states", **style.LIMIT_LINE)
     panel.set_xscale("log")
     panel.set_yscale("log", nonpositive="mask")
     panel.set_ylim(bottom=FLOOR)

@@ -2,24 +2,28 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction import claim, pairs
+from tailroom.reproduction import pairs
+from tailroom.reproduction.check import above, below, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults, StoredRun
+from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004 import two_flows
-from tailroom_papers.barman_2004.two_flows import FAIR, FAIR_WORDS, JAIN, OVER, UNDER
+from tailroom_papers.barman_2004.bounds import BOUNDS
+from tailroom_papers.barman_2004.settings import LIMIT
+from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+FAIR = BOUNDS["fair"].value
 NAMES = ("HSTCP1 (RTT 80 ms)", "HSTCP2 (RTT 40 ms)")
-SHOWN_S = 200.0
 
 
 def studies_5(form: Form) -> Sequence[Study]:
@@ -36,38 +40,56 @@ def studies_6(form: Form) -> Sequence[Study]:
 
 
 def draw(figure_name: str, limit: str, results: PartResults) -> Figure:
-    """Windows above, the queue below; the first seed's run."""
+    """Windows above, the queue below, over the whole run of the first seed."""
     point = two_flows.at(results, limit)
     run = point.runs[0]
-    figure = Figure(figsize=(8.6, 5.4), layout="constrained")
+    figure = Figure(figsize=(8.6, 5.2), layout="constrained")
     windows, queue = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     case = "under-buffered" if limit == UNDER else "over-buffered"
+    end = run.summary["measured_to_s"]
+    begin = run.summary["measured_from_s"]
     style.title(
         figure,
-        f"Figure {figure_name}: two HighSpeed flows, 1 Gbit/s, {case} ({limit}). Jain's index "
-        f"{claim.shown(point.interval(JAIN))}, 40 ms flow over 80 ms flow "
-        f"{two_flows.typical_ratio(point):.3g} : 1",
+        f"Figure {figure_name}: two HighSpeed flows, 1 Gbit/s, {case} "
+        f"({two_flows.packets(point):,} packets)",
     )
     _draw_windows(windows, run)
     series = run.table("link_series")
-    queue.plot(series["time_s"], series["queue_packets"], color="black", linewidth=0.7)
-    queue.axhline(int(limit.split(maxsplit=1)[0]), label="limit", **style.LIMIT_LINE)
+    queue.plot(series["time_s"], series["queue_packets"], color="black", linewidth=0.6,
+               label="queue")  # fmt: skip
+    queue.axhline(int(point.number(LIMIT)), label="largest queue", **style.LIMIT_LINE)
     queue.set_ylabel("queue (packets)")
     queue.set_xlabel(f"time (s), seed {run.seed}")
-    queue.set_xlim(0, min(SHOWN_S, run.summary["measured_to_s"]))
+    queue.set_xlim(0, end)
     for panel in (windows, queue):
         panel.set_ylim(bottom=0)
-        style.legend_beside(panel)
+        panel.axvspan(begin, end, color="0.94", zorder=0, label="judged")
+    windows.set_title(
+        f"judged from {begin:g} to {end:g} s, mean of {len(point.runs)} runs: Jain's index "
+        f"{shown(point.interval(JAIN))}, 40 ms flow over 80 ms flow "
+        f"{two_flows.typical_ratio(point):.3g} : 1",
+        fontsize="small",
+    )
+    shown_once = dict(zip(*reversed(windows.get_legend_handles_labels()), strict=True)) | dict(
+        zip(*reversed(queue.get_legend_handles_labels()), strict=True)
+    )
+    figure.legend(
+        shown_once.values(), shown_once.keys(), loc="outside lower center", frameon=False,
+        ncols=5, fontsize="small",
+    )  # fmt: skip
     return figure
 
 
 def _draw_windows(panel: "Axes", run: StoredRun) -> None:
     series = run.table("flow_series")
     flows = [flow["name"] for flow in run.summary["flows"]]
-    looks = style.line_styles()
-    for name, flow in zip(NAMES, reversed(flows), strict=True):
+    looks: tuple[dict[str, Any], ...] = (
+        {"color": "#D55E00", "linewidth": 0.9},
+        {"color": "#0072B2", "linewidth": 0.9},
+    )
+    for name, flow, look in zip(NAMES, reversed(flows), looks, strict=True):
         mine = series.filter([flow_name == flow for flow_name in series["flow"].to_pylist()])
-        panel.plot(mine["time_s"], mine["cwnd_packets"], label=name, **next(looks))
+        panel.plot(mine["time_s"], mine["cwnd_packets"], label=name, **look)
     panel.set_ylabel("congestion window (packets)")
 
 
@@ -76,13 +98,18 @@ def due_to_rtts(results: PartResults) -> Judgement:
     two, equal = two_flows.at(results, UNDER), two_flows.at(results, UNDER, "equal")
     return Judgement(
         (
-            claim.below(
+            below(
                 "Jain's index, RTTs 40 and 80 ms",
                 two.interval(JAIN),
-                FAIR,
-                f"unfair (here: below {FAIR})",
+                BOUNDS["fair"],
+                f"unfair (below {FAIR:g})",
             ),
-            claim.above("Jain's index, both RTTs 60 ms", equal.interval(JAIN), FAIR, FAIR_WORDS),
+            above(
+                "Jain's index, both RTTs 60 ms",
+                equal.interval(JAIN),
+                BOUNDS["fair"],
+                f"fair (above {FAIR:g})",
+            ),
         ),
         f"The flow with half the RTT gets {two_flows.typical_ratio(two):.3g} times as much; flows "
         "that always lose together and differ only in RTT converge to "
@@ -98,13 +125,13 @@ def larger_is_fairer(results: PartResults) -> Judgement:
     expected = [point.mean(two_flows.expected_ratio) for point in (under, over)]
     return Judgement(
         (
-            claim.above(
+            above(
                 "Jain's index, over- minus under-buffered",
                 pairs.difference(over, under, JAIN),
                 0.0,
                 "larger (above 0)",
             ),
-            claim.below(
+            below(
                 "ln of the throughput ratio, over- minus under-buffered",
                 pairs.difference(over, under, two_flows.log_ratio),
                 0.0,
@@ -118,6 +145,11 @@ def larger_is_fairer(results: PartResults) -> Judgement:
     )
 
 
+CAPTION = (
+    "Congestion windows of the two flows (above) and the queue (below) in the run of one seed, "
+    "whole length. The shaded span is the one over which the numbers in the title and the claims "
+    "are measured."
+)
 PART_5 = Part(
     "5",
     "Windows and queue of two flows, under-buffered",
@@ -134,7 +166,8 @@ PART_5 = Part(
     ),
     "The paper prints neither the RTTs (one is almost twice the other) nor the buffers: 40 and "
     "80 ms, and 500 and 10,000 packets are ns-2's in the rows that we compare with. Numbers are "
-    "measured in the second half of the runs; the picture shows the first 200 s of one run.",
+    "measured in the second half of the runs, after the flows have forgotten their starts.",
+    caption=CAPTION,
 )
 PART_6 = Part(
     "6",
@@ -149,4 +182,5 @@ PART_6 = Part(
             larger_is_fairer,
         ),
     ),
+    caption=CAPTION,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Study
+from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004.settings import FIGURE_3, LIMIT
 
 UTILIZATION = "links.bottleneck.utilization"
@@ -29,7 +29,7 @@ def starts(form: Form) -> dict[str, object]:
 
 def seeds(form: Form) -> int:
     """Runs of each point."""
-    return form.of(3, 3, 5)
+    return form.of(3, 3, 10)
 
 
 def over_buffers(name: str, form: Form, fractions: Sequence[float], **changes: object) -> Study:
@@ -45,6 +45,11 @@ def over_buffers(name: str, form: Form, fractions: Sequence[float], **changes: o
         name,
         FIGURE_3.scenario,
         grid={LIMIT: limits(fractions)},
-        set={**times(form), "flows.hstcp.start": starts(form), **changes},
+        set={
+            **times(form),
+            "flows.hstcp.start": starts(form),
+            **FIGURE_3.drawn_rtts,
+            **changes,
+        },
         seeds=seeds(form),
     )

@@ -10,6 +10,7 @@ from tailroom_papers.reference import ns2
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from tailroom.reproduction.part_results import Metric, PointResults
 
@@ -36,9 +37,19 @@ def finish(axes: "Axes", fractions: Sequence[float], label: str, title: str) -> 
     """The buffer below, a grid, what is drawn at the side."""
     style.scale_over(axes, [100 * fraction for fraction in fractions])
     axes.set_xlabel(BUFFER_LABEL)
+    _in_bdp(axes)
     axes.set_ylabel(label)
     axes.set_title(title, fontsize="medium", loc="left")
     axes.grid(visible=True, color="0.92")
+
+
+def _in_bdp(axes: "Axes") -> None:
+    """The ticks again above, as shares of the mean RTT's bandwidth-delay product (BDP)."""
+    ticks = [float(tick) for tick in axes.get_xticks()]
+    above = axes.secondary_xaxis("top")
+    above.set_xticks(ticks, [f"{FIGURE_3.in_bdp(tick):.2g}" for tick in ticks], fontsize="small")
+    above.minorticks_off()
+    above.set_xlabel("% of the BDP of the mean RTT (15,000 packets)", fontsize="small")
 
 
 def finish_utilization(axes: "Axes", fractions: Sequence[float], title: str) -> None:
@@ -47,11 +58,21 @@ def finish_utilization(axes: "Axes", fractions: Sequence[float], title: str) -> 
     axes.set_ylim(top=101.5)
 
 
-def legend_below(axes: "Axes") -> None:
-    """The legend under the panel, where no band lies behind it."""
-    axes.legend(
-        loc="upper left", bbox_to_anchor=(-0.02, -0.16), fontsize="small", frameon=False, ncols=2
-    )
+def one_legend(figure: "Figure", panels: "Sequence[Axes]") -> None:
+    """One legend under the figure with every label of these panels."""
+    shown: dict[str, Any] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label, handle)
+    figure.legend(
+        shown.values(), shown.keys(), loc="outside lower center", fontsize="small",
+        frameon=False, ncols=4,
+    )  # fmt: skip
+
+
+def legend_inside(axes: "Axes") -> None:
+    """A legend for what only this panel shows."""
+    axes.legend(fontsize="small", frameon=False)
 
 
 def draw_stated(axes: "Axes", percent: float, text: str) -> None:

@@ -2,20 +2,19 @@
 
 import tomllib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-
-import numpy as np
 
 from tailroom.errors import NotApplicableError
 from tailroom.models import Bottleneck, Prediction, read_bottleneck
 from tailroom.models.fixed_point.drop_tail_fixed_point import solve
 from tailroom.models.fixed_point.drop_tail_fixed_point_fluid import LAWS as FLUID
-from tailroom.reproduction.claim import Check, between
+from tailroom.reproduction.check import Check, between
 from tailroom.reproduction.part_results import PointResults, StudyResults
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.studies.prediction import predict
+from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import LIMIT, Setting
 
 PAPERS_MODEL = "drop_tail_fixed_point"
@@ -27,8 +26,6 @@ MODELS = {
 }
 """Those of DropTail, as legends call them."""
 RED_MODEL = "red_fixed_point"
-CLOSE = 0.03
-"""Largest difference of close utilizations; the paper gives no number."""
 
 
 @lru_cache(maxsize=4096)
@@ -54,7 +51,12 @@ def loss(point: PointResults, model: str) -> float:
 
 def link_of(point: PointResults) -> Bottleneck:
     """The link of a point as the models read it."""
-    return read_bottleneck(ScenarioSource(point.runs[0].scenario, Path(), "the stored scenario"))
+    return link_of_scenario(point.runs[0].scenario)
+
+
+def link_of_scenario(scenario: str) -> Bottleneck:
+    """The link of a stored scenario as the models read it."""
+    return read_bottleneck(ScenarioSource(scenario, Path(), "the stored scenario"))
 
 
 def with_both_corrections(point: PointResults) -> float:
@@ -69,14 +71,13 @@ def error(point: PointResults, model: str) -> Interval:
 
 
 def is_close(what: str, point: PointResults, model: str) -> Check:
-    """Whether simulation and model are within `CLOSE` of one another."""
-    stated = f"close (within {100 * CLOSE:g} %)"
-    return between(what, error(point, model), -CLOSE, CLOSE, stated, percent=True)
+    """Whether simulation and model are close."""
+    return between(what, error(point, model), BOUNDS["close"], percent=True)
 
 
-def mean_distance(points: Sequence[PointResults], said: Callable[[PointResults], float]) -> float:
-    """Mean absolute difference of predicted and simulated utilizations."""
-    return float(np.mean([abs(said(point) - point.mean("utilization")) for point in points]))
+def by(model: str) -> Callable[[PointResults], float]:
+    """Returns the function that predicts the utilization at a point by this model."""
+    return partial(utilization, model=model)
 
 
 def curve(

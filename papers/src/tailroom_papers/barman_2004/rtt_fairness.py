@@ -1,4 +1,4 @@
-"""Fairness and convergence of two flows with RTTs of 40 and 80 ms over the buffer."""
+"""RTT fairness against utilization: two flows with RTTs of 40 and 80 ms over the buffer."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,25 +8,28 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction import claim
+from tailroom.reproduction import pairs
+from tailroom.reproduction.check import below, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
+from tailroom.reproduction.study import Study
 from tailroom.simulation.metrics import jain_index
 from tailroom_papers.barman_2004 import two_flows
-from tailroom_papers.barman_2004.curves import NS2_LOOK
-from tailroom_papers.barman_2004.settings import LIMIT
-from tailroom_papers.barman_2004.two_flows import FAIR, FAIR_WORDS, JAIN, OVER, UNDER
-from tailroom_papers.reference import ns2
+from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER, packets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+UTILIZATION = "links.bottleneck.utilization"
 RATIOS = (1, 2, 5, 10, 20, 50, 100)
 """Ticks."""
 SLICES = 20
 """Of a run, for Jain's index over time."""
+FAIR = 0.9
+"""Drawn: Jain's index of shares of 2 : 1."""
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -47,61 +50,74 @@ def studies(form: Form) -> Sequence[Study]:
     return [two_flows.study("two", limits, form)]
 
 
-def packets(point: PointResults) -> int:
-    """The buffer as ns-2 counts."""
-    return int(point.number(LIMIT)) + 1
-
-
 def draw(results: PartResults) -> Figure:
-    """Jain's index and the ratio over the buffer, and the index over time."""
-    figure = Figure(figsize=(8.6, 9), layout="constrained")
-    index, ratio, time = figure.subplots(3, 1)
-    style.title(
-        figure,
-        "Two HighSpeed flows, RTT 40 and 80 ms, 1 Gbit/s, DropTail: fairness over the buffer. "
-        "Crosses are single runs, bars 95 % confidence intervals",
-    )
+    """The trade-off, the index and the ratio over the buffer, and the index over time."""
+    figure = Figure(figsize=(9.0, 7.6), layout="constrained")
+    (tradeoff, index), (ratio, time) = figure.subplots(2, 2)
+    style.title(figure, "Two HighSpeed flows, RTT 40 and 80 ms, 1 Gbit/s, DropTail")
     points = results.study("two").points
+    _tradeoff(tradeoff, points)
     x = [packets(point) for point in points]
-    _means(index, points, JAIN)
-    theirs = {int(row["case"].split()[1]): row["jain"] for row in ns2("S3 ").to_pylist()}
-    index.plot(list(theirs), list(theirs.values()), label="ns-2", **NS2_LOOK)
-    index.axhline(FAIR, label="shares of 2 : 1", **style.LIMIT_LINE)
-    index.set_ylim(0.48, 1.02)
-    index.set_ylabel("Jain's index")
+    _index(index, points)
     _ratios(ratio, points, x)
-    for panel in (index, ratio):
-        panel.set_xlabel("buffer (packets)")
+    for panel, letter in ((index, "b"), (ratio, "c")):
+        panel.set_xlabel(f"({letter})  buffer (packets)")
         style.scale_over(panel, x)
     _over_time(time, points)
-    for panel in (index, ratio, time):
+    for panel in (tradeoff, index, ratio, time):
         panel.grid(alpha=0.25)
-        style.legend_beside(panel)
     return figure
 
 
-def _means(panel: "Axes", points: Sequence[PointResults], metric: str) -> None:
-    by_buffer = [(packets(point), point.interval(metric)) for point in points]
-    told = [(x, interval) for x, interval in by_buffer if interval is not None]
+def _tradeoff(panel: "Axes", points: Sequence[PointResults]) -> None:
+    intervals = [(point.interval(UTILIZATION), point.interval(JAIN)) for point in points]
+    known = [(u, jain, point) for (u, jain), point in zip(intervals, points, strict=True)
+             if u and jain]  # fmt: skip
+    places = [(100 * u.mean, jain.mean) for u, jain, _ in known]
+    panel.errorbar(
+        [x for x, _ in places],
+        [y for _, y in places],
+        xerr=[100 * bar_length(u) for u, _, _ in known],
+        yerr=[bar_length(jain) for _, jain, _ in known],
+        color="black", marker="o", markerfacecolor="white", capsize=2.5,
+    )  # fmt: skip
+    for place, (_, _, point) in zip(places, known, strict=True):
+        panel.annotate(
+            f"{packets(point):,}", place, textcoords="offset points", xytext=(5, -10),
+            fontsize="small",
+        )  # fmt: skip
+    panel.margins(0.15)
+    panel.set_ylim(0.48, 1.02)
+    panel.set_xlabel("(a)  utilization (%); labels: buffer in packets")
+    panel.set_ylabel("Jain's index")
+
+
+def _index(panel: "Axes", points: Sequence[PointResults]) -> None:
+    told = [(packets(point), interval) for point in points
+            if (interval := point.interval(JAIN)) is not None]  # fmt: skip
     panel.errorbar(
         [x for x, _ in told],
         [interval.mean for _, interval in told],
-        yerr=[interval.half_width for _, interval in told],
+        yerr=[bar_length(interval) for _, interval in told],
         color="black",
         marker="o",
         markerfacecolor="white",
         capsize=3,
-        label="simulated",
     )
     for point in points:
-        values = point.values(metric)
-        panel.plot([packets(point)] * len(values), values, "x", color="0.45", markersize=5)
+        values = point.values(JAIN)
+        panel.plot([packets(point)] * len(values), values, "x", color="0.55", markersize=4)
+    panel.axhline(FAIR, **style.LIMIT_LINE)
+    panel.annotate("shares of 2 : 1", (0.02, FAIR + 0.01), xycoords=("axes fraction", "data"),
+                   fontsize="small")  # fmt: skip
+    panel.set_ylim(0.48, 1.02)
+    panel.set_ylabel("Jain's index")
 
 
 def _ratios(panel: "Axes", points: Sequence[PointResults], x: Sequence[int]) -> None:
     for point in points:
         values = np.exp(point.values(two_flows.log_ratio))
-        panel.plot([packets(point)] * len(values), values, "x", color="0.45", markersize=5)
+        panel.plot([packets(point)] * len(values), values, "x", color="0.55", markersize=4)
     means = [two_flows.typical_ratio(point) for point in points]
     panel.plot(x, means, color="black", marker="o", markerfacecolor="white", label="simulated")
     said = [point.mean(two_flows.expected_ratio) for point in points]
@@ -111,13 +127,14 @@ def _ratios(panel: "Axes", points: Sequence[PointResults], x: Sequence[int]) -> 
         color="#D55E00",
         linestyle="--",
         marker="+",
-        label=f"flows that lose together,\nat rest: RTT ratio ^ {two_flows.AT_REST:.2f}",
+        label=f"flows that lose together:\nRTT ratio ^ {two_flows.AT_REST:.2f}",
     )
     panel.set_yscale("log")
     panel.set_yticks(RATIOS, [f"{ratio} : 1" for ratio in RATIOS])
     panel.minorticks_off()
-    panel.set_ylim(0.8, 120)
+    panel.set_ylim(0.8, 150)
     panel.set_ylabel("throughput ratio")
+    panel.legend(fontsize="small", frameon=False, loc="lower left")
 
 
 def _over_time(panel: "Axes", points: Sequence[PointResults]) -> None:
@@ -126,8 +143,9 @@ def _over_time(panel: "Axes", points: Sequence[PointResults]) -> None:
         seconds, mean = index_over_time(point.runs)
         panel.plot(seconds, mean, label=f"{packets(point):,} packets", **next(looks))
     panel.set_ylim(0.48, 1.02)
-    panel.set_xlabel("time (s)")
-    panel.set_ylabel("Jain's index in a\n20th of the run, mean")
+    panel.set_xlabel("(d)  time (s)")
+    panel.set_ylabel("Jain's index in a 20th of the run")
+    panel.legend(fontsize="small", frameon=False, ncols=2)
 
 
 def index_over_time(runs: Sequence[StoredRun]) -> tuple[list[float], list[float]]:
@@ -138,35 +156,45 @@ def index_over_time(runs: Sequence[StoredRun]) -> tuple[list[float], list[float]
     means = []
     for begin, close in pairwise(edges):
         indices = [jain_index(two_flows.rates_between(table, begin, close)) for table in tables]
-        means.append(float(np.mean([index for index in indices if index is not None])))
+        known = [index for index in indices if index is not None]
+        means.append(float(np.mean(known)) if known else float("nan"))
     return [float(edge) for edge in edges[1:]], means
 
 
-def convergence(results: PartResults) -> Judgement:
-    """Whether two flows come to share fairly."""
-    points = {limit: two_flows.at(results, limit) for limit in (UNDER, OVER)}
-    checks = tuple(
-        claim.above(
-            f"Jain's index at the end of the run, {packets(point):,} packets",
-            point.interval(two_flows.late_jain),
-            FAIR,
-            FAIR_WORDS,
+def tradeoff(results: PartResults) -> Judgement:
+    """Whether the buffer that is fairer costs utilization."""
+    under, over = (two_flows.at(results, limit) for limit in (UNDER, OVER))
+    carried = pairs.difference(over, under, UTILIZATION)
+    fairer = pairs.difference(over, under, JAIN)
+
+    def why() -> str:
+        largest = results.study("two").points[-1]
+        return (
+            "A trade-off over the buffer requires that fairness rises where utilization falls. "
+            f"From {packets(under):,} to {packets(over):,} packets Jain's index changes by "
+            f"{shown(fairer)} and utilization from {shown(under.interval(UTILIZATION), True)} to "
+            f"{shown(over.interval(UTILIZATION), True)}. What a larger buffer costs is "
+            f"delay: on average {1e3 * under.mean(two_flows.wait_s):.3g} ms with "
+            f"{packets(under):,} packets and {1e3 * over.mean(two_flows.wait_s):.3g} ms with "
+            f"{packets(over):,}. Even with {packets(largest):,} packets the flow with the shorter "
+            f"RTT gets {two_flows.typical_ratio(largest):.3g} times as much as the other. There "
+            f"are {under.mean(reductions_a_minute):.3g} reductions a minute with "
+            f"{packets(under):,} packets and {over.mean(reductions_a_minute):.3g} with "
+            f"{packets(over):,}, and by the window law a difference halves in "
+            f"{over.mean(two_flows.reductions_to_halve):.2g} of them."
         )
-        for point in points.values()
-    )
-    under, over = points.values()
-    largest = results.study("two").points[-1]
+
     return Judgement(
-        checks,
-        "In the second half of the runs the flow with the shorter RTT gets "
-        f"{two_flows.typical_ratio(under):.3g} times as much with {packets(under):,} packets, "
-        f"{two_flows.typical_ratio(over):.3g} times with {packets(over):,} and "
-        f"{two_flows.typical_ratio(largest):.3g} times with {packets(largest):,}. Flows that lose "
-        "together converge to equal rates only if their RTTs, with queueing delay, are equal. "
-        f"Before that, there are {under.mean(reductions_a_minute):.3g} reductions a minute with "
-        f"{packets(under):,} packets and {over.mean(reductions_a_minute):.3g} with "
-        f"{packets(over):,}, and by the window law a difference halves in "
-        f"{over.mean(two_flows.reductions_to_halve):.2g} of them.",
+        (
+            below(
+                "utilization, over- minus under-buffered",
+                carried,
+                0.0,
+                "falls where fairness rises (below 0)",
+                percent=True,
+            ),
+        ),
+        why,
     )
 
 
@@ -179,19 +207,24 @@ def reductions_a_minute(run: StoredRun) -> float:
 
 PART = Part(
     "rtt-fairness",
-    "RTT fairness and convergence of two flows over the buffer",
+    "RTT fairness and utilization of two flows over the buffer",
     studies,
     draw,
     (
         Claim(
-            "convergence",
-            "It is important to investigate the effects of buffering on convergence to fairness "
-            "(the paper leaves open whether it is reached).",
-            "Sec. I",
-            convergence,
+            "tradeoff",
+            "One should consider the effect of buffer size on the tradeoff between RTT fairness "
+            "and utilization.",
+            "Sec. III-A",
+            tradeoff,
         ),
     ),
-    "The dashed line is our own derivation: windows that always fall together recover in one "
-    "cycle what they lost, so the rate of a flow is proportional to its RTT, with the mean "
-    f"queueing delay, to the power of -{two_flows.AT_REST:.2f}.",
+    "The paper calls it important to investigate convergence to fairness and states no result: "
+    "panel (d) shows it. The dashed line in (c) is our own derivation: windows that always fall "
+    "together recover in one cycle what they lost, so the rate of a flow is proportional to its "
+    f"RTT, with the mean queueing delay, to the power of -{two_flows.AT_REST:.2f}.",
+    caption="(a) Jain's index against utilization; labels are buffers in packets. (b) Jain's index "
+    "and (c) the ratio of the throughputs over the buffer; crosses are single runs, circles are "
+    "means (geometric in c). (d) Jain's index over time, mean of the runs. Bars are 95 % "
+    "confidence intervals; (a) to (c) are measured in the second half of the runs.",
 )

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Study
 from tailroom.reproduction.part_results import PointResults, StudyResults
+from tailroom.reproduction.study import Study
 from tailroom_papers.reference import ns2
 
 LIMIT = "links.bottleneck.queue.limit"
 RANDOM_STARTS = {"flows.hstcp.start": {"uniform": ["0 s", "10 s"]}}
 """The paper's flows start "at different times"; drawn by the seed, they make runs differ."""
-
-
-ALMOST_98 = 0.97
-"""Bound for the paper's "almost 98 %" with a buffer of 20 %: one percentage point less."""
+RTT = "flows.hstcp.rtt"
+PACKET_BITS = 8000
+FULL_SEEDS = 20
+"""Runs of each point in the full form."""
 
 
 class Reference(NamedTuple):
@@ -36,6 +36,9 @@ class Setting:
     """In words, for titles."""
     full_packets: int
     """The buffer at fraction 1, as the paper counts."""
+    capacity_bps: float
+    rtts_ms: tuple[float, float]
+    """Smallest and largest RTT. Each run draws the RTTs of its flows from this range."""
     in_transmission: int
     """Of the paper's buffer: ns-2's DropTail counts the packet being sent, its RED does not."""
     times: Mapping[Form, tuple[str, str]]
@@ -44,6 +47,29 @@ class Setting:
     """Pattern of ns-2's cases, whose group is the buffer in packets."""
     ns2_variants: str = "none"
     """The same of cases with jitter, another slow start or another window of measurement."""
+
+    @property
+    def mean_rtt_s(self) -> float:
+        """The middle of the range of RTTs, which is the mean that the paper gives."""
+        return sum(self.rtts_ms) / 2000
+
+    @property
+    def bdp_packets(self) -> float:
+        """The bandwidth-delay product of the mean RTT."""
+        return self.capacity_bps * self.mean_rtt_s / PACKET_BITS
+
+    def of_bdp(self, share: float) -> float:
+        """The fraction of the paper's full buffer that is this share of the mean RTT's BDP."""
+        return share * self.bdp_packets / self.full_packets
+
+    def in_bdp(self, fraction: float) -> float:
+        """A fraction of the paper's full buffer as a share of the mean RTT's BDP."""
+        return fraction * self.full_packets / self.bdp_packets
+
+    @property
+    def drawn_rtts(self) -> dict[str, object]:
+        """The RTTs of the flows, drawn anew for every seed from the paper's range."""
+        return {RTT: {"uniform": [f"{rtt:g} ms" for rtt in self.rtts_ms]}}
 
     @property
     def scenario(self) -> str:
@@ -68,6 +94,7 @@ class Setting:
         fractions: Sequence[float],
         form: Form,
         set: Mapping[str, object] | None = None,  # noqa: A002 - as everywhere in tailroom
+        seeds: int = FULL_SEEDS,
     ) -> Study:
         """A sweep over the buffer."""
         duration, measure_from = self.times[form]
@@ -76,8 +103,8 @@ class Setting:
             name,
             self.scenario,
             grid={LIMIT: [self.limit(part) for part in fractions]},
-            set={**RANDOM_STARTS, **times, **(set or {})},
-            seeds=form.of(3, 3, 5),
+            set={**RANDOM_STARTS, **self.drawn_rtts, **times, **(set or {})},
+            seeds=form.of(3, 5, seeds),
         )
 
     def ns2(self) -> list[Reference]:
@@ -118,7 +145,19 @@ _NARROW = "1 Gbit/s, RTT 115.5 to 124.5 ms"
 _WIDE = "2.5 Gbit/s, RTT 38 to 142 ms"
 _VARIANTS = "(?:jitter|limited|sinks|starts|window).*"
 
-FIGURE_3 = Setting("3", _NARROW, 12_500, 1, _ONE_GIGABIT, r"S1 (\d+)", rf"S1 (\d+) {_VARIANTS}")
-FIGURE_4 = Setting("4", _WIDE, 6_250, 1, _TWO_AND_A_HALF, r"S2 (\d+)", rf"S2 (\d+) {_VARIANTS}")
-FIGURE_7 = Setting("7", _NARROW, 12_500, 0, _RED_ONE_GIGABIT, r"S4 (\d+) adaptive_red")
-FIGURE_8 = Setting("8", _WIDE, 6_250, 0, _RED_TWO_AND_A_HALF, r"S4 2\.5G (\d+) adaptive_red")
+_NARROW_RTTS, _WIDE_RTTS = (115.5, 124.5), (38.0, 142.0)
+
+FIGURE_3 = Setting(
+    "3", _NARROW, 12_500, 1e9, _NARROW_RTTS, 1, _ONE_GIGABIT, r"S1 (\d+)",
+    rf"S1 (\d+) {_VARIANTS}",
+)  # fmt: skip
+FIGURE_4 = Setting(
+    "4", _WIDE, 6_250, 2.5e9, _WIDE_RTTS, 1, _TWO_AND_A_HALF, r"S2 (\d+)",
+    rf"S2 (\d+) {_VARIANTS}",
+)  # fmt: skip
+FIGURE_7 = Setting(
+    "7", _NARROW, 12_500, 1e9, _NARROW_RTTS, 0, _RED_ONE_GIGABIT, r"S4 (\d+) adaptive_red"
+)
+FIGURE_8 = Setting(
+    "8", _WIDE, 6_250, 2.5e9, _WIDE_RTTS, 0, _RED_TWO_AND_A_HALF, r"S4 2\.5G (\d+) adaptive_red"
+)

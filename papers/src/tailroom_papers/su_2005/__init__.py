@@ -3,12 +3,17 @@
 from tailroom.reproduction.paper import Paper
 from tailroom_papers.su_2005 import (
     block_pacing,
+    block_readings,
     capacity,
+    figure_1,
+    figure_2,
     figure_3,
     keeping_advantages,
+    sensitivity,
     table_1,
-    unstated_parameters,
 )
+from tailroom_papers.su_2005.abstract import abstract
+from tailroom_papers.su_2005.setting import BOUNDS, FIRST_SEED
 
 PAPER = Paper(
     name="su-2005-fhstcp",
@@ -16,12 +21,18 @@ PAPER = Paper(
     authors="Su, Pan, Lv and Ping",
     venue="2005",
     parts=(
+        figure_1.PART,
+        figure_2.PART,
         table_1.PART,
+        block_readings.PART,
         figure_3.PART,
         block_pacing.PART,
         keeping_advantages.PART,
         capacity.PART,
-        unstated_parameters.PART,
+        sensitivity.PART,
     ),
-    times="1 min quick, 12 min full (two cores)",
+    times="3 min quick, 25 min full (two cores)",
+    bounds=BOUNDS,
+    first_seed=FIRST_SEED,
+    abstract=abstract,
 )

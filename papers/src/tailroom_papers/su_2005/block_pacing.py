@@ -1,17 +1,24 @@
 """Block pacing on and off: the effect on bursts, queue, losses and fairness."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, shown
+from tailroom.reproduction.check import Check, above, below, shown
+from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
+from tailroom.reproduction.study import Study
+from tailroom.reproduction.variation import Variation
 from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005.readings import PLAUSIBLE
 from tailroom_papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
 
 if TYPE_CHECKING:
@@ -21,7 +28,17 @@ if TYPE_CHECKING:
 ACCESS = "flows.fair.access_rate"
 FAST, SLOW = "10 Gbit/s", "400 Mbit/s"
 """Access rates of the three flows; with the slow one a block takes longer to leave."""
-NAMES = {True: "blocks", False: "no blocks"}
+NAMES = {True: "with blocks", False: "without blocks"}
+LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": style.COLOURS[0], "marker": "o"},
+    {"color": style.COLOURS[2], "marker": "s"},
+)
+"""Of runs with and without blocks."""
+CURVES: tuple[dict[str, Any], ...] = tuple(
+    {"color": look["color"], "linestyle": dashes} for look in LOOKS for dashes in ("-", "--")
+)
+"""The same at both access rates."""
+VARIED_KEYS = {"block_count", "block_length"}
 FINEST = "20 us"
 """Of the time scales at which bursts are counted: less than a packet takes at the bottleneck."""
 SCALES = {
@@ -67,21 +84,16 @@ def dispersion(run: StoredRun) -> tuple[list[float], list[float]]:
     return table["scale_s"].to_pylist(), table["index"].to_pylist()
 
 
+def dispersion_at(run: StoredRun, scale_s: float) -> float | None:
+    """Returns the index of dispersion at the counted scale nearest to one, by ratio."""
+    scales, index = dispersion(run)
+    place = int(np.argmin(np.abs(np.log(np.array(scales) / scale_s))))
+    return float(index[place])
+
+
 def dispersion_near(scale_s: float) -> Metric:
-    """The index at the counted scale nearest to one, by ratio."""
-
-    def metric(run: StoredRun) -> float | None:
-        scales, index = dispersion(run)
-        place = int(np.argmin(np.abs(np.log(np.array(scales) / scale_s))))
-        return float(index[place])
-
-    return metric
-
-
-def long_flow_loss(run: StoredRun) -> float | None:
-    """Loss rate of F3, whose window grows fastest."""
-    loss: float | None = measures.flows_of(run, measures.FAIR)[2]["loss_fraction"]
-    return loss
+    """Returns the metric of the index of dispersion at the scale nearest to one."""
+    return partial(dispersion_at, scale_s=scale_s)
 
 
 def judge_bursts(results: PartResults) -> Judgement:
@@ -101,16 +113,19 @@ def judge_bursts(results: PartResults) -> Judgement:
         less("mean queue (packets)", "queue_packets_mean"),
         less("queue (packets), p99", "queue_packets_p99"),
     ]
+    return Judgement(tuple(checks), lambda: _why_bursts(with_blocks, without))
+
+
+def _why_bursts(with_blocks: PointResults, without: PointResults) -> str:
     bursts = [f"{point.mean('burst_packets_max'):.0f}" for point in (with_blocks, without)]
     half = dispersion_near(SCALES["half the shortest round trip"])
     spread = [f"{point.mean(half):.0f}" for point in (with_blocks, without)]
-    return Judgement(
-        tuple(checks),
+    return (
         "The ACKs of a window already spread its packets over the round trip. A block waits for "
         "its part of the round trip, and the packets that ACKs have allowed in the meantime "
         f"leave at once: the largest run of one flow's packets has {bursts[0]} packets with "
         f"blocks and {bursts[1]} without. Over half the shortest round trip the index of "
-        f"dispersion is {spread[0]} with blocks and {spread[1]} without.",
+        f"dispersion is {spread[0]} with blocks and {spread[1]} without."
     )
 
 
@@ -118,7 +133,7 @@ def judge_effects(results: PartResults) -> Judgement:
     """Judges whether blocks undo the effect of sharp increments: losses of F3 and background."""
     with_blocks, without = of(results, True), of(results, False)
     losses = {
-        "loss rate of F3 (200 ms)": long_flow_loss,
+        "loss rate of F3 (200 ms)": measures.long_flow_loss,
         "loss rate of the background": measures.background_loss,
     }
     checks = [
@@ -131,8 +146,8 @@ def judge_effects(results: PartResults) -> Judgement:
         for what, metric in losses.items()
     ]
     gains = {
-        "use of F3 (200 ms)": measures.utilization_of(2),
-        "use of the background": measures.background_utilization,
+        "utilization of F3 (200 ms)": measures.utilization_of(2),
+        "utilization of the background": measures.background_utilization,
     }
     checks += [
         above(
@@ -144,59 +159,85 @@ def judge_effects(results: PartResults) -> Judgement:
         )
         for what, metric in gains.items()
     ]
-    fair = [shown(point.interval(measures.fairness)) for point in (with_blocks, without)]
-    use = [f"{100 * point.mean('utilization'):.1f}" for point in (with_blocks, without)]
-    whole = measures.total_utilization
-    total = [f"{100 * point.mean(whole):.1f}" for point in (with_blocks, without)]
-    return Judgement(
-        tuple(checks),
+    return Judgement(tuple(checks), lambda: _why_effects(with_blocks, without))
+
+
+def _why_effects(with_blocks: PointResults, without: PointResults) -> str:
+    both = (with_blocks, without)
+    fair = [shown(point.interval(measures.fairness)) for point in both]
+    use = [f"{100 * point.mean('utilization'):.1f}" for point in both]
+    total = [f"{100 * point.mean(measures.total_utilization):.1f}" for point in both]
+    return (
         f"The fairness index is {fair[0]} with blocks and {fair[1]} without, the link's "
         f"utilization {use[0]} and {use[1]} %, and the three flows use "
-        f"{total[0]} and {total[1]} % of it.",
+        f"{total[0]} and {total[1]} % of it."
     )
+
+
+def variations(form: Form) -> list[Variation]:
+    """A fractional number of blocks, blocks of the printed length, and slow access links."""
+    blocks = studies(form)[0]
+    readings = [reading for reading in PLAUSIBLE if reading.control.keys() & VARIED_KEYS]
+    only_10: dict[str, object] = {BLOCKS: [True, False], C: (10,)}
+    of_readings = [
+        Variation(
+            reading.name,
+            [blocks.varied(reading.settings, grid=only_10)],
+            ("burstiness", "negative-effects"),
+            reason=reading.reason,
+        )
+        for reading in readings
+    ]
+    access = Variation(
+        "slow access links",
+        [blocks.varied({ACCESS: SLOW}, grid=only_10)],
+        ("burstiness", "negative-effects"),
+        reason=f"{SLOW}: the packets of a block take longer to leave their sender",
+    )
+    return form.of([], of_readings[:1], [*of_readings, access])
 
 
 def draw(results: PartResults) -> "Figure":
-    """Index of dispersion over time scales; queue, losses and fairness, on and off."""
-    figure, panels = drawing.figure_of(
-        "Su et al. 2005: block pacing on and off (FHSTCP, 300 Mbit/s, 750 packets)", 2, 2
-    )
+    """Draws the index of dispersion over time scales; queue, losses and fairness."""
+    figure, panels = drawing.figure_of("Block pacing on and off", 2, 2)
     _draw_dispersion(panels[0], results)
     cs = [point.settings[C] for point in results.study("blocks").where({BLOCKS: True}).points]
-    groups = [f"c = {c}" for c in cs]
-    bars = [(name, [of(results, blocks, c) for c in cs]) for blocks, name in NAMES.items()]
-    queue = ("queue_packets_mean", "mean"), ("queue_packets_p99", "p99")
-    drawing.grouped_bars(
-        panels[1],
-        groups,
-        [
-            (f"{statistic}, {name}", points, metric)
-            for metric, statistic in queue
-            for name, points in bars
-        ],
-    )
-    panels[1].set_ylabel("queue (packets)")
-    losses: list[tuple[str, Metric]] = [
-        ("F3", long_flow_loss),
-        ("background", measures.background_loss),
+    metrics: list[list[tuple[str, Metric]]] = [
+        [("mean", "queue_packets_mean"), ("99th percentile", "queue_packets_p99")],
+        [("F3", measures.long_flow_loss), ("background", measures.background_loss)],
+        [("", measures.fairness)],
     ]
-    drawing.grouped_bars(
-        panels[2],
-        groups,
-        [(f"{who}, {name}", points, metric) for who, metric in losses for name, points in bars],
-        1e3,
+    kinds = (
+        ("queue (packets)", 1, inf),
+        ("loss rate (1e-3)", 1e3, 1),
+        ("fairness index of F1 to F3", 1, 1),
     )
-    panels[2].set_ylabel("loss rate (1e-3)")
-    drawing.grouped_bars(
-        panels[3], groups, [(name, points, measures.fairness) for name, points in bars]
-    )
-    panels[3].set_ylabel("fairness index of F1 to F3")
-    panels[3].set_ylim(0, 1.25)
-    for axes in panels:
-        axes.legend(fontsize="x-small", frameon=False, ncols=2)
-    for axes in panels[1:3]:
-        axes.set_ylim(top=1.35 * axes.get_ylim()[1])
+    for axes, (label, scale, most), of_panel in zip(panels[1:], kinds, metrics, strict=True):
+        for blocks, look, aside in zip(NAMES, LOOKS, (-0.1, 0.1), strict=True):
+            values = [of(results, blocks, c).interval(metric) for _, metric in of_panel for c in cs]
+            known = [(place, value) for place, value in enumerate(values) if value is not None]
+            axes.errorbar(
+                [place + aside for place, _ in known],
+                [scale * value.mean for _, value in known],
+                drawing.bars((value for _, value in known), scale, most),
+                label=NAMES[blocks],
+                **{**drawing.MARK, **look},
+            )
+        _name_groups(axes, [what for what, _ in of_panel], cs)
+        axes.set_ylabel(label)
+        axes.set_ylim(bottom=0)
+    panels[3].set_ylim(0.4, 1.02)
+    drawing.legend_below(figure, panels, 3)
     return figure
+
+
+def _name_groups(axes: "Axes", groups: Sequence[str], cs: Sequence[int]) -> None:
+    """Labels each place with its c, and each group of places below its middle."""
+    middle = cs[len(cs) // 2]
+    names = [f"{c}\n{group}" if c == middle else f"{c}" for group in groups for c in cs]
+    axes.set_xticks(range(len(names)), names)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.set_xlabel("c (1/s)")
 
 
 def _draw_dispersion(axes: "Axes", results: PartResults) -> None:
@@ -206,7 +247,7 @@ def _draw_dispersion(axes: "Axes", results: PartResults) -> None:
         for blocks, name in NAMES.items()
         for rate, point in ((FAST, of(results, blocks)), (SLOW, slow.at({BLOCKS: blocks})))
     ]
-    for (label, point), look in zip(curves, style.line_styles(), strict=False):
+    for (label, point), look in zip(curves, CURVES, strict=True):
         each = [dispersion(run) for run in point.runs]
         mean = np.mean([index for _, index in each], axis=0)
         axes.plot(1e3 * np.array(each[0][0]), mean, label=label, **{**look, "linewidth": 1.5})
@@ -238,10 +279,15 @@ PART = Part(
             judge_effects,
         ),
     ),
+    variations=variations,
+    caption=(
+        "Runs with and without block pacing. Top left: index of dispersion of the arrivals at the "
+        "bottleneck over time scales at c = 10 (1 for a Poisson process), for two access rates. "
+        "Other panels: queue at the bottleneck, loss rates, and fairness index, by c. Marks are "
+        "means over runs with 95 % confidence intervals. The paper shows no run without blocks."
+    ),
     note=(
-        "The paper shows no run without blocks. Slips of the pseudo-code are corrected: a block "
-        "has cwnd / k packets, and begins RTT / k after the start of the previous block, or at "
-        "once if this time has passed. Its packets leave at the rate of the access link, which "
-        f"the paper does not give: {FAST} here, and {SLOW} for comparison."
+        "The paper shows no run without blocks. The packets of a block leave at the rate of the "
+        f"access link, which the paper does not give: {FAST} here, and {SLOW} for comparison."
     ),
 )

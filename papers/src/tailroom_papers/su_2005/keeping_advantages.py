@@ -2,21 +2,25 @@
 
 from collections.abc import Sequence
 from itertools import islice
+from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.plots import style
-from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, is_true
+from tailroom.reproduction.check import above, below
+from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bar_length
 from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-from tailroom.statistics.intervals import mean_interval
+from tailroom.reproduction.study import Study
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import goodputs
 from tailroom_papers.su_2005.setting import (
+    BOUNDS,
     CONTROL,
     PACKET_BITS,
     RTTS_MS,
@@ -46,11 +50,11 @@ MOST_OF_BUFFER = 0.9
 """Filled by slow start, so that the first loss is not far."""
 HALF = 0.5
 """Part of the link at which the way up is timed."""
-AS_GOOD = 0.02
-"""Less utilization than this is no loss of an advantage."""
 PAYLOAD = 0.96
 """Of a packet of 1000 bytes, 40 of them headers."""
 INTERVAL = "0.5 s"
+SMOOTHED = 4
+"""Intervals over which the picture averages: some hold two round trips, and others three."""
 
 
 def studies(form: Form) -> list[Study]:
@@ -69,13 +73,13 @@ def studies(form: Form) -> list[Study]:
             grid={CONTROL: [*both, NO_BLOCKS]},
             together=filling(FAST, rtts),
             set=times(*form.of((5, 15), (20, 60), (50, 200))),
-            seeds=seeds,
+            seeds=form.of(2, 3, 20),
         ),
         Study(
             "10G",
             ALONE,
             grid={CONTROL: both},
-            together=filling(FASTEST, rtts[:1] if form is not Form.FULL else rtts),
+            together=filling(FASTEST, form.of((200,), (80,), (80, 200))),
             set={**FASTEST.settings, **FEWER_MICE, **times(*form.of((4, 5), (5, 20), (30, 150)))},
             seeds=seeds,
         ),
@@ -138,8 +142,9 @@ def judge_utilization(results: PartResults) -> Judgement:
             other = study.at({CONTROL: "highspeed", RTT: rtt})
             change = difference(point, other, "utilization")
             what = f"{name}, RTT {rtt}: utilization of FHSTCP less that of HighSpeed TCP"
-            stated = f"above -{100 * AS_GOOD:g} points"
-            checks.append(above(what, change, -AS_GOOD, stated, percent=True))
+            bound = BOUNDS["keeping"]
+            stated = f"above {100 * bound.value:g} points"
+            checks.append(above(what, change, bound, stated, percent=True))
             used = [f"{100 * measured.mean('utilization'):.1f}" for measured in (point, other)]
             said.append(f"{used[0]} against {used[1]} % at {name} and {rtt}")
     unpaced = results.study("1G").where({CONTROL: NO_BLOCKS}).points
@@ -155,14 +160,25 @@ def judge_utilization(results: PartResults) -> Judgement:
 
 
 def judge_response(results: PartResults) -> Judgement:
-    """It fills an empty link at least as fast, and much faster than standard TCP."""
+    """Judges whether FHSTCP fills an empty link at least as fast as HighSpeed TCP."""
     checks, said = [], []
     study = results.study("ramp")
     for point in study.where({CONTROL: "fhstcp"}).points:
         rtt = point.settings[RTT]
-        others = {kind: study.at({CONTROL: kind, RTT: rtt}) for kind in ("highspeed", "reno")}
-        checks += [_sooner(f"RTT {rtt}", point, kind, other) for kind, other in others.items()]
-        said.append(f"{_seconds(point)} against {_seconds(others['highspeed'])} at {rtt}")
+        other = study.at({CONTROL: "highspeed", RTT: rtt})
+        checks.append(
+            below(
+                f"RTT {rtt}: FHSTCP's time to half the link less that of HighSpeed TCP (s)",
+                difference(point, other, half_filled_s),
+                0.0,
+                "shorter",
+            )
+        )
+        slow = study.at({CONTROL: "reno", RTT: rtt})
+        said.append(
+            f"{_seconds(point)} under FHSTCP, {_seconds(other)} under HighSpeed TCP, "
+            f"{_seconds(slow)} under standard TCP at {rtt}"
+        )
     return Judgement(
         tuple(checks),
         f"From {RAMP_FROM} packets to half of 1 Gbit/s: {'; '.join(said)}. With the fair factor "
@@ -171,35 +187,19 @@ def judge_response(results: PartResults) -> Judgement:
     )
 
 
-def _sooner(where: str, mine: PointResults, control: str, theirs: PointResults) -> Check:
-    """Checks that FHSTCP reaches half the link before another control; may be undecided."""
-    later = difference(mine, theirs, half_filled_s)
-    if later is not None:
-        holds = below("", later, 0.0).holds
-    else:
-        reached = bool(mine.values(half_filled_s)), bool(theirs.values(half_filled_s))
-        holds = reached[0] if reached[0] != reached[1] else None
-    what = f"{where}: FHSTCP's time to half the link (s)"
-    stated = f"below that of {NAMES[control]}: {_seconds(theirs)}"
-    return is_true(what, stated, holds, mine.interval(half_filled_s))
-
-
 def _seconds(point: PointResults) -> str:
     interval = point.interval(half_filled_s)
     return "never in the run" if interval is None else f"{interval.mean:.0f} s"
 
 
 def draw(results: PartResults) -> "Figure":
-    """Utilization alone at both rates, the way up, and the time that it takes."""
-    figure, panels = drawing.figure_of(
-        "FHSTCP alone against HighSpeed TCP alone, buffer 20 ms", 2, 2
-    )
+    """Draws utilization alone at both rates, the way up, and the time that it takes."""
+    figure, panels = drawing.figure_of("One flow alone, buffer of 20 ms", 2, 2)
     for axes, name in zip(panels, RATES, strict=False):
         _draw_utilization(axes, results, name)
     _draw_ramp(panels[2], results)
     _draw_time(panels[3], results)
-    for axes in panels:
-        axes.legend(fontsize="x-small", frameon=False, loc="best")
+    drawing.legend_below(figure, panels, 3)
     return figure
 
 
@@ -207,40 +207,43 @@ def _draw_utilization(axes: "Axes", results: PartResults, name: str) -> None:
     study = results.study(name)
     controls: list[tuple[object, str]] = [(kind, NAMES[kind]) for kind in ("fhstcp", "highspeed")]
     controls.append((NO_BLOCKS, "FHSTCP without blocks"))
+    asides = (-0.12, 0.0, 0.12)
+    for (kind, label), look, aside in zip(controls, drawing.marks(), asides, strict=False):
+        points = study.where({CONTROL: kind}).points
+        known = [(place, point.interval("utilization")) for place, point in enumerate(points)]
+        axes.errorbar(
+            [place + aside for place, _ in known],
+            [nan if value is None else 100 * value.mean for _, value in known],
+            [100 * bar_length(value) for _, value in known],
+            label=label if points else None,
+            linestyle="none",
+            markersize=5,
+            capsize=3,
+            **look,
+        )
     rtts = [str(point.settings[RTT]) for point in study.where({CONTROL: "fhstcp"}).points]
-    drawing.grouped_bars(
-        axes,
-        rtts,
-        [
-            (name, study.where({CONTROL: kind}).points, "utilization")
-            for kind, name in controls
-            if study.where({CONTROL: kind}).points
-        ],
-        100,
-    )
+    axes.set_xticks(range(len(rtts)), rtts)
+    axes.set_xlim(-0.6, len(rtts) - 0.4)
     axes.set_ylabel(f"utilization at {RATES[name]} (%)")
-    axes.set_ylim(0, 125)
+    axes.set_ylim(50, 102)
     axes.set_xlabel("RTT")
 
 
 def _draw_ramp(axes: "Axes", results: PartResults) -> None:
     study = results.study("ramp")
     rtt = study.points[-1].settings[RTT]
-    for (control, name), look in zip(NAMES.items(), style.line_styles(), strict=False):
+    colours = (style.COLOURS[0], style.COLOURS[1], style.COLOURS[3])
+    for (control, name), colour in zip(NAMES.items(), colours, strict=True):
         runs = study.at({CONTROL: control, RTT: rtt}).runs
         capacity = measures.capacity_bps(runs[0]) * PAYLOAD
         curves = [goodputs(run) for run in runs]
         rates = np.array([amounts[0] for _, amounts in curves]) / capacity
-        each = [mean_interval(column) for column in rates.T]
-        axes.plot(
-            curves[0][0],
-            [100 * interval.mean for interval in each],
-            label=name,
-            **{**look, "linewidth": 1.5},
-        )
+        mean = 100 * np.convolve(rates.mean(axis=0), np.full(SMOOTHED, 1 / SMOOTHED), "valid")
+        label = f"{name}, mean goodput"
+        axes.plot(curves[0][0][SMOOTHED - 1 :], mean, label=label, color=colour, linewidth=1.5)
     axes.set_xlabel(f"time since the window was {RAMP_FROM} packets (s), RTT {rtt}")
     axes.set_ylabel("goodput at 1 Gbit/s (% of the payload rate)")
-    axes.set_ylim(0, 125)
+    axes.set_ylim(0, 102)
 
 
 def _draw_time(axes: "Axes", results: PartResults) -> None:
@@ -248,15 +251,24 @@ def _draw_time(axes: "Axes", results: PartResults) -> None:
     points = study.where({CONTROL: "fhstcp"}).points
     rtts = [point.number(RTT) for point in points]
     over = np.linspace(40, 240, 101)
-    looks = islice(style.marked_line_styles(), 2)
+    looks = islice(drawing.marks(), 2)
     for control, look in zip(("fhstcp", "highspeed"), looks, strict=True):
         c = FAIR_FACTOR.get(control)
         law = [ramp_seconds(FAST, rtt / 1e3, c) for rtt in over]
-        line = {**look, "marker": ""}
-        axes.plot(over, law, label=f"{NAMES[control]}, integral of the law", **line)
+        label = f"{NAMES[control]}, integral of the law"
+        axes.plot(over, law, label=label, color=look["color"], linestyle="--")
         simulated = [study.at({CONTROL: control, RTT: f"{rtt:g} ms"}) for rtt in rtts]
-        dots = {**look, "linestyle": "none", "label": f"{NAMES[control]}, simulated"}
-        axes.plot(rtts, [point.mean(half_filled_s) for point in simulated], **dots)
+        values = [point.interval(half_filled_s) for point in simulated]
+        axes.errorbar(
+            rtts,
+            [nan if value is None else value.mean for value in values],
+            [bar_length(value) for value in values],
+            label=NAMES[control],
+            linestyle="none",
+            markersize=5,
+            capsize=3,
+            **look,
+        )
     axes.set_xlabel("RTT (ms)")
     axes.set_ylabel("time to half of 1 Gbit/s (s)")
     axes.set_ylim(bottom=0)
@@ -280,6 +292,13 @@ PART = Part(
             "Abstract, Sec. 1 and 4",
             judge_response,
         ),
+    ),
+    caption=(
+        "One flow beside short flows and web sessions. Top: utilization of a link of 1 Gbit/s and "
+        "of 10 Gbit/s. Bottom left: goodput of a flow that begins congestion avoidance at "
+        f"{RAMP_FROM} packets. Bottom right: time until the flow has half of the link, simulated "
+        "and by integration of the window law. Marks are means over runs with 95 % confidence "
+        "intervals. The paper has no such measurement."
     ),
     note=(
         "The paper does not measure a single flow. Here one flow shares the link only with short "

@@ -1,10 +1,11 @@
 """Metrics of Table 1 and Figure 3, from stored runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from math import log, nan
 from typing import Any
 
-from tailroom.reproduction.part_results import PointResults, StoredRun
+from tailroom.reproduction.part_results import Metric, PointResults, StoredRun
 from tailroom.simulation.metrics import jain_index
 
 LINK = "bottleneck"
@@ -33,18 +34,28 @@ def utilizations(run: StoredRun) -> list[float]:
     return [carried(flow, flow["loss_fraction"], capacity) for flow in flows_of(run, FAIR)]
 
 
-def utilization_of(place: int) -> Callable[[StoredRun], float]:
-    """That of one of the three flows, from 0."""
-    return lambda run: utilizations(run)[place]
+def utilization(run: StoredRun, place: int) -> float:
+    """Link utilization of one of the three flows, from 0."""
+    return utilizations(run)[place]
+
+
+def utilization_of(place: int) -> Metric:
+    """Returns the metric of the link utilization of one of the three flows, from 0."""
+    return partial(utilization, place=place)
+
+
+def least_utilization(run: StoredRun) -> float:
+    """Link utilization of the flow with the lowest."""
+    return min(utilizations(run))
 
 
 def total_utilization(run: StoredRun) -> float:
-    """That of the three flows together."""
+    """Link utilization of the three flows together."""
     return sum(utilizations(run))
 
 
 def background_utilization(run: StoredRun) -> float:
-    """F4: that of all background traffic, long-lived, short-lived and web flows."""
+    """Link utilization of all background traffic (F4): long-lived, short-lived and web flows."""
     groups = {name: group for name, group in run.summary["groups"].items() if name != FAIR}
     return sum(
         carried(value, value["links"][LINK]["loss_fraction"], capacity_bps(run))
@@ -60,6 +71,17 @@ def fairness(run: StoredRun) -> float | None:
 def background_loss(run: StoredRun) -> float | None:
     """Packets of the long-lived background flows that are dropped, over those that arrive."""
     loss: float | None = run.summary["groups"][BACKGROUND]["links"][LINK]["loss_fraction"]
+    return loss
+
+
+def total_with_background(run: StoredRun) -> float:
+    """Link utilization of the three flows and the background."""
+    return total_utilization(run) + background_utilization(run)
+
+
+def long_flow_loss(run: StoredRun) -> float | None:
+    """Loss rate of F3, which has the longest round trip time."""
+    loss: float | None = flows_of(run, FAIR)[2]["loss_fraction"]
     return loss
 
 
@@ -84,7 +106,7 @@ def against_rtt(run: StoredRun) -> float | None:
     return log(rates[0] / rates[1] * first["rtt_s_mean"] / third["rtt_s_mean"])
 
 
-def mean_of(runs: Sequence[StoredRun], metric: Callable[[StoredRun], float | None]) -> float:
+def mean_of(runs: Sequence[StoredRun], metric: Metric) -> float:
     """Mean over runs; NaN if it is undefined in all."""
-    values = [value for value in map(metric, runs) if value is not None]
+    values = [value for value in (run.value(metric) for run in runs) if value is not None]
     return sum(values) / len(values) if values else nan

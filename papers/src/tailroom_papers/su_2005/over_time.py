@@ -1,11 +1,11 @@
 """The fairness index over time, from the goodputs of the three flows."""
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tailroom.reproduction.part_results import StoredRun
+from tailroom.reproduction.part_results import Metric, StoredRun
 from tailroom_papers.su_2005.measures import FAIR, flows_of
 
 INTERVAL_S = 1.0
@@ -66,6 +66,6 @@ def sliding_mean(run: StoredRun, length_s: float) -> float | None:
     return float(in_windows(measured, length).mean())
 
 
-def index_at_scale(length_s: float) -> Callable[[StoredRun], float | None]:
-    """The metric of `sliding_mean`."""
-    return lambda run: sliding_mean(run, length_s)
+def index_at_scale(length_s: float) -> Metric:
+    """Returns the metric of the mean index over windows of a length."""
+    return partial(sliding_mean, length_s=length_s)

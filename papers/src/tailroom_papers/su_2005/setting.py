@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
+from tailroom.reproduction.bounds import Bounds
 from tailroom.reproduction.form import Form
+
+BOUNDS = Bounds.of(__package__)
+FIRST_SEED = 2001
+"""The first edition used seeds from 1 to 20."""
 
 SCENARIO = "su-2005-fhstcp/table-1.toml"
 

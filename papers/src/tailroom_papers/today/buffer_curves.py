@@ -7,8 +7,10 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part, Study
+from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults
+from tailroom.reproduction.study import Study
+from tailroom.studies.sweep_study.plan import Precision
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, LOOKS, finish, line
 from tailroom_papers.today.network import Bottleneck, buffers
@@ -28,6 +30,12 @@ TEN = Bottleneck(gbps=10, rtt_ms=10)
 HUNDRED = Bottleneck(gbps=100, rtt_ms=2.5)
 FLOWS = {TEN: 10, HUNDRED: 25}
 """Both give a flow 139 packets in flight on an empty queue."""
+SEEDS = {TEN: 8, HUNDRED: 5}
+PRECISE = {
+    link: Precision("utilization", half_width=0.005, at_least=SEEDS[link], at_most=most)
+    for link, most in ((TEN, 20), (HUNDRED, 10))
+}
+"""The full form repeats points until the interval of their utilization is narrow."""
 
 
 def study(link: Bottleneck, form: Form) -> Study:
@@ -50,8 +58,8 @@ def study(link: Bottleneck, form: Form) -> Study:
         link.scenario(title, seconds, settle_s, hosts),
         {CONTROL: CONTROLS},
         buffers(limits, settle_s, seconds, per_bdp_s),
-        # Runs of the smoke form are so short that fewer leave the claims undecided.
-        seeds=form.of(5, 3, 5),
+        seeds=form.of(3, 3, SEEDS[link]),
+        until=PRECISE[link] if form is Form.FULL else None,
     )
 
 
@@ -62,8 +70,13 @@ def part(link: Bottleneck) -> Part:
         title=f"Utilization, loss and delay over the buffer, {link.gbps} Gbit/s",
         studies=lambda form: [study(link, form)],
         draw=lambda results: draw(link, results),
-        claims=(cycles_claim(f"cycles-{link.gbps}g", ()),),
+        conditions=(cycles_claim(f"cycles-{link.gbps}g", ()),),
         note=_note(link),
+        caption=(
+            "Utilization, loss, mean queueing delay and Jain's index of the goodputs over the "
+            "queue limit, for flows of one control. Lines are means of the runs, bands are 95 % "
+            "confidence intervals."
+        ),
     )
 
 
@@ -86,7 +99,7 @@ def draw(link: Bottleneck, results: PartResults) -> Figure:
     style.title(
         figure,
         f"{FLOWS[link]} flows of one control on {link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms, "
-        f"packets of 9000 B; simulation with 95 % confidence bands",
+        "packets of 9000 B",
     )
     style.figure_legend(figure, panels[0].get_legend_handles_labels()[0])
     return figure

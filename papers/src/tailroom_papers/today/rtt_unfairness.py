@@ -3,8 +3,8 @@
 from typing import Any
 
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Study
 from tailroom.reproduction.part_results import PointResults, StoredRun, StudyResults
+from tailroom.reproduction.study import Study
 from tailroom_papers.today.network import LIMIT, Bottleneck
 
 LINK = Bottleneck(gbps=10, rtt_ms=7.5)
@@ -31,7 +31,7 @@ def study(form: Form) -> Study:
         LINK.scenario(title, seconds, settle_s, flows),
         grid={LIMIT: [f"{limit:g} bdp" for limit in limits]},
         together={CONTROL: CONTROLS, "flows.long.congestion": CONTROLS},
-        seeds=form.of(2, 4, 5),
+        seeds=form.of(2, 4, 10),
     )
 
 

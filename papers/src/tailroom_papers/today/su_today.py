@@ -1,9 +1,10 @@
 """Conclusions of Su et al. on RTT unfairness, for today's controls."""
 
-from tailroom.reproduction import claim
+from tailroom.reproduction.check import above, below
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.today import rtt_unfairness
+from tailroom_papers.today.bounds import BOUNDS
 from tailroom_papers.today.drawing import LABELS
 from tailroom_papers.today.rtt_unfairness import LARGE, RTT_RATIO, SMALL, ratio, unfairness
 
@@ -15,7 +16,7 @@ def judge_highspeed(results: PartResults) -> Judgement:
     for limit in (SMALL, LARGE):
         measured = rtt_unfairness.at(study, "highspeed", limit).interval(unfairness)
         what = f"HighSpeed, goodput ratio at {limit}"
-        checks.append(claim.above(what, measured, RTT_RATIO))
+        checks.append(above(what, measured, BOUNDS["severe"]))
     per_flow = rtt_unfairness.LINK.bdp_packets / (2 * rtt_unfairness.FLOWS)
     return Judgement(
         tuple(checks),
@@ -33,7 +34,7 @@ def judge_today(results: PartResults) -> Judgement:
         for limit in (SMALL, LARGE):
             measured = rtt_unfairness.at(study, control, limit).interval(unfairness)
             what = f"{LABELS[control]}, goodput ratio at {limit}"
-            checks.append(claim.below(what, measured, RTT_RATIO))
+            checks.append(below(what, measured, BOUNDS["inverse-rtt"]))
     favours = "; ".join(
         f"{LABELS[control]} {rtt_unfairness.at(study, control, LARGE).mean(ratio):.2g}"
         for control in ("cubic", "bbr1", "bbr3")
@@ -51,13 +52,13 @@ CLAIMS = (
     Claim(
         "highspeed-rtt",
         "HighSpeed TCP has very severe RTT unfairness",
-        "Su et al. 2005, Sec. 1; severe: goodputs differ by more than the RTTs",
+        "Su et al. 2005, Sec. 1",
         judge_highspeed,
     ),
     Claim(
         "no-fix-needed",
-        "Throughput is at worst inversely proportional to the RTT, what FHSTCP was made for: "
-        "today's controls do so without it",
+        "Throughput is at worst inversely proportional to the RTT, the aim of FHSTCP; CUBIC and "
+        "BBR reach it without FHSTCP",
         "Su et al. 2005, Sec. 2; asked of CUBIC and BBR",
         judge_today,
     ),

@@ -1,0 +1,199 @@
+"""RED and bursty flows: what unpaced flows lose beside paced ones, under DropTail and RED."""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.reproduction import pairs
+from tailroom.reproduction.check import above, below, shown
+from tailroom.reproduction.claim import Claim, Judgement
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bar_length, draw_means
+from tailroom.reproduction.paper import Part
+from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
+from tailroom.reproduction.study import Study
+from tailroom.scenario.types import Scenario
+from tailroom_papers.barman_2004.bounds import BOUNDS
+from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_7, LIMIT, RANDOM_STARTS, RTT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EACH = 5
+"""Flows of either kind: ten share the link, as in Figures 3 and 7."""
+QUEUES: Mapping[str, Mapping[str, object]] = {
+    "drop-tail": {"kind": "drop_tail"},
+    "red": {"kind": "adaptive_red", "lowest_max_p": 8e-5, "wait": True},
+}
+"""The paper's two disciplines; RED as in Figure 7 with automatic thresholds."""
+LABELS = {"drop-tail": "DropTail", "red": "Adaptive RED"}
+JUDGED = 0.2
+"""A buffer, as a fraction of 12,500 packets, that does not overflow under RED in Figure 7."""
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """Both disciplines over the buffer."""
+    over = form.of((JUDGED,), (JUDGED,), (0.05, 0.1, JUDGED, 0.5, 1.0))
+    limits = [FIGURE_7.limit(fraction) for fraction in over]
+    return [
+        Study(
+            name,
+            _scenario(form, {**queue, "limit": limits[0]}),
+            grid={LIMIT: limits},
+            seeds=form.of(3, 5, 20),
+        )
+        for name, queue in QUEUES.items()
+    ]
+
+
+def _scenario(form: Form, queue: Mapping[str, object]) -> Scenario:
+    duration, measure_from = FIGURE_7.times[form]
+    flows = {
+        "count": EACH,
+        "path": ["bottleneck"],
+        "congestion": {"kind": "highspeed"},
+        "send_jitter": "none",
+        "packet_size": "1000 B",
+        "rtt": FIGURE_3.drawn_rtts[RTT],
+        "access_rate": "10 Gbit/s",
+        "start": RANDOM_STARTS["flows.hstcp.start"],
+        "delayed_ack": False,
+        "initial_window": 2,
+    }
+    whole = {
+        "title": "Bursty and smooth HighSpeed flows",
+        "duration": duration,
+        "measure_from": measure_from,
+        "links": {"bottleneck": {"rate": "1 Gbit/s", "delay": "50 ms", "queue": dict(queue)}},
+        "flows": {"bursty": flows, "smooth": {**flows, "pacing": True}},
+    }
+    return cast("Scenario", whole)
+
+
+def losses(run: StoredRun) -> tuple[float, float]:
+    """Loss per packet of the bursty and of the smooth flows."""
+    bursty, smooth = (
+        run.summary["groups"][group]["loss_fraction"] for group in ("bursty", "smooth")
+    )
+    return float(bursty), float(smooth)
+
+
+def bursty_over_smooth(run: StoredRun) -> float | None:
+    """Loss per packet of the bursty flows over that of the smooth ones."""
+    bursty, smooth = losses(run)
+    return bursty / smooth if smooth else None
+
+
+def log_bias(run: StoredRun) -> float | None:
+    """The logarithm of the same; `None` where either loses nothing."""
+    bursty, smooth = losses(run)
+    return log(bursty / smooth) if bursty and smooth else None
+
+
+def share_of_bursty(run: StoredRun) -> float:
+    """What the bursty flows get of all throughput."""
+    groups = run.summary["groups"]
+    bursty, smooth = (groups[group]["throughput_bps"] for group in ("bursty", "smooth"))
+    return float(bursty / (bursty + smooth))
+
+
+def at(results: PartResults, name: str, fraction: float = JUDGED) -> PointResults:
+    """A point of a study."""
+    return results.study(name).at({LIMIT: FIGURE_7.limit(fraction)})
+
+
+def removes_bias(results: PartResults) -> Judgement:
+    """RED reduces and removes the bias."""
+    tail, red = at(results, "drop-tail"), at(results, "red")
+    shares = [shown(point.interval(share_of_bursty), percent=True) for point in (tail, red)]
+    return Judgement(
+        (
+            above(
+                "loss of bursty over smooth flows, DropTail",
+                tail.interval(bursty_over_smooth),
+                1.0,
+                "there is a bias (above 1)",
+            ),
+            below(
+                "ln of the same, RED minus DropTail",
+                pairs.difference(red, tail, log_bias),
+                0.0,
+                "RED helps (below 0)",
+            ),
+            below(
+                "loss of bursty over smooth flows, RED",
+                red.interval(bursty_over_smooth),
+                BOUNDS["bias-removed"],
+            ),
+        ),
+        f"With a buffer of {100 * JUDGED:g} % of 12,500 packets the unpaced flows get {shares[0]} "
+        f"of the throughput under DropTail and {shares[1]} under RED; equal shares are 50 %.",
+    )
+
+
+def draw(results: PartResults) -> Figure:
+    """The ratio of losses, and the share of the bursty flows."""
+    figure = Figure(figsize=(8.6, 3.9), layout="constrained")
+    bias, share = figure.subplots(1, 2)
+    style.title(figure, f"{EACH} unpaced beside {EACH} paced HighSpeed flows, 1 Gbit/s")
+    for look, (name, label) in zip(style.marked_line_styles(), LABELS.items(), strict=False):
+        points = results.study(name).points
+        over = [point.number(LIMIT) / FIGURE_7.full_packets for point in points]
+        _ratio(bias, over, points, {**look, "label": label})
+        draw_means(share, over, points, share_of_bursty, look, label=label, scale=100)
+    bias.axhline(1, **style.LIMIT_LINE)
+    share.axhline(50, **style.LIMIT_LINE)
+    bias.set_ylabel("loss per packet, unpaced over paced")
+    share.set_ylabel("throughput of the unpaced flows (%)")
+    for panel, letter in ((bias, "a"), (share, "b")):
+        if len(results.study("red").points) > 1:
+            panel.set_xscale("log")
+        panel.set_xlabel(f"({letter})  fraction of {FIGURE_7.full_packets:,} packets")
+        panel.grid(alpha=0.25)
+    handles, labels = share.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
+    return figure
+
+
+def _ratio(
+    panel: "Axes",
+    over: Sequence[float],
+    points: Sequence[PointResults],
+    look: dict[str, Any],
+) -> None:
+    """Geometric means with their intervals, on a logarithmic scale."""
+    known = [(x, interval) for x, point in zip(over, points, strict=True)
+             if (interval := point.interval(log_bias)) is not None]  # fmt: skip
+    means = [float(np.exp(interval.mean)) for _, interval in known]
+    bars = [bar_length(interval) for _, interval in known]
+    low = [mean * (1 - np.exp(-bar)) for mean, bar in zip(means, bars, strict=True)]
+    high = [mean * (np.exp(bar) - 1) for mean, bar in zip(means, bars, strict=True)]
+    panel.errorbar([x for x, _ in known], means, yerr=[low, high], capsize=2.5, **look)
+    panel.set_yscale("log")
+
+
+PART = Part(
+    "red-bursts",
+    "RED and the bias against bursty flows",
+    studies,
+    draw,
+    (
+        Claim(
+            "removes-bias",
+            "RED helps in removing the bias against bursty flows, and burst sizes are large in the "
+            "case of HighSpeed TCP flows.",
+            "Sec. IV",
+            removes_bias,
+        ),
+    ),
+    "The paper states this without a study of its own. Five HighSpeed flows send their windows in "
+    "line-rate trains and five are paced; everything else is Figure 7's.",
+    caption="(a) Loss per packet of the unpaced flows over that of the paced ones (geometric "
+    "means) and (b) the share of the throughput that the unpaced flows get, over the buffer, under "
+    "DropTail and Adaptive RED. Bars and bands are 95 % confidence intervals; dashed lines mark "
+    "equal treatment.",
+)

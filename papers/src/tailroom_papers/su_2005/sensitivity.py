@@ -1,0 +1,154 @@
+"""Table 1 with other values of what the paper does not state, one at a time."""
+
+from typing import TYPE_CHECKING
+
+from tailroom.reproduction.check import between
+from tailroom.reproduction.claim import Claim, Judgement
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.pairs import difference
+from tailroom.reproduction.paper import Part
+from tailroom.reproduction.part_results import Metric, PartResults, PointResults
+from tailroom.reproduction.study import Study
+from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005.paper_table import TABLE, distance
+from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
+from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AS_CHOSEN = "as chosen"
+LONGER = "600 s instead of 200 s"
+
+
+def variants(form: Form) -> dict[str, dict[str, object]]:
+    """Returns the settings of each variant."""
+    everything = {name: other.settings for name, other in UNSTATED.items()}
+    few = {name: everything[name] for name in (*list(everything)[:2], JITTER)}
+    others = form.of({JITTER: everything[JITTER]}, few, everything)
+    longer: dict[str, dict[str, object]] = {LONGER: {"duration": "600 s"}}
+    return {AS_CHOSEN: {}, **others, **form.of({}, {}, longer)}
+
+
+def studies(form: Form) -> list[Study]:
+    """Table 1 with one thing changed at a time."""
+    return [
+        Study(
+            name,
+            SCENARIO,
+            grid={C: TABLE_C},
+            set={**span(form), **settings},
+            seeds=form.of(2, 4, 40 if name in {AS_CHOSEN, JITTER} else 10),
+        )
+        for name, settings in variants(form).items()
+    ]
+
+
+def of(results: PartResults, name: str) -> dict[int, PointResults]:
+    """Returns the runs of a variant, by c."""
+    return {c: results.study(name).at({C: c}) for c in TABLE_C}
+
+
+def judge_phases(results: PartResults) -> Judgement:
+    """Judges whether a jitter of less than a packet's time changes little."""
+    mine, shaken = of(results, AS_CHOSEN), of(results, JITTER)
+    checks = []
+    step, used = BOUNDS["phase-index"].value, BOUNDS["phase-utilization"].value
+    for c in TABLE_C:
+        index = difference(shaken[c], mine[c], measures.fairness)
+        what = f"c = {c}: fairness index with jitter less without"
+        checks.append(between(what, index, -step, step, f"within {step}"))
+        use = difference(shaken[c], mine[c], measures.utilization_of(0))
+        what = f"c = {c}: utilization of F1 with jitter less without"
+        checks.append(between(what, use, -used, used, "within 5 points", percent=True))
+    return Judgement(tuple(checks), lambda: _why_phases(mine, shaken))
+
+
+def _why_phases(mine: dict[int, PointResults], shaken: dict[int, PointResults]) -> str:
+    return (
+        f"The fairness index at c = 5, 10 and 20 is {_three(mine)} without jitter at the senders "
+        f"and {_three(shaken)} with up to 20 us, less than the 27 us that a packet takes at the "
+        "bottleneck."
+    )
+
+
+def _three(points: dict[int, PointResults]) -> str:
+    values = [f"{point.mean(measures.fairness):.2f}" for point in points.values()]
+    return f"{values[0]}, {values[1]} and {values[2]}"
+
+
+def draw(results: PartResults) -> "Figure":
+    """Draws the distance, the fairness index and the background's utilization by variant."""
+    figure, panels = drawing.figure_of(
+        "Table 1 with one unstated parameter changed at a time", 1, 3
+    )
+    figure.set_size_inches(13, 5.4)
+    names = list(variants(results.form))
+    apart = [distance(of(results, name)) for name in names]
+    panels[0].errorbar(
+        [interval.mean for interval in apart],
+        range(len(names)),
+        xerr=[bar_length(interval) for interval in apart],
+        label="distance from Table 1",
+        color="0.3",
+        linestyle="none",
+        marker="D",
+        markersize=4.5,
+        capsize=3,
+    )
+    panels[0].set_xlabel("distance from Table 1")
+    panels[0].set_xlim(left=0)
+    asides = {5: -0.2, 10: 0.0, 20: 0.2}
+    metrics: list[tuple[str, Metric, float]] = [
+        ("fairness index of F1 to F3", measures.fairness, 1),
+        ("utilization of the background (%)", measures.background_utilization, 100),
+    ]
+    for place, (axes, (label, metric, scale)) in enumerate(zip(panels[1:], metrics, strict=True)):
+        for c, look in zip(TABLE_C, drawing.marks(), strict=False):
+            named = {name: of(results, name)[c] for name in names}
+            drawing.rows(
+                axes, named, metric, look, f"c = {c}", scale=scale, aside=asides[c], most=1
+            )
+            stated = (TABLE[c].fairness, TABLE[c].background)[place]
+            axes.axvline(
+                scale * stated,
+                color=look["color"],
+                linestyle=":",
+                linewidth=1,
+                label=f"Su et al., c = {c}",
+            )
+        axes.set_xlabel(label)
+    panels[1].set_xlim(0.4, 1.02)
+    panels[2].set_xlim(left=0)
+    for axes in panels:
+        drawing.name_rows(axes, names, is_first=axes is panels[0])
+    drawing.legend_below(figure, panels, 7)
+    return figure
+
+
+PART = Part(
+    name="unsaid",
+    title="What the paper leaves open: background, short flows, access, phase, slow start",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "phases",
+            "Web flows and short-lived TCP flows avoid phase effects",
+            "Sec. 3",
+            judge_phases,
+        ),
+    ),
+    caption=(
+        "Table 1 with one thing changed at a time. Left: distance from the paper's Table 1, as in "
+        "the part `capacity`, with the 95 % interval of the jackknife. Middle and right: fairness "
+        "index and utilization of the background; marks are means over runs with 95 % confidence "
+        "intervals, dotted lines the paper's numbers at the same c."
+    ),
+    note=(
+        "One thing is changed at a time, on the bottleneck of 300 Mbit/s and 20 ms. The section on "
+        "sensitivity has the verdicts on the claims about Table 1 and Figure 3 with each of these "
+        "values."
+    ),
+)

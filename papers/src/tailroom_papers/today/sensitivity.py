@@ -1,0 +1,103 @@
+"""What the hosts of today may do otherwise, varied around the claims on utilization."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.study import Study
+from tailroom.reproduction.variation import Variation
+from tailroom_papers.today import background, barman_today, buffer_curves
+from tailroom_papers.today.background import TWENTY, TWO_HUNDRED
+from tailroom_papers.today.network import LIMIT
+
+CLAIMS = (
+    "ten-percent",
+    "twenty-percent",
+    "fall",
+    "twenty-packets",
+    "two-hundred-packets",
+    "better-than-reno",
+)
+"""Claims that are judged again, on links of 10 Gbit/s."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Another value of something that differs between hosts."""
+
+    name: str
+    reason: str
+    keys: Mapping[str, object]
+    """Keys of every group of flows under congestion control."""
+    plausible: bool = True
+
+
+CHOICES = (
+    Choice(
+        "hosts without segmentation offload",
+        "Packets leave one by one, not 64 KB at a time.",
+        {"send_burst": 1},
+    ),
+    Choice(
+        "an ACK for every packet",
+        "Receivers acknowledge at once in many situations (RFC 5681, Sec. 4.2).",
+        {"delayed_ack": False},
+    ),
+    Choice(
+        "access links 1.2 times as fast as the link",
+        "Instead of 2.5 times as fast.",
+        {"access_rate": "12 Gbit/s"},
+    ),
+    Choice(
+        "sender jitter of up to ten packet times",
+        "Instead of one packet time of the link, 7.2 us: hosts differ.",
+        {"send_jitter": "72 us"},
+    ),
+    Choice(
+        "paced senders",
+        "Another kind of host: Linux paces Reno and CUBIC behind its fq queue only.",
+        {"pacing": True, "send_burst": 1},
+        plausible=False,
+    ),
+)
+
+
+def variations(form: Form) -> list[Variation]:
+    """The claims on utilization with each choice."""
+    return [
+        Variation(choice.name, _studies(choice, form), CLAIMS, choice.plausible, choice.reason)
+        for choice in CHOICES
+    ]
+
+
+def _studies(choice: Choice, form: Form) -> list[Study]:
+    """The points of both studies at which the claims are judged."""
+    seeds = form.of(2, 2, 8)
+    curves = buffer_curves.study(buffer_curves.TEN, form)
+    beside = background.study(background.TEN, form)
+    limits = (barman_today.TINY, barman_today.TENTH, barman_today.FIFTH)
+    together = curves.together
+    rows = [place for place, limit in enumerate(together[LIMIT]) if limit in limits]
+    return [
+        curves.varied(
+            _of_group("hosts", choice),
+            grid={buffer_curves.CONTROL: barman_today.ASKED},
+            together={
+                key: [values[row] for row in rows] for key, values in curves.together.items()
+            },
+            seeds=seeds,
+            until=None,
+        ),
+        beside.varied(
+            _of_group("one", choice),
+            grid={
+                background.CONTROL: background.CONTROLS[background.TEN],
+                LIMIT: (TWENTY, TWO_HUNDRED),
+            },
+            seeds=seeds,
+        ),
+    ]
+
+
+def _of_group(group: str, choice: Choice) -> dict[str, object]:
+    return {f"flows.{group}.{key}": value for key, value in choice.keys.items()}
