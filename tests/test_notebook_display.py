@@ -25,7 +25,7 @@ class _Reader(HTMLParser):
         self.pictures: list[bytes] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in {"div", "table", "tr", "th", "td", "p", "img"}
+        assert tag in {"div", "table", "tr", "th", "td", "p", "figure", "figcaption", "img"}
         if tag == "img":
             kind, _, data = (dict(attrs)["src"] or "").partition(",")
             assert kind == "data:image/png;base64"

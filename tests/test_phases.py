@@ -158,7 +158,7 @@ def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:
 def test_every_run_of_a_paper_says_which_delay_its_senders_have() -> None:
     """Papers are compared with ns-2 and printed tables, whose senders had none."""
     for name in names():
-        for planned in plan_parts(load(name).parts, Form.SMOKE):
+        for planned in plan_parts(paper := load(name), paper.parts, Form.SMOKE):
             for point in planned.points:
                 flows = tomllib.loads(point.source.resolve(seed=None))["flows"]
                 silent = [

@@ -19,24 +19,39 @@ from tailroom.reproduction.report import picture_file
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs" / "papers"
+QUICK = "quick.json"
+"""Verdicts of the quick form."""
 COLOURS = 256
 """Of a picture: enough for lines and bands, at half the size."""
+LARGEST_DATA_BYTES = 5_000_000
+"""Of the data of all papers together."""
 REFINEMENTS = 3
 """Rounds in which the colours move to the means of their pixels."""
 INTRODUCTION = """\
 Every figure, table and claim of three papers, and the same questions on today's links, as
 `tailroom papers run NAME` reproduces them in the full form ([guide](../guide/papers.md)). Each
-report holds the pictures, and for each claim the paper's number, ours with its confidence interval,
-the verdict, and why. `make papers` writes these pages anew."""
+report contains the pictures, and for each claim the paper's number, the measured number with its
+confidence interval, the verdict, and the explanation. The runs' metrics and the numbers of every
+picture are in the folder `data` beside the report, as Parquet; `tailroom papers run NAME --check
+docs/papers/NAME` judges the claims anew from them. `make papers` writes these pages anew."""
 
 
 def write(name: str) -> None:
-    """Reproduces a paper, and copies report, claims and pictures."""
+    """Reproduces a paper, and copies report, claims, data and pictures.
+
+    The verdicts of the quick form, which `tests/validation/papers.py` writes, are kept.
+    """
     done = reproduction.reproduce(reproduction.load(name), REPOSITORY / "out" / "papers" / name)
     target = DOCS / name
+    quick = target / QUICK
+    verdicts = quick.read_bytes() if quick.exists() else None
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    for file in ("report.md", "claims.json"):
+    if verdicts is not None:
+        quick.write_bytes(verdicts)
+    (target / "data").mkdir()
+    data = [f"data/{stem}.parquet" for part in done.parts for stem in data_of(part.part.name)]
+    for file in ("report.md", "claims.json", *data):
         shutil.copyfile(done.directory / file, target / file)
     for part in done.parts:
         picture = picture_file(part.part.name)
@@ -47,12 +62,25 @@ def write(name: str) -> None:
         image.save(target / picture, optimize=True)
 
 
+def data_of(part: str) -> tuple[str, str]:
+    """Returns the names of a part's files of data, without their ending."""
+    return part, f"{part}-figure"
+
+
+def check_size() -> None:
+    """Ends with an error if the data of all papers are larger than the repository should hold."""
+    size = sum(file.stat().st_size for file in DOCS.glob("*/data/*"))
+    print(f"data of all papers: {size / 1e6:.2f} MB")
+    if size > LARGEST_DATA_BYTES:
+        sys.exit(f"data of all papers: more than {LARGEST_DATA_BYTES / 1e6:g} MB; keep fewer")
+
+
 def index() -> Document:
     """What has become of the claims of each paper."""
     rows = []
     for name in reproduction.names():
         claims = json.loads((DOCS / name / "claims.json").read_text(encoding="utf-8"))
-        verdicts = [claim["verdict"] for claim in claims]
+        verdicts = [claim["verdict"] for claim in claims["claims"]]
         counts = [str(verdicts.count(verdict)) for verdict in Verdict]
         paper = reproduction.load(name)
         rows.append((f"[{name}]({name}/report.md)", f"{paper.authors}: {paper.title}", *counts))
@@ -63,4 +91,5 @@ def index() -> Document:
 if __name__ == "__main__":
     for paper in sys.argv[1:] or reproduction.names():
         write(paper)
+    check_size()
     (DOCS / "index.md").write_text(index().markdown(), encoding="utf-8")

@@ -1,10 +1,10 @@
-"""The papers reproduced in their quick form, beside the verdicts of the full form.
+"""The papers reproduced in their quick form, whose verdicts must be those that are recorded.
 
-`docs/papers/NAME/claims.json` holds the claims as the full form decided them. A quick run has fewer
-seeds and shorter runs, so that a claim may come out as "holds in part"; one that turns into its
-opposite is a failure.
+`docs/papers/NAME/quick.json` holds the verdicts of the quick form. The same seeds give the same
+bytes on any machine, so that every verdict must be the recorded one. `--write` records them anew.
+The verdicts of the full form must follow from the data beside its report.
 
-    python -m tests.validation.papers [NAME ...]
+    python -m tests.validation.papers [--write] [NAME ...]
 """
 
 import json
@@ -13,40 +13,65 @@ import tempfile
 from pathlib import Path
 
 from tailroom import reproduction
-from tailroom.reproduction import Form, Verdict
+from tailroom.reproduction import Form
 
-RECORDED = Path(__file__).parents[2] / "docs" / "papers"
-OPPOSITE = {Verdict.HOLDS: Verdict.DOES_NOT_HOLD, Verdict.DOES_NOT_HOLD: Verdict.HOLDS}
-
-
-def recorded(name: str) -> dict[tuple[str, str], Verdict]:
-    """The verdicts of the full form, by part and claim."""
-    claims = json.loads((RECORDED / name / "claims.json").read_text(encoding="utf-8"))
-    return {(one["part"], one["claim"]): Verdict(one["verdict"]) for one in claims}
+DOCS = Path(__file__).parents[2] / "docs" / "papers"
+Verdicts = dict[str, dict[str, str]]
+"""Verdicts by part and claim."""
 
 
-def main(names: list[str] | None = None) -> int:
-    """Reproduces papers and prints what has become of each claim.
+def quick_verdicts(name: str) -> Verdicts:
+    """Reproduces a paper in its quick form, and returns the verdicts on claims and conditions."""
+    with tempfile.TemporaryDirectory() as out:
+        done = reproduction.reproduce(reproduction.load(name), Path(out) / name, form=Form.QUICK)
+    return {
+        part.part.name: {
+            claim.name: str(judgement.verdict)
+            for claim, judgement in (*part.judged, *part.conditions)
+        }
+        for part in done.parts
+    }
 
-    Opposites are failures, and so are claims that `tools/paper_reports.py` has not yet recorded.
+
+def differences(found: Verdicts, recorded: Verdicts) -> list[str]:
+    """Returns a line for each claim whose verdict is not the recorded one."""
+    places = [
+        (part, claim)
+        for part in {**recorded, **found}
+        for claim in {**recorded.get(part, {}), **found.get(part, {})}
+    ]
+    return [
+        f"{part} {claim}: {then}, now {now}"
+        for part, claim in places
+        if (then := recorded.get(part, {}).get(claim, "not recorded"))
+        != (now := found.get(part, {}).get(claim, "absent"))
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compares the verdicts of the quick form with the recorded ones, or records them.
+
+    Also judges the full form from its data.
+
+    Returns:
+        1 if a verdict differs, else 0.
     """
+    arguments = arguments or []
+    write = "--write" in arguments
+    names = [name for name in arguments if name != "--write"] or reproduction.names()
     failed = 0
-    for name in names or reproduction.names():
-        expected = recorded(name)
-        with tempfile.TemporaryDirectory() as out:
-            done = reproduction.reproduce(
-                reproduction.load(name), Path(out) / name, form=Form.QUICK
-            )
-        for part in done.parts:
-            for claim, judgement in part.judged:
-                full = expected.get((part.part.name, claim.name))
-                is_opposite = full is not None and OPPOSITE.get(full) is judgement.verdict
-                failed += is_opposite or full is None
-                sign = "OPPOSITE" if is_opposite else ""
-                place = f"{name} {part.part.name} {claim.name}"
-                words = full or "not recorded"
-                print(f"{place:60} full: {words:14} quick: {judgement.verdict:14} {sign}")
-    print(f"papers: {failed} claims came out as their opposite, or are not in docs/papers")
+    for name in names:
+        found, file = quick_verdicts(name), DOCS / name / "quick.json"
+        if write:
+            file.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        changed = differences(found, json.loads(file.read_text(encoding="utf-8")))
+        for line in changed:
+            print(f"{name}, quick form: {line}")
+        checked = reproduction.recheck(reproduction.load(name), DOCS / name)
+        for line in checked.differences:
+            print(f"{name}, full form: {line}")
+        failed += len(changed) + len(checked.differences)
+    print(f"papers: {failed} verdicts differ from docs/papers")
     return int(failed > 0)
 
 
