@@ -35,6 +35,7 @@ SCENARIO = cast(
                 "rtt": {"from": "36 ms", "to": "44 ms"},
                 "access_rate": "10 Gbit/s",
                 "start": {"uniform": ["0 s", "1 s"]},
+                "send_jitter": "auto",
             }
         },
     },
