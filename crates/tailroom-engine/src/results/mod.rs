@@ -171,6 +171,21 @@ pub fn collect(
     Results { summary, tables: Tables::collect(&run) }
 }
 
+/// The time series that a run has recorded so far; `None` if its scenario has no `[series]`.
+pub fn series_so_far(
+    network: &Network,
+    links: &[Link],
+    endpoints: &[&Endpoints],
+) -> Option<(LinkSeries, FlowSeries)> {
+    let interval = network.series_interval?;
+    let records = endpoints.iter().enumerate().filter_map(|(index, endpoints)| match endpoints {
+        Endpoints::Tcp(connection) => Some((index, connection.sender.probe.record())),
+        Endpoints::Unresponsive(_) => None,
+    });
+    let records: Vec<_> = records.collect();
+    Some((LinkSeries::of(links, interval), FlowSeries::of(&records, interval)))
+}
+
 /// See [`Summary::convergence_time_s`].
 fn convergence_time(run: &FinishedRun<'_>) -> Option<f64> {
     let network = run.network;

@@ -28,7 +28,7 @@ use crate::packet::in_network::{Event, Stage};
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
 use crate::results;
-use crate::results::Results;
+use crate::results::{FlowSeries, LinkSeries, Results};
 use crate::units::Time;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
@@ -281,12 +281,25 @@ impl Simulation {
         self.dynamic.pass(end, &mut self.links);
         self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
-        let permanent = || self.flows.iter().take(self.network.flows.len());
-        let endpoints: Vec<&Endpoints> = permanent().map(|flow| &flow.endpoints).collect();
-        let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
+        let endpoints = self.permanent_endpoints();
+        let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
+    }
+
+    /// The time series recorded so far; `None` if the scenario has no `[series]`. A flow records a
+    /// sample with its first event after the sample's time, so a flow that waits is behind.
+    pub fn series_so_far(&self) -> Option<(LinkSeries, FlowSeries)> {
+        results::series_so_far(&self.network, &self.links, &self.permanent_endpoints())
+    }
+
+    fn permanent(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().take(self.network.flows.len())
+    }
+
+    fn permanent_endpoints(&self) -> Vec<&Endpoints> {
+        self.permanent().map(|flow| &flow.endpoints).collect()
     }
 
     fn leave_fast_paths(&mut self) {
