@@ -7,7 +7,6 @@
 mod failure;
 mod question;
 mod run;
-mod series;
 
 use serde_json::{Value, json};
 use tailroom_engine::model_input::ModelInput;

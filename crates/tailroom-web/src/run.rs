@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 use tailroom_engine::network::Network;
+use tailroom_engine::results::series_json;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
 use crate::question::Question;
-use crate::series;
 
 /// The first slice is one of this many equal parts of the run.
 const FIRST_SLICE: u64 = 1 << 20;
@@ -61,8 +61,7 @@ impl Run {
 
     /// The time series so far, as JSON; nothing if the scenario has no `[series]`.
     pub fn series(&self) -> Option<String> {
-        let (links, flows) = self.simulation.series_so_far()?;
-        Some(series::to_json(&self.network, links, flows).to_string())
+        self.simulation.series_so_far().map(|series| series.to_string())
     }
 
     /// Runs to the end, and returns summary, series, scenario and hash as JSON.
@@ -104,7 +103,7 @@ impl Run {
         let mut answer = self.identity;
         answer.insert("summary".to_owned(), json!(results.summary));
         let series = results.tables.link_series.zip(results.tables.flow_series);
-        let series = series.map(|(links, flows)| series::to_json(&self.network, links, flows));
+        let series = series.map(|(links, flows)| series_json(&self.network, links, flows));
         answer.insert("series".to_owned(), json!(series));
         Ok(answer.into())
     }

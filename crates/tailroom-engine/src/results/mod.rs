@@ -9,6 +9,7 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
+mod series_json;
 mod sharing;
 pub mod tables;
 mod warnings;
@@ -29,6 +30,7 @@ use group::group_summary;
 pub use group::{GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
+pub use series_json::series_json;
 pub use sharing::{Regime, SharingSummary};
 pub use tables::{
     ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, Tables,

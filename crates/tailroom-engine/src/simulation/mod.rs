@@ -28,7 +28,7 @@ use crate::packet::in_network::{Event, Stage};
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
 use crate::results;
-use crate::results::{FlowSeries, LinkSeries, Results};
+use crate::results::Results;
 use crate::units::Time;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
@@ -39,6 +39,7 @@ use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use link_events::Step;
 use routes::Routes;
 use schedule::Schedule;
+use serde_json::Value;
 use services::Services;
 use stores::Stores;
 
@@ -288,10 +289,13 @@ impl Simulation {
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
     }
 
-    /// The time series recorded so far; `None` if the scenario has no `[series]`. A flow records a
-    /// sample with its first event after the sample's time, so a flow that waits is behind.
-    pub fn series_so_far(&self) -> Option<(LinkSeries, FlowSeries)> {
-        results::series_so_far(&self.network, &self.links, &self.permanent_endpoints())
+    /// The time series recorded so far, as [`results::series_json`] writes them; `None` if the
+    /// scenario has no `[series]`. A flow records a sample with its first event after the sample's
+    /// time, so a flow that waits is behind.
+    pub fn series_so_far(&self) -> Option<Value> {
+        let (network, links) = (&self.network, &self.links);
+        let (links, flows) = results::series_so_far(network, links, &self.permanent_endpoints())?;
+        Some(results::series_json(network, links, flows))
     }
 
     fn permanent(&self) -> impl Iterator<Item = &Flow> {

@@ -1,17 +1,15 @@
 //! Time series as JSON: an array per column; numbers that are not finite are null.
 
 use serde_json::{Map, Value, json};
-use tailroom_engine::network::Network;
-use tailroom_engine::results::tables::{Column, Tables, Values};
-use tailroom_engine::results::{FlowSeries, LinkSeries};
 
-/// The series of links and flows, with the names that the columns `link` and `flow` count from 0.
-pub(crate) fn to_json(network: &Network, links: LinkSeries, flows: FlowSeries) -> Value {
-    let tables = Tables {
-        link_series: Some(links),
-        flow_series: Some(flows),
-        ..Tables::default()
-    };
+use super::tables::{Column, Values};
+use super::{FlowSeries, LinkSeries, Tables};
+use crate::network::Network;
+
+/// The time series of a run, as pages read them, with the names that the columns `link` and `flow`
+/// count from 0.
+pub fn series_json(network: &Network, links: LinkSeries, flows: FlowSeries) -> Value {
+    let tables = Tables { link_series: Some(links), flow_series: Some(flows), ..Tables::default() };
     let recorded = tables.into_columns().into_iter();
     let recorded = recorded.filter_map(|(name, columns)| Some((name.to_owned(), of(columns?))));
     let mut series: Map<String, Value> = recorded.collect();
@@ -21,7 +19,10 @@ pub(crate) fn to_json(network: &Network, links: LinkSeries, flows: FlowSeries) -
 
 fn of(columns: Vec<Column>) -> Value {
     let columns = columns.into_iter();
-    columns.map(|column| (column.name.to_owned(), array(column.values))).collect::<Map<_, _>>().into()
+    columns
+        .map(|column| (column.name.to_owned(), array(column.values)))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn array(values: Values) -> Value {
