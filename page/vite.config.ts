@@ -4,10 +4,7 @@ import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 
 const root = import.meta.dirname;
-const out = resolve(
-  root,
-  process.env["TAILROOM_PAGE_OUT"] ?? "../python/tailroom/explore/page",
-);
+const out = resolve(root, process.env["TAILROOM_PAGE_OUT"] ?? "../python/tailroom/explore/page");
 const wasm = resolve(root, process.env["TAILROOM_WASM"] ?? "wasm");
 
 /** Writes the list of the page's files into the service worker, so that it can keep them. */

@@ -71,6 +71,10 @@ class Seat {
     for (const job of jobs) job.fail(error);
   }
 
+  dismiss(): void {
+    this.#worker.terminate();
+  }
+
   #cancel(id: number): void {
     if (!this.#jobs.has(id)) return;
     this.#send({ kind: "cancel", id });
@@ -185,4 +189,12 @@ export async function startBrowserEngine(): Promise<Engine> {
   const cores = navigator.hardwareConcurrency || 2;
   const seats = Array.from({ length: Math.min(MOST_WORKERS, cores) }, () => new Seat(module));
   return new BrowserEngine(started, desk, seats);
+}
+
+/** The components of the engine, for a local server that does not name them. */
+export async function browserComponents(): Promise<Components> {
+  const seat = new Seat(await compile());
+  const { components } = await seat.ready;
+  seat.dismiss();
+  return components;
 }

@@ -16,11 +16,7 @@ export class Slots<Slot> {
   }
 
   /** Waits for a slot, does the job in it, and frees the slot that the job returns. */
-  async use<T>(
-    priority: number,
-    signal: AbortSignal,
-    job: (slot: Slot) => Promise<T>,
-  ): Promise<T> {
+  async use<T>(priority: number, signal: AbortSignal, job: (slot: Slot) => Promise<T>): Promise<T> {
     const slot = await this.#take(priority, signal);
     try {
       signal.throwIfAborted();

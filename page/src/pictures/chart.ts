@@ -86,7 +86,8 @@ export class Chart {
     const width = this.#host.clientWidth;
     if (!this.#plot) {
       if (this.#picture) this.show(this.#picture);
-    } else if (width > 0 && width !== this.#plot.width) this.#plot.setSize({ width, height: HEIGHT });
+    } else if (width > 0 && width !== this.#plot.width)
+      this.#plot.setSize({ width, height: HEIGHT });
   }
 }
 
@@ -104,7 +105,9 @@ function positive(column: (number | null)[], log: boolean): (number | null)[] {
 
 function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.Options {
   const picture = current();
-  const series: uPlot.Series[] = [{ label: picture.x.label, value: (_, at) => shown(at, picture.x) }];
+  const series: uPlot.Series[] = [
+    { label: picture.x.label, value: (_, at) => shown(at, picture.x) },
+  ];
   const bands: uPlot.Band[] = [];
   for (const line of picture.lines) {
     const colour = colourOf(line.style, theme);
@@ -119,7 +122,12 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     });
     if (!line.low || !line.high) continue;
     const place = series.length;
-    const hidden: uPlot.Series = { stroke: "transparent", width: 0, spanGaps: true, points: { show: false } };
+    const hidden: uPlot.Series = {
+      stroke: "transparent",
+      width: 0,
+      spanGaps: true,
+      points: { show: false },
+    };
     series.push({ ...hidden, label: "lower" }, { ...hidden, label: "upper" });
     bands.push({ series: [place + 1, place], fill: `${colour}30` });
   }
@@ -179,7 +187,9 @@ function axis(settings: Axis, theme: Theme): uPlot.Axis {
 function tick(value: number | null, settings: Axis): string {
   if (value === null) return "";
   if (settings.percent) return `${plain(100 * value, 4)} %`;
-  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(0).replace("-", "−") : plain(value, 6);
+  return value !== 0 && Math.abs(value) < 1e-3
+    ? value.toExponential(0).replace("-", "−")
+    : plain(value, 6);
 }
 
 export function shown(value: number | null | undefined, settings: Axis): string {
@@ -213,7 +223,8 @@ function drawShades(plot: uPlot, picture: Picture, theme: Theme): void {
 /** Position of a value on the canvas, inside the picture. */
 function place(plot: uPlot, name: "x" | "y", value: number): number {
   const { bbox } = plot;
-  const [low, high] = name === "x" ? [bbox.left, bbox.left + bbox.width] : [bbox.top, bbox.top + bbox.height];
+  const [low, high] =
+    name === "x" ? [bbox.left, bbox.left + bbox.width] : [bbox.top, bbox.top + bbox.height];
   const at = plot.valToPos(value, name, true);
   const end = value > 0 === (name === "x") ? high : low;
   return Math.min(high, Math.max(low, Number.isFinite(at) ? at : end));

@@ -124,7 +124,8 @@ export function rangeOf(picture: Picture, axis: "x" | "y"): [number, number] {
   const settings = picture[axis];
   const values = axis === "x" ? picture.xs : picture.lines.flatMap(valuesOf);
   const shown = values.filter(
-    (value): value is number => value !== null && Number.isFinite(value) && !(settings.log && value <= 0),
+    (value): value is number =>
+      value !== null && Number.isFinite(value) && !(settings.log && value <= 0),
   );
   const marks = picture.marks.filter((mark) => mark.axis === axis && mark.kind === "limit");
   if (axis === "y") shown.push(...marks.map((mark) => mark.at));
@@ -132,7 +133,8 @@ export function rangeOf(picture: Picture, axis: "x" | "y"): [number, number] {
   let high = settings.max ?? shown.reduce((most, value) => Math.max(most, value), -Infinity);
   if (!Number.isFinite(low) || !Number.isFinite(high)) return settings.log ? [1, 10] : [0, 1];
   if (low === high) [low, high] = settings.log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
-  if (settings.max === undefined && axis === "y") high = settings.log ? high * 1.3 : high + (high - low) * 0.05;
+  if (settings.max === undefined && axis === "y")
+    high = settings.log ? high * 1.3 : high + (high - low) * 0.05;
   return [low, high];
 }
 

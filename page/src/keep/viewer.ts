@@ -1,0 +1,2 @@
+/** The pictures of an exported document. */
+export {};
