@@ -114,7 +114,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     series.push({
       label: line.label,
       stroke: colour,
-      dash: dashesOf(line.style),
+      dash: picture.lines.length > 1 ? dashesOf(line.style) : [],
       width: 1.3,
       spanGaps: true,
       points: { show: line.markers === true, size: 6, fill: theme.ground },
@@ -143,7 +143,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
       x: scale(() => current(), "x"),
       y: scale(() => current(), "y"),
     },
-    axes: [axis(picture.x, theme), axis(picture.y, theme)],
+    axes: [axis("x", picture.x, theme), axis("y", picture.y, theme)],
     hooks: {
       drawClear: [(plot) => drawShades(plot, current(), theme)],
       draw: [(plot) => drawMarks(plot, current(), theme)],
@@ -170,7 +170,7 @@ function covers(plot: uPlot, low: number, high: number): boolean {
   return low <= (xs[0] ?? low) && high >= (xs.at(-1) ?? high);
 }
 
-function axis(settings: Axis, theme: Theme): uPlot.Axis {
+function axis(name: "x" | "y", settings: Axis, theme: Theme): uPlot.Axis {
   return {
     label: settings.label,
     labelSize: 22,
@@ -179,7 +179,7 @@ function axis(settings: Axis, theme: Theme): uPlot.Axis {
     stroke: theme.text,
     grid: { stroke: theme.grid, width: 1 },
     ticks: { stroke: theme.grid, width: 1 },
-    size: settings.label === "" ? 40 : 52,
+    size: name === "y" ? 62 : 40,
     values: (_, values) => values.map((value) => tick(value, settings)),
   };
 }

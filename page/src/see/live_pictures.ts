@@ -8,6 +8,17 @@ const MOST_LINES = 10;
 /** Points of a distribution. */
 const QUANTILES = 400;
 
+const MOST_MEANS = 150;
+
+/** Means of neighbouring values, so that at most so many are left. */
+function means(values: number[]): number[] {
+  const size = Math.ceil(values.length / MOST_MEANS);
+  const parts = Array.from({ length: Math.floor(values.length / Math.max(1, size)) }, (_, part) =>
+    values.slice(part * size, (part + 1) * size),
+  );
+  return parts.map((part) => part.reduce((total, value) => total + value, 0) / part.length);
+}
+
 /** The times of a run: when its statistics begin, and when it ends. */
 export interface Span {
   measuredFromS: number;
@@ -59,7 +70,7 @@ export function queuePicture(series: Series, link: string, limit: number, span: 
   };
 }
 
-/** Utilization of a link in each interval. */
+/** Utilization of a link, as means over at most so many parts of the run. */
 export function utilizationPicture(series: Series, link: string, span: Span): Picture {
   const at = series.names.links.indexOf(link);
   const rows = rowsOf(column(series.link_series, "link"), at);
@@ -68,9 +79,13 @@ export function utilizationPicture(series: Series, link: string, span: Span): Pi
     title: `Utilization of ${link}`,
     x: { label: "time (s)", log: false, min: 0, max: span.durationS },
     y: { label: "utilization", log: false, min: 0, max: 1.02, percent: true },
-    xs: times(column(series.link_series, "time_s"), rows),
+    xs: means(times(column(series.link_series, "time_s"), rows)),
     lines: [
-      { label: "utilization", y: pick(column(series.link_series, "utilization"), rows), style: 3 },
+      {
+        label: "utilization",
+        y: means(times(column(series.link_series, "utilization"), rows)),
+        style: 3,
+      },
     ],
     marks: [],
     shades: beforeStatistics(span),
