@@ -60,8 +60,8 @@ SETTINGS: list[dict[str, Any]] = [
     {"rate": "1 Gbit/s", "count": 10, "control": "highspeed", "rtt": NEAR},
     {"rate": "1 Gbit/s", "count": 2, "control": "scalable", "rtt": NEAR},
     {"rate": "1 Gbit/s", "count": 2, "control": "bic", "rtt": NEAR},
-    {"rate": "10 Gbit/s", "count": 4, "control": "dctcp", "rtt": '"0.1 ms"', "queue": STEP,
-     "more": 'ecn = "classic"'},
+    {"rate": "10 Gbit/s", "count": 4, "control": "dctcp", "rtt": '"4 ms"', "queue": STEP,
+     "more": 'ecn = "accurate"'},
     {"rate": "1 Gbit/s", "count": 20, "control": "reno", "rtt": NEAR,
      "more": 'access_rate = "5 Mbit/s"'},
 ]  # fmt: skip
