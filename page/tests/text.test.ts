@@ -25,7 +25,7 @@ test.each(FILES)("every value of %s stands where the parser finds it", (name) =>
 test.each(FILES)("changing the queue's limit in %s changes nothing else", (name) => {
   const text = scenario(name);
   const table = parse(text) as Record<string, unknown>;
-  const [link] = Object.keys((table["links"] ?? {}) as object);
+  const [link] = Object.keys(table["links"] ?? {});
   if (link === undefined) return;
   const changed = setKey(text, ["links", link, "queue", "limit"], '"7 packets"');
   const after = parse(changed) as Record<string, unknown>;

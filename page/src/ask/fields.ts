@@ -25,7 +25,9 @@ export function inlineToml(value: unknown): string {
     );
     return `{ ${pairs.join(", ")} }`;
   }
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  // Numbers, booleans and dates write themselves.
+  return String(value);
 }
 
 /** A quantity as the field shows it: `20 ms`, `20 ms to 40 ms`, or TOML for anything else. */
@@ -38,7 +40,7 @@ export function quantityShown(value: unknown): string {
     }
     return inlineToml(value);
   }
-  return value === undefined ? "" : String(value);
+  return value === undefined ? "" : inlineToml(value);
 }
 
 /** The TOML of what is written in a field.
@@ -118,7 +120,7 @@ export function quantityField(label: string, path: string[], edit: Edit): Field 
 }
 
 export function numberField(label: string, path: string[], edit: Edit): Field {
-  const shown = (value: unknown): string => (value === undefined ? "" : String(value as number));
+  const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
   const field = textField(label, path, shown, (text) => String(readNumber(text)), edit);
   field.element.querySelector("input")?.setAttribute("inputmode", "decimal");
   return field;
@@ -167,7 +169,8 @@ export function kindField(
     element: labelled(label, select, complaint.element),
     show: (scenario) => {
       last = scenario;
-      select.value = String(valueAt(scenario, [...path, "kind"]) ?? "");
+      const kind = valueAt(scenario, [...path, "kind"]);
+      select.value = typeof kind === "string" ? kind : "";
       describe();
     },
     complain: (problems) => complaint.of(problems),

@@ -2,6 +2,7 @@
 
 import uPlot from "uplot";
 import { plain } from "../scenario/quantities";
+import { linearTicks, logTicks, tickText } from "./scales";
 import {
   colourOf,
   colourOfMark,
@@ -118,7 +119,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
       width: 1.3,
       spanGaps: true,
       points: { show: line.markers === true, size: 6, fill: theme.ground },
-      value: (_, value) => shown(value as number | null, picture.y),
+      value: (_, value) => shown(value, picture.y),
     });
     if (!line.low || !line.high) continue;
     const place = series.length;
@@ -156,18 +157,22 @@ function scale(current: () => Picture, name: "x" | "y"): uPlot.Scale {
   const { log } = current()[name];
   return {
     time: false,
+    // uPlot's names for these numbers exist as types only.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
     distr: log ? 3 : 1,
     range: (plot, low, high) => {
       // A zoomed x keeps the part that was chosen.
-      const isZoomed = name === "x" && low !== null && high !== null && !covers(plot, low, high);
+      const isZoomed = name === "x" && isPart(plot, low, high);
       return isZoomed ? [low, high] : rangeOf(current(), name);
     },
   };
 }
 
-function covers(plot: uPlot, low: number, high: number): boolean {
+/** Whether the ends, which are null without data, leave out some of the data. */
+function isPart(plot: uPlot, low: number | null, high: number | null): boolean {
   const xs = plot.data[0];
-  return low <= (xs[0] ?? low) && high >= (xs.at(-1) ?? high);
+  if (low === null || high === null || xs.length === 0) return false;
+  return low > (xs[0] ?? low) || high < (xs.at(-1) ?? high);
 }
 
 function axis(name: "x" | "y", settings: Axis, theme: Theme): uPlot.Axis {
@@ -180,16 +185,11 @@ function axis(name: "x" | "y", settings: Axis, theme: Theme): uPlot.Axis {
     grid: { stroke: theme.grid, width: 1 },
     ticks: { stroke: theme.grid, width: 1 },
     size: name === "y" ? 62 : 40,
-    values: (_, values) => values.map((value) => tick(value, settings)),
+    splits: (_plot, _axis, low, high) => (settings.log ? logTicks : linearTicks)(low, high),
+    values: (_, values: (number | null)[]) =>
+      // On a logarithmic scale uPlot leaves out some ticks by setting them to null.
+      values.map((value) => (value === null ? "" : tickText(value, settings.percent))),
   };
-}
-
-function tick(value: number | null, settings: Axis): string {
-  if (value === null) return "";
-  if (settings.percent) return `${plain(100 * value, 4)} %`;
-  return value !== 0 && Math.abs(value) < 1e-3
-    ? value.toExponential(0).replace("-", "−")
-    : plain(value, 6);
 }
 
 export function shown(value: number | null | undefined, settings: Axis): string {

@@ -1,5 +1,7 @@
 /** Scales and their ticks. */
 
+import { plain } from "../scenario/quantities";
+
 const DECADES_RATIO = 30;
 
 /** Whether values span enough decades for a logarithmic scale. */
@@ -23,7 +25,7 @@ export function linearTicks(low: number, high: number): number[] {
 
 /** Ticks of a logarithmic scale: powers of ten, and 2 and 5 between them if there are few. */
 export function logTicks(low: number, high: number): number[] {
-  const factors = high / low > 2000 ? [1] : [1, 2, 5];
+  const factors = high / low > 300 ? [1] : [1, 2, 5];
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
     for (const factor of factors) {
@@ -32,4 +34,10 @@ export function logTicks(low: number, high: number): number[] {
     }
   }
   return ticks;
+}
+
+export function tickText(value: number, percent = false): string {
+  if (percent) return `${plain(100 * value, 4)} %`;
+  const isSmall = value !== 0 && Math.abs(value) < 1e-3;
+  return isSmall ? value.toExponential(0).replace("-", "−") : plain(value, 6);
 }

@@ -5,15 +5,23 @@ import type { Mark } from "../pictures/picture";
 import { packets } from "../scenario/quantities";
 import type { Advice } from "./rules";
 
+/** Rules whose buffers differ by less than this factor share a mark. */
+const SAME = 1.02;
+
 /** A mark per rule that applies; grey if an assumption fails. */
 export function ruleMarks(advice: Advice[]): Mark[] {
-  return advice.flatMap(({ rule, packets: at, assumptions }) => {
-    if (at === null || !Number.isFinite(at)) return [];
-    const holds = assumptions.every((assumption) => assumption.holds);
-    return [
-      { axis: "x", at: Math.max(1, at), label: rule.short, kind: holds ? "rule" : "failing" },
-    ];
-  });
+  const marks: Mark[] = [];
+  for (const { rule, packets: required, assumptions } of advice) {
+    if (required === null || !Number.isFinite(required)) continue;
+    const at = Math.max(1, required);
+    const kind = assumptions.every(({ holds }) => holds) ? "rule" : "failing";
+    const same = marks.find(
+      (mark) => mark.kind === kind && Math.max(mark.at / at, at / mark.at) < SAME,
+    );
+    if (same) same.label += `, ${rule.short}`;
+    else marks.push({ axis: "x", at, label: rule.short, kind });
+  }
+  return marks;
 }
 
 export class RulesView {

@@ -8,7 +8,7 @@ export type Table = { [key: string]: unknown };
 /** Parses a text; null if it is not TOML. */
 export function parseToml(text: string): Table | null {
   try {
-    return parse(text) as Table;
+    return parse(text);
   } catch (error) {
     if (error instanceof TomlError) return null;
     throw error;

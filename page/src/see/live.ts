@@ -63,7 +63,7 @@ export class Live {
     } catch (error) {
       this.#running = null;
       // The problems of a text that changed meanwhile are old.
-      if (!isAbort(error) && !this.#next) this.#events.onFault(error);
+      if (!isAbort(error) && !this.busy) this.#events.onFault(error);
     }
     clearTimeout(this.#timer);
     void this.#begin();

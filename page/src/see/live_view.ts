@@ -22,6 +22,9 @@ export class LiveView {
   readonly #state = make("p", { class: "quiet" });
   #link: Bottleneck | null = null;
   #span: Span = { measuredFromS: 0, durationS: 1 };
+  #series: Series | null = null;
+  #summary: Summary | null = null;
+  #table: string[][] = [];
 
   constructor(host: HTMLElement) {
     this.#groups.setAttribute("aria-label", "Groups of flows");
@@ -36,6 +39,11 @@ export class LiveView {
     host.append(this.#state, this.#numbers, grid, this.#groups);
   }
 
+  /** What the charts show. */
+  get pictures(): Picture[] {
+    return this.#charts.flatMap((chart) => chart.picture ?? []);
+  }
+
   get charts(): Chart[] {
     return this.#charts;
   }
@@ -44,16 +52,27 @@ export class LiveView {
   about(link: Bottleneck, span: Span): void {
     this.#link = link;
     this.#span = span;
+    if (this.#summary) this.#showNumbers(this.#summary, link.name);
+    if (this.#series) this.#pictures(this.#series, this.#summary);
+  }
+
+  /** The groups of flows: head and rows. */
+  get table(): string[][] {
+    return this.#table;
   }
 
   progress(progress: Progress): void {
     const { seconds } = progress;
     this.#state.textContent = `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s`;
+    this.#summary = null;
+    this.#series = progress.series;
     if (progress.series) this.#pictures(progress.series, null);
   }
 
   answer(answer: Answer): void {
     const { summary, series, wallMs } = answer;
+    this.#summary = summary;
+    this.#series = series;
     const speed = summary.packet_hops / Math.max(1, wallMs) / 1000;
     this.#state.textContent =
       `${plain(this.#span.durationS)} s simulated in ${duration(wallMs / 1000)}, ` +
@@ -137,6 +156,7 @@ export class LiveView {
       "delay, 99 %",
       "Jain",
     ];
+    this.#table = [head, ...rows];
     this.#groups.replaceChildren(table("Groups of flows", head, rows));
   }
 }

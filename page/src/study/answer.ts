@@ -2,7 +2,7 @@
 
 import { duration, loss, percent } from "../scenario/quantities";
 import type { Targets } from "../state";
-import { intervalOf, type Metric, type Point } from "./point";
+import { intervalOf, type Metric, type Point, pointAt } from "./point";
 
 export type Verdict = "meets" | "misses" | "undecided";
 
@@ -74,10 +74,10 @@ export function smallest(points: Map<number, Point>, targets: Target[]): SizeAns
     .filter((limit) => points.get(limit)?.size)
     .sort((a, b) => a - b);
   const verdicts = new Map(
-    limits.map((limit) => [limit, verdictOfAll(points.get(limit) ?? new Map(), targets)]),
+    limits.map((limit) => [limit, verdictOfAll(pointAt(points, limit), targets)]),
   );
   const sure = limits.find((limit) => verdicts.get(limit) === "meets");
-  const likely = limits.find((limit) => meansMeet(points.get(limit) ?? new Map(), targets));
+  const likely = limits.find((limit) => meansMeet(pointAt(points, limit), targets));
   const limit = sure ?? likely ?? null;
   const below = limits.filter((other) => limit === null || other < limit);
   const tooSmall = below.findLast((other) => verdicts.get(other) === "misses") ?? 0;

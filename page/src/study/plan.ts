@@ -1,7 +1,7 @@
 /** Which run comes next: few buffers first, then more buffers, then more seeds, then the answer. */
 
 import { smallest, verdictOfAll, type Target } from "./answer";
-import { intervalOf, type Point } from "./point";
+import { intervalOf, type Point, pointAt } from "./point";
 
 export const COARSE = 9;
 export const FINE = 17;
@@ -50,7 +50,7 @@ export function nextTasks(points: Map<number, Point>, largest: number, targets: 
   for (let seed = 0; seed < MOST_SEEDS; seed++) {
     const rough = [...points.keys()]
       .sort((a, b) => a - b)
-      .filter((limit) => !isPrecise(points.get(limit) ?? new Map(), targets));
+      .filter((limit) => !isPrecise(pointAt(points, limit), targets));
     const tasks = open(rough, seed);
     if (tasks.length > 0) return tasks;
   }

@@ -17,6 +17,10 @@ export type Metric = keyof Measured;
 /** The runs of a buffer: seed number (0, 1, ...) to what was measured. */
 export type Point = Map<number, Measured>;
 
+export function pointAt(points: Map<number, Point>, limit: number): Point {
+  return points.get(limit) ?? new Map<number, Measured>();
+}
+
 export function measure(summary: Summary, name: string): Measured {
   const link = summary.links[name];
   const controlled = summary.flows.filter((flow) => flow.congestion !== null);

@@ -5,7 +5,7 @@ import { questionOf } from "../scenario/reading";
 import { removeKey, setKey } from "../scenario/text";
 import type { Target } from "./answer";
 import { nextTasks, type Task } from "./plan";
-import { measure, type Point } from "./point";
+import { measure, type Point, pointAt } from "./point";
 
 const PRIORITY = 1;
 /** Studies that are remembered, so that going back to a setting shows its curve at once. */
@@ -136,7 +136,7 @@ export class Study {
     const points = this.#points;
     try {
       const answer = await this.#engine.run(question, { signal, priority: PRIORITY });
-      const point = points.get(task.limit) ?? new Map();
+      const point = pointAt(points, task.limit);
       point.set(task.seed, measure(answer.summary, subject.link));
       points.set(task.limit, point);
     } catch (error) {

@@ -10,7 +10,7 @@ import { limitTexts } from "../see/buffer_slider";
 import type { Targets } from "../state";
 import { answerText, smallest, targetsOf, verdictOfAll } from "./answer";
 import { FINE, MOST_SEEDS, WIDTH } from "./plan";
-import { intervalOf, type Metric, type Point } from "./point";
+import { intervalOf, type Metric, type Point, pointAt } from "./point";
 import type { StudyState } from "./study";
 import { tradeOffPictures, type Curve } from "./trade_off_pictures";
 
@@ -34,6 +34,7 @@ export class TradeOffView {
   readonly #charts: Chart[] = [];
   readonly #titles: HTMLElement[] = [];
   #pictures: Picture[] = [];
+  #table: string[][] = [];
   #paused = false;
 
   constructor(host: HTMLElement, onGo: () => void, onPause: () => void) {
@@ -67,6 +68,19 @@ export class TradeOffView {
     return this.#paused;
   }
 
+  get pictures(): Picture[] {
+    return this.#pictures;
+  }
+
+  /** The numbers: head and rows. */
+  get table(): string[][] {
+    return this.#table;
+  }
+
+  get status(): string {
+    return this.#status.textContent;
+  }
+
   get verdict(): string {
     return this.#verdict.textContent;
   }
@@ -82,7 +96,7 @@ export class TradeOffView {
     const amounts = (limit: number): string => limitTexts(link, limit).join(", ");
     this.#verdict.textContent = answer
       ? answerText(answer, asked, amounts)
-      : "Give a target below to ask for the smallest buffer that meets it.";
+      : "Give a target above to ask for the smallest buffer that meets it.";
     if (answer && state.done) announce(this.#verdict.textContent);
     const marks = [...rules, ...limitMark(link)];
     if (answer?.limit) {
@@ -94,9 +108,14 @@ export class TradeOffView {
     this.#pictures.forEach((picture, place) => {
       const title = this.#titles[place];
       if (title) title.textContent = picture.title;
+      const isEmpty = picture.lines.every((line) => line.y.every((value) => value === null));
+      if (title?.parentElement) title.parentElement.hidden = isEmpty && state.runs > 0;
       this.#charts[place]?.show(picture);
     });
-    this.#numbers.replaceChildren(numbersTable(state.points, link, shown));
+    this.#table = numbersTable(state.points, link, targets);
+    const [head = [], ...rows] = this.#table;
+    const caption = "Mean and half of the 95 % interval, by buffer";
+    this.#numbers.replaceChildren(table(caption, head, rows));
   }
 }
 
@@ -117,17 +136,14 @@ function statusText(state: StudyState): string {
   return `${stage}: these curves rest on ${runs}. ${bands}${failed}`;
 }
 
-function numbersTable(
-  points: Map<number, Point>,
-  link: Bottleneck,
-  { targets }: Shown,
-): HTMLTableElement {
+/** Head and rows of the table of numbers. */
+function numbersTable(points: Map<number, Point>, link: Bottleneck, targets: Targets): string[][] {
   const asked = targetsOf(targets);
   const bdp = bdpPackets(link);
   const rows = [...points.keys()]
     .sort((a, b) => a - b)
     .map((limit) => {
-      const point = points.get(limit) ?? new Map();
+      const point = pointAt(points, limit);
       return [
         String(limit),
         bdp > 0 ? plain(limit / bdp) : "–",
@@ -151,7 +167,7 @@ function numbersTable(
     "Jain",
     "targets",
   ];
-  return table("Mean and half of the 95 % interval, by buffer", head, rows);
+  return [head, ...rows];
 }
 
 function cell(point: Point, metric: Metric, shown: (value: number) => string): string {
