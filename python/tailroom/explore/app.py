@@ -65,6 +65,7 @@ class _Addresses:
                 "workers": self._runs.workers,
                 "file": None if name is None else {"name": name, "text": source.text},
                 "controls": sorted(self._opened.controls),
+                "components": json.loads(_engine.components()),
             }
         )
 
