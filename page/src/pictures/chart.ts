@@ -235,7 +235,8 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
   const density = ctx.canvas.width / Math.max(1, plot.width);
   ctx.save();
   ctx.font = `${11 * density}px system-ui, sans-serif`;
-  ctx.lineWidth = density;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
   let row = 0;
   for (const mark of picture.marks) {
     const at = plot.valToPos(mark.at, mark.axis, true);
