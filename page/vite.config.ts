@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
@@ -27,13 +27,25 @@ function fillServiceWorker(): Plugin {
   };
 }
 
+/** Fails with a remedy if the engine is not built. */
+function needEngine(): Plugin {
+  return {
+    name: "need-engine",
+    apply: "build",
+    buildStart() {
+      if (existsSync(resolve(wasm, "tailroom_web_bg.wasm"))) return;
+      this.error(`${wasm} has no engine: run \`make page\`, which builds it first`);
+    },
+  };
+}
+
 // The page, and the pictures of an exported document as one script ("viewer").
 export default defineConfig(({ mode }) => ({
   root,
   base: "./",
   resolve: { alias: { "#wasm": wasm } },
   worker: { format: "es" as const },
-  plugins: mode === "viewer" ? [] : [fillServiceWorker()],
+  plugins: mode === "viewer" ? [] : [needEngine(), fillServiceWorker()],
   publicDir: mode === "viewer" ? false : "public",
   build: {
     outDir: out,

@@ -51,6 +51,8 @@ export class Page {
   readonly #rules: RulesView;
   readonly #compare: CompareView;
   readonly #keep: KeepView;
+  /** Whether the change of the state that is being told comes from the slider. */
+  #isSliding = false;
   #reading: Reading | null = null;
   #advice: Advice[] = [];
   #answer: Answer | null = null;
@@ -89,7 +91,10 @@ export class Page {
     );
     this.#slider = new BufferSlider(find("slider"), (limit) => {
       const link = this.#link();
-      if (link) this.#edit(["links", link.name, "queue", "limit"], limitValue(limit));
+      if (!link) return;
+      this.#isSliding = true;
+      this.#edit(["links", link.name, "queue", "limit"], limitValue(limit));
+      this.#isSliding = false;
     });
     this.#view = new LiveView(find("live"));
     this.#tradeOff = new TradeOffView(
@@ -121,8 +126,7 @@ export class Page {
     this.#editor.show(text);
     this.#presets.show(text);
     this.#targets.show(targets);
-    await this.#reader.read(text);
-    this.#ask(text);
+    await this.#follow(text);
     if (kept.length > 0) this.#kept.show(kept, targetsOf(targets));
     this.#showStudy();
   }
@@ -133,12 +137,19 @@ export class Page {
     if (state.text !== before.text) {
       this.#editor.show(state.text);
       this.#presets.show(state.text);
-      void this.#reader.read(state.text);
-      this.#ask(state.text);
+      void this.#follow(state.text);
     } else if (state.link !== before.link && this.#reading) {
       this.#onReading(this.#reading);
     }
     this.#writeAddress();
+  }
+
+  /** Reads and runs a text. The slider's run does not wait for the reading: only the limit is new. */
+  async #follow(text: string): Promise<void> {
+    this.#pause();
+    if (this.#isSliding) this.#ask(text);
+    const isSliding = this.#isSliding;
+    if ((await this.#reader.read(text)) && !isSliding) this.#ask(text);
   }
 
   #onTargets(targets: Targets): void {
@@ -146,6 +157,7 @@ export class Page {
     const link = this.#link();
     if (!this.#reading || !link) return;
     this.#aboutStudy(this.#reading, link);
+    this.#kept.aim(targetsOf(targets));
     this.#keep.show(this.#reading, link, this.#store.state);
     this.#goOn();
   }
@@ -168,6 +180,7 @@ export class Page {
   #onProblems(problems: Problem[]): void {
     this.#editor.complain(problems);
     this.#controls.complain(problems);
+    this.#view.fault("The scenario has a problem; these pictures are of the scenario before.");
     announce(`The scenario has a problem: ${problems[0]?.problem ?? ""}`);
   }
 

@@ -16,6 +16,9 @@ export interface Kept {
   link: string | null;
 }
 
+/** Settings that are kept beside the one that is asked. */
+export const MOST_KEPT = 2;
+
 export interface State {
   /** The scenario, as TOML. */
   text: string;

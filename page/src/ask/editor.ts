@@ -7,6 +7,7 @@ const PAUSE_MS = 250;
 
 export class Editor {
   readonly #area: HTMLTextAreaElement;
+  readonly #details: HTMLDetailsElement;
   readonly #gutter = make("pre", { class: "gutter", "aria-hidden": "true" });
   readonly #problems = make("ul", { class: "problems", id: "problems" });
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -30,11 +31,16 @@ export class Editor {
     this.#area.addEventListener("scroll", () => {
       this.#gutter.scrollTop = this.#area.scrollTop;
     });
-    host.append(
-      make("label", { for: "text" }, "The whole scenario, as TOML"),
+    // On a small screen the pictures come sooner if the editor is closed.
+    const isOpen = window.matchMedia("(min-width: 64rem)").matches;
+    this.#details = make(
+      "details",
+      { open: isOpen },
+      make("summary", {}, "The whole scenario, as TOML"),
+      make("label", { for: "text", class: "spoken" }, "The whole scenario, as TOML"),
       make("div", { class: "editor" }, this.#gutter, this.#area),
-      this.#problems,
     );
+    host.append(this.#details, this.#problems);
   }
 
   /** Shows a text; the cursor stays if the text was written here. */
@@ -66,6 +72,7 @@ export class Editor {
   }
 
   #goTo(line: number): void {
+    this.#details.open = true;
     const lines = this.#area.value.split("\n");
     const start = lines.slice(0, line - 1).reduce((at, one) => at + one.length + 1, 0);
     this.#area.focus();

@@ -4,10 +4,8 @@ import { make, table } from "../dom";
 import type { Answer } from "../engine/engine";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import { jainIndex } from "../study/statistics";
+import { MOST_KEPT } from "../state";
 import type { Compared } from "./kept";
-
-/** Settings beside the one that is asked. */
-export const MOST_KEPT = 2;
 
 export class CompareView {
   readonly #keep: HTMLButtonElement;

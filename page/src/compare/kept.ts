@@ -45,6 +45,14 @@ export class KeptSettings {
     this.#onChange();
   }
 
+  /** Takes other targets. */
+  aim(targets: Target[]): void {
+    for (const { study } of this.#list) {
+      const { subject } = study.state;
+      if (subject) study.about(subject, targets);
+    }
+  }
+
   go(runMs: number): void {
     for (const { study } of this.#list) study.go(runMs);
   }

@@ -62,12 +62,15 @@ class LocalEngine implements Engine {
     return this.#connections.use(priority, signal, async () => {
       const response = await post("api/run", question, signal);
       if (!response.ok) throw faultOf(await response.text());
+      let answer: Answer | null = null;
+      // To the end, also behind the answer: a stream that is left counts as a failed request.
       for await (const line of linesOf(response)) {
         const said = JSON.parse(line) as Line;
         if ("progress" in said) onProgress?.(said.progress);
         else if ("error" in said) throw faultOf(JSON.stringify(said.error));
-        else return { ...said.answer, wallMs: said.answer.wall_ms };
+        else answer = { ...said.answer, wallMs: said.answer.wall_ms };
       }
+      if (answer) return answer;
       throw new RunFault("The local engine ended the run without an answer");
     });
   }

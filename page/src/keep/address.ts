@@ -1,13 +1,12 @@
 /** The address holds everything that the page shows: its state, compressed, behind the #. */
 
-import { NO_TARGETS, type Kept, type State, type Targets } from "../state";
+import { MOST_KEPT, NO_TARGETS, type Kept, type State, type Targets } from "../state";
 
 /** Version of the format, before the compressed state. */
 const MARK = "1.";
 /** Larger states do not come from this page. */
 const MOST_CHARACTERS = 200_000;
 const MOST_BYTES = 1_000_000;
-const MOST_KEPT = 2;
 
 async function pump(
   bytes: Uint8Array<ArrayBuffer>,

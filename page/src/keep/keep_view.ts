@@ -32,14 +32,19 @@ const OFFERS: Offer[] = [
   ["Trade-off (CSV)", ({ points }) => save("trade-off.csv", tradeOffCsv(points), "text/csv")],
   [
     "Series of the links (CSV)",
-    ({ series }) => series && save("links.csv", linkSeriesCsv(series), "text/csv"),
+    ({ series }) => save("links.csv", linkSeriesCsv(present(series)), "text/csv"),
   ],
   [
     "Series of the flows (CSV)",
-    ({ series }) => series && save("flows.csv", flowSeriesCsv(series), "text/csv"),
+    ({ series }) => save("flows.csv", flowSeriesCsv(present(series)), "text/csv"),
   ],
   ["All of this (one HTML file)", saveDocument],
 ];
+
+function present(series: Series | null): Series {
+  if (!series) throw new Error("no run has ended yet");
+  return series;
+}
 
 function save(name: string, text: string, type: string): void {
   download(name, textFile(text, type));
@@ -144,7 +149,7 @@ export class KeepView {
 
   async #picture(now: Snapshot, kind: "png" | "svg"): Promise<void> {
     const picture = now.pictures.find(({ name }) => name === this.#pictures.value);
-    if (!picture) return;
+    if (!picture) throw new Error("there is no picture yet");
     const file = kind === "png" ? await pngFile(picture) : svgFile(picture);
     download(`${picture.name}.${kind}`, file);
   }

@@ -18,6 +18,8 @@ import {
 const HEIGHT = 250;
 /** Below this width labels of marks would cover the picture. */
 const NARROW = 420;
+/** Lines that the description of a picture names. */
+const MOST_WORDS = 10;
 
 export function isDark(): boolean {
   const chosen = document.documentElement.dataset["theme"];
@@ -50,6 +52,8 @@ export class Chart {
 
   show(picture: Picture): void {
     this.#picture = picture;
+    this.#host.setAttribute("role", "img");
+    this.#host.setAttribute("aria-label", inWords(picture));
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 
@@ -90,6 +94,18 @@ export class Chart {
     } else if (width > 0 && width !== this.#plot.width)
       this.#plot.setSize({ width, height: HEIGHT });
   }
+}
+
+/** A picture in words: what it shows, and between which values each line lies. */
+function inWords(picture: Picture): string {
+  const lines = picture.lines.slice(0, MOST_WORDS).map(({ label, y }) => {
+    const values = y.filter((value) => value !== null);
+    if (values.length === 0) return `${label}: no values`;
+    const least = values.reduce((a, b) => Math.min(a, b));
+    const most = values.reduce((a, b) => Math.max(a, b));
+    return `${label}: from ${shown(least, picture.y)} to ${shown(most, picture.y)}`;
+  });
+  return `${picture.title}. ${picture.y.label} over ${picture.x.label}. ${lines.join("; ")}`;
 }
 
 function dataOf(picture: Picture): uPlot.AlignedData {
@@ -235,7 +251,8 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
   const density = ctx.canvas.width / Math.max(1, plot.width);
   ctx.save();
   ctx.font = `${11 * density}px system-ui, sans-serif`;
-  ctx.lineWidth = density;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
   let row = 0;
   for (const mark of picture.marks) {
     const at = plot.valToPos(mark.at, mark.axis, true);

@@ -138,6 +138,11 @@ export function rangeOf(picture: Picture, axis: "x" | "y"): [number, number] {
   return [low, high];
 }
 
+/** Whether a picture has no values. */
+export function isEmpty(picture: Picture): boolean {
+  return picture.lines.every((line) => line.y.every((value) => value === null));
+}
+
 function valuesOf(line: Line): (number | null)[] {
   return [...line.y, ...(line.low ?? []), ...(line.high ?? [])];
 }

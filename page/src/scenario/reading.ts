@@ -42,7 +42,8 @@ export class Reader {
     this.#onProblems = onProblems;
   }
 
-  async read(text: string): Promise<void> {
+  /** Returns whether the text is a scenario and still the latest one. */
+  async read(text: string): Promise<boolean> {
     const number = ++this.#asked;
     try {
       const question = questionOf(text);
@@ -50,12 +51,14 @@ export class Reader {
         this.#engine.resolve(question),
         this.#engine.modelInput(question),
       ]);
-      if (number !== this.#asked) return;
+      if (number !== this.#asked) return false;
       const scenario = parseToml(resolved.scenario) ?? {};
       const { hash } = resolved;
       this.#onReading({ text, scenario, resolved: resolved.scenario, hash, input });
+      return true;
     } catch (error) {
       if (number === this.#asked) this.#onProblems(problemsOf(error));
+      return false;
     }
   }
 }

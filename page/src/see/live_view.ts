@@ -63,7 +63,9 @@ export class LiveView {
 
   progress(progress: Progress): void {
     const { seconds } = progress;
-    this.#state.textContent = `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s`;
+    this.#state.textContent =
+      `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s; ` +
+      "the numbers are of the run before";
     this.#summary = null;
     this.#series = progress.series;
     if (progress.series) this.#pictures(progress.series, null);

@@ -2,7 +2,7 @@
 
 import { announce, make, table } from "../dom";
 import { Chart } from "../pictures/chart";
-import type { Mark, Picture } from "../pictures/picture";
+import { isEmpty, type Mark, type Picture } from "../pictures/picture";
 import type { Bottleneck } from "../rules/bottleneck";
 import { bdpPackets, limitPackets } from "../rules/bottleneck";
 import { duration, loss, percent, plain } from "../scenario/quantities";
@@ -69,7 +69,7 @@ export class TradeOffView {
   }
 
   get pictures(): Picture[] {
-    return this.#pictures;
+    return this.#pictures.filter((picture) => !isEmpty(picture));
   }
 
   /** The numbers: head and rows. */
@@ -108,8 +108,7 @@ export class TradeOffView {
     this.#pictures.forEach((picture, place) => {
       const title = this.#titles[place];
       if (title) title.textContent = picture.title;
-      const isEmpty = picture.lines.every((line) => line.y.every((value) => value === null));
-      if (title?.parentElement) title.parentElement.hidden = isEmpty && state.runs > 0;
+      if (title?.parentElement) title.parentElement.hidden = isEmpty(picture) && state.runs > 0;
       this.#charts[place]?.show(picture);
     });
     this.#table = numbersTable(state.points, link, targets);
