@@ -19,12 +19,26 @@ async function engine(): Promise<typeof import("#wasm/tailroom_web.js")> {
   return module;
 }
 
-test(
-  "the presets are shipped scenarios, the first of them for beginners",
-  () => {
-    expect(PRESETS[0]?.name).toBe("first");
-    expect(PRESETS.map((preset) => preset.name)).toContain("home-router");
-    for (const preset of PRESETS) expect(preset.title).not.toBe("");
+test("the presets are shipped scenarios, the first of them for beginners", () => {
+  expect(PRESETS[0]?.name).toBe("first");
+  expect(PRESETS.map((preset) => preset.name)).toContain("home-router");
+  for (const preset of PRESETS) expect(preset.title).not.toBe("");
+});
+
+test.skipIf(!existsSync(WASM))(
+  "the engine reads every preset, also with another limit",
+  async () => {
+    const { resolve, model_input } = await engine();
+    for (const { name, text } of PRESETS) {
+      const input = JSON.parse(model_input(text, "{}")) as ModelInput;
+      const link = busiestLink(input);
+      expect(link, name).not.toBeNull();
+      if (link === null) continue;
+      const changed = JSON.parse(resolve(studyText(text, link, 123_456), "{}")) as {
+        scenario: string;
+      };
+      expect(changed.scenario, name).toContain("123456 packets");
+    }
   },
   SLOW_MS,
 );
