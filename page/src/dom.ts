@@ -59,10 +59,17 @@ export function table(caption: string, head: string[], rows: Child[][]): HTMLTab
   );
 }
 
+/** Screen readers would read every result of a moving slider; they get the last one. */
+const QUIET_MS = 500;
+let announcing: ReturnType<typeof setTimeout> | undefined;
+
 /** Says something to screen readers. */
 export function announce(text: string): void {
-  const region = find("announcement");
-  if (region.textContent !== text) region.textContent = text;
+  clearTimeout(announcing);
+  announcing = setTimeout(() => {
+    const region = find("announcement");
+    if (region.textContent !== text) region.textContent = text;
+  }, QUIET_MS);
 }
 
 /** Offers a file for download. */

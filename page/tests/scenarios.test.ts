@@ -8,6 +8,9 @@ import { studyText } from "../src/study/study";
 // The real engine, if `make page` or `make wasm` has built it.
 const WASM = new URL("../wasm/tailroom_web_bg.wasm", import.meta.url);
 
+/** A loaded machine takes its time for all scenarios. */
+const SLOW_MS = 300_000;
+
 async function engine(): Promise<typeof import("#wasm/tailroom_web.js")> {
   // The name is not a constant, so that the test can be skipped where the file is missing.
   const name = new URL("../wasm/tailroom_web.js", import.meta.url).href;
@@ -37,4 +40,5 @@ test.skipIf(!existsSync(WASM))(
       expect(changed.scenario, name).toContain("123456 packets");
     }
   },
+  SLOW_MS,
 );

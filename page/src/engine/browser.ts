@@ -18,9 +18,9 @@ import { Slots } from "./slots";
 
 const MOST_WORKERS = 8;
 /** A worker that has not ended its slice after this time is replaced. */
-const PATIENCE_MS = 100;
+const PATIENCE_MS = 150;
 /** Longest time for a question that takes no run. */
-const QUICK_MS = 10_000;
+const QUICK_MS = 30_000;
 
 type Value = Resolved | ModelInput | Answer;
 
