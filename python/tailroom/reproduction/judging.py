@@ -86,7 +86,13 @@ def _with_flips(claim: Claim, base: Judgement, varied: Sequence[Varied]) -> Judg
     own = [one for one in varied if one.claim is claim and one.variation.plausible]
     flips = [(one.variation.name, one.flips(base)) for one in own]
     checks = (
-        replace(check, depends_on=tuple(name for name, sides in flips if check.what in sides))
+        replace(
+            check,
+            depends_on=(
+                *check.depends_on,
+                *(name for name, sides in flips if check.what in sides),
+            ),
+        )
         for check in base.checks
     )
     return replace(base, checks=tuple(checks))

@@ -183,6 +183,7 @@ def draw(results: PartResults) -> Figure:
     panels[0].set_yticks(range(len(tried)), rows, fontsize="small")
     panels[0].invert_yaxis()
     panels[0].set_xlim(right=100.2)
+    panels[0].set_xticks([85, 90, 95, 100])
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside lower center", fontsize="small", frameon=False, ncols=4

@@ -35,12 +35,15 @@ def abstract(parts: Mapping[str, PartResults]) -> str:
         f"{beside('bbr3')}. "
     )
     if "hardware" in parts:
-        steps = hardware.judged_steps(parts["hardware"])
-        close = sum(map(hardware.near, steps.values()))
+        switch = parts["hardware"]
+        amount = hardware.fitted(switch)
+        close = [hardware.close_cells(switch, one) for one in (amount, *hardware.rivals(switch))]
+        of = len(hardware.cells(switch, for_fit=False))
+        also = "".join(f" ({one} with a jitter that fits nearly as well)" for one in close[1:2])
         text += (
             "With the jitter fitted on half of the measurements on a Tofino switch, the smallest "
-            f"sufficient buffer is the switch's, or next to it, in {close} of the {len(steps)} "
-            "others. "
+            f"sufficient buffer is the switch's, or next to it, in {close[0]} of the {of} others"
+            f"{also}. "
         )
     return text + (
         "Practitioners should ask for a buffer in bandwidth-delay products for loss-based flows, "
