@@ -118,21 +118,22 @@ impl Observer {
 
     /// Lets Python handle signals, and reports the progress to the caller.
     fn observe(&mut self, simulation: &Simulation, now: Time, duration: Time) -> PyResult<()> {
-        if self.last_call.elapsed() < PROGRESS_INTERVAL {
-            return Python::attach(|py| py.check_signals());
-        }
-        self.last_call = wall_clock();
-        let watch = self.watch.as_ref();
-        let watch =
-            watch.map(|watch| (watch, simulation.series_so_far().map(|all| all.to_string())));
+        let is_due = self.last_call.elapsed() >= PROGRESS_INTERVAL;
+        // Without the interpreter's lock, as it takes a while for thousands of flows.
+        let watched = self.watch.as_ref().filter(|_| is_due);
+        let watched = watched.map(|watch| (watch, simulation.series_so_far()));
         Python::attach(|py| {
             py.check_signals()?;
+            if !is_due {
+                return Ok(());
+            }
+            self.last_call = wall_clock();
             if let Some(progress) = &self.progress {
                 let fraction = now.picoseconds() as f64 / duration.picoseconds() as f64;
                 progress.call1(py, (fraction, now.seconds()))?;
             }
-            if let Some((watch, series)) = watch {
-                watch.call1(py, (series,))?;
+            if let Some((watch, series)) = watched {
+                watch.call1(py, (series.map(|series| series.to_string()),))?;
             }
             Ok(())
         })

@@ -49,7 +49,7 @@ impl Run {
     pub fn advance(&mut self, milliseconds: f64) -> Result<f64, JsValue> {
         let began = clock_ms();
         while self.now < self.network.duration && clock_ms() - began < milliseconds {
-            self.advance_slice(milliseconds / 4.0).map_err(Failure::from)?;
+            self.advance_slice(milliseconds / 4.0)?;
         }
         Ok(self.fraction())
     }
