@@ -10,13 +10,17 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup setup-release demo test test-all lint bench validate docs papers schema clean
+.PHONY: help setup setup-release package demo test test-all test-page lint page wheel bench validate docs papers \
+	schema clean
 
 help:
-	@echo "make setup     build the package and its tools into .venv"
+	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
 	@echo "make demo      run the first experiment and draw its pictures into out/demo"
 	@echo "make test      Rust and Python tests, without those that are marked as slow (4 minutes)"
 	@echo "make test-all  the slow tests, and more random cases of the others (15 minutes)"
+	@echo "make page      build the page of tailroom explore (node 20 or newer)"
+	@echo "make test-page lint and test the page, in node and in Chromium"
+	@echo "make wheel     build a wheel with the page into dist"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
@@ -35,14 +39,20 @@ $(UV):
 # writes it too: every command would compile the libraries that it loads, or at least the first.
 SYNC := $(UV) sync --quiet --locked --inexact --compile-bytecode
 
-setup: $(UV)
+package: $(UV)
 	$(SYNC)
+
+setup: package
+	@$(BIN)/python tools/page.py --if-possible
+
+page: package
+	@$(BIN)/python tools/page.py
 
 # With link-time optimisation, as in wheels: for what measures speed, and for hours of simulation.
 setup-release: $(UV)
 	$(SYNC) --config-settings-package tailroom:build-args=--profile=release
 
-demo: setup
+demo: package
 	rm -rf out/demo
 	$(BIN)/tailroom run scenarios/barman-2004/figure-3.toml --out out/demo
 	@echo "Pictures: out/demo/windows_and_queue.png and out/demo/utilization.png"
@@ -50,17 +60,24 @@ demo: setup
 # A process per core; the tests of a file stay in one process, which holds what they share.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
 
-test: setup
+test: package
 	cargo test --workspace --locked
 	$(PYTEST)
 
-test-all: setup
+test-all: package
 	TAILROOM_CASES=4 cargo test --workspace --locked -- --include-ignored
 	$(PYTEST) -m slow
 
+test-page: page
+	npm run check --prefix page
+	$(PYTEST) -m "" tests/explore
+
+wheel: page
+	$(UV) build --quiet --wheel --out-dir dist
+
 # rustfmt gets every file by name: it does not follow modules that the registry macro declares.
-lint: setup
-	find crates examples benchmarks/*/src -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
+lint: package
+	find crates examples benchmarks/*/src tools/*/src -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
@@ -84,10 +101,10 @@ validate: setup-release
 papers: setup-release
 	$(BIN)/python tools/paper_reports.py
 
-schema: setup
+schema: package
 	$(BIN)/python tools/generate.py schema
 
-docs: setup
+docs: package
 	$(BIN)/python tools/generate.py docs
 	$(BIN)/python tools/control_pictures.py
 	$(BIN)/python tools/fluid_pictures.py
@@ -95,4 +112,5 @@ docs: setup
 
 clean:
 	cargo clean
+	rm -rf page/node_modules page/wasm python/tailroom/explore/page
 	rm -rf .venv out dist .mypy_cache .ruff_cache .pytest_cache

@@ -34,6 +34,7 @@ _FindControl: TypeAlias = Callable[[str, str], Callable[[], object] | None]
 class _Answer(TypedDict):
     summary: str
     scenario: str
+    series: str | None
     tables: dict[str, Columns | None]
 
 @type_check_only
@@ -292,6 +293,8 @@ def run(
     seed: int | None = None,
     progress: Callable[[float, float], object] | None = None,
     find_control: _FindControl | None = None,
+    watch: Callable[[str | None], object] | None = None,
+    files: Sequence[str] | None = None,
 ) -> _Answer: ...
 def import_capture(path: str | PathLike[str], window_ns: int) -> _Capture: ...
 def model_input(
@@ -300,6 +303,7 @@ def model_input(
     overrides: Sequence[tuple[str, str]],
     seed: int | None = None,
     find_control: _FindControl | None = None,
+    files: Sequence[str] | None = None,
 ) -> str: ...
 def resolve(
     text: str,
@@ -307,6 +311,7 @@ def resolve(
     overrides: Sequence[tuple[str, str]],
     seed: int | None = None,
     find_control: _FindControl | None = None,
+    files: Sequence[str] | None = None,
 ) -> str: ...
 def build() -> str: ...
 def schema() -> str: ...

@@ -52,6 +52,10 @@ class ClusterError(WrongInputError, RuntimeError):
     """The cluster or executor cannot perform the runs; the message names the machine."""
 
 
+class ExploreError(WrongInputError, RuntimeError):
+    """The page cannot be served: the port is taken, or the installation has no page."""
+
+
 class MissingLibraryError(WrongInputError, ImportError):
     """An optional library is not installed; the message names the extra that installs it."""
 

@@ -14,16 +14,25 @@ const LARGEST_FILE_BYTES: u64 = 512 << 20;
 /// The directory of the scenario file, to which paths in the scenario are relative.
 pub(crate) struct Directory {
     base: PathBuf,
+    /// The paths that a scenario may name; any if left out.
+    permitted: Option<Vec<String>>,
 }
 
 impl Directory {
-    pub(crate) fn new(base: PathBuf) -> Self {
-        Directory { base }
+    pub(crate) fn new(base: PathBuf, permitted: Option<Vec<String>>) -> Self {
+        Directory { base, permitted }
+    }
+
+    fn permits(&self, path: &str) -> bool {
+        self.permitted.as_ref().is_none_or(|paths| paths.iter().any(|known| known == path))
     }
 }
 
 impl FileLoader for Directory {
     fn load(&self, path: &str) -> Result<String, String> {
+        if !self.permits(path) {
+            return Err("only the scenario file that was opened may name files".to_owned());
+        }
         let place = self.base.join(path);
         if place.extension().is_some_and(|ending| ending == "parquet") {
             return csv_of_parquet(&place);

@@ -92,29 +92,33 @@ mod _engine {
 
     /// Checks a scenario and returns it as TOML with every default filled in.
     #[pyfunction]
-    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None))]
+    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None, files=None))]
     fn resolve(
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
         seed: Option<u64>,
         find_control: Option<Py<PyAny>>,
+        files: Option<Vec<String>>,
     ) -> PyResult<String> {
-        let checked = Checked::new(text, base_directory, overrides, seed, find_control)?;
+        let files = Directory::new(base_directory, files);
+        let checked = Checked::new(text, &files, overrides, seed, find_control)?;
         Ok(checked.scenario.to_toml())
     }
 
     /// The input of the analytic models for a scenario, as JSON.
     #[pyfunction]
-    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None))]
+    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None, files=None))]
     fn model_input(
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
         seed: Option<u64>,
         find_control: Option<Py<PyAny>>,
+        files: Option<Vec<String>>,
     ) -> PyResult<String> {
-        let checked = Checked::new(text, base_directory, overrides, seed, find_control)?;
+        let files = Directory::new(base_directory, files);
+        let checked = Checked::new(text, &files, overrides, seed, find_control)?;
         // Cannot fail: numbers and strings are JSON.
         Ok(serde_json::to_string(&ModelInput::of(&checked.network)).unwrap_or_default())
     }
@@ -128,14 +132,13 @@ mod _engine {
     impl Checked {
         fn new(
             text: &str,
-            base_directory: PathBuf,
+            files: &Directory,
             overrides: Vec<(String, String)>,
             seed: Option<u64>,
             find_control: Option<Py<PyAny>>,
         ) -> Result<Self, Failure> {
-            let files = Directory::new(base_directory);
             error::catch_panics(move || {
-                let scenario = scenario::parse(text, &overrides, seed, &files)?;
+                let scenario = scenario::parse(text, &overrides, seed, files)?;
                 let scenario = PythonControls::new(find_control).find_all(scenario)?;
                 let network = scenario.resolve()?;
                 Ok(Checked { scenario, network })

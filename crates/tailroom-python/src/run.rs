@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tailroom_engine::results::Results;
+use tailroom_engine::network::Network;
+use tailroom_engine::results::{Results, series_json};
 use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
@@ -30,12 +31,14 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Runs a scenario from start to end without holding the interpreter's lock.
 ///
 /// `progress` is called with the completed fraction of the run and the simulated seconds, at most
-/// ten times per second; an exception in it ends the run. `find_control` finds congestion controls
-/// written in Python.
+/// ten times per second; an exception in it ends the run. `watch` is called in the same way with the
+/// time series so far as JSON; the answer then has all of them as `series`. `find_control` finds
+/// congestion controls written in Python. `files` are the paths that the scenario may name.
 #[pyfunction]
 #[pyo3(signature = (
-    text, base_directory, overrides, seed=None, progress=None, find_control=None
+    text, base_directory, overrides, seed=None, progress=None, find_control=None, watch=None, files=None
 ))]
+#[expect(clippy::too_many_arguments, reason = "each is one option of a run")]
 pub(crate) fn run<'py>(
     py: Python<'py>,
     text: &str,
@@ -44,20 +47,30 @@ pub(crate) fn run<'py>(
     seed: Option<u64>,
     progress: Option<Py<PyAny>>,
     find_control: Option<Py<PyAny>>,
+    watch: Option<Py<PyAny>>,
+    files: Option<Vec<String>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let files = Directory::new(base_directory);
-    let (resolved, results) = py.detach(move || {
+    let files = Directory::new(base_directory, files);
+    let is_watched = watch.is_some();
+    let (resolved, results, series) = py.detach(move || {
         error::catch_panics(move || {
             let controls = PythonControls::new(find_control);
             let scenario = scenario::parse(text, &overrides, seed, &files)?;
             let scenario = controls.find_all(scenario)?;
             let network = scenario.resolve()?;
             let simulation = Simulation::new(&network);
-            let results = simulate(simulation, network.duration, Observer::new(progress));
-            Ok((scenario.to_toml(), controls.blame(results)?))
+            let observer = Observer::new(progress, watch);
+            let results = controls.blame(simulate(simulation, network.duration, observer))?;
+            let series = is_watched.then(|| all_series(&network, &results)).flatten();
+            Ok((scenario.to_toml(), results, series))
         })
     })?;
-    to_python(py, &resolved, results)
+    to_python(py, &resolved, results, series)
+}
+
+fn all_series(network: &Network, results: &Results) -> Option<String> {
+    let (links, flows) = (&results.tables.link_series, &results.tables.flow_series);
+    Some(series_json(network, links.clone()?, flows.clone()?).to_string())
 }
 
 fn simulate(
@@ -78,7 +91,7 @@ fn simulate(
         } else if took < SHORT_SLICE {
             slice = (slice * 2).min(longest);
         }
-        observer.observe(now, duration)?;
+        observer.observe(&simulation, now, duration)?;
     }
     Ok(simulation.finish()?)
 }
@@ -94,25 +107,34 @@ fn wall_clock() -> Instant {
 /// Reports the progress of a run to its caller.
 struct Observer {
     progress: Option<Py<PyAny>>,
+    watch: Option<Py<PyAny>>,
     last_call: Instant,
 }
 
 impl Observer {
-    fn new(progress: Option<Py<PyAny>>) -> Self {
-        Observer { progress, last_call: wall_clock() }
+    fn new(progress: Option<Py<PyAny>>, watch: Option<Py<PyAny>>) -> Self {
+        Observer { progress, watch, last_call: wall_clock() }
     }
 
     /// Lets Python handle signals, and reports the progress to the caller.
-    fn observe(&mut self, now: Time, duration: Time) -> PyResult<()> {
+    fn observe(&mut self, simulation: &Simulation, now: Time, duration: Time) -> PyResult<()> {
+        let is_due = self.last_call.elapsed() >= PROGRESS_INTERVAL;
+        // Without the interpreter's lock, as it takes a while for thousands of flows.
+        let watched = self.watch.as_ref().filter(|_| is_due);
+        let watched = watched.map(|watch| (watch, simulation.series_so_far()));
         Python::attach(|py| {
             py.check_signals()?;
-            let Some(progress) = &self.progress else { return Ok(()) };
-            if self.last_call.elapsed() < PROGRESS_INTERVAL {
+            if !is_due {
                 return Ok(());
             }
             self.last_call = wall_clock();
-            let fraction = now.picoseconds() as f64 / duration.picoseconds() as f64;
-            progress.call1(py, (fraction, now.seconds()))?;
+            if let Some(progress) = &self.progress {
+                let fraction = now.picoseconds() as f64 / duration.picoseconds() as f64;
+                progress.call1(py, (fraction, now.seconds()))?;
+            }
+            if let Some((watch, series)) = watched {
+                watch.call1(py, (series.map(|series| series.to_string()),))?;
+            }
             Ok(())
         })
     }
@@ -122,6 +144,7 @@ fn to_python<'py>(
     py: Python<'py>,
     resolved: &str,
     results: Results,
+    series: Option<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let summary = serde_json::to_string(&results.summary)
         .map_err(|error| error::RunError::new_err(error.to_string()))?;
@@ -132,6 +155,7 @@ fn to_python<'py>(
     let answer = PyDict::new(py);
     answer.set_item("summary", summary)?;
     answer.set_item("scenario", resolved)?;
+    answer.set_item("series", series)?;
     answer.set_item("tables", tables)?;
     Ok(answer)
 }

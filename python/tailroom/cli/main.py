@@ -33,6 +33,10 @@ app = LazyGroup(
             "tailroom.cli.evaluate:evaluate_command",
             "Compare a congestion control with Reno and CUBIC on the criteria of RFC 9743.",
         ),
+        "explore": Subcommand(
+            "tailroom.cli.explore:explore",
+            "Serve a page on this machine that shows what a buffer costs while you move a slider.",
+        ),
         "plot": Subcommand(
             "tailroom.cli.plot:plot",
             "Draw the recorded time series of a run, or curves of a sweep.",

@@ -41,6 +41,8 @@ class ScenarioSource:
     """Keys with values that replace values of the text."""
     controls: OwnControls = field(default_factory=OwnControls)
     """The user's own congestion controls."""
+    permitted_files: tuple[str, ...] | None = None
+    """Paths of files that the scenario may name, as it writes them; any if `None`."""
 
     @classmethod
     def of(
@@ -90,11 +92,28 @@ class ScenarioSource:
             ScenarioError: The scenario is wrong; the message has a line per problem (at most ten)
                 with the place and the remedy.
         """
-        with self.named_in_errors():
-            resolved = _engine.resolve(
-                self.text, self.directory, self.overrides, seed, self.controls.find
-            )
+        resolved = self._resolve_as_written(seed)
         return replace_files(resolved, lambda path: str((self.directory / path).absolute()))
+
+    def files(self) -> list[str]:
+        """Returns the paths of the files that the scenario names, as it writes them.
+
+        Raises:
+            ScenarioError: The scenario is wrong.
+        """
+        document = tomllib.loads(self._resolve_as_written(seed=None))
+        return [table[key] for table, key in _naming_files(document)]
+
+    def _resolve_as_written(self, seed: int | None) -> str:
+        with self.named_in_errors():
+            return _engine.resolve(
+                self.text,
+                self.directory,
+                self.overrides,
+                seed,
+                self.controls.find,
+                self.permitted_files,
+            )
 
     def hash(self) -> str:
         """Returns a hash of the simulated scenario, independent of the seed.

@@ -9,6 +9,7 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
+mod series_json;
 mod sharing;
 pub mod tables;
 mod warnings;
@@ -29,6 +30,7 @@ use group::group_summary;
 pub use group::{GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
+pub use series_json::series_json;
 pub use sharing::{Regime, SharingSummary};
 pub use tables::{
     ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, Tables,
@@ -169,6 +171,21 @@ pub fn collect(
         packet_hops: run.links.iter().map(|link| link.probe.account().0).sum(),
     };
     Results { summary, tables: Tables::collect(&run) }
+}
+
+/// The time series that a run has recorded so far; `None` if its scenario has no `[series]`.
+pub fn series_so_far(
+    network: &Network,
+    links: &[Link],
+    endpoints: &[&Endpoints],
+) -> Option<(LinkSeries, FlowSeries)> {
+    let interval = network.series_interval?;
+    let records = endpoints.iter().enumerate().filter_map(|(index, endpoints)| match endpoints {
+        Endpoints::Tcp(connection) => Some((index, connection.sender.probe.record())),
+        Endpoints::Unresponsive(_) => None,
+    });
+    let records: Vec<_> = records.collect();
+    Some((LinkSeries::of(links, interval), FlowSeries::of(&records, interval)))
 }
 
 /// See [`Summary::convergence_time_s`].

@@ -39,6 +39,7 @@ use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use link_events::Step;
 use routes::Routes;
 use schedule::Schedule;
+use serde_json::Value;
 use services::Services;
 use stores::Stores;
 
@@ -281,12 +282,28 @@ impl Simulation {
         self.dynamic.pass(end, &mut self.links);
         self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
-        let permanent = || self.flows.iter().take(self.network.flows.len());
-        let endpoints: Vec<&Endpoints> = permanent().map(|flow| &flow.endpoints).collect();
-        let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
+        let endpoints = self.permanent_endpoints();
+        let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
+    }
+
+    /// The time series recorded so far, as [`results::series_json`] writes them; `None` if the
+    /// scenario has no `[series]`. A flow records a sample with its first event after the sample's
+    /// time, so a flow that waits is behind.
+    pub fn series_so_far(&self) -> Option<Value> {
+        let (network, links) = (&self.network, &self.links);
+        let (links, flows) = results::series_so_far(network, links, &self.permanent_endpoints())?;
+        Some(results::series_json(network, links, flows))
+    }
+
+    fn permanent(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().take(self.network.flows.len())
+    }
+
+    fn permanent_endpoints(&self) -> Vec<&Endpoints> {
+        self.permanent().map(|flow| &flow.endpoints).collect()
     }
 
     fn leave_fast_paths(&mut self) {

@@ -1,9 +1,12 @@
 //! What the tables declare is what a run returns.
 
+use serde_json::json;
 use tailroom_engine::link::arrivals::Outcome;
 use tailroom_engine::link::probe::LogEvent;
 use tailroom_engine::results::tables::{Column, ColumnDeclaration, Labels, Values};
-use tailroom_engine::results::{Results, Tables};
+use tailroom_engine::results::{Results, Tables, series_json};
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::units::Time;
 
 use crate::support::scenario_run;
 
@@ -132,4 +135,28 @@ fn words_stand_for_the_codes_of_the_engine() {
         [Outcome::Accepted, Outcome::Marked, Outcome::Overflow, Outcome::Early, Outcome::Head];
     let words = fates.map(|fate| word("arrival_log", "fate", fate as u8));
     assert_eq!(words, ["accepted", "marked", "overflow", "early", "head"]);
+}
+
+#[test]
+fn the_series_so_far_begin_the_series_of_the_whole_run() {
+    let network = scenario_run::network(EVERYTHING, 1);
+    let mut simulation = Simulation::new(&network);
+    let nothing = simulation.series_so_far().expect("the scenario has series");
+    assert_eq!(nothing["link_series"]["time_s"], json!([]));
+    simulation.run_until(Time::from_milliseconds(2_000)).expect("the run goes on");
+    let part = simulation.series_so_far().expect("the scenario has series");
+    let tables = simulation.finish().expect("the run ends").tables;
+    let whole = tables.link_series.zip(tables.flow_series).expect("the scenario has series");
+    let whole = series_json(&network, whole.0, whole.1);
+    for (table, least_rows) in [("link_series", 19), ("flow_series", 2 * 19)] {
+        for (column, values) in whole[table].as_object().expect("columns by name") {
+            let begin = part[table][column].as_array().expect("a column");
+            let all = values.as_array().expect("a column");
+            assert!(begin.len() >= least_rows, "{column} has {} rows", begin.len());
+            assert!(all.len() > begin.len());
+            assert_eq!(all[..begin.len()], begin[..], "{column}");
+        }
+    }
+    assert_eq!(part["names"], json!({ "links": ["link"], "flows": ["reno.0", "reno.1"] }));
+    assert_eq!(part["names"], whole["names"]);
 }

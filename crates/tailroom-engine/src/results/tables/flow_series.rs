@@ -1,6 +1,8 @@
 //! Time series of the flows.
 
 use super::{FinishedRun, Labels, table};
+use crate::probe::flow::FlowRecord;
+use crate::units::Time;
 
 table! {
     /// Time series of the permanent flows under congestion control: one row per sample and flow, in
@@ -24,12 +26,18 @@ table! {
 impl FlowSeries {
     pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
         let interval = run.network.series_interval?;
+        let controlled = run.flows.iter().enumerate().filter(|(_, flow)| flow.is_controlled);
+        let records: Vec<_> = controlled.map(|(index, flow)| (index, flow.record)).collect();
+        Some(Self::of(&records, interval))
+    }
+
+    /// The series of flows by their index. During a run, flows that wait have fewer samples.
+    pub(in crate::results) fn of(flows: &[(usize, &FlowRecord)], interval: Time) -> Self {
         let mut series = FlowSeries::default();
-        let samples = run.flows.iter().map(|flow| flow.record.samples.len()).max().unwrap_or(0);
+        let samples = flows.iter().map(|(_, record)| record.samples.len()).max().unwrap_or(0);
         for sample in 0..samples {
-            for (index, flow) in run.flows.iter().enumerate().filter(|(_, flow)| flow.is_controlled)
-            {
-                let Some(row) = flow.record.samples.get(sample) else { continue };
+            for &(index, record) in flows {
+                let Some(row) = record.samples.get(sample) else { continue };
                 series.time_s.push(row.time.seconds());
                 series.flow.push(index as u32);
                 series.cwnd_packets.push(row.cwnd_packets);
@@ -38,6 +46,6 @@ impl FlowSeries {
                 series.goodput_bps.push(row.delivered_bytes as f64 * 8.0 / interval.seconds());
             }
         }
-        Some(series)
+        series
     }
 }

@@ -32,7 +32,7 @@ impl LinkSeries {
         run.network.series_interval.map(|interval| Self::of(run.links, interval))
     }
 
-    fn of(links: &[Link], interval: Time) -> Self {
+    pub(in crate::results) fn of(links: &[Link], interval: Time) -> Self {
         let mut series = LinkSeries::default();
         for sample in 0..links.first().map_or(0, |link| link.probe.samples.len()) {
             for (index, link) in links.iter().enumerate() {

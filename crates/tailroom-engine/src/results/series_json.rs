@@ -1,0 +1,41 @@
+//! Time series as JSON: an array per column; numbers that are not finite are null.
+
+use serde_json::{Map, Value, json};
+
+use super::tables::{Column, Values};
+use super::{FlowSeries, LinkSeries, Tables};
+use crate::network::Network;
+
+/// The time series of a run, as pages read them, with the names that the columns `link` and `flow`
+/// count from 0.
+pub fn series_json(network: &Network, links: LinkSeries, flows: FlowSeries) -> Value {
+    let tables = Tables { link_series: Some(links), flow_series: Some(flows), ..Tables::default() };
+    let recorded = tables.into_columns().into_iter();
+    let recorded = recorded.filter_map(|(name, columns)| Some((name.to_owned(), of(columns?))));
+    let mut series: Map<String, Value> = recorded.collect();
+    series.insert("names".to_owned(), names(network));
+    series.into()
+}
+
+fn of(columns: Vec<Column>) -> Value {
+    let columns = columns.into_iter();
+    columns
+        .map(|column| (column.name.to_owned(), array(column.values)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+fn array(values: Values) -> Value {
+    match values {
+        Values::U8(values) => json!(values),
+        Values::U32(values) => json!(values),
+        Values::U64(values) => json!(values),
+        Values::F64(values) => json!(values),
+    }
+}
+
+fn names(network: &Network) -> Value {
+    let links: Vec<&str> = network.links.iter().map(|link| link.name.as_str()).collect();
+    let flows: Vec<String> = (0..network.flows.len()).map(|flow| network.flow_name(flow)).collect();
+    json!({ "links": links, "flows": flows })
+}

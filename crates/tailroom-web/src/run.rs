@@ -1,0 +1,110 @@
+//! A run in slices, between which a worker of the page reads its messages.
+
+use serde_json::{Map, Value, json};
+use tailroom_engine::network::Network;
+use tailroom_engine::results::series_json;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::units::Time;
+use wasm_bindgen::prelude::*;
+
+use crate::failure::Failure;
+use crate::question::Question;
+
+/// The first slice is one of this many equal parts of the run.
+const FIRST_SLICE: u64 = 1 << 20;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The browser's clock, in milliseconds. It says when a slice ends and reaches no result.
+    #[wasm_bindgen(js_namespace = performance, js_name = now)]
+    fn clock_ms() -> f64;
+}
+
+/// A run in progress.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Run {
+    simulation: Simulation,
+    network: Network,
+    identity: Map<String, Value>,
+    now: Time,
+    slice: Time,
+}
+
+#[wasm_bindgen]
+impl Run {
+    /// A run at time 0.
+    ///
+    /// # Errors
+    /// The problems of the scenario, as JSON.
+    #[wasm_bindgen(constructor)]
+    pub fn new(text: &str, set: &str, seed: Option<u64>) -> Result<Run, JsValue> {
+        Ok(Run::of(&Question::new(text, set, seed)?)?)
+    }
+
+    /// Simulates for about so many milliseconds, and returns the fraction of the run that is done.
+    ///
+    /// # Errors
+    /// The reason why the run cannot go on, as JSON.
+    pub fn advance(&mut self, milliseconds: f64) -> Result<f64, JsValue> {
+        let began = clock_ms();
+        while self.now < self.network.duration && clock_ms() - began < milliseconds {
+            self.advance_slice(milliseconds / 4.0)?;
+        }
+        Ok(self.fraction())
+    }
+
+    /// Simulated time so far.
+    pub fn seconds(&self) -> f64 {
+        self.now.seconds()
+    }
+
+    /// The time series so far, as JSON; nothing if the scenario has no `[series]`.
+    pub fn series(&self) -> Option<String> {
+        self.simulation.series_so_far().map(|series| series.to_string())
+    }
+
+    /// Runs to the end, and returns summary, series, scenario and hash as JSON.
+    ///
+    /// # Errors
+    /// The reason why the run cannot go on, as JSON.
+    pub fn finish(self) -> Result<String, JsValue> {
+        Ok(self.answer()?.to_string())
+    }
+}
+
+impl Run {
+    fn of(question: &Question) -> Result<Self, Failure> {
+        let identity = question.identity()?;
+        let network = question.read()?.resolve()?;
+        let simulation = Simulation::new(&network);
+        let slice = Time::from_picoseconds((network.duration.picoseconds() / FIRST_SLICE).max(1));
+        Ok(Run { simulation, network, identity, now: Time::ZERO, slice })
+    }
+
+    /// Simulates one slice; the next one is longer or shorter, if this took less or more than
+    /// `target_ms`.
+    fn advance_slice(&mut self, target_ms: f64) -> Result<(), Failure> {
+        let began = clock_ms();
+        self.now = self.network.duration.min(self.now.saturating_add(self.slice));
+        self.simulation.run_until(self.now)?;
+        let slice = self.slice.picoseconds();
+        let next = if clock_ms() - began > target_ms { slice / 2 } else { slice * 2 };
+        self.slice = Time::from_picoseconds(next.max(1)).min(self.network.duration);
+        Ok(())
+    }
+
+    fn fraction(&self) -> f64 {
+        self.now.picoseconds() as f64 / self.network.duration.picoseconds() as f64
+    }
+
+    fn answer(self) -> Result<Value, Failure> {
+        let results = self.simulation.finish()?;
+        let mut answer = self.identity;
+        answer.insert("summary".to_owned(), json!(results.summary));
+        let series = results.tables.link_series.zip(results.tables.flow_series);
+        let series = series.map(|(links, flows)| series_json(&self.network, links, flows));
+        answer.insert("series".to_owned(), json!(series));
+        Ok(answer.into())
+    }
+}

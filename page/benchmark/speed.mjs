@@ -1,0 +1,157 @@
+/**
+ * How fast the page is, in Chromium: from the slider to the first picture and to the whole run, points
+ * of the trade-off per second, and the size of what is downloaded.
+ *
+ *     make page && node page/benchmark/speed.mjs [browser|local]
+ *
+ * Prints lines of a table. Nothing else should run on the machine.
+ */
+
+import { spawn } from "node:child_process";
+import { createReadStream, readdirSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { gzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+
+const REPOSITORY = resolve(import.meta.dirname, "../..");
+const BUILT = join(REPOSITORY, "python/tailroom/explore/page");
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
+const POSITIONS = 20;
+const STUDY_S = 20;
+const RATES = ["100 Mbit/s", "1 Gbit/s", "10 Gbit/s"];
+
+const scenario = (rate) => `title = "Ten flows"
+duration = "20 s"
+measure_from = "5 s"
+
+[links.bottleneck]
+rate = "${rate}"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "0.5 bdp" }
+
+[flows.cubic]
+count = 10
+path = ["bottleneck"]
+congestion = "cubic"
+rtt = { uniform = ["30 ms", "50 ms"] }
+`;
+
+function serveStatic() {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url, "http://host").pathname;
+    const file = join(BUILT, path === "/" ? "index.html" : path);
+    try {
+      statSync(file);
+    } catch {
+      response.writeHead(404).end();
+      return;
+    }
+    const type = TYPES[extname(file)] ?? "application/octet-stream";
+    response.writeHead(200, { "content-type": type });
+    createReadStream(file).pipe(response);
+  });
+  return new Promise((done) => {
+    server.listen(0, "127.0.0.1", () => {
+      const stop = () => {
+        server.close();
+        server.closeAllConnections();
+      };
+      done({ address: `http://127.0.0.1:${server.address().port}/`, stop });
+    });
+  });
+}
+
+async function serveLocal() {
+  const command = spawn(join(REPOSITORY, ".venv/bin/tailroom"), ["explore", "--port", "0"]);
+  const line = await new Promise((said) =>
+    createInterface({ input: command.stdout }).once("line", said),
+  );
+  return { address: line.split(" ")[0], stop: () => command.kill("SIGINT") };
+}
+
+/** Times from a movement of the slider to the first change of the live view, and to the whole run. */
+async function latencies(page) {
+  const times = [];
+  for (let place = 0; place < POSITIONS; place++) {
+    const step = 300 + Math.round((600 * ((place * 7) % POSITIONS)) / POSITIONS);
+    times.push(
+      await page.evaluate(async (value) => {
+        const slider = document.querySelector("#buffer");
+        const state = document.querySelector("#live > p.quiet");
+        const first = new Promise((seen) => {
+          const observer = new MutationObserver(() => {
+            observer.disconnect();
+            requestAnimationFrame(() => seen(performance.now()));
+          });
+          observer.observe(state, { childList: true, characterData: true, subtree: true });
+        });
+        const began = performance.now();
+        slider.value = String(value);
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        const picture = (await first) - began;
+        while (!state.textContent.includes("simulated in")) {
+          await new Promise((frame) => requestAnimationFrame(frame));
+        }
+        return [picture, performance.now() - began];
+      }, step),
+    );
+  }
+  return [0, 1].map((which) => times.map((time) => time[which]).sort((a, b) => a - b));
+}
+
+/** Runs of the study that end per second. */
+async function studySpeed(page) {
+  const runs = () =>
+    page.evaluate(() => {
+      const text = document.querySelector("#trade-off").textContent;
+      return Number(/rest on (\d+) runs?/.exec(text)?.[1] ?? 0);
+    });
+  const began = performance.now();
+  let [first, last] = [0, 0];
+  while (performance.now() - began < 1000 * STUDY_S) {
+    await page.waitForTimeout(200);
+    const now = await runs();
+    if (first === 0 && now > 0) first = now;
+    last = now;
+    if ((await page.locator("#trade-off").textContent()).includes("Done")) break;
+  }
+  return ((last - first) / (performance.now() - began)) * 1000;
+}
+
+const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+
+function sizes() {
+  const files = readdirSync(BUILT, { recursive: true }).filter((name) =>
+    statSync(join(BUILT, name)).isFile(),
+  );
+  const zipped = files.map((name) => gzipSync(readFileSync(join(BUILT, name))).length);
+  const total = zipped.reduce((sum, size) => sum + size, 0);
+  console.log(`download, gzipped: ${(total / 1e3).toFixed(0)} kB in ${files.length} files`);
+}
+
+const kind = process.argv[2] ?? "browser";
+const served = kind === "local" ? await serveLocal() : await serveStatic();
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+sizes();
+console.log("| rate | first picture p50, p95 (ms) | whole run p50, p95 (ms) | runs of the study per second |");
+console.log("| --- | --- | --- | --- |");
+for (const rate of RATES) {
+  const page = await browser.newPage();
+  await page.goto(served.address);
+  const ended = page.locator("#live > p.quiet").filter({ hasText: "simulated in" });
+  await ended.waitFor({ timeout: 60_000 });
+  await page.locator("#text").fill(scenario(rate));
+  await page.getByText(/^20 s simulated in/).waitFor({ timeout: 60_000 });
+  const [first, whole] = await latencies(page);
+  const cells = [first, whole].map((times) =>
+    [0.5, 0.95].map((q) => quantile(times, q).toFixed(0)).join(", "),
+  );
+  const speed = await studySpeed(page);
+  console.log(`| ${rate} | ${cells.join(" | ")} | ${speed.toFixed(1)} |`);
+  await page.close();
+}
+await browser.close();
+served.stop();

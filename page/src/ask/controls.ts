@@ -1,0 +1,144 @@
+/** The form: the keys of the scenario that people ask about most. The editor has all of them. */
+
+import { labelled, make } from "../dom";
+import type { Component, Components, Problem } from "../engine/engine";
+import { crossedLinks } from "../rules/bottleneck";
+import { linkOf, type Reading } from "../scenario/reading";
+import { valueAt, type Table } from "../scenario/text";
+import {
+  checkField,
+  inlineToml,
+  kindField,
+  numberField,
+  quantityField,
+  type Edit,
+  type Field,
+} from "./fields";
+
+/** Names of the kinds that only `tailroom explore FILE` offers. */
+const ONLY_LOCAL = new Set(["custom"]);
+
+export class Controls {
+  readonly #host: HTMLElement;
+  readonly #components: Components;
+  readonly #edit: Edit;
+  readonly #choose: (link: string) => void;
+  #fields: Field[] = [];
+  /** Links, groups and keys that the form was made for. */
+  #shape = "";
+
+  constructor(
+    host: HTMLElement,
+    components: Components,
+    edit: Edit,
+    choose: (link: string) => void,
+  ) {
+    this.#host = host;
+    this.#components = components;
+    this.#edit = edit;
+    this.#choose = choose;
+  }
+
+  show(reading: Reading, chosen: string | null): void {
+    const link = linkOf(reading, chosen)?.name ?? null;
+    const links = crossedLinks(reading.input);
+    const { scenario } = reading;
+    const shape = JSON.stringify([link, links, groupShapes(scenario)]);
+    if (shape !== this.#shape) {
+      this.#shape = shape;
+      this.#build(scenario, link, links);
+    }
+    for (const field of this.#fields) field.show(scenario);
+    this.complain([]);
+  }
+
+  complain(problems: Problem[]): void {
+    for (const field of this.#fields) field.complain(problems);
+  }
+
+  #build(scenario: Table, link: string | null, links: string[]): void {
+    this.#fields = [];
+    const parts: Node[] = [];
+    if (link !== null) parts.push(this.#linkPart(link, links));
+    for (const [group, keys] of groupShapes(scenario)) parts.push(this.#groupPart(group, keys));
+    parts.push(
+      this.#part("Run", [
+        quantityField("Duration", ["duration"], this.#edit),
+        quantityField("Statistics from", ["measure_from"], this.#edit),
+        numberField("Seed", ["seed"], this.#edit),
+      ]),
+    );
+    this.#host.replaceChildren(...parts);
+  }
+
+  #part(title: string, fields: Field[], ...before: Node[]): HTMLElement {
+    this.#fields.push(...fields);
+    const elements = fields.map((field) => field.element);
+    return make("fieldset", {}, make("legend", {}, title), ...before, ...elements);
+  }
+
+  #linkPart(link: string, links: string[]): HTMLElement {
+    const at = ["links", link];
+    const fields = [
+      quantityField("Rate", [...at, "rate"], this.#edit),
+      quantityField("Delay, one way", [...at, "delay"], this.#edit),
+      kindField("Queue", [...at, "queue"], this.#components.queue, queueValue(at), this.#edit),
+      quantityField("Limit", [...at, "queue", "limit"], this.#edit),
+    ];
+    if (links.length < 2) return this.#part(`Link ${link}`, fields);
+    const options = links.map((name) =>
+      make("option", { value: name, selected: name === link }, name),
+    );
+    const select = make("select", {}, ...options);
+    select.addEventListener("change", () => this.#choose(select.value));
+    return this.#part(`Link ${link}`, fields, labelled("Which link", select));
+  }
+
+  #groupPart(group: string, keys: string[]): HTMLElement {
+    const at = ["flows", group];
+    const has = (key: string): boolean => keys.includes(key);
+    const fields: Field[] = [];
+    if (has("count")) fields.push(numberField("Flows", [...at, "count"], this.#edit));
+    if (has("congestion")) {
+      const kinds = this.#components.congestion.filter(isOffered);
+      const value = (kind: string): string => JSON.stringify(kind);
+      fields.push(kindField("Congestion control", [...at, "congestion"], kinds, value, this.#edit));
+    }
+    fields.push(quantityField("RTT without queues", [...at, "rtt"], this.#edit));
+    if (has("source.load")) {
+      fields.push(numberField("Load, of the rate", [...at, "source", "load"], this.#edit));
+    }
+    if (has("source.rate")) {
+      fields.push(quantityField("Rate of a flow", [...at, "source", "rate"], this.#edit));
+    }
+    if (has("send_burst")) {
+      fields.push(
+        numberField("Packets sent together", [...at, "send_burst"], this.#edit),
+        checkField("Paced", [...at, "pacing"], this.#edit),
+      );
+    }
+    return this.#part(`Flows ${group}`, fields);
+  }
+}
+
+function isOffered(component: Component): boolean {
+  return !ONLY_LOCAL.has(component.kind);
+}
+
+/** Groups of flows, and which of the keys of the form each of them has. */
+function groupShapes(scenario: Table): [string, string[]][] {
+  const keys = ["count", "congestion", "send_burst", "source.load", "source.rate"];
+  const groups = Object.entries((scenario["flows"] ?? {}) as Table);
+  return groups.map(([name, group]) => [
+    name,
+    keys.filter((key) => valueAt(group, key.split(".")) !== undefined),
+  ]);
+}
+
+/** A queue of another kind keeps the limit. */
+function queueValue(at: string[]): (kind: string, scenario: Table) => string {
+  return (kind, scenario) => {
+    const limit = valueAt(scenario, [...at, "queue", "limit"]);
+    return inlineToml(limit === undefined ? { kind } : { kind, limit });
+  };
+}

@@ -1,0 +1,178 @@
+/** Fields of the form: each shows a key of the scenario, and changes it in the text. */
+
+import { labelled, make } from "../dom";
+import type { Component, Problem } from "../engine/engine";
+import { QuantityError, readNumber, withPoint } from "../scenario/quantities";
+import { keyText, pathText, valueAt, type Table } from "../scenario/text";
+
+/** Replaces the value at a path by a value in TOML. */
+export type Edit = (path: string[], value: string) => void;
+
+export interface Field {
+  element: HTMLElement;
+  /** Shows the value of a scenario with its defaults filled in. */
+  show: (scenario: Table) => void;
+  /** Shows the problem of this field's key, or none. */
+  complain: (problems: Problem[]) => void;
+}
+
+/** A value as TOML on one line. */
+export function inlineToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inlineToml).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const pairs = Object.entries(value).map(
+      ([key, part]) => `${keyText(key)} = ${inlineToml(part)}`,
+    );
+    return `{ ${pairs.join(", ")} }`;
+  }
+  if (typeof value === "string") return JSON.stringify(value);
+  // Numbers, booleans and dates write themselves.
+  return String(value);
+}
+
+/** A quantity as the field shows it: `20 ms`, `20 ms to 40 ms`, or TOML for anything else. */
+export function quantityShown(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "object" && value !== null) {
+    const { uniform } = value as { uniform?: unknown };
+    if (Array.isArray(uniform) && Object.keys(value).length === 1) {
+      return `${String(uniform[0])} to ${String(uniform[1])}`;
+    }
+    return inlineToml(value);
+  }
+  return value === undefined ? "" : inlineToml(value);
+}
+
+/** The TOML of what is written in a field.
+ *
+ * @throws QuantityError if a comma may mean two things.
+ */
+export function quantityWritten(text: string): string {
+  const trimmed = text.trim();
+  if (/^[{[]/.test(trimmed)) return trimmed;
+  const range = /^(.*\S)\s+to\s+(\S.*)$/.exec(trimmed);
+  if (!range) return JSON.stringify(withPoint(trimmed));
+  const ends = [range[1] ?? "", range[2] ?? ""].map((end) => JSON.stringify(withPoint(end)));
+  return `{ uniform = [${ends.join(", ")}] }`;
+}
+
+/** The part of a field that says what is wrong. */
+class Complaint {
+  readonly element = make("p", { class: "complaint", hidden: true });
+  readonly #control: HTMLElement;
+  readonly #key: string;
+
+  constructor(control: HTMLElement, path: string[]) {
+    this.#control = control;
+    this.#key = pathText(path);
+    this.element.id = `problem-${this.#key}`;
+    control.setAttribute("aria-describedby", this.element.id);
+  }
+
+  say(text: string): void {
+    this.element.textContent = text;
+    this.element.hidden = text === "";
+    if (text) this.#control.setAttribute("aria-invalid", "true");
+    else this.#control.removeAttribute("aria-invalid");
+  }
+
+  of(problems: Problem[]): void {
+    const own = problems.find(
+      (problem) => problem.key === this.#key || problem.key.startsWith(`${this.#key}.`),
+    );
+    this.say(own ? [own.problem, own.remedy].filter(Boolean).join("; ") : "");
+  }
+}
+
+function textField(
+  label: string,
+  path: string[],
+  shown: (value: unknown) => string,
+  written: (text: string) => string,
+  edit: Edit,
+  wide = false,
+): Field {
+  const input = make("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+  const complaint = new Complaint(input, path);
+  input.addEventListener("change", () => {
+    try {
+      edit(path, written(input.value));
+      complaint.say("");
+    } catch (error) {
+      if (!(error instanceof QuantityError)) throw error;
+      complaint.say(error.message);
+    }
+  });
+  const element = labelled(label, input, complaint.element);
+  if (wide) element.classList.add("wide");
+  return {
+    element,
+    show: (scenario) => {
+      const value = shown(valueAt(scenario, path));
+      if (input.value !== value) input.value = value;
+    },
+    complain: (problems) => complaint.of(problems),
+  };
+}
+
+export function quantityField(label: string, path: string[], edit: Edit): Field {
+  return textField(label, path, quantityShown, quantityWritten, edit);
+}
+
+export function numberField(label: string, path: string[], edit: Edit): Field {
+  const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
+  const field = textField(label, path, shown, (text) => String(readNumber(text)), edit);
+  field.element.querySelector("input")?.setAttribute("inputmode", "decimal");
+  return field;
+}
+
+export function textLineField(label: string, path: string[], edit: Edit): Field {
+  const shown = (value: unknown): string => (typeof value === "string" ? value : "");
+  return textField(label, path, shown, JSON.stringify, edit, true);
+}
+
+export function checkField(label: string, path: string[], edit: Edit): Field {
+  const input = make("input", { type: "checkbox" });
+  input.addEventListener("change", () => edit(path, String(input.checked)));
+  const complaint = new Complaint(input, path);
+  const element = labelled(label, input, complaint.element);
+  element.classList.add("check");
+  return {
+    element,
+    show: (scenario) => {
+      input.checked = valueAt(scenario, path) === true;
+    },
+    complain: (problems) => complaint.of(problems),
+  };
+}
+
+/** The kind of a component; `valueOf` gives the TOML for a kind, from the scenario shown last. */
+export function kindField(
+  label: string,
+  path: string[],
+  kinds: Component[],
+  valueOf: (kind: string, scenario: Table) => string,
+  edit: Edit,
+): Field {
+  const options = kinds.map(({ kind, doc }) => make("option", { value: kind, title: doc }, kind));
+  const select = make("select", {}, ...options);
+  const complaint = new Complaint(select, path);
+  let last: Table = {};
+  const describe = (): void => {
+    select.title = kinds.find(({ kind }) => kind === select.value)?.doc ?? "";
+  };
+  select.addEventListener("change", () => {
+    describe();
+    edit(path, valueOf(select.value, last));
+  });
+  return {
+    element: labelled(label, select, complaint.element),
+    show: (scenario) => {
+      last = scenario;
+      const kind = valueAt(scenario, [...path, "kind"]);
+      select.value = typeof kind === "string" ? kind : "";
+      describe();
+    },
+    complain: (problems) => complaint.of(problems),
+  };
+}

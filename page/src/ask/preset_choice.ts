@@ -1,0 +1,45 @@
+/** The choice of a shipped scenario. */
+
+import { labelled, make } from "../dom";
+import type { LocalFile } from "../engine/engine";
+import type { Preset } from "../scenario/presets";
+
+export class PresetChoice {
+  readonly #select: HTMLSelectElement;
+  readonly #texts: Map<string, string>;
+
+  constructor(
+    host: HTMLElement,
+    presets: Preset[],
+    file: LocalFile | null,
+    onChoice: (text: string) => void,
+  ) {
+    this.#texts = new Map(presets.map((preset) => [preset.name, preset.text]));
+    if (file) this.#texts.set(`file ${file.name}`, file.text);
+    const own = make("option", { value: "" }, "your own scenario");
+    this.#select = make("select", { id: "preset-choice" }, own, ...optionsOf(presets, file));
+    this.#select.addEventListener("change", () => {
+      const text = this.#texts.get(this.#select.value);
+      if (text !== undefined) onChoice(text);
+    });
+    host.append(labelled("Scenario", this.#select));
+  }
+
+  /** Shows which shipped scenario a text is, if it is one unchanged. */
+  show(text: string): void {
+    const entry = [...this.#texts].find(([, known]) => known === text);
+    this.#select.value = entry?.[0] ?? "";
+  }
+}
+
+function optionsOf(presets: Preset[], file: LocalFile | null): HTMLElement[] {
+  const option = (preset: Preset): HTMLElement =>
+    make("option", { value: preset.name }, preset.title);
+  const folders = [...new Set(presets.map((preset) => preset.folder))];
+  const parts = folders.map((folder) => {
+    const inside = presets.filter((preset) => preset.folder === folder).map(option);
+    return make("optgroup", { label: folder || "Links" }, ...inside);
+  });
+  if (!file) return parts;
+  return [make("option", { value: `file ${file.name}` }, file.name), ...parts];
+}

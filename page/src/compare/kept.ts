@@ -1,0 +1,105 @@
+/** Settings that are kept, and their studies and runs. */
+
+import { isAbort, type Answer, type Engine } from "../engine/engine";
+import { linkOf, questionOf, type Reading } from "../scenario/reading";
+import { parseToml } from "../scenario/text";
+import { largestLimit } from "../see/buffer_slider";
+import type { Kept } from "../state";
+import { Study } from "../study/study";
+import type { Target } from "../study/answer";
+
+const PRIORITY = 5;
+
+/** A kept setting with what is known about it. */
+export interface Compared {
+  kept: Kept;
+  study: Study;
+  answer: Answer | null;
+  link: string;
+  fault: string;
+}
+
+/** Reads, runs and studies the settings that are kept. */
+export class KeptSettings {
+  readonly #engine: Engine;
+  readonly #onChange: () => void;
+  #list: Compared[] = [];
+
+  constructor(engine: Engine, onChange: () => void) {
+    this.#engine = engine;
+    this.#onChange = onChange;
+  }
+
+  get list(): Compared[] {
+    return this.#list;
+  }
+
+  /** Takes the settings of the state; those that were there keep their runs. */
+  show(kept: Kept[], targets: Target[]): void {
+    const before = this.#list;
+    this.#list = kept.map((one) => {
+      const known = before.find(({ kept: other }) => other === one);
+      return known ?? this.#begin(one, targets);
+    });
+    for (const gone of before) if (!this.#list.includes(gone)) gone.study.pause();
+    this.#onChange();
+  }
+
+  /** Takes other targets. */
+  aim(targets: Target[]): void {
+    for (const { study } of this.#list) {
+      const { subject } = study.state;
+      if (subject) study.about(subject, targets);
+    }
+  }
+
+  go(runMs: number): void {
+    for (const { study } of this.#list) study.go(runMs);
+  }
+
+  pause(): void {
+    for (const { study } of this.#list) study.pause();
+  }
+
+  #begin(kept: Kept, targets: Target[]): Compared {
+    const study = new Study(this.#engine, () => this.#onChange());
+    const compared: Compared = { kept, study, answer: null, link: kept.link ?? "", fault: "" };
+    void this.#run(compared, targets);
+    return compared;
+  }
+
+  async #run(compared: Compared, targets: Target[]): Promise<void> {
+    const question = questionOf(compared.kept.text);
+    try {
+      const [resolved, input, answer] = await Promise.all([
+        this.#engine.resolve(question),
+        this.#engine.modelInput(question),
+        this.#engine.run(question, { signal: new AbortController().signal, priority: PRIORITY }),
+      ]);
+      const scenario = parseToml(resolved.scenario) ?? {};
+      const reading: Reading = {
+        text: compared.kept.text,
+        scenario,
+        resolved: resolved.scenario,
+        hash: resolved.hash,
+        input,
+      };
+      const link = linkOf(reading, compared.kept.link);
+      compared.answer = answer;
+      if (!link) return;
+      compared.link = link.name;
+      const seed = Number(scenario["seed"] ?? 1);
+      const subject = {
+        text: compared.kept.text,
+        link: link.name,
+        largest: largestLimit(link),
+        seed,
+      };
+      compared.study.about(subject, targets);
+      compared.study.go(answer.wallMs);
+    } catch (error) {
+      if (!isAbort(error)) compared.fault = error instanceof Error ? error.message : String(error);
+    }
+    this.#onChange();
+  }
+}

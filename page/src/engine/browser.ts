@@ -1,0 +1,200 @@
+/** The engine in the browser: one worker per core, and one more for questions that take no run. */
+
+import address from "#wasm/tailroom_web_bg.wasm?url";
+import {
+  aborted,
+  faultOf,
+  RunFault,
+  type Answer,
+  type Components,
+  type Engine,
+  type ModelInput,
+  type Question,
+  type Resolved,
+  type RunOptions,
+} from "./engine";
+import type { Reply, Request, Started } from "./messages";
+import { Slots } from "./slots";
+
+const MOST_WORKERS = 8;
+/** A worker that has not ended its slice after this time is replaced. */
+const PATIENCE_MS = 150;
+/** Longest time for a question that takes no run. */
+const QUICK_MS = 30_000;
+
+type Value = Resolved | ModelInput | Answer;
+
+interface Job {
+  onProgress: RunOptions["onProgress"];
+  done: (value: Value) => void;
+  fail: (error: unknown) => void;
+}
+
+/** A worker that is replaced when its engine broke or does not answer. */
+class Seat {
+  readonly #module: WebAssembly.Module;
+  #worker: Worker;
+  #ready: Promise<Started>;
+  #jobs = new Map<number, Job>();
+  #next = 0;
+
+  constructor(module: WebAssembly.Module) {
+    this.#module = module;
+    [this.#worker, this.#ready] = this.#hire();
+  }
+
+  get ready(): Promise<Started> {
+    return this.#ready;
+  }
+
+  async ask(
+    request: { kind: Exclude<Request["kind"], "start" | "cancel">; question: Question },
+    signal: AbortSignal | null,
+    onProgress: RunOptions["onProgress"],
+  ): Promise<Value> {
+    await this.#ready;
+    if (signal?.aborted) throw aborted();
+    const id = this.#next++;
+    return new Promise<Value>((done, fail) => {
+      this.#jobs.set(id, { onProgress, done, fail });
+      this.#send({ ...request, id, progress: onProgress !== undefined });
+      signal?.addEventListener("abort", () => this.#cancel(id), { once: true });
+    });
+  }
+
+  /** Ends every job and begins with a fresh engine. */
+  replace(error: Error): void {
+    this.#worker.terminate();
+    const jobs = [...this.#jobs.values()];
+    this.#jobs = new Map();
+    [this.#worker, this.#ready] = this.#hire();
+    for (const job of jobs) job.fail(error);
+  }
+
+  dismiss(): void {
+    this.#worker.terminate();
+  }
+
+  #cancel(id: number): void {
+    if (!this.#jobs.has(id)) return;
+    this.#send({ kind: "cancel", id });
+    setTimeout(() => {
+      if (this.#jobs.has(id)) this.replace(aborted());
+    }, PATIENCE_MS);
+  }
+
+  #send(request: Request): void {
+    this.#worker.postMessage(request);
+  }
+
+  #hire(): [Worker, Promise<Started>] {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    const ready = new Promise<Started>((begin, fail) => {
+      worker.onmessage = (event: MessageEvent<Reply>) => {
+        if (event.data.kind === "started") begin(event.data.started);
+        else this.#hear(event.data);
+      };
+      worker.onerror = (event) => {
+        const fault = new RunFault(event.message || "The worker with the engine did not start");
+        fail(fault);
+        for (const job of this.#jobs.values()) job.fail(fault);
+        this.#jobs.clear();
+      };
+    });
+    ready.catch(() => undefined);
+    worker.postMessage({ kind: "start", module: this.#module } satisfies Request);
+    return [worker, ready];
+  }
+
+  #hear(reply: Exclude<Reply, { kind: "started" }>): void {
+    const job = this.#jobs.get(reply.id);
+    if (!job) return;
+    if (reply.kind === "progress") {
+      job.onProgress?.(reply.progress);
+      return;
+    }
+    this.#jobs.delete(reply.id);
+    if (reply.kind === "done") job.done(reply.value);
+    else if (reply.kind === "cancelled") job.fail(aborted());
+    else if (reply.fault !== null) job.fail(faultOf(reply.fault));
+    else {
+      job.fail(new RunFault(brokenText(reply.message)));
+      this.replace(new RunFault("The engine was started again"));
+    }
+  }
+}
+
+function brokenText(message: string): string {
+  return (
+    `The engine stopped: ${message}. The memory of a browser is limited to 4 GB; ` +
+    "use fewer flows or a shorter duration, or the local engine (tailroom explore)."
+  );
+}
+
+class BrowserEngine implements Engine {
+  readonly kind = "browser";
+  readonly file = null;
+  readonly build: string;
+  readonly components: Components;
+  readonly workers: number;
+  readonly #desk: Seat;
+  readonly #seats: Slots<Seat>;
+
+  constructor(started: Started, desk: Seat, seats: Seat[]) {
+    this.build = started.build;
+    this.components = started.components;
+    this.workers = seats.length;
+    this.#desk = desk;
+    this.#seats = new Slots(seats);
+  }
+
+  async resolve(question: Question): Promise<Resolved> {
+    return (await this.#quick("resolve", question)) as Resolved;
+  }
+
+  async modelInput(question: Question): Promise<ModelInput> {
+    return (await this.#quick("modelInput", question)) as ModelInput;
+  }
+
+  async run(question: Question, options: RunOptions): Promise<Answer> {
+    const { priority, signal, onProgress } = options;
+    return this.#seats.use(priority, signal, async (seat) => {
+      return (await seat.ask({ kind: "run", question }, signal, onProgress)) as Answer;
+    });
+  }
+
+  async #quick(kind: "resolve" | "modelInput", question: Question): Promise<Value> {
+    const slow = setTimeout(() => {
+      this.#desk.replace(new RunFault("The engine needs too long to read this scenario"));
+    }, QUICK_MS);
+    try {
+      return await this.#desk.ask({ kind, question }, null, undefined);
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+}
+
+async function compile(): Promise<WebAssembly.Module> {
+  const response = await fetch(address);
+  if (!response.ok) throw new RunFault(`The engine could not be loaded (${response.status})`);
+  // Not compileStreaming: some static hosts send another content type than application/wasm.
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+export async function startBrowserEngine(): Promise<Engine> {
+  const module = await compile();
+  const desk = new Seat(module);
+  const started = await desk.ready;
+  const cores = navigator.hardwareConcurrency || 2;
+  const seats = Array.from({ length: Math.min(MOST_WORKERS, cores) }, () => new Seat(module));
+  return new BrowserEngine(started, desk, seats);
+}
+
+/** The components of the engine, for a local server that does not name them. */
+export async function browserComponents(): Promise<Components> {
+  const seat = new Seat(await compile());
+  const { components } = await seat.ready;
+  seat.dismiss();
+  return components;
+}

@@ -1,0 +1,238 @@
+/** The engine as the page sees it: the same for WebAssembly and for the local server. */
+
+export interface Question {
+  /** The scenario, as TOML. */
+  text: string;
+  /** Values that replace those of the scenario: dotted key to TOML value, as `--set`. */
+  set: Record<string, string>;
+  /** Seed of the random streams; null for the seed of the scenario. */
+  seed: number | null;
+}
+
+export interface Problem {
+  line: number | null;
+  key: string;
+  problem: string;
+  remedy: string;
+}
+
+/** The scenario is wrong. */
+export class ScenarioFault extends Error {
+  readonly problems: Problem[];
+  constructor(problems: Problem[]) {
+    super(problems.map(problemText).join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** The run failed: memory, time, or the engine itself. */
+export class RunFault extends Error {}
+
+export function problemText(problem: Problem): string {
+  const place = [problem.line === null ? "" : `line ${problem.line}`, problem.key];
+  const remedy = problem.remedy ? `; ${problem.remedy}` : "";
+  const where = place.filter(Boolean).join(", ");
+  return `${where ? `${where}: ` : ""}${problem.problem}${remedy}`;
+}
+
+export interface Resolved {
+  /** The scenario with every default filled in. */
+  scenario: string;
+  /** The hash that `tailroom run` prints as `scenario_hash`. */
+  hash: string;
+}
+
+export type Column = (number | null)[];
+export type Columns = Record<string, Column>;
+
+/** Time series as columns; labels are positions in the lists of names. */
+export interface Series {
+  link_series: Columns;
+  flow_series: Columns;
+  names: { links: string[]; flows: string[] };
+}
+
+export interface Progress {
+  /** Share of the run that is done, in [0, 1]. */
+  fraction: number;
+  /** Simulated time. */
+  seconds: number;
+  /** What is recorded so far. */
+  series: Series | null;
+}
+
+export interface RunOptions {
+  signal: AbortSignal;
+  /** Runs of a higher priority begin first. */
+  priority: number;
+  onProgress?: (progress: Progress) => void;
+}
+
+export interface LinkSummary {
+  capacity_bps: number;
+  utilization: number;
+  loss_fraction: number | null;
+  drops_packets: number;
+  marks_packets: number;
+  queue_packets_mean: number;
+  queue_delay_s_mean: number | null;
+  queue_delay_s_p99: number | null;
+  limit_packets: number | null;
+  limit_bytes: number | null;
+  limit_ms: number | null;
+  limit_bdp: number | null;
+  discipline: string;
+}
+
+export interface GroupSummary {
+  flows: number;
+  congestion: string | null;
+  goodput_bps: number;
+  share: number;
+  loss_fraction: number | null;
+  rtt_s_mean: number | null;
+  queue_delay_s_mean: number | null;
+  queue_delay_s_p99: number | null;
+  congestion_events: number;
+  completed_flows: number;
+  jain_index: number | null;
+}
+
+export interface FlowSummary {
+  name: string;
+  group: string;
+  congestion: string | null;
+  goodput_bps: number;
+}
+
+/** The engine's summary, as `tailroom schema summary` describes it; the parts that the page shows. */
+export interface Summary {
+  seed: number;
+  measured_from_s: number;
+  measured_to_s: number;
+  warnings: unknown[];
+  links: Record<string, LinkSummary>;
+  flows: FlowSummary[];
+  groups: Record<string, GroupSummary>;
+  packet_hops: number;
+}
+
+export interface Answer extends Resolved {
+  summary: Summary;
+  series: Series | null;
+  wallMs: number;
+}
+
+export interface Parameter {
+  name: string;
+  doc: string;
+  default?: unknown;
+}
+
+export interface Component {
+  kind: string;
+  doc: string;
+  parameters: Parameter[];
+}
+
+/** Congestion controls, queue disciplines and sources with their parameters. */
+export interface Components {
+  congestion: Component[];
+  queue: Component[];
+  source: Component[];
+}
+
+export interface ModelLink {
+  name: string;
+  rate_bps: number;
+  delay_s: number;
+  bdp_bytes: number;
+  changes: boolean;
+  random_loss_fraction: number;
+  discipline: string;
+  parameters: Record<string, unknown>;
+  amounts: { key: string; packets: number | null; bytes: number | null }[];
+}
+
+export interface ModelTransport {
+  congestion: string;
+  parameters: Record<string, unknown>;
+  packets_per_ack: number;
+  initial_window: number;
+  max_window: number | null;
+  pacing: boolean;
+  send_burst: number;
+  ecn: boolean;
+}
+
+export interface ModelGroup {
+  name: string;
+  path: string[];
+  reverse_path: string[];
+  packet_bytes: number;
+  header_bytes: number;
+  source: {
+    kind: "bulk" | "stream" | "dynamic";
+    process?: string;
+    rate_bps?: number;
+    fixed_size?: boolean;
+    arrivals_per_s?: number;
+    wire_bytes_mean?: number;
+  };
+  transport: ModelTransport | null;
+  flows: { count: number; rtt_s: number; access_rate_bps: number | null }[];
+}
+
+/** A network in plain numbers: what the analytic models read. */
+export interface ModelInput {
+  duration_s: number;
+  measure_from_s: number;
+  links: ModelLink[];
+  groups: ModelGroup[];
+}
+
+/** A file that `tailroom explore FILE` was started with. */
+export interface LocalFile {
+  name: string;
+  text: string;
+}
+
+export interface Engine {
+  readonly kind: "browser" | "local";
+  /** Version, and a hash of the sources that the engine was built from. */
+  readonly build: string;
+  /** Number of runs at the same time. */
+  readonly workers: number;
+  readonly components: Components;
+  readonly file: LocalFile | null;
+  resolve(question: Question): Promise<Resolved>;
+  modelInput(question: Question): Promise<ModelInput>;
+  run(question: Question, options: RunOptions): Promise<Answer>;
+}
+
+/** Raises what an engine reports as JSON. */
+export function faultOf(text: string): Error {
+  let report: { kind?: string; problems?: Problem[]; message?: string };
+  try {
+    report = JSON.parse(text) as typeof report;
+  } catch {
+    return new RunFault(text);
+  }
+  if (report.kind === "scenario") return new ScenarioFault(report.problems ?? []);
+  if (report.kind === "only_local") {
+    return new RunFault(
+      `${report.message ?? "This needs the local engine"}. The engine in the browser reads no files ` +
+        "and no Python controls; install tailroom and open the scenario with `tailroom explore FILE`.",
+    );
+  }
+  return new RunFault(report.message ?? text);
+}
+
+/** Whether an error only says that the caller ended the work. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+export function aborted(): DOMException {
+  return new DOMException("The run was cancelled", "AbortError");
+}

@@ -1,0 +1,23 @@
+// The engine as WebAssembly, which `make page` builds from crates/tailroom-web.
+declare module "#wasm/tailroom_web.js" {
+  export default function init(input: {
+    module_or_path: WebAssembly.Module | BufferSource;
+  }): Promise<unknown>;
+  export function build(): string;
+  export function components(): string;
+  export function resolve(text: string, set: string, seed?: bigint): string;
+  export function model_input(text: string, set: string, seed?: bigint): string;
+  export class Run {
+    constructor(text: string, set: string, seed: bigint | undefined);
+    advance(milliseconds: number): number;
+    seconds(): number;
+    series(): string | undefined;
+    finish(): string;
+    free(): void;
+  }
+}
+
+declare module "#wasm/tailroom_web_bg.wasm?url" {
+  const address: string;
+  export default address;
+}

@@ -1,0 +1,93 @@
+/** The address holds everything that the page shows: its state, compressed, behind the #. */
+
+import { MOST_KEPT, NO_TARGETS, type Kept, type State, type Targets } from "../state";
+
+/** Version of the format, before the compressed state. */
+const MARK = "1.";
+/** Larger states do not come from this page. */
+const MOST_CHARACTERS = 200_000;
+const MOST_BYTES = 1_000_000;
+
+async function pump(
+  bytes: Uint8Array<ArrayBuffer>,
+  through: CompressionStream | DecompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = new Blob([bytes]).stream().pipeThrough(through).getReader();
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.byteLength;
+    if (size > MOST_BYTES) {
+      await reader.cancel();
+      throw new Error("the state is too large");
+    }
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+/** Returns the part of the address behind the #. */
+export async function encodeState({ text, link, targets, kept }: State): Promise<string> {
+  const json = JSON.stringify({ text, link, targets, kept });
+  const bytes = new TextEncoder().encode(json);
+  return MARK + toBase64Url(await pump(bytes, new CompressionStream("deflate-raw")));
+}
+
+/** Reads the part of an address behind the #; null if it does not hold a state. */
+export async function decodeState(fragment: string): Promise<State | null> {
+  const code = fragment.replace(/^#/, "");
+  if (!code.startsWith(MARK) || code.length > MOST_CHARACTERS) return null;
+  try {
+    const bytes = fromBase64Url(code.slice(MARK.length));
+    const json = new TextDecoder().decode(
+      await pump(bytes, new DecompressionStream("deflate-raw")),
+    );
+    return stateOf(JSON.parse(json));
+  } catch {
+    return null;
+  }
+}
+
+/** Takes from a value what is a state; everything else in it is left. */
+function stateOf(value: unknown): State | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { text, link, targets, kept } = value as Record<string, unknown>;
+  if (typeof text !== "string") return null;
+  const list = Array.isArray(kept) ? kept.slice(0, MOST_KEPT) : [];
+  return {
+    text,
+    link: typeof link === "string" ? link : null,
+    targets: targetsOf(targets),
+    kept: list.map(keptOf).filter((one) => one !== null),
+  };
+}
+
+function targetsOf(value: unknown): Targets {
+  if (typeof value !== "object" || value === null) return NO_TARGETS;
+  const given = value as Record<string, unknown>;
+  const bound = (key: keyof Targets): number | null => {
+    const one = given[key];
+    return typeof one === "number" && Number.isFinite(one) && one >= 0 ? one : null;
+  };
+  return { utilization: bound("utilization"), delayS: bound("delayS"), loss: bound("loss") };
+}
+
+function keptOf(value: unknown): Kept | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { name, text, link } = value as Record<string, unknown>;
+  if (typeof name !== "string" || typeof text !== "string") return null;
+  return { name, text, link: typeof link === "string" ? link : null };
+}

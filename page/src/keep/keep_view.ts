@@ -1,0 +1,184 @@
+/** What can be taken along: the address, files, and commands. */
+
+import { announce, download, make } from "../dom";
+import type { Engine, Series } from "../engine/engine";
+import type { Picture } from "../pictures/picture";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { PRESETS } from "../scenario/presets";
+import type { Reading } from "../scenario/reading";
+import type { State } from "../state";
+import type { Point } from "../study/point";
+import { commands } from "./commands";
+import { flowSeriesCsv, linkSeriesCsv, tradeOffCsv } from "./csv";
+import { documentText, type PageDocument } from "./document";
+import { pngFile, svgFile, textFile } from "./files";
+import { equivalents } from "./other_tools";
+
+/** What the page shows now, for files. */
+export interface Snapshot {
+  state: State;
+  reading: Reading;
+  link: Bottleneck;
+  series: Series | null;
+  points: Map<number, Point>;
+  pictures: Picture[];
+  document: PageDocument;
+}
+
+type Offer = [label: string, save: (now: Snapshot) => Promise<void> | void];
+
+const OFFERS: Offer[] = [
+  ["Scenario (TOML)", ({ state }) => save("scenario.toml", state.text, "application/toml")],
+  ["Trade-off (CSV)", ({ points }) => save("trade-off.csv", tradeOffCsv(points), "text/csv")],
+  [
+    "Series of the links (CSV)",
+    ({ series }) => save("links.csv", linkSeriesCsv(present(series)), "text/csv"),
+  ],
+  [
+    "Series of the flows (CSV)",
+    ({ series }) => save("flows.csv", flowSeriesCsv(present(series)), "text/csv"),
+  ],
+  ["All of this (one HTML file)", saveDocument],
+];
+
+function present(series: Series | null): Series {
+  if (!series) throw new Error("no run has ended yet");
+  return series;
+}
+
+function save(name: string, text: string, type: string): void {
+  download(name, textFile(text, type));
+}
+
+async function saveDocument({ document: page }: Snapshot): Promise<void> {
+  const response = await fetch("viewer.js");
+  if (!response.ok) throw new Error("the page's viewer.js is missing");
+  save("tailroom.html", documentText(page, await response.text()), "text/html");
+}
+
+export class KeepView {
+  readonly #address = make("input", { type: "text", readonly: true, id: "address" });
+  readonly #hash = make("span", { class: "hash" });
+  readonly #pictures = make("select", { id: "picture-choice" });
+  readonly #commands = make("div", {});
+  readonly #tools = make("dl", {});
+  readonly #now: () => Snapshot | null;
+
+  constructor(
+    share: HTMLElement,
+    exports: HTMLElement,
+    elsewhere: HTMLElement,
+    engine: Engine,
+    now: () => Snapshot | null,
+  ) {
+    this.#now = now;
+    const copy = button("Copy", () => this.#copy());
+    share.append(
+      make(
+        "label",
+        { for: "address" },
+        "This address holds the scenario, the link and the targets",
+      ),
+      make("div", { class: "row" }, this.#address, copy),
+      make("p", {}, "Scenario hash, as `tailroom run` prints it: ", this.#hash),
+    );
+    const offers = OFFERS.map(([label, take]) => button(label, () => this.#take(label, take)));
+    const picture = make(
+      "div",
+      { class: "row" },
+      make("label", { for: "picture-choice" }, "Picture"),
+      this.#pictures,
+      button("PNG", () => this.#take("PNG", (now) => this.#picture(now, "png"))),
+      button("SVG", () => this.#take("SVG", (now) => this.#picture(now, "svg"))),
+    );
+    exports.append(make("h3", {}, "Files"), make("div", { class: "row" }, ...offers), picture);
+    elsewhere.append(
+      make("h3", {}, "The same on the command line"),
+      this.#commands,
+      make("h3", {}, "The same buffer elsewhere"),
+      this.#tools,
+      make("p", { class: "quiet" }, onlyLocalText(engine)),
+    );
+  }
+
+  /** Shows the address and the words of other tools for what the page shows. */
+  show(reading: Reading, link: Bottleneck, state: State): void {
+    this.#hash.textContent = reading.hash;
+    const preset = PRESETS.find((one) => one.text === state.text);
+    const lines = commands(preset?.name ?? "scenario.toml", link.name, state.targets);
+    this.#commands.replaceChildren(...lines.map((line) => make("code", { class: "code" }, line)));
+    if (!preset) {
+      const note = make("p", { class: "quiet" }, "Save the scenario as scenario.toml first.");
+      this.#commands.append(note);
+    }
+    const limit = limitPackets(link);
+    const texts = Number.isFinite(limit) ? Object.entries(equivalents(link, limit)) : [];
+    this.#tools.replaceChildren(
+      ...texts.flatMap(([tool, text]) => [
+        make("dt", {}, tool),
+        make("dd", {}, make("code", { class: "code" }, text)),
+      ]),
+    );
+  }
+
+  showAddress(address: string): void {
+    this.#address.value = address;
+  }
+
+  /** Names the pictures that can be saved. */
+  name(pictures: Picture[]): void {
+    const names = pictures.map(({ name }) => name);
+    const known = [...this.#pictures.options].map((option) => option.value);
+    if (names.join() === known.join()) return;
+    const chosen = this.#pictures.value;
+    this.#pictures.replaceChildren(
+      ...pictures.map(({ name, title }) => make("option", { value: name }, `${title} (${name})`)),
+    );
+    if (names.includes(chosen)) this.#pictures.value = chosen;
+  }
+
+  async #copy(): Promise<void> {
+    this.#address.select();
+    try {
+      await navigator.clipboard.writeText(this.#address.value);
+      announce("The address is copied");
+    } catch {
+      announce("The address is selected; copy it with the keyboard");
+    }
+  }
+
+  async #picture(now: Snapshot, kind: "png" | "svg"): Promise<void> {
+    const picture = now.pictures.find(({ name }) => name === this.#pictures.value);
+    if (!picture) throw new Error("there is no picture yet");
+    const file = kind === "png" ? await pngFile(picture) : svgFile(picture);
+    download(`${picture.name}.${kind}`, file);
+  }
+
+  async #take(label: string, take: Offer[1]): Promise<void> {
+    const now = this.#now();
+    if (!now) {
+      announce("There is nothing to save yet");
+      return;
+    }
+    try {
+      await take(now);
+      announce(`${label} saved`);
+    } catch (error) {
+      announce(`${label} could not be saved: ${error instanceof Error ? error.message : ""}`);
+    }
+  }
+}
+
+function button(label: string, click: () => Promise<void>): HTMLButtonElement {
+  return make("button", { type: "button", click: () => void click() }, label);
+}
+
+function onlyLocalText(engine: Engine): string {
+  if (engine.kind === "local") {
+    return "This page runs on the engine of this computer. Files and Python controls come from the scenario that `tailroom explore` was started with, never from an address.";
+  }
+  return (
+    "Only the local engine reads files (traces, captures), runs congestion controls in Python, uses " +
+    "more than 4 GB and keeps its runs: pip install tailroom, then tailroom explore scenario.toml."
+  );
+}

@@ -1,0 +1,287 @@
+/** A picture on the screen: uPlot, with zoom by dragging, and the values under the pointer. */
+
+import uPlot from "uplot";
+import { plain } from "../scenario/quantities";
+import { linearTicks, logTicks, tickText } from "./scales";
+import {
+  colourOf,
+  colourOfMark,
+  DARK,
+  dashesOf,
+  LIGHT,
+  rangeOf,
+  type Axis,
+  type Picture,
+  type Theme,
+} from "./picture";
+
+const HEIGHT = 250;
+/** Below this width labels of marks would cover the picture. */
+const NARROW = 420;
+/** Lines that the description of a picture names. */
+const MOST_WORDS = 10;
+
+export function isDark(): boolean {
+  const chosen = document.documentElement.dataset["theme"];
+  if (chosen === "dark" || chosen === "light") return chosen === "dark";
+  return window.matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** A picture in an element; draws at most once per frame. */
+export class Chart {
+  readonly #host: HTMLElement;
+  #picture: Picture | null = null;
+  #plot: uPlot | null = null;
+  /** What the plot was made for; other data can be set without making it anew. */
+  #shape = "";
+  #frame = 0;
+
+  constructor(host: HTMLElement) {
+    this.#host = host;
+    new ResizeObserver(() => this.#resize()).observe(host);
+  }
+
+  get picture(): Picture | null {
+    return this.#picture;
+  }
+
+  /** Canvas with the picture as it stands on the screen. */
+  get canvas(): HTMLCanvasElement | null {
+    return this.#plot?.ctx.canvas ?? null;
+  }
+
+  show(picture: Picture): void {
+    this.#picture = picture;
+    this.#host.setAttribute("role", "img");
+    this.#host.setAttribute("aria-label", inWords(picture));
+    this.#frame ||= requestAnimationFrame(() => this.#draw());
+  }
+
+  /** Draws with other colours. */
+  restyle(): void {
+    this.#shape = "";
+    if (this.#picture) this.show(this.#picture);
+  }
+
+  #draw(): void {
+    this.#frame = 0;
+    const picture = this.#picture;
+    if (!picture || this.#host.clientWidth === 0) return;
+    const shape = JSON.stringify([
+      picture.title,
+      picture.x.log,
+      picture.y.log,
+      picture.y.label,
+      picture.x.label,
+      picture.lines.map((line) => [line.label, line.style, line.low !== undefined]),
+    ]);
+    if (shape === this.#shape && this.#plot) {
+      this.#plot.setData(dataOf(picture));
+      return;
+    }
+    this.#shape = shape;
+    this.#plot?.destroy();
+    const theme = isDark() ? DARK : LIGHT;
+    const width = this.#host.clientWidth;
+    const options = optionsOf(() => this.#picture ?? picture, theme, width);
+    this.#plot = new uPlot(options, dataOf(picture), this.#host);
+  }
+
+  #resize(): void {
+    const width = this.#host.clientWidth;
+    if (!this.#plot) {
+      if (this.#picture) this.show(this.#picture);
+    } else if (width > 0 && width !== this.#plot.width)
+      this.#plot.setSize({ width, height: HEIGHT });
+  }
+}
+
+/** A picture in words: what it shows, and between which values each line lies. */
+function inWords(picture: Picture): string {
+  const lines = picture.lines.slice(0, MOST_WORDS).map(({ label, y }) => {
+    const values = y.filter((value) => value !== null);
+    if (values.length === 0) return `${label}: no values`;
+    const least = values.reduce((a, b) => Math.min(a, b));
+    const most = values.reduce((a, b) => Math.max(a, b));
+    return `${label}: from ${shown(least, picture.y)} to ${shown(most, picture.y)}`;
+  });
+  return `${picture.title}. ${picture.y.label} over ${picture.x.label}. ${lines.join("; ")}`;
+}
+
+function dataOf(picture: Picture): uPlot.AlignedData {
+  const columns = picture.lines.flatMap((line) =>
+    line.low && line.high ? [line.y, line.low, line.high] : [line.y],
+  );
+  return [picture.xs, ...columns.map((column) => positive(column, picture.y.log))];
+}
+
+/** A logarithmic scale has no place for zero. */
+function positive(column: (number | null)[], log: boolean): (number | null)[] {
+  return log ? column.map((value) => (value !== null && value > 0 ? value : null)) : column;
+}
+
+function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.Options {
+  const picture = current();
+  const series: uPlot.Series[] = [
+    { label: picture.x.label, value: (_, at) => shown(at, picture.x) },
+  ];
+  const bands: uPlot.Band[] = [];
+  for (const line of picture.lines) {
+    const colour = colourOf(line.style, theme);
+    series.push({
+      label: line.label,
+      stroke: colour,
+      dash: picture.lines.length > 1 ? dashesOf(line.style) : [],
+      width: 1.3,
+      spanGaps: true,
+      points: { show: line.markers === true, size: 6, fill: theme.ground },
+      value: (_, value) => shown(value, picture.y),
+    });
+    if (!line.low || !line.high) continue;
+    const place = series.length;
+    const hidden: uPlot.Series = {
+      stroke: "transparent",
+      width: 0,
+      spanGaps: true,
+      points: { show: false },
+    };
+    series.push({ ...hidden, label: "lower" }, { ...hidden, label: "upper" });
+    bands.push({ series: [place + 1, place], fill: `${colour}30` });
+  }
+  return {
+    width,
+    height: HEIGHT,
+    series,
+    bands,
+    cursor: { drag: { x: true, y: false }, focus: { prox: 16 } },
+    focus: { alpha: 0.4 },
+    legend: { show: true, live: true },
+    scales: {
+      x: scale(() => current(), "x"),
+      y: scale(() => current(), "y"),
+    },
+    axes: [axis("x", picture.x, theme), axis("y", picture.y, theme)],
+    hooks: {
+      drawClear: [(plot) => drawShades(plot, current(), theme)],
+      draw: [(plot) => drawMarks(plot, current(), theme)],
+      ready: [hideBands],
+    },
+  };
+}
+
+function scale(current: () => Picture, name: "x" | "y"): uPlot.Scale {
+  const { log } = current()[name];
+  return {
+    time: false,
+    // uPlot's names for these numbers exist as types only.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
+    distr: log ? 3 : 1,
+    range: (plot, low, high) => {
+      // A zoomed x keeps the part that was chosen.
+      const isZoomed = name === "x" && isPart(plot, low, high);
+      return isZoomed ? [low, high] : rangeOf(current(), name);
+    },
+  };
+}
+
+/** Whether the ends, which are null without data, leave out some of the data. */
+function isPart(plot: uPlot, low: number | null, high: number | null): boolean {
+  const xs = plot.data[0];
+  if (low === null || high === null || xs.length === 0) return false;
+  return low > (xs[0] ?? low) || high < (xs.at(-1) ?? high);
+}
+
+function axis(name: "x" | "y", settings: Axis, theme: Theme): uPlot.Axis {
+  return {
+    label: settings.label,
+    labelSize: 22,
+    labelFont: "13px system-ui, sans-serif",
+    font: "12px system-ui, sans-serif",
+    stroke: theme.text,
+    grid: { stroke: theme.grid, width: 1 },
+    ticks: { stroke: theme.grid, width: 1 },
+    size: name === "y" ? 62 : 40,
+    splits: (_plot, _axis, low, high) => (settings.log ? logTicks : linearTicks)(low, high),
+    values: (_, values: (number | null)[]) =>
+      // On a logarithmic scale uPlot leaves out some ticks by setting them to null.
+      values.map((value) => (value === null ? "" : tickText(value, settings.percent))),
+  };
+}
+
+export function shown(value: number | null | undefined, settings: Axis): string {
+  if (value === null || value === undefined) return "–";
+  return settings.percent ? `${plain(100 * value, 4)} %` : plain(value, 4);
+}
+
+/** The ends of intervals are drawn, and have no entry in the legend. */
+function hideBands(plot: uPlot): void {
+  plot.root.querySelectorAll<HTMLElement>(".u-series").forEach((row, place) => {
+    const label = plot.series[place]?.label;
+    if (label === "lower" || label === "upper") row.hidden = true;
+  });
+}
+
+function drawShades(plot: uPlot, picture: Picture, theme: Theme): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.fillStyle = theme.ground;
+  ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+  for (const shade of picture.shades) {
+    const [a, b] = [place(plot, shade.axis, shade.from), place(plot, shade.axis, shade.to)];
+    const [low, high] = [Math.min(a, b), Math.max(a, b)];
+    ctx.fillStyle = shade.kind === "misses" ? theme.misses : theme.unmeasured;
+    if (shade.axis === "x") ctx.fillRect(low, bbox.top, high - low, bbox.height);
+    else ctx.fillRect(bbox.left, low, bbox.width, high - low);
+  }
+  ctx.restore();
+}
+
+/** Position of a value on the canvas, inside the picture. */
+function place(plot: uPlot, name: "x" | "y", value: number): number {
+  const { bbox } = plot;
+  const [low, high] =
+    name === "x" ? [bbox.left, bbox.left + bbox.width] : [bbox.top, bbox.top + bbox.height];
+  const at = plot.valToPos(value, name, true);
+  const end = value > 0 === (name === "x") ? high : low;
+  return Math.min(high, Math.max(low, Number.isFinite(at) ? at : end));
+}
+
+function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
+  const { ctx, bbox } = plot;
+  const density = ctx.canvas.width / Math.max(1, plot.width);
+  ctx.save();
+  ctx.font = `${11 * density}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  let row = 0;
+  for (const mark of picture.marks) {
+    const at = plot.valToPos(mark.at, mark.axis, true);
+    const inside =
+      mark.axis === "x"
+        ? at >= bbox.left && at <= bbox.left + bbox.width
+        : at >= bbox.top && at <= bbox.top + bbox.height;
+    if (!inside) continue;
+    ctx.strokeStyle = ctx.fillStyle = colourOfMark(mark.kind, theme);
+    ctx.lineWidth = (mark.kind === "answer" ? 2.5 : 1.2) * density;
+    ctx.setLineDash(mark.kind === "answer" ? [] : [4 * density, 3 * density]);
+    ctx.beginPath();
+    if (mark.axis === "x") {
+      ctx.moveTo(at, bbox.top);
+      ctx.lineTo(at, bbox.top + bbox.height);
+    } else {
+      ctx.moveTo(bbox.left, at);
+      ctx.lineTo(bbox.left + bbox.width, at);
+    }
+    ctx.stroke();
+    if (plot.width < NARROW && mark.kind !== "answer") continue;
+    const width = ctx.measureText(mark.label).width;
+    const right = bbox.left + bbox.width;
+    if (mark.axis === "x") {
+      const left = at + 4 * density + width > right ? at - 4 * density - width : at + 4 * density;
+      ctx.fillText(mark.label, left, bbox.top + (11 + 12 * (row++ % 6)) * density);
+    } else {
+      ctx.fillText(mark.label, right - width - 3 * density, at - 3 * density);
+    }
+  }
+  ctx.restore();
+}

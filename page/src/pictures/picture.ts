@@ -1,0 +1,148 @@
+/** A picture as data. The page draws it with uPlot, and files hold it as SVG. */
+
+export interface Axis {
+  label: string;
+  /** Whether the scale is logarithmic. */
+  log: boolean;
+  /** Fixed ends; left out, the values decide. */
+  min?: number;
+  max?: number;
+  /** Values are fractions, shown in percent. */
+  percent?: boolean;
+}
+
+export interface Line {
+  label: string;
+  /** One value per position of the picture's x; null where there is none. */
+  y: (number | null)[];
+  /** Ends of the 95 % interval, if there are intervals. */
+  low?: (number | null)[];
+  high?: (number | null)[];
+  /** Number of its colour and dashes. */
+  style: number;
+  markers?: boolean;
+}
+
+/** A straight line across the picture, with a label. */
+export interface Mark {
+  axis: "x" | "y";
+  at: number;
+  label: string;
+  /** The buffer of the scenario, a rule, a rule whose assumptions fail, the answer. */
+  kind: "limit" | "rule" | "failing" | "answer";
+}
+
+/** A part of the picture that is shaded. */
+export interface Shade {
+  axis: "x" | "y";
+  from: number;
+  to: number;
+  kind: "misses" | "unmeasured";
+}
+
+export interface Picture {
+  /** Name in file names. */
+  name: string;
+  title: string;
+  x: Axis;
+  y: Axis;
+  xs: number[];
+  lines: Line[];
+  marks: Mark[];
+  shades: Shade[];
+}
+
+/** Colours of Okabe and Ito with their dashes, as in the pictures of the command line. */
+export const COLOURS = [
+  "#000000",
+  "#0072B2",
+  "#D55E00",
+  "#009E73",
+  "#CC79A7",
+  "#E69F00",
+  "#56B4E9",
+] as const;
+export const DASHES: number[][] = [[], [7, 3], [8, 3, 2, 3], [2, 2.5], [9, 2, 2, 2, 2, 2]];
+
+/** The colours of a picture besides those of its lines. */
+export interface Theme {
+  first: string;
+  text: string;
+  grid: string;
+  ground: string;
+  limit: string;
+  answer: string;
+  failing: string;
+  misses: string;
+  unmeasured: string;
+}
+
+export const LIGHT: Theme = {
+  first: "#000000",
+  text: "#1c1c1c",
+  grid: "#dddddd",
+  ground: "#ffffff",
+  limit: "#555555",
+  answer: "#009E73",
+  failing: "#8a8a8a",
+  misses: "rgba(213, 94, 0, 0.13)",
+  unmeasured: "rgba(0, 0, 0, 0.07)",
+};
+
+/** In the dark, black becomes white; the other colours keep their meaning. */
+export const DARK: Theme = {
+  first: "#ffffff",
+  text: "#e8e8e8",
+  grid: "#3d4248",
+  ground: "#16191d",
+  limit: "#b5b5b5",
+  answer: "#21c597",
+  failing: "#8f959b",
+  misses: "rgba(230, 120, 30, 0.2)",
+  unmeasured: "rgba(255, 255, 255, 0.09)",
+};
+
+const BRIGHT: Record<string, string> = { "#0072B2": "#4aa8e0", "#D55E00": "#f08a3c" };
+
+export function colourOf(style: number, theme: Theme): string {
+  const colour = COLOURS[style % COLOURS.length] ?? COLOURS[0];
+  if (colour === COLOURS[0]) return theme.first;
+  return theme === DARK ? (BRIGHT[colour] ?? colour) : colour;
+}
+
+export function dashesOf(style: number): number[] {
+  return DASHES[style % DASHES.length] ?? [];
+}
+
+export function colourOfMark(kind: Mark["kind"], theme: Theme): string {
+  if (kind === "answer") return theme.answer;
+  return kind === "failing" ? theme.failing : kind === "rule" ? theme.text : theme.limit;
+}
+
+/** Smallest and largest value that a picture shows on an axis. */
+export function rangeOf(picture: Picture, axis: "x" | "y"): [number, number] {
+  const settings = picture[axis];
+  const values = axis === "x" ? picture.xs : picture.lines.flatMap(valuesOf);
+  const shown = values.filter(
+    (value): value is number =>
+      value !== null && Number.isFinite(value) && !(settings.log && value <= 0),
+  );
+  const marks = picture.marks.filter((mark) => mark.axis === axis && mark.kind === "limit");
+  if (axis === "y") shown.push(...marks.map((mark) => mark.at));
+  let low = settings.min ?? shown.reduce((least, value) => Math.min(least, value), Infinity);
+  let high = settings.max ?? shown.reduce((most, value) => Math.max(most, value), -Infinity);
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return settings.log ? [1, 10] : [0, 1];
+  if (low === high) [low, high] = settings.log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
+  if (settings.max === undefined && axis === "y")
+    high = settings.log ? high * 1.3 : high + (high - low) * 0.05;
+  return [low, high];
+}
+
+/** Whether a picture has no values. */
+export function isEmpty(picture: Picture): boolean {
+  return picture.lines.every((line) => line.y.every((value) => value === null));
+}
+
+function valuesOf(line: Line): (number | null)[] {
+  return [...line.y, ...(line.low ?? []), ...(line.high ?? [])];
+}

@@ -1,0 +1,66 @@
+/** The rules of the literature on the page, and as marks in the pictures. */
+
+import { make } from "../dom";
+import type { Mark } from "../pictures/picture";
+import { packets } from "../scenario/quantities";
+import type { Advice } from "./rules";
+
+/** Rules whose buffers differ by less than this factor share a mark. */
+const SAME = 1.02;
+
+/** A mark per rule that applies; grey if an assumption fails. */
+export function ruleMarks(advice: Advice[]): Mark[] {
+  const marks: Mark[] = [];
+  for (const { rule, packets: required, assumptions } of advice) {
+    if (required === null || !Number.isFinite(required)) continue;
+    const at = Math.max(1, required);
+    const kind = assumptions.every(({ holds }) => holds) ? "rule" : "failing";
+    const same = marks.find(
+      (mark) => mark.kind === kind && Math.max(mark.at / at, at / mark.at) < SAME,
+    );
+    if (same) same.label += `, ${rule.short}`;
+    else marks.push({ axis: "x", at, label: rule.short, kind });
+  }
+  return marks;
+}
+
+export class RulesView {
+  readonly #list = make("ul", { class: "rules" });
+
+  constructor(host: HTMLElement) {
+    const note = make(
+      "p",
+      { class: "quiet" },
+      "Marks in the pictures above; grey if an assumption of the rule fails here.",
+    );
+    host.append(make("h3", {}, "Rules of the literature"), note, this.#list);
+  }
+
+  show(advice: Advice[]): void {
+    const applying = advice.filter((one) => one.packets !== null);
+    const others = advice.filter((one) => one.packets === null);
+    this.#list.replaceChildren(...applying.map(entry), ...others.map(entry));
+  }
+}
+
+function entry({ rule, packets: at, words, assumptions }: Advice): HTMLElement {
+  const failing = assumptions.filter((assumption) => !assumption.holds);
+  const isPale = at === null || failing.length > 0;
+  const required =
+    at === null
+      ? `does not apply: ${words}`
+      : `${Number.isFinite(at) ? packets(at) : "no buffer suffices"} for ${words}`;
+  const title = make("strong", {}, rule.title);
+  const source = make("span", { class: "quiet" }, ` (${rule.source})`);
+  const why = failing.map(({ statement, found }) =>
+    make("li", {}, `fails: ${statement}${found ? ` (here: ${found})` : ""}`),
+  );
+  return make(
+    "li",
+    { class: isPale ? "failing" : "" },
+    title,
+    `: ${required}`,
+    source,
+    why.length > 0 ? make("ul", {}, ...why) : null,
+  );
+}

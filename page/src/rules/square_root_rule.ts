@@ -1,0 +1,53 @@
+/** Many flows that do not reduce together: a bandwidth-delay product over the root of their number. */
+
+import { counted, longFlowsOverDropTail, onlyControls } from "./assumptions";
+import { bdpPackets, flowCount, limitPackets } from "./bottleneck";
+import { general } from "./general_format";
+import { normalQuantile } from "./normal";
+import { assume, needPermanentFlows, type Rule } from "./rule";
+
+/** Standard deviation of a sawtooth window over its mean. */
+const SPREAD = 1 / (3 * Math.sqrt(3));
+/** Number of flows beyond which they seldom reduce together. */
+export const MANY = 100;
+const SMALL_WINDOW = 4;
+
+/** Limit in packets at which the bound of Appenzeller et al. 2004 is the target. */
+function required(target: number, bdp: number, flows: number): number {
+  const part = ((-2 * SPREAD) / Math.sqrt(flows)) * normalQuantile((1 - target) / 2);
+  return part < 1 ? (bdp * part) / (1 - part) : Infinity;
+}
+
+export const SQUARE_ROOT_RULE: Rule = {
+  name: "square_root_rule",
+  short: "C·RTT/√n",
+  title: "Square root rule: bandwidth-delay product over the root of the number of flows",
+  source: "Appenzeller, Keslassy, McKeown 2004, SIGCOMM; Wischik, McKeown 2005, CCR 35(3)",
+  predict: (link, target) => {
+    needPermanentFlows(link);
+    return {
+      packets: required(target.utilization, bdpPackets(link), flowCount(link)),
+      purpose: `${general(target.utilization, 4)} of the rate`,
+    };
+  },
+  assumptions: (link) => {
+    const flows = flowCount(link);
+    const window = (bdpPackets(link) + limitPackets(link)) / flows;
+    const trips = new Set(link.classes.map((one) => one.rttS));
+    return [
+      onlyControls(link, "reno"),
+      assume(`more than ${MANY} flows`, flows > MANY, counted(flows)),
+      assume(
+        "round trips differ",
+        trips.size > 1,
+        `all take ${general(1e3 * Math.max(...trips), 4)} ms`,
+      ),
+      assume(
+        `windows are larger than ${SMALL_WINDOW} packets`,
+        window > SMALL_WINDOW,
+        `${general(window, 3)} packets`,
+      ),
+      ...longFlowsOverDropTail(link),
+    ];
+  },
+};

@@ -1,0 +1,129 @@
+/** Quantities as people write them, and numbers as the page shows them. */
+
+/** Prefixes of units: 1 Mbit/s is 10^6 bit/s. */
+const RATES: Record<string, number> = { bit: 1, kbit: 1e3, Mbit: 1e6, Gbit: 1e9, Tbit: 1e12 };
+const SECONDS: Record<string, number> = {
+  ps: 1e-12,
+  ns: 1e-9,
+  us: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  min: 60,
+  h: 3600,
+};
+
+/** A quantity that the page cannot read. */
+export class QuantityError extends Error {}
+
+/** Returns the text with a decimal point where it has a decimal comma: "0,5 bdp" as "0.5 bdp".
+ *
+ * @throws QuantityError if the comma may mean thousands as well: "1,500 B".
+ */
+export function withPoint(text: string): string {
+  const number = /^\s*[-+]?[\d.,_]*/.exec(text)?.[0] ?? "";
+  const commas = number.split(",").length - 1;
+  if (commas === 0) return text;
+  const [whole = "", fraction = ""] = number.split(",");
+  const isThousands = fraction.trim().length === 3 && Number(whole) !== 0;
+  if (commas > 1 || number.includes(".") || isThousands) {
+    throw new QuantityError(
+      `"${text.trim()}": the comma may separate thousands or decimals; write a decimal point`,
+    );
+  }
+  return number.replace(",", ".") + text.slice(number.length);
+}
+
+/** Reads a number with a decimal point or comma.
+ *
+ * @throws QuantityError if the text is not a number.
+ */
+export function readNumber(text: string): number {
+  const number = Number(withPoint(text).trim());
+  if (text.trim() === "" || !Number.isFinite(number)) {
+    throw new QuantityError(`"${text.trim()}" is not a number`);
+  }
+  return number;
+}
+
+/** Reads a percentage or a fraction: "98 %" and "98" as 0.98.
+ *
+ * @throws QuantityError if the text is not a percentage.
+ */
+export function readPercent(text: string): number {
+  return readNumber(text.replace(/%\s*$/, "")) / 100;
+}
+
+function split(text: string): [number, string] {
+  const match = /^\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*(.*?)\s*$/.exec(text.replaceAll("_", ""));
+  return match ? [Number(match[1]), match[2] ?? ""] : [Number.NaN, ""];
+}
+
+/** Seconds of a duration such as "20 ms"; NaN if the text is not a duration. */
+export function secondsOf(text: string): number {
+  const [number, unit] = split(text);
+  return number * (SECONDS[unit] ?? Number.NaN);
+}
+
+/** Bits per second of a rate such as "100 Mbit/s"; NaN if the text is not a rate. */
+export function rateOf(text: string): number {
+  const [number, unit] = split(text);
+  const name = unit.replace(/\/s$/, "").replace(/bps$/, "bit");
+  return number * (RATES[name] ?? Number.NaN);
+}
+
+const THIN_SPACE = "\u202f";
+
+/** A number with so many significant digits, without a trailing zero: 0.0123, 12,300. */
+export function plain(value: number, digits = 3): string {
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "–";
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  if (size < -4) return value.toExponential(digits - 1).replace("-", "−");
+  const rounded = Number(value.toPrecision(Math.max(digits, Math.min(size + 1, 15))));
+  const decimals = Math.max(0, digits - 1 - size);
+  // Always with a decimal point, as in the scenario beside it.
+  return rounded.toLocaleString("en", { maximumFractionDigits: Math.min(decimals, 20) });
+}
+
+export function percent(fraction: number | null, digits = 2): string {
+  return fraction === null ? "–" : `${(100 * fraction).toFixed(digits)}${THIN_SPACE}%`;
+}
+
+/** A loss fraction: 1.63e-4 is shorter than 0.0163 %, and says more. */
+export function loss(fraction: number | null): string {
+  if (fraction === null) return "–";
+  if (fraction === 0) return "0";
+  return fraction < 1e-3 ? fraction.toExponential(2).replace("-", "−") : percent(fraction);
+}
+
+export function duration(seconds: number | null): string {
+  if (seconds === null) return "–";
+  const size = Math.abs(seconds);
+  if (size === 0) return `0${THIN_SPACE}ms`;
+  if (size < 1e-3) return `${plain(1e6 * seconds)}${THIN_SPACE}µs`;
+  if (size < 1) return `${plain(1e3 * seconds)}${THIN_SPACE}ms`;
+  return `${plain(seconds)}${THIN_SPACE}s`;
+}
+
+function scaled(value: number, units: string[]): string {
+  let place = 0;
+  let number = value;
+  while (number >= 999.5 && place < units.length - 1) {
+    number /= 1000;
+    place++;
+  }
+  return `${plain(number)}${THIN_SPACE}${units[place] ?? ""}`;
+}
+
+export function rate(bps: number | null): string {
+  return bps === null ? "–" : scaled(bps, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"]);
+}
+
+export function bytes(count: number): string {
+  return scaled(count, ["B", "kB", "MB", "GB", "TB"]);
+}
+
+export function packets(count: number): string {
+  const shown = plain(count, count < 100 ? 3 : 4);
+  return `${shown}${THIN_SPACE}${shown === "1" ? "packet" : "packets"}`;
+}

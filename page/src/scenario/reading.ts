@@ -1,0 +1,79 @@
+/** What the engine reads in a scenario's text. */
+
+import {
+  RunFault,
+  ScenarioFault,
+  type Engine,
+  type ModelInput,
+  type Problem,
+  type Question,
+} from "../engine/engine";
+import { busiestLink, crossedLinks, readBottleneck, type Bottleneck } from "../rules/bottleneck";
+import { parseToml, type Table } from "./text";
+
+export interface Reading {
+  text: string;
+  /** The scenario with its defaults, as tables. */
+  scenario: Table;
+  /** The same as TOML, and its hash. */
+  resolved: string;
+  hash: string;
+  input: ModelInput;
+}
+
+export function questionOf(text: string, set: Record<string, string> = {}): Question {
+  return { text, set, seed: null };
+}
+
+/** Reads the latest text, and forgets earlier ones that are not read yet. */
+export class Reader {
+  readonly #engine: Engine;
+  readonly #onReading: (reading: Reading) => void;
+  readonly #onProblems: (problems: Problem[]) => void;
+  #asked = 0;
+
+  constructor(
+    engine: Engine,
+    onReading: (reading: Reading) => void,
+    onProblems: (problems: Problem[]) => void,
+  ) {
+    this.#engine = engine;
+    this.#onReading = onReading;
+    this.#onProblems = onProblems;
+  }
+
+  /** Returns whether the text is a scenario and still the latest one. */
+  async read(text: string): Promise<boolean> {
+    const number = ++this.#asked;
+    try {
+      const question = questionOf(text);
+      const [resolved, input] = await Promise.all([
+        this.#engine.resolve(question),
+        this.#engine.modelInput(question),
+      ]);
+      if (number !== this.#asked) return false;
+      const scenario = parseToml(resolved.scenario) ?? {};
+      const { hash } = resolved;
+      this.#onReading({ text, scenario, resolved: resolved.scenario, hash, input });
+      return true;
+    } catch (error) {
+      if (number === this.#asked) this.#onProblems(problemsOf(error));
+      return false;
+    }
+  }
+}
+
+/** The problems that an error reports, for display. */
+export function problemsOf(error: unknown): Problem[] {
+  if (error instanceof ScenarioFault) return error.problems;
+  const problem =
+    error instanceof RunFault || error instanceof Error ? error.message : String(error);
+  return [{ line: null, key: "", problem, remedy: "" }];
+}
+
+/** The link of a reading that the page asks about: the chosen one if there is such a link. */
+export function linkOf(reading: Reading, chosen: string | null): Bottleneck | null {
+  const names = crossedLinks(reading.input);
+  const name = chosen !== null && names.includes(chosen) ? chosen : busiestLink(reading.input);
+  return name === null ? null : readBottleneck(reading.input, name);
+}

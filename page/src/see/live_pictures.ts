@@ -1,0 +1,198 @@
+/** Pictures of one run from its time series. */
+
+import type { Column, Series } from "../engine/engine";
+import type { Line, Mark, Picture, Shade } from "../pictures/picture";
+
+/** Readers cannot tell more lines apart. */
+const MOST_LINES = 10;
+/** Points of a distribution. */
+const QUANTILES = 400;
+
+const MOST_MEANS = 150;
+
+/** Means of neighbouring values, so that at most so many are left. */
+function means(values: number[]): number[] {
+  const size = Math.ceil(values.length / MOST_MEANS);
+  const parts = Array.from({ length: Math.floor(values.length / Math.max(1, size)) }, (_, part) =>
+    values.slice(part * size, (part + 1) * size),
+  );
+  return parts.map((part) => part.reduce((total, value) => total + value, 0) / part.length);
+}
+
+/** The times of a run: when its statistics begin, and when it ends. */
+export interface Span {
+  measuredFromS: number;
+  durationS: number;
+}
+
+function column(columns: Record<string, Column>, name: string): Column {
+  return columns[name] ?? [];
+}
+
+/** Rows of a table with this label. */
+function rowsOf(labels: Column, wanted: number): number[] {
+  const rows: number[] = [];
+  for (let row = 0; row < labels.length; row++) if (labels[row] === wanted) rows.push(row);
+  return rows;
+}
+
+/** Values of a table's rows. */
+function pick(values: Column, rows: number[]): Column {
+  return rows.map((row) => values[row] ?? null);
+}
+
+function times(values: Column, rows: number[]): number[] {
+  return rows.map((row) => values[row] ?? 0);
+}
+
+function beforeStatistics(span: Span): Shade[] {
+  if (span.measuredFromS <= 0) return [];
+  return [{ axis: "x", from: 0, to: span.measuredFromS, kind: "unmeasured" }];
+}
+
+/** The number of waiting packets at a link over time, under its limit. */
+export function queuePicture(series: Series, link: string, limit: number, span: Span): Picture {
+  const at = series.names.links.indexOf(link);
+  const rows = rowsOf(column(series.link_series, "link"), at);
+  const queue = pick(column(series.link_series, "queue_packets"), rows);
+  const marks: Mark[] = Number.isFinite(limit)
+    ? [{ axis: "y", at: limit, label: "limit", kind: "limit" }]
+    : [];
+  return {
+    name: "queue",
+    title: `Queue at ${link}`,
+    x: { label: "time (s)", log: false, min: 0, max: span.durationS },
+    y: { label: "waiting packets", log: false, min: 0 },
+    xs: times(column(series.link_series, "time_s"), rows),
+    lines: [{ label: "queue", y: queue, style: 1 }],
+    marks,
+    shades: beforeStatistics(span),
+  };
+}
+
+/** Utilization of a link, as means over at most so many parts of the run. */
+export function utilizationPicture(series: Series, link: string, span: Span): Picture {
+  const at = series.names.links.indexOf(link);
+  const rows = rowsOf(column(series.link_series, "link"), at);
+  return {
+    name: "utilization",
+    title: `Utilization of ${link}`,
+    x: { label: "time (s)", log: false, min: 0, max: span.durationS },
+    y: { label: "utilization", log: false, min: 0, max: 1.02, percent: true },
+    xs: means(times(column(series.link_series, "time_s"), rows)),
+    lines: [
+      {
+        label: "utilization",
+        y: means(times(column(series.link_series, "utilization"), rows)),
+        style: 3,
+      },
+    ],
+    marks: [],
+    shades: beforeStatistics(span),
+  };
+}
+
+/** Congestion windows over time, of at most ten flows. */
+export function windowsPicture(series: Series, span: Span): Picture {
+  const labels = column(series.flow_series, "flow");
+  const allTimes = column(series.flow_series, "time_s");
+  const windows = column(series.flow_series, "cwnd_packets");
+  const chosen = evenlySpread(controlled(labels, windows), MOST_LINES);
+  const places = new Map(chosen.map((flow, place) => [flow, place]));
+  const xs: number[] = [];
+  const columns: (number | null)[][] = chosen.map(() => []);
+  for (let row = 0; row < labels.length; row++) {
+    const place = places.get(labels[row] ?? -1);
+    if (place === undefined) continue;
+    const time = allTimes[row] ?? 0;
+    if (xs.at(-1) !== time) {
+      xs.push(time);
+      for (const values of columns) values.push(null);
+    }
+    const values = columns[place];
+    if (values) values[xs.length - 1] = windows[row] ?? null;
+  }
+  const lines: Line[] = chosen.map((flow, place) => ({
+    label: series.names.flows[flow] ?? String(flow),
+    y: columns[place] ?? [],
+    style: place,
+  }));
+  return {
+    name: "windows",
+    title: "Congestion windows",
+    x: { label: "time (s)", log: false, min: 0, max: span.durationS },
+    y: { label: "window (packets)", log: false, min: 0 },
+    xs,
+    lines,
+    marks: [],
+    shades: beforeStatistics(span),
+  };
+}
+
+/** The flows that have a window. */
+function controlled(labels: Column, windows: Column): number[] {
+  const flows = new Set<number>();
+  for (let row = 0; row < labels.length; row++) {
+    const label = labels[row];
+    if (label !== null && label !== undefined && windows[row] !== null) flows.add(label);
+  }
+  return [...flows].sort((a, b) => a - b);
+}
+
+export function evenlySpread<T>(items: T[], most: number): T[] {
+  if (items.length <= most) return items;
+  return Array.from({ length: most }, (_, place) => {
+    const at = Math.round((place * (items.length - 1)) / (most - 1));
+    return items[at] as T;
+  });
+}
+
+/** How long a packet that arrives at a random time waits: the queue's samples at the link's rate. */
+export function delayPicture(
+  series: Series,
+  link: string,
+  packetsPerS: number,
+  span: Span,
+  p99: number | null,
+): Picture {
+  const at = series.names.links.indexOf(link);
+  const time = column(series.link_series, "time_s");
+  const rows = rowsOf(column(series.link_series, "link"), at).filter(
+    (row) => (time[row] ?? 0) >= span.measuredFromS,
+  );
+  const delays = pick(column(series.link_series, "queue_packets"), rows)
+    .filter((queue) => queue !== null)
+    .map((queue) => (1000 * queue) / packetsPerS)
+    .sort((a, b) => a - b);
+  const points = Math.min(QUANTILES, delays.length);
+  const places = Array.from({ length: points }, (_, point) =>
+    points < 2 ? 0 : Math.round((point * (delays.length - 1)) / (points - 1)),
+  );
+  const marks: Mark[] =
+    p99 === null
+      ? []
+      : [{ axis: "x", at: 1000 * p99, label: "99 % of the packets", kind: "limit" }];
+  return {
+    name: "delay",
+    title: "Distribution of the queueing delay",
+    x: { label: "queueing delay (ms)", log: false, min: 0 },
+    y: { label: "samples at most so long", log: false, min: 0, max: 1, percent: true },
+    xs: places.map((place) => delays[place] ?? 0),
+    lines: [
+      {
+        label: `of ${delays.length} samples`,
+        y: places.map((place) => (place + 1) / Math.max(1, delays.length)),
+        style: 1,
+      },
+    ],
+    marks,
+    shades: [],
+  };
+}
+
+/** The interval of a run's time series: as fine as the picture shows, coarser for many flows. */
+export function seriesInterval(durationS: number, flows: number): string {
+  const samples = Math.min(2000, Math.max(300, 30_000 / Math.max(1, flows)));
+  const interval = Math.max(1e-4, durationS / samples);
+  return `"${Number(interval.toPrecision(2))} s"`;
+}

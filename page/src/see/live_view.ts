@@ -1,0 +1,164 @@
+/** The live pictures and numbers of the scenario that is asked. */
+
+import { make, table } from "../dom";
+import type { Answer, Progress, Series, Summary } from "../engine/engine";
+import { Chart } from "../pictures/chart";
+import type { Picture } from "../pictures/picture";
+import { capacityPps, limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { duration, loss, percent, plain, rate } from "../scenario/quantities";
+import {
+  delayPicture,
+  queuePicture,
+  utilizationPicture,
+  windowsPicture,
+  type Span,
+} from "./live_pictures";
+
+export class LiveView {
+  readonly #charts: Chart[] = [];
+  readonly #titles: HTMLElement[] = [];
+  readonly #numbers = make("dl", { class: "numbers" });
+  readonly #groups = make("div", { class: "scrolls", tabindex: "0", role: "region" });
+  readonly #state = make("p", { class: "quiet" });
+  #link: Bottleneck | null = null;
+  #span: Span = { measuredFromS: 0, durationS: 1 };
+  #series: Series | null = null;
+  #summary: Summary | null = null;
+  #table: string[][] = [];
+
+  constructor(host: HTMLElement) {
+    this.#groups.setAttribute("aria-label", "Groups of flows");
+    const pictures = ["queue", "windows", "delay", "utilization"].map((name) => {
+      const title = make("figcaption", {});
+      const place = make("div", { class: "chart", id: `picture-${name}` });
+      this.#titles.push(title);
+      this.#charts.push(new Chart(place));
+      return make("figure", {}, title, place);
+    });
+    const grid = make("div", { class: "pictures" }, ...pictures);
+    host.append(this.#state, this.#numbers, grid, this.#groups);
+  }
+
+  /** What the charts show. */
+  get pictures(): Picture[] {
+    return this.#charts.flatMap((chart) => chart.picture ?? []);
+  }
+
+  get charts(): Chart[] {
+    return this.#charts;
+  }
+
+  /** Sets the link and the times that the pictures are about. */
+  about(link: Bottleneck, span: Span): void {
+    this.#link = link;
+    this.#span = span;
+    if (this.#summary) this.#showNumbers(this.#summary, link.name);
+    if (this.#series) this.#pictures(this.#series, this.#summary);
+  }
+
+  /** The groups of flows: head and rows. */
+  get table(): string[][] {
+    return this.#table;
+  }
+
+  progress(progress: Progress): void {
+    const { seconds } = progress;
+    this.#state.textContent =
+      `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s; ` +
+      "the numbers are of the run before";
+    this.#summary = null;
+    this.#series = progress.series;
+    if (progress.series) this.#pictures(progress.series, null);
+  }
+
+  answer(answer: Answer): void {
+    const { summary, series, wallMs } = answer;
+    this.#summary = summary;
+    this.#series = series;
+    const speed = summary.packet_hops / Math.max(1, wallMs) / 1000;
+    this.#state.textContent =
+      `${plain(this.#span.durationS)} s simulated in ${duration(wallMs / 1000)}, ` +
+      `${plain(speed)} million packets per second, seed ${summary.seed}`;
+    if (this.#link) this.#showNumbers(summary, this.#link.name);
+    this.#showGroups(summary);
+    if (series) this.#pictures(series, summary);
+  }
+
+  fault(text: string): void {
+    this.#state.textContent = text;
+  }
+
+  /** Numbers of the link in words, for screen readers. */
+  static words(summary: Summary, name: string): string {
+    const link = summary.links[name];
+    if (!link) return "";
+    return (
+      `Utilization ${percent(link.utilization, 1)}, mean queueing delay ` +
+      `${duration(link.queue_delay_s_mean)}, loss ${loss(link.loss_fraction)}`
+    );
+  }
+
+  #pictures(series: Series, summary: Summary | null): void {
+    const link = this.#link;
+    if (!link) return;
+    const p99 = summary?.links[link.name]?.queue_delay_s_p99 ?? null;
+    const limit = summary?.links[link.name]?.limit_packets ?? limitPackets(link);
+    const pictures: Picture[] = [
+      queuePicture(series, link.name, limit, this.#span),
+      windowsPicture(series, this.#span),
+      delayPicture(series, link.name, capacityPps(link), this.#span, p99),
+      utilizationPicture(series, link.name, this.#span),
+    ];
+    pictures.forEach((picture, place) => {
+      const title = this.#titles[place];
+      if (title && title.textContent !== picture.title) title.textContent = picture.title;
+      this.#charts[place]?.show(picture);
+    });
+  }
+
+  #showNumbers(summary: Summary, name: string): void {
+    const link = summary.links[name];
+    if (!link) return;
+    const numbers: [string, string][] = [
+      ["Utilization", percent(link.utilization)],
+      ["Loss", loss(link.loss_fraction)],
+      ["Mean queueing delay", duration(link.queue_delay_s_mean)],
+      ["99th percentile", duration(link.queue_delay_s_p99)],
+      ["Mean queue", `${plain(link.queue_packets_mean)} packets`],
+    ];
+    this.#numbers.replaceChildren(
+      ...numbers.map(([label, value]) =>
+        make("div", {}, make("dt", {}, label), make("dd", {}, value)),
+      ),
+    );
+  }
+
+  #showGroups(summary: Summary): void {
+    const rows = Object.entries(summary.groups).map(([name, group]) => [
+      name,
+      String(group.flows || group.completed_flows),
+      group.congestion ?? "none",
+      rate(group.goodput_bps),
+      percent(group.share, 1),
+      loss(group.loss_fraction),
+      duration(group.rtt_s_mean),
+      duration(group.queue_delay_s_mean),
+      duration(group.queue_delay_s_p99),
+      group.jain_index === null ? "–" : plain(group.jain_index),
+    ]);
+    const head = [
+      "group",
+      "flows",
+      "control",
+      "goodput",
+      "share",
+      "loss",
+      "RTT",
+      "delay, mean",
+      "delay, 99 %",
+      "Jain",
+    ];
+    this.#table = [head, ...rows];
+    this.#groups.replaceChildren(table("Groups of flows", head, rows));
+  }
+}

@@ -1,0 +1,56 @@
+/** What the page shows, in one place: everything that an address holds. */
+
+export interface Targets {
+  /** Smallest utilization, a fraction. */
+  utilization: number | null;
+  /** Largest 99th percentile of the queueing delay, in seconds. */
+  delayS: number | null;
+  /** Largest loss fraction. */
+  loss: number | null;
+}
+
+/** A setting that is kept for comparison. */
+export interface Kept {
+  name: string;
+  text: string;
+  link: string | null;
+}
+
+/** Settings that are kept beside the one that is asked. */
+export const MOST_KEPT = 2;
+
+export interface State {
+  /** The scenario, as TOML. */
+  text: string;
+  /** The link whose buffer is asked for; null for the busiest. */
+  link: string | null;
+  targets: Targets;
+  kept: Kept[];
+}
+
+export const NO_TARGETS: Targets = { utilization: null, delayS: null, loss: null };
+
+type Listener = (state: State, before: State) => void;
+
+export class Store {
+  #state: State;
+  readonly #listeners: Listener[] = [];
+
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  subscribe(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  change(part: Partial<State>): void {
+    const before = this.#state;
+    this.#state = { ...before, ...part };
+    for (const listener of this.#listeners) listener(this.#state, before);
+  }
+}

@@ -1,0 +1,70 @@
+/** Which run comes next: few buffers first, then more buffers, then more seeds, then the answer. */
+
+import { smallest, verdictOfAll, type Target } from "./answer";
+import { intervalOf, type Point, pointAt } from "./point";
+
+export const COARSE = 9;
+export const FINE = 17;
+export const MOST_SEEDS = 8;
+const FEWEST_SEEDS = 3;
+/** Buffers that are added between the answer and the largest buffer that is too small. */
+const MOST_ADDED = 6;
+/** The answer is close enough if the next smaller buffer is smaller by less than this factor. */
+const CLOSE = 1.15;
+
+/** A buffer gets no more seeds when its intervals are this narrow. */
+export const WIDTH = { utilization: 0.005, delay: 0.05 };
+
+export interface Task {
+  limit: number;
+  /** Number of the seed: 0, 1, ... */
+  seed: number;
+}
+
+/** Buffers from one packet to the largest, evenly spread over the logarithm, each once. */
+export function spread(largest: number, count: number): number[] {
+  const limits = Array.from({ length: count }, (_, place) =>
+    Math.round(largest ** (place / (count - 1))),
+  );
+  return [...new Set(limits)];
+}
+
+function isPrecise(point: Point, targets: Target[]): boolean {
+  if (point.size < FEWEST_SEEDS) return false;
+  const utilization = intervalOf(point, "utilization");
+  const delay = intervalOf(point, "delayP99S");
+  const isNarrow =
+    (utilization?.halfWidth ?? 0) <= WIDTH.utilization &&
+    (delay?.halfWidth ?? 0) <= WIDTH.delay * (delay?.mean ?? 0);
+  return isNarrow && (targets.length === 0 || verdictOfAll(point, targets) !== "undecided");
+}
+
+/** Tasks of the next stage that are not done, in the order in which they shall begin; empty at the end. */
+export function nextTasks(points: Map<number, Point>, largest: number, targets: Target[]): Task[] {
+  const open = (limits: number[], seed: number): Task[] =>
+    limits.filter((limit) => !points.get(limit)?.has(seed)).map((limit) => ({ limit, seed }));
+  for (const count of [COARSE, FINE]) {
+    const tasks = open(spread(largest, count), 0);
+    if (tasks.length > 0) return tasks;
+  }
+  for (let seed = 0; seed < MOST_SEEDS; seed++) {
+    const rough = [...points.keys()]
+      .sort((a, b) => a - b)
+      .filter((limit) => !isPrecise(pointAt(points, limit), targets));
+    const tasks = open(rough, seed);
+    if (tasks.length > 0) return tasks;
+  }
+  const added = between(points, largest, targets);
+  return added === null ? [] : open([added], 0);
+}
+
+/** A buffer between the answer and the next smaller one; null if they are close. */
+function between(points: Map<number, Point>, largest: number, targets: Target[]): number | null {
+  if (targets.length === 0) return null;
+  const { limit } = smallest(points, targets);
+  const regular = spread(largest, FINE).length;
+  if (limit === null || points.size >= regular + MOST_ADDED) return null;
+  const below = Math.max(0, ...[...points.keys()].filter((other) => other < limit));
+  const middle = Math.round(Math.sqrt(Math.max(1, below) * limit));
+  return below === 0 || limit / below < CLOSE || points.has(middle) ? null : middle;
+}

@@ -1,0 +1,171 @@
+/** The study of a scenario: runs over the buffer, while nothing more urgent is to be done. */
+
+import { isAbort, type Engine } from "../engine/engine";
+import { questionOf } from "../scenario/reading";
+import { removeKey, setKey } from "../scenario/text";
+import type { Target } from "./answer";
+import { nextTasks, type Task } from "./plan";
+import { measure, type Point, pointAt } from "./point";
+
+const PRIORITY = 1;
+/** Studies that are remembered, so that going back to a setting shows its curve at once. */
+const MOST_REMEMBERED = 12;
+/** A study whose runs are expected to take longer begins only if asked. */
+const LONG_RUN_MS = 20_000;
+
+export interface Subject {
+  text: string;
+  link: string;
+  /** Largest buffer, in packets. */
+  largest: number;
+  /** Seed of the first run; the others follow. */
+  seed: number;
+}
+
+export interface StudyState {
+  subject: Subject | null;
+  points: Map<number, Point>;
+  /** Runs that have ended. */
+  runs: number;
+  running: boolean;
+  done: boolean;
+  /** Runs that failed, and why the last one did. */
+  failed: number;
+  fault: string;
+  /** Runs take so long that the study waits to be started by hand. */
+  waits: boolean;
+}
+
+function limitPath(link: string): string[] {
+  return ["links", link, "queue", "limit"];
+}
+
+/** The text of a run of a study: another limit, and no time series. */
+export function studyText(text: string, link: string, limit: number): string {
+  return setKey(removeKey(text, ["series"]), limitPath(link), `"${limit} packets"`);
+}
+
+export class Study {
+  readonly #engine: Engine;
+  readonly #onChange: () => void;
+  readonly #remembered = new Map<string, Map<number, Point>>();
+  #subject: Subject | null = null;
+  #points = new Map<number, Point>();
+  #targets: Target[] = [];
+  #abort: AbortController | null = null;
+  #lost = new Set<string>();
+  #fault = "";
+  #done = false;
+  #waits = false;
+  #wanted = false;
+
+  constructor(engine: Engine, onChange: () => void) {
+    this.#engine = engine;
+    this.#onChange = onChange;
+  }
+
+  get state(): StudyState {
+    return {
+      subject: this.#subject,
+      points: this.#points,
+      runs: [...this.#points.values()].reduce((total, point) => total + point.size, 0),
+      running: this.#abort !== null,
+      done: this.#done,
+      failed: this.#lost.size,
+      fault: this.#fault,
+      waits: this.#waits,
+    };
+  }
+
+  /** Ends the runs in progress; `go` takes the study up again. */
+  pause(): void {
+    this.#abort?.abort();
+    this.#abort = null;
+  }
+
+  /** Sets what the study is about. Runs of the same scenario with other limits are kept. */
+  about(subject: Subject, targets: Target[]): void {
+    const key = keyOf(subject);
+    this.#targets = targets;
+    if (!this.#subject || keyOf(this.#subject) !== key) {
+      this.pause();
+      this.#points = this.#recall(key);
+      this.#lost = new Set();
+      this.#fault = "";
+      this.#wanted = false;
+    }
+    this.#subject = subject;
+    this.#done = nextTasks(this.#points, subject.largest, targets).length === 0;
+    this.#onChange();
+  }
+
+  /** Starts or goes on, unless a run is expected to take long and nobody asked for it.
+   *
+   * @param runMs - Time that a run is expected to take; null if somebody asked for the study.
+   */
+  go(runMs: number | null): void {
+    this.#wanted ||= runMs === null;
+    this.#waits = !this.#wanted && (runMs ?? 0) > LONG_RUN_MS;
+    if (!this.#subject || this.#abort || this.#waits) {
+      this.#onChange();
+      return;
+    }
+    const abort = new AbortController();
+    this.#abort = abort;
+    void this.#work(this.#subject, abort.signal).finally(() => {
+      if (this.#abort === abort) this.#abort = null;
+      this.#onChange();
+    });
+    this.#onChange();
+  }
+
+  async #work(subject: Subject, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const tasks = nextTasks(this.#points, subject.largest, this.#targets).filter(
+        (task) => !this.#lost.has(nameOf(task)),
+      );
+      this.#done = tasks.length === 0;
+      if (this.#done) return;
+      await Promise.all(tasks.map((task) => this.#run(subject, task, signal)));
+    }
+  }
+
+  async #run(subject: Subject, task: Task, signal: AbortSignal): Promise<void> {
+    const text = studyText(subject.text, subject.link, task.limit);
+    const question = { ...questionOf(text), seed: subject.seed + task.seed };
+    const points = this.#points;
+    try {
+      const answer = await this.#engine.run(question, { signal, priority: PRIORITY });
+      const point = pointAt(points, task.limit);
+      point.set(task.seed, measure(answer.summary, subject.link));
+      points.set(task.limit, point);
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.#lost.add(nameOf(task));
+      this.#fault = error instanceof Error ? error.message : String(error);
+    }
+    if (points === this.#points) this.#onChange();
+  }
+
+  /** The points of a study that was begun before; the least recent one is forgotten. */
+  #recall(key: string): Map<number, Point> {
+    const points = this.#remembered.get(key) ?? new Map<number, Point>();
+    this.#remembered.delete(key);
+    this.#remembered.set(key, points);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > MOST_REMEMBERED && oldest !== undefined) {
+      this.#remembered.delete(oldest);
+    }
+    return points;
+  }
+}
+
+function nameOf(task: Task): string {
+  return `${task.limit} ${task.seed}`;
+}
+
+/** What makes two studies the same: everything but the limit. */
+function keyOf(subject: Subject): string {
+  const text = studyText(subject.text, subject.link, 1);
+  return JSON.stringify([text, subject.link, subject.largest, subject.seed]);
+}

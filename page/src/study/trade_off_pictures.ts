@@ -1,0 +1,148 @@
+/** What each buffer costs, as pictures over the buffer. */
+
+import { spansDecades } from "../pictures/scales";
+import type { Line, Mark, Picture, Shade } from "../pictures/picture";
+import { targetsOf } from "./answer";
+import { intervalOf, type Metric, type Point } from "./point";
+import type { Targets } from "../state";
+
+/** A curve: the points of a setting. */
+export interface Curve {
+  /** Empty for the only curve. */
+  name: string;
+  points: Map<number, Point>;
+}
+
+interface Panel {
+  name: string;
+  title: string;
+  label: string;
+  /** Metrics with their names, if there are several. */
+  metrics: [Metric, string][];
+  factor: number;
+  percent: boolean;
+  /** Largest possible value; null if there is none. */
+  most: number | null;
+}
+
+const PANELS: Panel[] = [
+  {
+    name: "utilization",
+    title: "Utilization",
+    label: "utilization",
+    metrics: [["utilization", "utilization"]],
+    factor: 1,
+    percent: true,
+    most: 1,
+  },
+  {
+    name: "delay",
+    title: "Queueing delay",
+    label: "queueing delay (ms)",
+    metrics: [
+      ["delayMeanS", "mean"],
+      ["delayP99S", "99th percentile"],
+    ],
+    factor: 1000,
+    percent: false,
+    most: null,
+  },
+  {
+    name: "loss",
+    title: "Loss",
+    label: "packets lost",
+    metrics: [["loss", "loss"]],
+    factor: 1,
+    percent: true,
+    most: 1,
+  },
+  {
+    name: "fairness",
+    title: "Fairness",
+    label: "Jain's index",
+    metrics: [["jain", "Jain's index"]],
+    factor: 1,
+    percent: false,
+    most: 1,
+  },
+];
+
+/** A picture per metric, over the buffers of all curves. */
+export function tradeOffPictures(curves: Curve[], targets: Targets, marks: Mark[]): Picture[] {
+  const xs = [...new Set(curves.flatMap(({ points }) => [...points.keys()]))].sort((a, b) => a - b);
+  return PANELS.map((panel) => pictureOf(panel, curves, xs, targets, marks));
+}
+
+function pictureOf(
+  panel: Panel,
+  curves: Curve[],
+  xs: number[],
+  targets: Targets,
+  marks: Mark[],
+): Picture {
+  const lines = curves.flatMap((curve, number) =>
+    panel.metrics.map(([metric, name], place) => {
+      const label = [curve.name, panel.metrics.length > 1 || !curve.name ? name : ""];
+      const style = number * panel.metrics.length + place + (curves.length > 1 ? 0 : 1);
+      return lineOf(panel, curve, metric, xs, label.filter(Boolean).join(": "), style);
+    }),
+  );
+  const values = lines.flatMap((line) => line.y).filter((value) => value !== null);
+  const log = panel.name !== "utilization" && panel.name !== "fairness" && spansDecades(values);
+  return {
+    name: `trade-off-${panel.name}`,
+    title: panel.title + (log && values.includes(0) ? " (zero is not drawn)" : ""),
+    x: { label: "buffer (packets)", log: true },
+    y: {
+      label: panel.label,
+      log,
+      percent: panel.percent,
+      ...(!log && { min: 0 }),
+      ...(!log && panel.most === 1 && panel.name !== "loss" && { max: 1.02 }),
+    },
+    xs,
+    lines,
+    marks,
+    shades: shadesOf(panel, targets),
+  };
+}
+
+function lineOf(
+  panel: Panel,
+  curve: Curve,
+  metric: Metric,
+  xs: number[],
+  label: string,
+  style: number,
+): Line {
+  const intervals = xs.map((limit) => {
+    const point = curve.points.get(limit);
+    return point ? intervalOf(point, metric) : null;
+  });
+  // The end of an interval may lie where no value can.
+  const end = (sign: number): (number | null)[] =>
+    intervals.map((interval) => {
+      if (!interval || !Number.isFinite(interval.halfWidth)) return null;
+      const at = interval.mean + sign * interval.halfWidth;
+      return panel.factor * Math.min(panel.most ?? Infinity, Math.max(0, at));
+    });
+  return {
+    label,
+    style,
+    markers: true,
+    y: intervals.map((interval) => (interval ? panel.factor * interval.mean : null)),
+    low: end(-1),
+    high: end(1),
+  };
+}
+
+/** The part of a picture in which the target is missed. */
+function shadesOf(panel: Panel, targets: Targets): Shade[] {
+  return targetsOf(targets)
+    .filter((target) => panel.metrics.some(([metric]) => metric === target.metric))
+    .map((target) => {
+      const bound = panel.factor * target.bound;
+      const [from, to] = target.atLeast ? [-1e300, bound] : [bound, 1e300];
+      return { axis: "y", from, to, kind: "misses" };
+    });
+}

@@ -1,0 +1,177 @@
+/** The study on the page: its progress, its answer, its pictures and their numbers. */
+
+import { announce, make, table } from "../dom";
+import { Chart } from "../pictures/chart";
+import { isEmpty, type Mark, type Picture } from "../pictures/picture";
+import type { Bottleneck } from "../rules/bottleneck";
+import { bdpPackets, limitPackets } from "../rules/bottleneck";
+import { duration, loss, percent, plain } from "../scenario/quantities";
+import { limitTexts } from "../see/buffer_slider";
+import type { Targets } from "../state";
+import { answerText, smallest, targetsOf, verdictOfAll } from "./answer";
+import { FINE, MOST_SEEDS, WIDTH } from "./plan";
+import { intervalOf, type Metric, type Point, pointAt } from "./point";
+import type { StudyState } from "./study";
+import { tradeOffPictures, type Curve } from "./trade_off_pictures";
+
+const WORDS = { meets: "meets them", misses: "does not", undecided: "undecided" };
+
+export interface Shown {
+  state: StudyState;
+  link: Bottleneck;
+  targets: Targets;
+  /** Marks of the rules. */
+  rules: Mark[];
+  /** Curves of settings that are kept for comparison; the study's own curve comes first. */
+  others: Curve[];
+}
+
+export class TradeOffView {
+  readonly #status = make("p", { class: "quiet" });
+  readonly #verdict = make("p", { class: "verdict" });
+  readonly #button: HTMLButtonElement;
+  readonly #numbers = make("div", { class: "scrolls", tabindex: "0", role: "region" });
+  readonly #charts: Chart[] = [];
+  readonly #titles: HTMLElement[] = [];
+  #pictures: Picture[] = [];
+  #table: string[][] = [];
+  #paused = false;
+
+  constructor(host: HTMLElement, onGo: () => void, onPause: () => void) {
+    this.#numbers.setAttribute("aria-label", "Numbers of the trade-off");
+    this.#button = make("button", {
+      type: "button",
+      click: () => {
+        this.#paused = !this.#paused;
+        if (this.#paused) onPause();
+        else onGo();
+      },
+    });
+    const figures = ["utilization", "delay", "loss", "fairness"].map((name) => {
+      const title = make("figcaption", {});
+      const place = make("div", { class: "chart", id: `trade-off-${name}` });
+      this.#titles.push(title);
+      this.#charts.push(new Chart(place));
+      return make("figure", {}, title, place);
+    });
+    const numbers = make("details", {}, make("summary", {}, "The numbers"), this.#numbers);
+    const status = make("div", { class: "row" }, this.#button, this.#status);
+    host.append(this.#verdict, status, make("div", { class: "pictures" }, ...figures), numbers);
+  }
+
+  get charts(): Chart[] {
+    return this.#charts;
+  }
+
+  /** Whether somebody stopped the study. */
+  get isPaused(): boolean {
+    return this.#paused;
+  }
+
+  get pictures(): Picture[] {
+    return this.#pictures.filter((picture) => !isEmpty(picture));
+  }
+
+  /** The numbers: head and rows. */
+  get table(): string[][] {
+    return this.#table;
+  }
+
+  get status(): string {
+    return this.#status.textContent;
+  }
+
+  get verdict(): string {
+    return this.#verdict.textContent;
+  }
+
+  show(shown: Shown): void {
+    const { state, link, targets, rules, others } = shown;
+    this.#paused = state.waits || (this.#paused && !state.running);
+    this.#status.textContent = statusText(state);
+    this.#button.textContent = this.#paused ? "Go on" : "Pause";
+    this.#button.hidden = state.done;
+    const asked = targetsOf(targets);
+    const answer = asked.length > 0 && state.runs > 0 ? smallest(state.points, asked) : null;
+    const amounts = (limit: number): string => limitTexts(link, limit).join(", ");
+    this.#verdict.textContent = answer
+      ? answerText(answer, asked, amounts)
+      : "Give a target above to ask for the smallest buffer that meets it.";
+    if (answer && state.done) announce(this.#verdict.textContent);
+    const marks = [...rules, ...limitMark(link)];
+    if (answer?.limit) {
+      const label = `${answer.limit} packets: ${WORDS[answer.verdict]}`;
+      marks.push({ axis: "x", at: answer.limit, label, kind: "answer" });
+    }
+    const own: Curve = { name: others.length > 0 ? "now" : "", points: state.points };
+    this.#pictures = tradeOffPictures([own, ...others], targets, marks);
+    this.#pictures.forEach((picture, place) => {
+      const title = this.#titles[place];
+      if (title) title.textContent = picture.title;
+      if (title?.parentElement) title.parentElement.hidden = isEmpty(picture) && state.runs > 0;
+      this.#charts[place]?.show(picture);
+    });
+    this.#table = numbersTable(state.points, link, targets);
+    const [head = [], ...rows] = this.#table;
+    const caption = "Mean and half of the 95 % interval, by buffer";
+    this.#numbers.replaceChildren(table(caption, head, rows));
+  }
+}
+
+function limitMark(link: Bottleneck): Mark[] {
+  const at = limitPackets(link);
+  return Number.isFinite(at) ? [{ axis: "x", at, label: "now", kind: "limit" }] : [];
+}
+
+function statusText(state: StudyState): string {
+  const runs = `${state.runs} ${state.runs === 1 ? "run" : "runs"} of ${state.points.size} buffers`;
+  const bands =
+    `Bands are 95 % intervals. A buffer gets up to ${MOST_SEEDS} seeds, fewer if its intervals are ` +
+    `within ${plain(100 * WIDTH.utilization)} points of utilization and ` +
+    `${plain(100 * WIDTH.delay)} % of the 99th percentile of the delay.`;
+  const failed = state.failed > 0 ? ` ${state.failed} runs failed: ${state.fault}` : "";
+  if (state.waits) return `A run takes long here. Go on starts at least ${FINE} runs.`;
+  const stage = state.done ? "Done" : state.running ? "Running" : "Waiting";
+  return `${stage}: these curves rest on ${runs}. ${bands}${failed}`;
+}
+
+/** Head and rows of the table of numbers. */
+function numbersTable(points: Map<number, Point>, link: Bottleneck, targets: Targets): string[][] {
+  const asked = targetsOf(targets);
+  const bdp = bdpPackets(link);
+  const rows = [...points.keys()]
+    .sort((a, b) => a - b)
+    .map((limit) => {
+      const point = pointAt(points, limit);
+      return [
+        String(limit),
+        bdp > 0 ? plain(limit / bdp) : "–",
+        String(point.size),
+        cell(point, "utilization", (value) => percent(value)),
+        cell(point, "delayMeanS", duration),
+        cell(point, "delayP99S", duration),
+        cell(point, "loss", loss),
+        cell(point, "jain", (value) => plain(value)),
+        asked.length > 0 ? WORDS[verdictOfAll(point, asked)] : "–",
+      ];
+    });
+  const head = [
+    "packets",
+    "BDP",
+    "runs",
+    "utilization",
+    "delay, mean",
+    "delay, 99 %",
+    "loss",
+    "Jain",
+    "targets",
+  ];
+  return [head, ...rows];
+}
+
+function cell(point: Point, metric: Metric, shown: (value: number) => string): string {
+  const interval = intervalOf(point, metric);
+  if (!interval) return "–";
+  const { mean, halfWidth } = interval;
+  return Number.isFinite(halfWidth) ? `${shown(mean)} ± ${shown(halfWidth)}` : shown(mean);
+}

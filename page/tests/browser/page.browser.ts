@@ -1,0 +1,288 @@
+/** The page in Chromium: what a visitor does, with each engine. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { percent } from "../../src/scenario/quantities";
+import { commandLineSummary, serveLocal, serveStatic, type Served } from "./servers";
+
+const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SMALL = `title = "Two Reno flows"
+duration = "10 s"
+measure_from = "2 s"
+
+[links.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+
+[flows.reno]
+count = 2
+path = ["bottleneck"]
+congestion = "reno"
+rtt = "40 ms"
+`;
+/** About 10^9 packets. */
+const ENDLESS = SMALL.replace("10 s", "12000 s").replace("10 Mbit/s", "1 Gbit/s");
+
+let browser: Browser;
+let context: BrowserContext;
+let complaints: string[];
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+});
+
+afterAll(async () => {
+  await browser.close();
+});
+
+afterEach(async () => {
+  await context.close();
+});
+
+/** A new visitor; what the browser's console complains about is collected. */
+async function visit(address: string, width = 1280, height = 900): Promise<Page> {
+  context = await browser.newContext({ viewport: { width, height }, locale: "de-DE" });
+  complaints = [];
+  return open(address);
+}
+
+async function open(address: string): Promise<Page> {
+  const page = await context.newPage();
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    // The static host has no api/, and the page finds out by asking.
+    const isProbe = message.location().url.includes("/api/engine");
+    if (message.type() === "error" && !isProbe) complaints.push(message.text());
+  });
+  await page.goto(address);
+  await ended(page);
+  return page;
+}
+
+/** Waits until the live run of the present scenario has ended. */
+async function ended(page: Page): Promise<void> {
+  await page.locator("#live > p.quiet").filter({ hasText: "simulated in" }).waitFor();
+}
+
+/** Writes a scenario into the editor, and waits for its run. */
+async function write(page: Page, text: string): Promise<void> {
+  const area = page.locator("#text");
+  if (!(await area.isVisible())) await page.getByText("The whole scenario, as TOML").first().click();
+  await area.fill(text);
+}
+
+async function number(page: Page, name: string): Promise<string> {
+  const term = page.locator("#live dt").filter({ hasText: new RegExp(`^${name}$`) });
+  return (await term.locator("xpath=following-sibling::dd").textContent()) ?? "";
+}
+
+function hash(page: Page): Promise<string | null> {
+  return page.locator("#share .hash").textContent();
+}
+
+async function expectSame(page: Page, scenario: string): Promise<void> {
+  const summary = commandLineSummary(scenario);
+  await expect.poll(() => hash(page)).toBe(summary.scenario_hash);
+  await ended(page);
+  const utilization = percent(summary.links["bottleneck"]?.utilization ?? Number.NaN);
+  await expect.poll(() => number(page, "Utilization")).toBe(utilization);
+}
+
+describe.each(["static", "local"])("the %s page", (kind) => {
+  let served: Served;
+
+  beforeAll(async () => {
+    served = kind === "static" ? await serveStatic() : await serveLocal();
+  });
+
+  afterAll(() => {
+    served.stop();
+  });
+
+  test("loads without complaints and names its engine", async () => {
+    const page = await visit(served.address);
+    const place = kind === "static" ? "in this browser" : "on this computer";
+    expect(await page.locator("#engine").textContent()).toContain(place);
+    expect(complaints).toEqual([]);
+  });
+
+  test("shows what the command line prints, and the address brings it back", async () => {
+    const page = await visit(served.address);
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    await expect.poll(() => page.url()).toContain("#1.");
+    const shown = await number(page, "Utilization");
+    const again = await open(page.url());
+    expect(await hash(again)).toBe(await hash(page));
+    expect(await number(again, "Utilization")).toBe(shown);
+    expect(complaints).toEqual([]);
+  });
+
+  test("every control changes the scenario, and the engine accepts it", async () => {
+    const page = await visit(served.address);
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    const area = page.locator("#text");
+    const link = page.getByRole("group", { name: "Link bottleneck" });
+    const flows = page.getByRole("group", { name: "Flows reno" });
+    const run = page.getByRole("group", { name: "Run" });
+    const changes: [() => Promise<unknown>, string][] = [
+      [() => fill(link.getByLabel("Rate"), "20 Mbit/s"), 'rate = "20 Mbit/s"'],
+      [() => fill(link.getByLabel("Delay, one way"), "2,5 ms"), 'delay = "2.5 ms"'],
+      [() => link.getByLabel("Queue").selectOption("codel"), 'kind = "codel"'],
+      [() => fill(link.getByLabel("Limit"), "0,5 bdp"), 'limit = "0.5 bdp"'],
+      [() => fill(flows.getByLabel("Flows"), "3"), "count = 3"],
+      [() => flows.getByLabel("Congestion control").selectOption("cubic"), '"cubic"'],
+      [() => fill(flows.getByLabel("RTT without queues"), "30 ms to 50 ms"), "uniform"],
+      [() => fill(flows.getByLabel("Packets sent together"), "4"), "send_burst = 4"],
+      [() => flows.getByLabel("Paced").check(), "pacing = true"],
+      [() => fill(run.getByLabel("Duration"), "8 s"), 'duration = "8 s"'],
+      [() => fill(run.getByLabel("Statistics from"), "1 s"), 'measure_from = "1 s"'],
+      [() => fill(run.getByLabel("Seed"), "7"), "seed = 7"],
+    ];
+    for (const [change, written] of changes) {
+      const before = await hash(page);
+      await change();
+      await expect.poll(() => area.inputValue()).toContain(written);
+      if (!written.startsWith("seed")) await expect.poll(() => hash(page)).not.toBe(before);
+      expect(await page.locator(".complaint:visible").count(), written).toBe(0);
+      await ended(page);
+    }
+    await expectSame(page, await area.inputValue());
+    expect(complaints).toEqual([]);
+  });
+
+  test("the slider sets the limit, by keyboard too", async () => {
+    const page = await visit(served.address);
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    const slider = page.getByRole("slider");
+    await slider.focus();
+    await page.keyboard.press("End");
+    await expect.poll(() => page.locator("#text").inputValue()).toMatch(/limit = "1\d\d packets"/);
+    await expectSame(page, await page.locator("#text").inputValue());
+    await expect.poll(() => number(page, "Utilization")).toBe("100.00%");
+    expect(await slider.getAttribute("aria-valuetext")).toContain("BDP");
+  });
+
+  test("a wrong scenario is a message at its line, and the page goes on", async () => {
+    const page = await visit(served.address);
+    const line = SMALL.split("\n").indexOf('rate = "10 Mbit/s"') + 1;
+    await write(page, SMALL.replace("10 Mbit/s", "10 parsec"));
+    await page.locator("#problems").getByText(`line ${line}`).waitFor();
+    expect(await page.locator("#problems").textContent()).toContain("links.bottleneck.rate");
+    await write(page, `${SMALL}\n[flows.other`);
+    await page.locator("#problems li").first().waitFor();
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    expect(await page.locator("#problems li").count()).toBe(0);
+  });
+
+  test("a run of a billion packets freezes nothing and is cancelled", async () => {
+    const page = await visit(served.address);
+    await write(page, ENDLESS);
+    await page.getByText(/Simulated .* of 12,000 s/).waitFor();
+    const frames = await page.evaluate(async () => {
+      const times: number[] = [];
+      await new Promise<void>((done) => {
+        const frame = (time: number): void => {
+          times.push(time);
+          if (times.length < 30) requestAnimationFrame(frame);
+          else done();
+        };
+        requestAnimationFrame(frame);
+      });
+      return (times.at(-1) ?? 0) - (times[0] ?? 0);
+    });
+    expect(frames, "30 frames").toBeLessThan(5000);
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    expect(complaints).toEqual([]);
+  });
+
+  test("files and Python code are refused with the way to get them", async () => {
+    const page = await visit(served.address);
+    const named = SMALL.replace('rate = "10 Mbit/s"', 'trace = "/etc/passwd"');
+    await write(page, named);
+    await page.locator("#problems li").first().waitFor();
+    expect(await page.locator("#problems").textContent()).not.toContain("root:");
+    await write(page, SMALL.replace('"reno"', '"os:system"'));
+    await page.locator("#problems li").getByText("os:system").first().waitFor();
+  });
+
+  test("titles and names are text, not HTML", async () => {
+    const page = await visit(served.address);
+    const evil = "<img src=x onerror='globalThis.broken = true'>";
+    const text = SMALL.replace("Two Reno flows", evil).replaceAll("flows.reno", `flows."${evil}"`);
+    await write(page, text);
+    await expectSame(page, text);
+    expect(await page.evaluate(() => "broken" in globalThis)).toBe(false);
+    expect(await page.locator("img").count()).toBe(0);
+  });
+
+  test("two tabs do not disturb each other", async () => {
+    const first = await visit(served.address);
+    const second = await open(served.address);
+    const other = SMALL.replace("20 packets", "5 packets");
+    await Promise.all([write(first, SMALL), write(second, other)]);
+    await expectSame(first, SMALL);
+    await expectSame(second, other);
+  });
+
+  test.each([320, 1280, 3840])("axe finds nothing serious, and nothing overflows at %i px", async (width) => {
+    const page = await visit(served.address, width);
+    for (const colours of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: colours });
+      expect(await seriousFindings(page), colours).toEqual([]);
+    }
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+  });
+});
+
+test("the static page works without the network after it has loaded", async () => {
+  const served = await serveStatic();
+  const page = await visit(served.address);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.reload();
+  await ended(page);
+  served.stop();
+  await page.reload();
+  await ended(page);
+  await write(page, SMALL);
+  await expectSame(page, SMALL);
+});
+
+async function fill(field: ReturnType<Page["getByLabel"]>, text: string): Promise<void> {
+  await field.fill(text);
+  await field.press("Enter");
+}
+
+interface Finding {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+async function seriousFindings(page: Page): Promise<string[]> {
+  const session = await context.newCDPSession(page);
+  // The page's policy forbids scripts of others; the debugger may run them.
+  await session.send("Runtime.evaluate", { expression: AXE });
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: () => Promise<{ violations: Finding[] }> };
+    };
+    return (await axe.run()).violations;
+  });
+  return found
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+if (!existsSync(CHROMIUM)) throw new Error(`no Chromium at ${CHROMIUM}; name one in CHROMIUM`);

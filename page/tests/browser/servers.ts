@@ -1,0 +1,71 @@
+/** What serves the page in tests: a static host, and `tailroom explore`. */
+
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { createReadStream, existsSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+const REPOSITORY = resolve(import.meta.dirname, "../../..");
+const BUILT = resolve(REPOSITORY, "python/tailroom/explore/page");
+const TAILROOM = resolve(REPOSITORY, ".venv/bin/tailroom");
+const TYPES: Record<string, string> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+export interface Served {
+  address: string;
+  stop: () => void;
+}
+
+/** Serves the built page as the simplest static host does: no headers, wasm without its type. */
+export async function serveStatic(): Promise<Served> {
+  if (!existsSync(join(BUILT, "index.html"))) throw new Error("make page builds the page first");
+  const server = createServer((request, response) => {
+    const path = normalize(new URL(request.url ?? "/", "http://host").pathname);
+    const file = join(BUILT, path.endsWith("/") ? `${path}index.html` : path);
+    if (!file.startsWith(BUILT) || !existsSync(file) || !statSync(file).isFile()) {
+      response.writeHead(404).end();
+      return;
+    }
+    const type = TYPES[extname(file)] ?? "application/octet-stream";
+    response.writeHead(200, { "content-type": type });
+    createReadStream(file).pipe(response);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  const stop = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { address: `http://127.0.0.1:${port}/`, stop };
+}
+
+/** Starts `tailroom explore` on a free port. */
+export async function serveLocal(file?: string): Promise<Served> {
+  const options = ["explore", ...(file === undefined ? [] : [file]), "--port", "0"];
+  const command: ChildProcess = spawn(TAILROOM, options, { stdio: ["ignore", "pipe", "inherit"] });
+  const { stdout } = command;
+  if (!stdout) throw new Error("tailroom explore has no output");
+  const line = await new Promise<string>((said, failed) => {
+    createInterface({ input: stdout }).once("line", said);
+    command.once("exit", () => failed(new Error("tailroom explore ended")));
+  });
+  return { address: line.split(" ")[0] ?? "", stop: () => command.kill("SIGINT") };
+}
+
+export interface Summary {
+  scenario_hash: string;
+  links: Record<string, { utilization: number; loss_fraction: number; queue_packets_mean: number }>;
+}
+
+/** The summary that the command line prints for a scenario. */
+export function commandLineSummary(scenario: string): Summary {
+  const done = spawnSync(TAILROOM, ["run", "-", "--json"], { input: scenario, encoding: "utf8" });
+  if (done.status !== 0) throw new Error(done.stderr);
+  return JSON.parse(done.stdout) as Summary;
+}

@@ -1,0 +1,129 @@
+import { deflateRawSync } from "node:zlib";
+import { expect, test } from "vitest";
+import type { Series } from "../src/engine/engine";
+import { decodeState, encodeState } from "../src/keep/address";
+import { commands } from "../src/keep/commands";
+import { csvText, flowSeriesCsv, tradeOffCsv } from "../src/keep/csv";
+import { documentText, jsonForScript } from "../src/keep/document";
+import type { Picture } from "../src/pictures/picture";
+import { linearTicks, logTicks } from "../src/pictures/scales";
+import { escapeXml, svgText } from "../src/pictures/svg";
+import type { State } from "../src/state";
+
+const EVIL = '</script><img src=x onerror="alert(1)">';
+
+const STATE: State = {
+  text: 'title = "ü → 🙂"\n'.repeat(50),
+  link: "bottleneck",
+  targets: { utilization: 0.98, delayS: null, loss: 1e-3 },
+  kept: [{ name: "A", text: "x = 1", link: null }],
+};
+
+const PICTURE: Picture = {
+  name: "queue",
+  title: EVIL,
+  x: { label: "buffer (packets)", log: true },
+  y: { label: EVIL, log: false, percent: true },
+  xs: [1, 10, 100],
+  lines: [
+    { label: EVIL, y: [0, null, 1], low: [0, null, 0.9], high: [0.1, null, 1], style: 1 },
+    { label: "b", y: [0.5, 0.4, 0.2], style: 2, markers: true },
+  ],
+  marks: [{ axis: "x", at: 20, label: EVIL, kind: "rule" }],
+  shades: [{ axis: "y", from: -1e300, to: 0.3, kind: "misses" }],
+};
+
+test("an address holds the whole state", async () => {
+  const code = await encodeState(STATE);
+  expect(code).toMatch(/^1\.[\w-]+$/);
+  expect(await decodeState(`#${code}`)).toEqual(STATE);
+});
+
+test("an address that is no state is left alone", async () => {
+  for (const fragment of ["", "#", "#see", "#1.", "#1.!!!", "#1.AAAA", "#2.abc"]) {
+    expect(await decodeState(fragment)).toBeNull();
+  }
+});
+
+function addressOf(value: unknown): string {
+  return `#1.${deflateRawSync(Buffer.from(JSON.stringify(value))).toString("base64url")}`;
+}
+
+test("of an address only what is a state is taken", async () => {
+  const odd = { text: "a", link: 3, targets: { loss: "no", delayS: -1 }, kept: [1, {}], run: "x" };
+  expect(await decodeState(addressOf(odd))).toEqual({
+    text: "a",
+    link: null,
+    targets: { utilization: null, delayS: null, loss: null },
+    kept: [],
+  });
+  expect(await decodeState(addressOf({ link: "a" }))).toBeNull();
+});
+
+test("an address that would unpack to more than a megabyte is refused", async () => {
+  expect(await decodeState(addressOf({ text: "a".repeat(5_000_000) }))).toBeNull();
+});
+
+test("CSV has decimal points, names and quotes", () => {
+  expect(csvText([["a", 1.5, null, 'x,"y"']])).toBe('a,1.5,,"x,""y"""\r\n');
+  const series: Series = {
+    link_series: {},
+    flow_series: { time_s: [0.5, 0.5], flow: [0, 1], cwnd_packets: [10, null] },
+    names: { links: [], flows: ["a,b", "c"] },
+  };
+  expect(flowSeriesCsv(series)).toBe('time_s,flow,cwnd_packets\r\n0.5,"a,b",10\r\n0.5,c,\r\n');
+});
+
+test("the trade-off as CSV has a row per buffer", () => {
+  const run = { utilization: 0.5, delayMeanS: 0.1, delayP99S: 0.2, loss: null, jain: null };
+  const text = tradeOffCsv(new Map([[3, new Map([[0, run]])]]));
+  expect(text.split("\r\n")[1]).toBe("3,1,0.5,,0.1,,0.2,,,,,");
+});
+
+test("a picture as SVG holds no markup of its texts and no number that is none", () => {
+  const text = svgText(PICTURE);
+  expect(text).not.toContain("<img");
+  expect(text).not.toMatch(/NaN|Infinity|undefined/);
+  expect(text).toContain("&lt;img");
+  expect(escapeXml("\u0000a\u0008")).toBe("\ufffda\ufffd");
+});
+
+test("a picture without values is a picture", () => {
+  const empty = { ...PICTURE, xs: [], lines: [{ label: "a", y: [], style: 0 }] };
+  expect(svgText(empty)).not.toMatch(/NaN|Infinity|undefined/);
+});
+
+test("an exported document runs nothing but its own script", () => {
+  const page = {
+    title: EVIL,
+    parts: [{ title: EVIL, texts: [EVIL], pictures: [PICTURE], table: [[EVIL], [EVIL]] }],
+    scenario: EVIL,
+    hash: EVIL,
+    build: EVIL,
+    address: EVIL,
+  };
+  const text = documentText(page, 'const x = "</script>";');
+  expect(text).not.toContain("<img");
+  expect(text.match(/<\/script/g)).toHaveLength(2);
+  const json = /<script type="application\/json" id="pictures">(.*?)<\/script>/s.exec(text)?.[1];
+  expect(JSON.parse(json ?? "")).toEqual([PICTURE]);
+  expect(jsonForScript("<!--<script>")).not.toContain("<");
+});
+
+test("commands quote what a shell would read", () => {
+  const targets = { utilization: 0.98, delayS: 0.006, loss: null };
+  expect(commands("first", "a b", targets)).toEqual([
+    "tailroom run first",
+    "tailroom size first --link 'a b' --target 'utilization >= 98%' " +
+      "--target 'queue_delay_s_p99 <= 6ms'",
+  ]);
+  const none = { utilization: null, delayS: null, loss: null };
+  expect(commands("x'; rm -r", "l", none)).toEqual(["tailroom run 'x'\\''; rm -r'"]);
+});
+
+test("ticks are round and inside", () => {
+  expect(linearTicks(0, 1)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
+  expect(linearTicks(0, 120)).toEqual([0, 20, 40, 60, 80, 100, 120]);
+  expect(logTicks(1, 40)).toEqual([1, 2, 5, 10, 20]);
+  expect(logTicks(0.5, 60_000)).toEqual([1, 10, 100, 1000, 10_000]);
+});

@@ -1,0 +1,59 @@
+"""`tailroom explore`: the page with the native engine behind it."""
+
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from tailroom.cli import completion, failures
+from tailroom.cli.options import Workers
+from tailroom.explore.guard import is_loopback
+from tailroom.explore.opened import Opened
+from tailroom.explore.serve import serve
+
+PORT = 8217
+
+
+def explore(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="Scenario file (TOML), name of a shipped scenario, or - for standard input, with "
+            "which the page begins. Only this file may name other files and controls in Python.",
+            show_default=False,
+            autocompletion=completion.scenario_names,
+        ),
+    ] = None,
+    *,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")
+    ] = PORT,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on. Whoever reaches another one than this machine's own can "
+            "use its processors.",
+        ),
+    ] = "127.0.0.1",
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Open the page in the web browser.")
+    ] = False,
+    workers: Workers = None,
+) -> None:
+    """Serve a page on this machine that shows what a buffer costs while you move a slider.
+
+    The page runs the same engine as every other command. It is served until Ctrl-C.
+    """
+
+    def ready(address: str) -> None:
+        print(f"{address} (Ctrl-C to end)", flush=True)
+        if not is_loopback(host):
+            print("warning: other machines can reach this page and run simulations here")
+        if open_page:
+            webbrowser.open(address)
+
+    with failures.reported():
+        opened = Opened.nothing() if file is None else Opened.of(file)
+        serve(opened, host=host, port=port, workers=workers, ready=ready)

@@ -1,0 +1,159 @@
+"""Runs of the page: a thread per core, progress while they last, and an end when nobody listens."""
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from tailroom import _engine
+from tailroom.explore.questions import FAULTS, Question, fault
+
+MOST_WAITING = 256
+"""Runs that wait for a core; more are refused."""
+
+
+class TooManyRunsError(Exception):
+    """So many runs wait already that another one is refused."""
+
+
+class _EndedError(Exception):
+    """The page has closed the connection, or the run has lasted too long."""
+
+
+@dataclass(eq=False)
+class _Listener:
+    """What a run says, for the request that listens: the newest progress, then the end."""
+
+    loop: asyncio.AbstractEventLoop
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: threading.Event = field(default_factory=threading.Event)
+    """Set when nobody listens any more."""
+    fraction: float = 0.0
+    seconds: float = 0.0
+    line: str | None = None
+    """The newest line that was not sent yet; an older one is of no interest any more."""
+    last: str | None = None
+    """The line with the answer or the error."""
+
+    def tell(self, *, line: str | None = None, last: str | None = None) -> None:
+        self.line, self.last = line, last
+        self.loop.call_soon_threadsafe(self.news.set)
+
+
+class Runs:
+    """Performs runs, each in a thread: the engine does not hold the interpreter's lock."""
+
+    def __init__(self, longest_s: float, workers: int | None = None) -> None:
+        """Takes limits.
+
+        Args:
+            longest_s: Longest time that a run may take.
+            workers: Maximum number of runs at a time; as many as there are cores if left out.
+        """
+        self.workers = workers or len(os.sched_getaffinity(0))
+        self._longest_s = longest_s
+        self._threads = ThreadPoolExecutor(self.workers, thread_name_prefix="run")
+        self._listeners: set[_Listener] = set()
+
+    @property
+    def unfinished(self) -> int:
+        """Number of runs that last or wait."""
+        return len(self._listeners)
+
+    def end(self) -> None:
+        """Ends all runs, with an error for those who listen."""
+        for listener in self._listeners:
+            listener.gone.set()
+            listener.tell(last=_error("`tailroom explore` has ended"))
+
+    def check_room(self) -> None:
+        """Refuses another run if many wait.
+
+        Raises:
+            TooManyRunsError: Too many runs wait already.
+        """
+        if self.unfinished >= self.workers + MOST_WAITING:
+            raise TooManyRunsError
+
+    async def lines(self, question: Question) -> AsyncGenerator[str, None]:
+        """Yields progress, at most ten times a second, and the answer or error, each as JSON.
+
+        The run ends when the generator is closed.
+        """
+        listener = _Listener(asyncio.get_running_loop())
+        self._listeners.add(listener)
+        task = self._threads.submit(self._perform, question, listener)
+        try:
+            while listener.last is None:
+                await listener.news.wait()
+                listener.news.clear()
+                line, listener.line = listener.line, None
+                if line is not None:
+                    yield line
+            yield listener.last
+        finally:
+            self._listeners.remove(listener)
+            listener.gone.set()
+            task.cancel()
+
+    def _perform(self, question: Question, listener: _Listener) -> None:
+        try:
+            answer = self._run(question, listener)
+            last = json.dumps({"answer": answer}, separators=(",", ":"), allow_nan=False)
+        except _EndedError:
+            last = _error(self._too_long())
+        except FAULTS as error:
+            last = json.dumps({"error": fault(error)})
+        except Exception as error:
+            last = _error(
+                f"{type(error).__name__}: {error}; this is a bug in tailroom: please report it"
+            )
+        if not listener.gone.is_set():
+            listener.tell(last=last)
+
+    def _run(self, question: Question, listener: _Listener) -> dict[str, Any]:
+        started = time.monotonic()
+
+        def check(fraction: float, seconds: float) -> None:
+            if listener.gone.is_set() or time.monotonic() - started > self._longest_s:
+                raise _EndedError
+            listener.fraction, listener.seconds = fraction, seconds
+
+        def watch(series: str | None) -> None:
+            place = f'"fraction":{listener.fraction!r},"seconds":{listener.seconds!r}'
+            listener.tell(line=f'{{"progress":{{{place},"series":{series or "null"}}}}}')
+
+        identity = question.identity()
+        source = question.source
+        with source.named_in_errors():
+            answer = _engine.run(
+                source.text,
+                source.directory,
+                source.overrides,
+                question.seed,
+                check,
+                source.controls.find,
+                watch,
+                source.permitted_files,
+            )
+        return {
+            **identity,
+            "summary": json.loads(answer["summary"]),
+            "series": json.loads(answer["series"] or "null"),
+            "wall_ms": 1e3 * (time.monotonic() - started),
+        }
+
+    def _too_long(self) -> str:
+        return (
+            f"the run took more than {self._longest_s:g} s; shorten it, or run it with `tailroom "
+            "run`, which has no limit"
+        )
+
+
+def _error(message: str) -> str:
+    return json.dumps({"error": {"kind": "run", "message": message}})
