@@ -1,7 +1,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["node_modules", "wasm", "public", "eslint.config.js"] },
+  { ignores: ["node_modules", "wasm", "public", "benchmark", "eslint.config.js"] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

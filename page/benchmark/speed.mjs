@@ -136,7 +136,9 @@ const served = kind === "local" ? await serveLocal() : await serveStatic();
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 sizes();
-console.log("| rate | first picture p50, p95 (ms) | whole run p50, p95 (ms) | runs of the study per second |");
+console.log(
+  "| rate | first picture p50, p95 (ms) | whole run p50, p95 (ms) | runs of the study per second |",
+);
 console.log("| --- | --- | --- | --- |");
 for (const rate of RATES) {
   const page = await browser.newPage();

@@ -71,7 +71,8 @@ async function ended(page: Page): Promise<void> {
 /** Writes a scenario into the editor, and waits for its run. */
 async function write(page: Page, text: string): Promise<void> {
   const area = page.locator("#text");
-  if (!(await area.isVisible())) await page.getByText("The whole scenario, as TOML").first().click();
+  if (!(await area.isVisible()))
+    await page.getByText("The whole scenario, as TOML").first().click();
   await area.fill(text);
 }
 
@@ -233,17 +234,20 @@ describe.each(["static", "local"])("the %s page", (kind) => {
     await expectSame(second, other);
   });
 
-  test.each([320, 1280, 3840])("axe finds nothing serious, and nothing overflows at %i px", async (width) => {
-    const page = await visit(served.address, width);
-    for (const colours of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme: colours });
-      expect(await seriousFindings(page), colours).toEqual([]);
-    }
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow).toBeLessThanOrEqual(0);
-  });
+  test.each([320, 1280, 3840])(
+    "axe finds nothing serious, and nothing overflows at %i px",
+    async (width) => {
+      const page = await visit(served.address, width);
+      for (const colours of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme: colours });
+        expect(await seriousFindings(page), colours).toEqual([]);
+      }
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(overflow).toBeLessThanOrEqual(0);
+    },
+  );
 });
 
 test("the static page works without the network after it has loaded", async () => {
