@@ -39,9 +39,9 @@ def abstract(parts: Mapping[str, PartResults]) -> str:
         amount = hardware.fitted(switch)
         close = [hardware.close_cells(switch, one) for one in (amount, *hardware.rivals(switch))]
         of = len(hardware.cells(switch, for_fit=False))
-        also = "".join(f" ({one} with a jitter that fits nearly as well)" for one in close[1:2])
+        also = "".join(f" ({one} with one that fits nearly as well)" for one in close[1:2])
         text += (
-            "With the jitter fitted on half of the measurements on a Tofino switch, the smallest "
+            "With the jitter fitted on half of a Tofino switch's measurements, the smallest "
             f"sufficient buffer is the switch's, or next to it, in {close[0]} of the {of} others"
             f"{also}. "
         )
