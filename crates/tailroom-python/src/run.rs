@@ -27,6 +27,8 @@ const LONG_SLICE: Duration = Duration::from_millis(100);
 const SHORT_SLICE: Duration = Duration::from_millis(20);
 /// Time between two calls of `progress`.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// Wall-clock time before somebody who watches is shown the beginning; shorter runs show their end.
+const FIRST_PICTURE: Duration = Duration::from_millis(75);
 
 /// Runs a scenario from start to end without holding the interpreter's lock.
 ///
@@ -108,17 +110,18 @@ fn wall_clock() -> Instant {
 struct Observer {
     progress: Option<Py<PyAny>>,
     watch: Option<Py<PyAny>>,
-    last_call: Instant,
+    next_call: Instant,
 }
 
 impl Observer {
     fn new(progress: Option<Py<PyAny>>, watch: Option<Py<PyAny>>) -> Self {
-        Observer { progress, watch, last_call: wall_clock() }
+        let first = if watch.is_some() { FIRST_PICTURE } else { PROGRESS_INTERVAL };
+        Observer { progress, watch, next_call: wall_clock() + first }
     }
 
     /// Lets Python handle signals, and reports the progress to the caller.
     fn observe(&mut self, simulation: &Simulation, now: Time, duration: Time) -> PyResult<()> {
-        let is_due = self.last_call.elapsed() >= PROGRESS_INTERVAL;
+        let is_due = wall_clock() >= self.next_call;
         // Without the interpreter's lock, as it takes a while for thousands of flows.
         let watched = self.watch.as_ref().filter(|_| is_due);
         let watched = watched.map(|watch| (watch, simulation.series_so_far()));
@@ -127,7 +130,7 @@ impl Observer {
             if !is_due {
                 return Ok(());
             }
-            self.last_call = wall_clock();
+            self.next_call = wall_clock() + PROGRESS_INTERVAL;
             if let Some(progress) = &self.progress {
                 let fraction = now.picoseconds() as f64 / duration.picoseconds() as f64;
                 progress.call1(py, (fraction, now.seconds()))?;
