@@ -68,8 +68,14 @@ test-all: package
 	TAILROOM_CASES=4 cargo test --workspace --locked -- --include-ignored
 	$(PYTEST) -m slow
 
+# The path of Chromium, of which Debian's package is the default; without it, its tests are left out.
+CHROMIUM ?= /usr/bin/chromium
+export CHROMIUM
+
 test-page: page
 	npm run check --prefix page
+	@if [ -x "$(CHROMIUM)" ]; then npm run test:browser --prefix page; \
+		else echo "The tests in Chromium are left out: there is no $(CHROMIUM)"; fi
 	$(PYTEST) -m "" tests/explore
 
 wheel: page

@@ -126,6 +126,8 @@ export class Page {
     this.#editor.show(text);
     this.#presets.show(text);
     this.#targets.show(targets);
+    // The field alone: a reload of the page without a change shows what the server has opened.
+    void this.#addressOf(this.#store.state).then((address) => this.#keep.showAddress(address));
     await this.#follow(text);
     if (kept.length > 0) this.#kept.show(kept, targetsOf(targets));
     this.#showStudy();
@@ -339,11 +341,15 @@ export class Page {
   #writeAddress(): void {
     clearTimeout(this.#addressTimer);
     this.#addressTimer = setTimeout(() => {
-      void encodeState(this.#store.state).then((code) => {
-        window.history.replaceState(null, "", `#${code}`);
-        this.#keep.showAddress(window.location.href);
+      void this.#addressOf(this.#store.state).then((address) => {
+        window.history.replaceState(null, "", address);
+        this.#keep.showAddress(address);
       });
     }, ADDRESS_MS);
+  }
+
+  async #addressOf(state: State): Promise<string> {
+    return new URL(`#${await encodeState(state)}`, window.location.href).href;
   }
 }
 

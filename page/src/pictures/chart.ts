@@ -73,7 +73,7 @@ export class Chart {
       picture.y.log,
       picture.y.label,
       picture.x.label,
-      picture.lines.map((line) => [line.label, line.style, line.low !== undefined]),
+      picture.lines.map((line) => [line.label, line.style, line.dashes, line.low !== undefined]),
     ]);
     if (shape === this.#shape && this.#plot) {
       this.#plot.setData(dataOf(picture));
@@ -131,7 +131,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     series.push({
       label: line.label,
       stroke: colour,
-      dash: picture.lines.length > 1 ? dashesOf(line.style) : [],
+      dash: picture.lines.length > 1 ? dashesOf(line) : [],
       width: 1.3,
       spanGaps: true,
       points: { show: line.markers === true, size: 6, fill: theme.ground },
@@ -273,14 +273,16 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
       ctx.lineTo(bbox.left + bbox.width, at);
     }
     ctx.stroke();
-    if (plot.width < NARROW && mark.kind !== "answer") continue;
-    const width = ctx.measureText(mark.label).width;
+    const hasRoom = plot.width >= NARROW || mark.kind === "answer";
+    const label = hasRoom ? mark.label : mark.key;
+    if (label === undefined) continue;
+    const width = ctx.measureText(label).width;
     const right = bbox.left + bbox.width;
     if (mark.axis === "x") {
       const left = at + 4 * density + width > right ? at - 4 * density - width : at + 4 * density;
-      ctx.fillText(mark.label, left, bbox.top + (11 + 12 * (row++ % 6)) * density);
+      ctx.fillText(label, left, bbox.top + (11 + 12 * (row++ % 6)) * density);
     } else {
-      ctx.fillText(mark.label, right - width - 3 * density, at - 3 * density);
+      ctx.fillText(label, right - width - 3 * density, at - 3 * density);
     }
   }
   ctx.restore();

@@ -20,6 +20,8 @@ export interface Line {
   high?: (number | null)[];
   /** Number of its colour and dashes. */
   style: number;
+  /** Number of its dashes, where lines share a colour. */
+  dashes?: number;
   markers?: boolean;
 }
 
@@ -28,6 +30,8 @@ export interface Mark {
   axis: "x" | "y";
   at: number;
   label: string;
+  /** Its number in a list, where there is no room for the label. */
+  key?: string;
   /** The buffer of the scenario, a rule, a rule whose assumptions fail, the answer. */
   kind: "limit" | "rule" | "failing" | "answer";
 }
@@ -110,8 +114,8 @@ export function colourOf(style: number, theme: Theme): string {
   return theme === DARK ? (BRIGHT[colour] ?? colour) : colour;
 }
 
-export function dashesOf(style: number): number[] {
-  return DASHES[style % DASHES.length] ?? [];
+export function dashesOf({ style, dashes }: Line): number[] {
+  return DASHES[(dashes ?? style) % DASHES.length] ?? [];
 }
 
 export function colourOfMark(kind: Mark["kind"], theme: Theme): string {

@@ -124,7 +124,7 @@ function lines(picture: Picture, x: Scale, y: Scale): string {
   return picture.lines
     .map((line) => {
       const colour = colourOf(line.style, LIGHT);
-      const dashes = picture.lines.length > 1 ? dashesOf(line.style).join(" ") : "";
+      const dashes = picture.lines.length > 1 ? dashesOf(line).join(" ") : "";
       const path = pathOf(picture, line.y, x, y);
       const dots = line.markers ? markers(picture, line, colour, x, y) : "";
       return (
@@ -207,7 +207,7 @@ function legend(picture: Picture): string {
       const left = BOX.left + (place % 4) * 160;
       const top = BOX.bottom + 58 + Math.floor(place / 4) * 18;
       const stroke = `stroke="${colourOf(line.style, LIGHT)}" stroke-width="1.6"`;
-      const dashes = `stroke-dasharray="${dashesOf(line.style).join(" ")}"`;
+      const dashes = `stroke-dasharray="${dashesOf(line).join(" ")}"`;
       return (
         `<path d="M${left} ${top}h26" ${stroke} ${dashes}/>` +
         `<text x="${left + 32}" y="${top + 4}">${escapeXml(line.label)}</text>`

@@ -8,30 +8,34 @@ import type { Advice } from "./rules";
 /** Rules whose buffers differ by less than this factor share a mark. */
 const SAME = 1.02;
 
-/** A mark per rule that applies; grey if an assumption fails. */
+/** A mark per rule that applies, with its number in the list; grey if an assumption fails. */
 export function ruleMarks(advice: Advice[]): Mark[] {
   const marks: Mark[] = [];
-  for (const { rule, packets: required, assumptions } of advice) {
+  const applying = advice.filter((one) => one.packets !== null);
+  for (const [place, { rule, packets: required, assumptions }] of applying.entries()) {
     if (required === null || !Number.isFinite(required)) continue;
+    const key = String(place + 1);
     const at = Math.max(1, required);
     const kind = assumptions.every(({ holds }) => holds) ? "rule" : "failing";
     const same = marks.find(
       (mark) => mark.kind === kind && Math.max(mark.at / at, at / mark.at) < SAME,
     );
-    if (same) same.label += `, ${rule.short}`;
-    else marks.push({ axis: "x", at, label: rule.short, kind });
+    if (same) {
+      same.label += `, ${key} ${rule.short}`;
+      same.key = `${same.key}, ${key}`;
+    } else marks.push({ axis: "x", at, label: `${key} ${rule.short}`, key, kind });
   }
   return marks;
 }
 
 export class RulesView {
-  readonly #list = make("ul", { class: "rules" });
+  readonly #list = make("ol", { class: "rules" });
 
   constructor(host: HTMLElement) {
     const note = make(
       "p",
       { class: "quiet" },
-      "Marks in the pictures above; grey if an assumption of the rule fails here.",
+      "Marks in the pictures above, by number; grey if an assumption of the rule fails here.",
     );
     host.append(make("h3", {}, "Rules of the literature"), note, this.#list);
   }

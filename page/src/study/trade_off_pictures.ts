@@ -83,8 +83,10 @@ function pictureOf(
   const lines = curves.flatMap((curve, number) =>
     panel.metrics.map(([metric, name], place) => {
       const label = [curve.name, panel.metrics.length > 1 || !curve.name ? name : ""];
-      const style = number * panel.metrics.length + place + (curves.length > 1 ? 0 : 1);
-      return lineOf(panel, curve, metric, xs, label.filter(Boolean).join(": "), style);
+      const dashes = number * panel.metrics.length + place;
+      // A setting has its colour in all pictures; without another, each metric has one.
+      const style = curves.length > 1 ? number : place + 1;
+      return lineOf(panel, curve, metric, xs, label.filter(Boolean).join(": "), { style, dashes });
     }),
   );
   const values = lines.flatMap((line) => line.y).filter((value) => value !== null);
@@ -113,7 +115,7 @@ function lineOf(
   metric: Metric,
   xs: number[],
   label: string,
-  style: number,
+  look: Pick<Line, "style" | "dashes">,
 ): Line {
   const intervals = xs.map((limit) => {
     const point = curve.points.get(limit);
@@ -128,7 +130,7 @@ function lineOf(
     });
   return {
     label,
-    style,
+    ...look,
     markers: true,
     y: intervals.map((interval) => (interval ? panel.factor * interval.mean : null)),
     low: end(-1),

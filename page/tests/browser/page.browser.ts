@@ -253,6 +253,24 @@ describe.each(["static", "local"])("the %s page", (kind) => {
   );
 });
 
+test("the exported document draws its pictures from one file", async () => {
+  const served = await serveStatic();
+  const page = await visit(served.address);
+  await write(page, SMALL);
+  await expectSame(page, SMALL);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "All of this (one HTML file)" }).click();
+  const file = await (await download).path();
+  served.stop();
+  const saved = await context.newPage();
+  saved.on("pageerror", (error) => complaints.push(String(error)));
+  saved.on("request", (request) => complaints.push(`asks for ${request.url()}`));
+  await saved.setContent(readFileSync(file, "utf8"));
+  await expect.poll(() => saved.locator("canvas").count()).toBeGreaterThanOrEqual(4);
+  expect(await saved.locator("body").textContent()).toContain(await hash(page));
+  expect(complaints).toEqual([]);
+});
+
 test("the static page works without the network after it has loaded", async () => {
   const served = await serveStatic();
   const page = await visit(served.address);
