@@ -1,6 +1,6 @@
 /**
- * How fast the page is, in Chromium: from the slider to the first picture and to the whole run, points
- * of the trade-off per second, and the size of what is downloaded.
+ * How fast the page is, in Chromium: from the slider to the first picture and to the whole run, frames
+ * while it moves, points of the trade-off per second, and the size of what is downloaded.
  *
  *     make page && node page/benchmark/speed.mjs [browser|local]
  *
@@ -20,6 +20,7 @@ const BUILT = join(REPOSITORY, "python/tailroom/explore/page");
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 const POSITIONS = 20;
 const STUDY_S = 20;
+const MOVING_MS = 3000;
 const RATES = ["100 Mbit/s", "1 Gbit/s", "10 Gbit/s"];
 
 const scenario = (rate) => `title = "Ten flows"
@@ -101,6 +102,21 @@ async function latencies(page) {
   return [0, 1].map((which) => times.map((time) => time[which]).sort((a, b) => a - b));
 }
 
+/** Frames per second while the slider moves in each of them. */
+function frameRate(page) {
+  return page.evaluate(async (duration) => {
+    const slider = document.querySelector("#buffer");
+    const began = performance.now();
+    let frames = 0;
+    while (performance.now() - began < duration) {
+      slider.value = String(600 + Math.round(300 * Math.sin(frames++ / 30)));
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+      await new Promise((frame) => requestAnimationFrame(frame));
+    }
+    return (1000 * frames) / (performance.now() - began);
+  }, MOVING_MS);
+}
+
 /** Runs of the study that end per second. */
 async function studySpeed(page) {
   const runs = () =>
@@ -137,9 +153,10 @@ const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 sizes();
 console.log(
-  "| rate | first picture p50, p95 (ms) | whole run p50, p95 (ms) | runs of the study per second |",
+  "| rate | first picture p50, p95 (ms) | whole run p50, p95 (ms) | frames per second, slider moving | " +
+    "runs of the study per second |",
 );
-console.log("| --- | --- | --- | --- |");
+console.log("| --- | --- | --- | --- | --- |");
 for (const rate of RATES) {
   const page = await browser.newPage();
   await page.goto(served.address);
@@ -151,8 +168,10 @@ for (const rate of RATES) {
   const cells = [first, whole].map((times) =>
     [0.5, 0.95].map((q) => quantile(times, q).toFixed(0)).join(", "),
   );
+  const frames = await frameRate(page);
+  await page.getByText(/^20 s simulated in/).waitFor({ timeout: 60_000 });
   const speed = await studySpeed(page);
-  console.log(`| ${rate} | ${cells.join(" | ")} | ${speed.toFixed(1)} |`);
+  console.log(`| ${rate} | ${cells.join(" | ")} | ${frames.toFixed(0)} | ${speed.toFixed(1)} |`);
   await page.close();
 }
 await browser.close();

@@ -31,6 +31,8 @@ import { TradeOffView } from "./study/trade_off_view";
 
 /** Studies go on after this time without a new question. */
 const IDLE_MS = 300;
+/** A slider that has not moved for this time has stopped. */
+const SETTLED_MS = 100;
 /** The address follows after this time. */
 const ADDRESS_MS = 400;
 
@@ -57,6 +59,7 @@ export class Page {
   #advice: Advice[] = [];
   #answer: Answer | null = null;
   #idle: ReturnType<typeof setTimeout> | undefined;
+  #settled: ReturnType<typeof setTimeout> | undefined;
   #addressTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(engine: Engine, store: Store) {
@@ -146,12 +149,19 @@ export class Page {
     this.#writeAddress();
   }
 
-  /** Reads and runs a text. The slider's run does not wait for the reading: only the limit is new. */
+  /** Reads and runs a text. */
   async #follow(text: string): Promise<void> {
     this.#pause();
-    if (this.#isSliding) this.#ask(text);
-    const isSliding = this.#isSliding;
-    if ((await this.#reader.read(text)) && !isSliding) this.#ask(text);
+    clearTimeout(this.#settled);
+    if (this.#isSliding) this.#slide(text);
+    else if (await this.#reader.read(text)) this.#ask(text);
+  }
+
+  /** Runs a text of which only the limit is new; it is read when the slider has stopped. */
+  #slide(text: string): void {
+    this.#reader.forget();
+    this.#ask(text);
+    this.#settled = setTimeout(() => void this.#reader.read(text), SETTLED_MS);
   }
 
   #onTargets(targets: Targets): void {

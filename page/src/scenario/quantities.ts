@@ -82,7 +82,18 @@ export function plain(value: number, digits = 3): string {
   const rounded = Number(value.toPrecision(Math.max(digits, Math.min(size + 1, 15))));
   const decimals = Math.max(0, digits - 1 - size);
   // Always with a decimal point, as in the scenario beside it.
-  return rounded.toLocaleString("en", { maximumFractionDigits: Math.min(decimals, 20) });
+  return formatWith(Math.min(decimals, 20)).format(rounded);
+}
+
+const formats = new Map<number, Intl.NumberFormat>();
+
+/** To make a format takes a hundred times as long as to use it. */
+function formatWith(decimals: number): Intl.NumberFormat {
+  const known = formats.get(decimals);
+  if (known) return known;
+  const made = new Intl.NumberFormat("en", { maximumFractionDigits: decimals });
+  formats.set(decimals, made);
+  return made;
 }
 
 export function percent(fraction: number | null, digits = 2): string {

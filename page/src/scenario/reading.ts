@@ -42,6 +42,11 @@ export class Reader {
     this.#onProblems = onProblems;
   }
 
+  /** A reading in progress is of no interest any more. */
+  forget(): void {
+    this.#asked++;
+  }
+
   /** Returns whether the text is a scenario and still the latest one. */
   async read(text: string): Promise<boolean> {
     const number = ++this.#asked;
