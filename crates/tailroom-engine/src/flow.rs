@@ -99,14 +99,13 @@ impl Endpoints {
         Endpoints::Unresponsive(Box::new(endpoints))
     }
 
-    /// Memory that a connection takes for its packets in flight, in bytes; 0 for an unresponsive
-    /// flow.
+    /// Memory behind the endpoints, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         match self {
             Endpoints::Tcp(connection) => {
                 connection.sender.memory_bytes() + connection.receiver.memory_bytes()
             }
-            Endpoints::Unresponsive(_) => 0,
+            Endpoints::Unresponsive(source) => source.memory_bytes(),
         }
     }
 

@@ -16,15 +16,10 @@ use crate::control::PythonControls;
 use crate::error::{self, Failure};
 use crate::files::Directory;
 
-/// A run has at least this many slices of full length.
-const FEWEST_SLICES: u64 = 200;
-/// The first slice is one of this many equal parts of the run; slices then double while they are
-/// short.
-const FIRST_SLICE: u64 = 1 << 20;
-/// After a slice that took longer, the next slice has half its length, so that Ctrl-C acts at once.
-const LONG_SLICE: Duration = Duration::from_millis(100);
-/// After a slice that took less, the next slice has twice its length.
-const SHORT_SLICE: Duration = Duration::from_millis(20);
+/// A run looks up after this many events, which take some milliseconds.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
+/// Time between two looks at signals, for which a run waits for the interpreter's lock.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two calls of `progress`.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Wall-clock time before somebody who watches is shown the beginning; shorter runs show their end.
@@ -80,27 +75,15 @@ fn simulate(
     duration: Time,
     mut observer: Observer,
 ) -> Result<Results, Failure> {
-    let longest = (duration.picoseconds() / FEWEST_SLICES).max(1);
-    let mut slice = (duration.picoseconds() / FIRST_SLICE).max(1);
-    let mut now = Time::ZERO;
-    while now < duration {
-        let started = wall_clock();
-        now = duration.min(now.saturating_add(Time::from_picoseconds(slice)));
-        simulation.run_until(now)?;
-        let took = started.elapsed();
-        if took > LONG_SLICE {
-            slice = (slice / 2).max(1);
-        } else if took < SHORT_SLICE {
-            slice = (slice * 2).min(longest);
-        }
-        observer.observe(&simulation, now, duration)?;
+    while !simulation.run_some(duration, EVENTS_PER_LOOK)? {
+        observer.observe(&simulation, duration)?;
     }
     Ok(simulation.finish()?)
 }
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the time paces the slices and does not reach the simulation"
+    reason = "the time paces the looks at signals and does not reach the simulation"
 )]
 fn wall_clock() -> Instant {
     Instant::now()
@@ -111,17 +94,24 @@ struct Observer {
     progress: Option<Py<PyAny>>,
     watch: Option<Py<PyAny>>,
     next_call: Instant,
+    next_look: Instant,
 }
 
 impl Observer {
     fn new(progress: Option<Py<PyAny>>, watch: Option<Py<PyAny>>) -> Self {
         let first = if watch.is_some() { FIRST_PICTURE } else { PROGRESS_INTERVAL };
-        Observer { progress, watch, next_call: wall_clock() + first }
+        let now = wall_clock();
+        Observer { progress, watch, next_call: now + first, next_look: now }
     }
 
     /// Lets Python handle signals, and reports the progress to the caller.
-    fn observe(&mut self, simulation: &Simulation, now: Time, duration: Time) -> PyResult<()> {
-        let is_due = wall_clock() >= self.next_call;
+    fn observe(&mut self, simulation: &Simulation, duration: Time) -> PyResult<()> {
+        let clock = wall_clock();
+        if clock < self.next_look {
+            return Ok(());
+        }
+        self.next_look = clock + SIGNAL_INTERVAL;
+        let is_due = clock >= self.next_call;
         // Without the interpreter's lock, as it takes a while for thousands of flows.
         let watched = self.watch.as_ref().filter(|_| is_due);
         let watched = watched.map(|watch| (watch, simulation.series_so_far()));
@@ -132,6 +122,7 @@ impl Observer {
             }
             self.next_call = wall_clock() + PROGRESS_INTERVAL;
             if let Some(progress) = &self.progress {
+                let now = simulation.now();
                 let fraction = now.picoseconds() as f64 / duration.picoseconds() as f64;
                 progress.call1(py, (fraction, now.seconds()))?;
             }

@@ -4,14 +4,13 @@ use serde_json::{Map, Value, json};
 use tailroom_engine::network::Network;
 use tailroom_engine::results::series_json;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::units::Time;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
 use crate::question::Question;
 
-/// The first slice is one of this many equal parts of the run.
-const FIRST_SLICE: u64 = 1 << 20;
+/// A run looks at the clock after this many events, which take less than a millisecond.
+const EVENTS_PER_LOOK: u64 = 1 << 12;
 
 #[wasm_bindgen]
 extern "C" {
@@ -27,8 +26,7 @@ pub struct Run {
     simulation: Simulation,
     network: Network,
     identity: Map<String, Value>,
-    now: Time,
-    slice: Time,
+    is_done: bool,
 }
 
 #[wasm_bindgen]
@@ -48,15 +46,17 @@ impl Run {
     /// The reason why the run cannot go on, as JSON.
     pub fn advance(&mut self, milliseconds: f64) -> Result<f64, JsValue> {
         let began = clock_ms();
-        while self.now < self.network.duration && clock_ms() - began < milliseconds {
-            self.advance_slice(milliseconds / 4.0)?;
+        let end = self.network.duration;
+        while !self.is_done && clock_ms() - began < milliseconds {
+            self.is_done = self.simulation.run_some(end, EVENTS_PER_LOOK).map_err(Failure::from)?;
         }
-        Ok(self.fraction())
+        Ok(if self.is_done { 1.0 } else { self.seconds() / end.seconds() })
     }
 
     /// Simulated time so far.
     pub fn seconds(&self) -> f64 {
-        self.now.seconds()
+        let now = if self.is_done { self.network.duration } else { self.simulation.now() };
+        now.seconds()
     }
 
     /// The time series so far, as JSON; nothing if the scenario has no `[series]`.
@@ -78,24 +78,7 @@ impl Run {
         let identity = question.identity()?;
         let network = question.read()?.resolve()?;
         let simulation = Simulation::new(&network);
-        let slice = Time::from_picoseconds((network.duration.picoseconds() / FIRST_SLICE).max(1));
-        Ok(Run { simulation, network, identity, now: Time::ZERO, slice })
-    }
-
-    /// Simulates one slice; the next one is longer or shorter, if this took less or more than
-    /// `target_ms`.
-    fn advance_slice(&mut self, target_ms: f64) -> Result<(), Failure> {
-        let began = clock_ms();
-        self.now = self.network.duration.min(self.now.saturating_add(self.slice));
-        self.simulation.run_until(self.now)?;
-        let slice = self.slice.picoseconds();
-        let next = if clock_ms() - began > target_ms { slice / 2 } else { slice * 2 };
-        self.slice = Time::from_picoseconds(next.max(1)).min(self.network.duration);
-        Ok(())
-    }
-
-    fn fraction(&self) -> f64 {
-        self.now.picoseconds() as f64 / self.network.duration.picoseconds() as f64
+        Ok(Run { simulation, network, identity, is_done: false })
     }
 
     fn answer(self) -> Result<Value, Failure> {

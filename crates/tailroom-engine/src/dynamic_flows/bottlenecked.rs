@@ -77,6 +77,11 @@ impl BottleneckedFlows {
         }
     }
 
+    /// Memory of the changes to come, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.pending.len() * size_of::<Change>()) as u64
+    }
+
     /// A flow is in progress from `time` on, which must not lie before the last call of `pass`.
     pub fn begin(&mut self, time: Time, peak_rate: Option<Rate>) {
         self.pending.push(Reverse(Change { time, is_end: false, peak_rate }));

@@ -88,6 +88,14 @@ impl FlowGenerators {
         self.reuses_numbers = false;
     }
 
+    /// Memory of the flows in progress and of what their sources have planned, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let active_bytes = self.active_flows.len() * size_of::<ActiveFlow>();
+        let free_bytes = self.free.iter().map(Vec::len).sum::<usize>() * size_of::<u32>();
+        let planned = |generator: &FlowGenerator| generator.source.memory_bytes();
+        (active_bytes + free_bytes) as u64 + self.all.iter().map(planned).sum::<u64>()
+    }
+
     /// Every generator, in the order of the groups.
     pub fn all(&self) -> &[FlowGenerator] {
         &self.all

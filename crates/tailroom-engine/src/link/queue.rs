@@ -157,8 +157,8 @@ impl<S: Scheduler> ScheduledQueue<S> {
         self.scheduler.restart_gauges(now);
     }
 
-    /// Memory of the packets that wait, in bytes.
+    /// Memory of the packets that wait and of the flows that the scheduler knows, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.buffer.memory_bytes()
+        self.buffer.memory_bytes() + self.scheduler.memory_bytes()
     }
 }

@@ -213,6 +213,11 @@ impl FlowProbe {
         probe
     }
 
+    /// Memory behind the probe, in bytes; that of its series is estimated before a run.
+    pub fn memory_bytes(&self) -> u64 {
+        size_of::<FlowRecord>() as u64
+    }
+
     /// Returns whether the checkpoint at the end of the run is still to come.
     pub fn is_open(&self) -> bool {
         self.record.after.is_none()

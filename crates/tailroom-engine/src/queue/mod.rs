@@ -109,6 +109,11 @@ pub trait Scheduler {
     /// Asks the memory for the queue of a flow, of which a packet will arrive soon.
     fn expect_arrival(&self, _flow: u32) {}
 
+    /// Memory of the flows that it knows, in bytes; the packets are the buffer's.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+
     /// Returns the internal quantities to report at `now`; means cover the time since
     /// [`Scheduler::restart_gauges`]. Their names and order never change.
     fn gauges(&self, _now: Time) -> Vec<Gauge> {
@@ -266,6 +271,12 @@ macro_rules! registry {
             }
 
             #[inline]
+            fn memory_bytes(&self) -> u64 {
+                match self {
+                    $(SchedulerQueue::$scheduler(queue) => queue.memory_bytes(),)+
+                }
+            }
+
             fn expect_arrival(&self, flow: u32) {
                 match self {
                     $(SchedulerQueue::$scheduler(queue) => queue.expect_arrival(flow),)+

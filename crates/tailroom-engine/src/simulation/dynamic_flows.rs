@@ -44,6 +44,12 @@ impl DynamicFlows {
         }
     }
 
+    /// Memory beside the state of the flows themselves, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let pending_bytes: u64 = self.sharing.iter().map(BottleneckedFlows::memory_bytes).sum();
+        pending_bytes + self.generators.memory_bytes()
+    }
+
     /// Time of the next arrival; [`Time::NEVER`] if there is none.
     #[inline]
     pub(super) fn next_arrival(&self) -> Time {

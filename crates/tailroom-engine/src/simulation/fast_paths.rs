@@ -75,7 +75,8 @@ impl FastPaths {
 
     /// Memory of the places, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (self.flows.len() * size_of::<FastFlow>()) as u64
+        // Twice: the places are copied to others when there are to be more.
+        (2 * self.flows.len() * size_of::<FastFlow>()) as u64
     }
 
     /// Makes a place for the flow of this number, if there is none.

@@ -68,7 +68,8 @@ impl Simulation {
         let metered_bytes = self.admissions.memory_bytes();
         let flow_bytes: u64 = self.flows.iter().map(Flow::memory_bytes).sum();
         let fast_path_bytes = self.fast_paths.memory_bytes();
+        let dynamic_bytes = self.dynamic.memory_bytes();
         let pending_bytes = self.schedule.memory_bytes() + self.stores.memory_bytes();
-        pending_bytes + held_bytes + metered_bytes + flow_bytes + fast_path_bytes
+        pending_bytes + held_bytes + metered_bytes + flow_bytes + fast_path_bytes + dynamic_bytes
     }
 }

@@ -61,6 +61,8 @@ pub struct Simulation {
     groups: Vec<GroupProbe>,
     stores: Stores,
     events: u64,
+    /// The number of events at which the caller wants to look up.
+    pause_at: u64,
     is_measuring: bool,
     /// Whether a control may fail; the controls of the registry do not.
     has_custom_controls: bool,
@@ -93,6 +95,7 @@ impl Simulation {
             groups: vec![GroupProbe::default(); network.groups.len()],
             stores: Stores::default(),
             events: 0,
+            pause_at: 0,
             is_measuring: false,
             has_custom_controls: network.has_custom_controls(),
             fault: limits::check(network).err(),
@@ -126,6 +129,17 @@ impl Simulation {
     /// and [`RunError::Flows`] if there are too many arrivals to record or flows in progress;
     /// [`RunError::Control`] as soon as a congestion control fails. A run that has failed fails again.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
+        self.run_some(time, u64::MAX).map(|_| ())
+    }
+
+    /// Runs as [`Simulation::run_until`] does, but pauses after `most_events` events, so that the
+    /// caller can look up: an hour of simulated time may hold one event or billions. Returns
+    /// whether `time` is reached.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::run_until`].
+    pub fn run_some(&mut self, time: Time, most_events: u64) -> Result<bool, RunError> {
+        self.pause_at = self.events.saturating_add(most_events.max(1));
         let done = match &self.fault {
             None => self.take_events(time.min(self.network.duration)),
             Some(fault) => Err(fault.clone()),
@@ -136,9 +150,15 @@ impl Simulation {
         done
     }
 
-    fn take_events(&mut self, until: Time) -> Result<(), RunError> {
+    /// The time up to which all events are handled, at least.
+    pub fn now(&self) -> Time {
+        self.schedule.now()
+    }
+
+    /// Returns whether every event before `until` is handled.
+    fn take_events(&mut self, until: Time) -> Result<bool, RunError> {
         self.check_controls()?;
-        loop {
+        while self.events < self.pause_at {
             if let Some(flow) = self.run_plain_events(until.min(self.dynamic.next_arrival())) {
                 self.check_event(flow)?;
             }
@@ -161,7 +181,7 @@ impl Simulation {
             } else if self.schedule.is_overfull() {
                 return Err(self.memory_error(self.schedule.now()));
             } else if other >= until {
-                return Ok(());
+                return Ok(true);
             } else if other < service {
                 self.begin_event(other)?;
                 self.begin_flow()?;
@@ -176,6 +196,7 @@ impl Simulation {
             self.follow_apart(time, size, place, outcome, exit, clocks_source);
             self.check_event(packet.flow())?;
         }
+        Ok(false)
     }
 
     /// Fails in the event in which a control fails or memory is used up, so that a run fails at the

@@ -64,6 +64,7 @@ impl Simulation {
     fn take_plain_events<const IS_GENERAL: bool>(&mut self, until: Time) -> Option<u32> {
         // The event with the next memory check belongs to the general loop.
         let most = EVENTS_BETWEEN_MEMORY_CHECKS - 1 - self.events % EVENTS_BETWEEN_MEMORY_CHECKS;
+        let most = most.min(self.pause_at - self.events);
         let (mut taken, mut to_check) = (0, None);
         while taken < most {
             let end = if IS_GENERAL { Time::NEVER } else { until };

@@ -176,6 +176,11 @@ pub trait FlowSource {
     /// The last byte of the flow with this tag is acknowledged at `at`. A flow that follows from it
     /// begins at least a round trip later.
     fn on_completion(&mut self, _tag: u32, _at: Time) {}
+
+    /// Memory of what it has planned and of the sessions in progress, in bytes.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// A size that a flow can have.
@@ -457,6 +462,10 @@ macro_rules! registry {
 
             fn on_completion(&mut self, tag: u32, at: Time) {
                 match self { $(AnyFlowSource::$flow(source) => source.on_completion(tag, at),)+ }
+            }
+
+            fn memory_bytes(&self) -> u64 {
+                match self { $(AnyFlowSource::$flow(source) => source.memory_bytes(),)+ }
             }
         }
     };

@@ -31,6 +31,11 @@ pub struct Unresponsive {
 }
 
 impl Unresponsive {
+    /// Memory of the flow, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        size_of::<Unresponsive>() as u64 + self.sent.memory_bytes() + self.received.memory_bytes()
+    }
+
     /// A flow of packets from `source` until `stop`, before its first packet.
     pub fn new(
         source: AnyPacketSource,

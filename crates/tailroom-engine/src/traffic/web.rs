@@ -373,6 +373,11 @@ impl FlowSource for Web {
         Some(plan)
     }
 
+    fn memory_bytes(&self) -> u64 {
+        let sessions_bytes = self.sessions.len() * size_of::<Session>();
+        (sessions_bytes + self.pending.len() * size_of::<Reverse<Request>>()) as u64
+    }
+
     fn on_completion(&mut self, tag: u32, at: Time) {
         let session = &mut self.sessions[tag as usize];
         session.in_flight -= 1;

@@ -137,14 +137,17 @@ proptest! {
     }
 
     #[test]
-    fn cutting_a_run_into_slices_changes_no_result(
+    fn cutting_a_run_into_slices_or_pausing_it_changes_no_result(
         network in random_networks::network(),
-        mut stops in prop::collection::vec(0_u64..2_500_000_000_000, 0..20),
+        mut stops in prop::collection::vec((0_u64..2_500_000_000_000, 1_u64..5_000), 0..20),
+        is_whole in any::<bool>(),
     ) {
         stops.sort_unstable();
         let mut sliced = Simulation::new(&network);
-        for stop in stops {
-            sliced.run_until(Time::from_picoseconds(stop)).expect("memory has no limit");
+        for (stop, events) in stops {
+            let most = if is_whole { u64::MAX } else { events };
+            let done = sliced.run_some(Time::from_picoseconds(stop), most);
+            prop_assert!(done == Ok(true) || !is_whole, "{done:?}");
         }
         prop_assert!(run(&network) == finish(sliced), "seed {}; {REPLAY}", network.seed);
     }

@@ -53,6 +53,12 @@ impl Default for Flows {
 }
 
 impl Flows {
+    /// Memory of the known flows, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let slots_bytes = self.slots.capacity() * size_of::<Flow>();
+        (slots_bytes + self.by_number.capacity() * size_of::<u32>()) as u64
+    }
+
     /// Returns the number of known flows.
     #[inline]
     pub(super) fn len(&self) -> usize {

@@ -252,6 +252,10 @@ impl Fair {
 }
 
 impl Scheduler for Fair {
+    fn memory_bytes(&self) -> u64 {
+        self.flows.memory_bytes()
+    }
+
     #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
     #[inline(always)]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {

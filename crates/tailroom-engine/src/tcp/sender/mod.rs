@@ -270,10 +270,12 @@ impl Sender {
         }
     }
 
-    /// Memory taken for packets in flight, in bytes.
+    /// Memory behind the sender, in bytes: of packets in flight, and of what not every flow has.
     pub fn memory_bytes(&self) -> u64 {
-        let records = self.rate_based_sender().map_or(0, RateBasedSender::memory_bytes);
-        records + self.scoreboard.memory_bytes()
+        let rate_based = self.rate_based_sender().map_or(0, RateBasedSender::memory_bytes);
+        let blocks = self.blocks.as_ref().map_or(0, |blocks| size_of_val(&**blocks) as u64);
+        let objects = self.objects.as_ref().map_or(0, |objects| size_of_val(&**objects) as u64);
+        self.probe.memory_bytes() + self.scoreboard.memory_bytes() + rate_based + blocks + objects
     }
 
     /// Rate at which packets leave, in packets/s, if the control sets one.

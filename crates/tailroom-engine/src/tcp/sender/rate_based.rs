@@ -50,9 +50,9 @@ impl RateBasedSender {
         self.output = output;
     }
 
-    /// Memory taken for packets in flight, in bytes.
+    /// Memory of the sender and of the records of its packets in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.sampler.memory_bytes()
+        size_of::<RateBasedSender>() as u64 + self.sampler.memory_bytes()
     }
 
     /// Rate at which packets leave, in packets/s.
