@@ -1,5 +1,6 @@
 """Ctrl-C: the command stops at once, says so in one line and leaves nothing behind."""
 
+import os
 import shlex
 import subprocess
 import sys
@@ -25,6 +26,44 @@ def test_interrupt_stops_at_once(small: Path, tmp_path: Path) -> None:
     assert errors == "interrupted\n"
     assert output == ""
     assert list(tmp_path.iterdir()) == [small]
+
+
+LATE = """
+duration = "720 h"
+[links.b]
+rate = "1 Gbit/s"
+delay = "2 ms"
+queue = { kind = "drop_tail", limit = "50 packets" }
+[flows.f]
+path = ["b"]
+congestion = "reno"
+rtt = "20 ms"
+start = "4 h"
+"""
+SOON_S = 8.0
+"""For Ctrl-C to act on a loaded machine; an hour of simulated time takes half a minute."""
+
+
+def test_interrupt_acts_soon_after_hours_of_silence(tmp_path: Path) -> None:
+    path = tmp_path / "late.toml"
+    path.write_text(LATE)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "tailroom", "run", str(path), "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: list(tmp_path.glob(".out.*")), process)
+        time.sleep(1.0)
+        began = time.monotonic()
+        _, errors = interrupt(process)
+    assert time.monotonic() - began < SOON_S
+    assert (process.returncode, errors) == (130, "interrupted\n")
+
+
+def test_a_pipe_is_no_trace(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    path = tmp_path / "scenario.toml"
+    path.write_text(LATE.replace('rate = "1 Gbit/s"', 'trace = "pipe"'))
+    with pytest.raises(tr.ScenarioError, match=r"links\.b\.trace: .* a pipe or a device"):
+        tr.run(path)
 
 
 def test_an_interrupted_sweep_shows_what_is_finished_and_how_to_go_on(

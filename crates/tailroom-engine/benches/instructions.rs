@@ -71,7 +71,7 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
 struct NoFiles;
 
 impl scenario::FileLoader for NoFiles {
-    fn load(&self, path: &str) -> Result<String, String> {
+    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
         Err(format!("a benchmark has no files; cannot load {path}"))
     }
 }

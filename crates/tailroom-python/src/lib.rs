@@ -42,7 +42,7 @@ mod _engine {
         PyAckEvent, PyBeginEvent, PyCongestionEvent, PyLostPacketEvent, PyRateSampleEvent,
         PyRestartEvent, PyRoundEvent,
     };
-    use super::files::Directory;
+    use super::files::{self, Directory};
     #[pymodule_export]
     use super::run::run;
 
@@ -138,7 +138,7 @@ mod _engine {
             find_control: Option<Py<PyAny>>,
         ) -> Result<Self, Failure> {
             error::catch_panics(move || {
-                let scenario = scenario::parse(text, &overrides, seed, files)?;
+                let scenario = files::parse(text, &overrides, seed, files)?;
                 let scenario = PythonControls::new(find_control).find_all(scenario)?;
                 let network = scenario.resolve()?;
                 Ok(Checked { scenario, network })

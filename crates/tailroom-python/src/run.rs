@@ -7,14 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tailroom_engine::network::Network;
 use tailroom_engine::results::{Results, series_json};
-use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
 use crate::columns::Columns;
 use crate::control::PythonControls;
 use crate::error::{self, Failure};
-use crate::files::Directory;
+use crate::files::{self, Directory};
 
 /// A run looks up after this many events, which take some milliseconds.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -52,7 +51,7 @@ pub(crate) fn run<'py>(
     let (resolved, results, series) = py.detach(move || {
         error::catch_panics(move || {
             let controls = PythonControls::new(find_control);
-            let scenario = scenario::parse(text, &overrides, seed, &files)?;
+            let scenario = files::parse(text, &overrides, seed, &files)?;
             let scenario = controls.find_all(scenario)?;
             let network = scenario.resolve()?;
             let simulation = Simulation::new(&network);

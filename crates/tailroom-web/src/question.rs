@@ -48,7 +48,7 @@ impl Question {
 struct NoFiles;
 
 impl FileLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<String, String> {
+    fn load(&self, _path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
         Err("a page reads no files; `tailroom explore FILE` does".to_owned())
     }
 }

@@ -3,7 +3,8 @@
 //! `cargo run --release -p rust-control -- examples/rust-control/scenario.toml`
 
 use std::error::Error;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tailroom_engine::scenario::{self, FileLoader};
@@ -13,8 +14,12 @@ use tailroom_engine::simulation::Simulation;
 struct Beside(PathBuf);
 
 impl FileLoader for Beside {
-    fn load(&self, path: &str) -> Result<String, String> {
-        fs::read_to_string(self.0.join(path)).map_err(|error| error.to_string())
+    fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String> {
+        let mut text = String::new();
+        File::open(self.0.join(path))
+            .and_then(|file| file.take(most_bytes + 1).read_to_string(&mut text))
+            .map_err(|error| error.to_string())?;
+        Ok(Some(text).filter(|text| text.len() as u64 <= most_bytes))
     }
 }
 

@@ -14,7 +14,7 @@ const SCENARIO: &str = include_str!("../scenario.toml");
 struct NoFiles;
 
 impl FileLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<String, String> {
+    fn load(&self, _path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
         Err("there are no files".into())
     }
 }

@@ -26,6 +26,8 @@ COLUMNS = {
 
 ROWS_AT_ONCE = 65_536
 
+FEWEST_BYTES_A_ROW = len("0.000000000,")
+
 
 def write(flows: pa.Table, path: Path) -> None:
     """Writes a list of flows to a new file; if that fails, no file is left.
@@ -68,6 +70,11 @@ def check_free(path: Path) -> None:
 def write_csv(flows: pa.Table, file: TextIO) -> None:
     """Writes a list of flows as CSV: a line with the names of columns, then one line per flow."""
     file.write(",".join(flows.column_names) + "\n")
+    write_rows(flows, file)
+
+
+def write_rows(flows: pa.Table, file: TextIO) -> None:
+    """Writes the rows of a list of flows as CSV, a line per flow."""
     layouts = [FORMATS.get(name, "{}") for name in flows.column_names]
     for batch in flows.to_batches(max_chunksize=ROWS_AT_ONCE):
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -78,20 +85,32 @@ def write_csv(flows: pa.Table, file: TextIO) -> None:
             file.write(",".join(cells) + "\n")
 
 
-def csv_of_parquet(path: str | os.PathLike[str]) -> str:
+def csv_of_parquet(path: str | os.PathLike[str], most_bytes: int) -> str | None:
     """Reads a list of flows in Parquet, and returns the columns that the engine reads as CSV.
+
+    Args:
+        path: The file.
+        most_bytes: Largest size of the CSV. A file of half a megabyte can hold 60 million rows.
+
+    Returns:
+        The CSV; `None` if it would be larger.
 
     Raises:
         FlowListError: The file cannot be read, or a column has values that are not numbers.
     """
+    text = io.StringIO()
     try:
         with pq.ParquetFile(path) as file:
             names = [name for name in COLUMNS if name in file.schema_arrow.names]
-            flows = file.read(columns=names)
-        columns = {name: flows[name].cast(COLUMNS[name]) for name in names}
+            if file.metadata.num_rows * FEWEST_BYTES_A_ROW > most_bytes:
+                return None
+            text.write(",".join(names) + "\n")
+            for batch in file.iter_batches(ROWS_AT_ONCE, columns=names):
+                flows = pa.table({name: batch[name].cast(COLUMNS[name]) for name in names})
+                write_rows(flows, text)
+                if text.tell() > most_bytes:
+                    return None
     except (OSError, pa.ArrowException) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise FlowListError(f"it is not a list of flows in Parquet: {reason or error}") from None
-    text = io.StringIO()
-    write_csv(pa.table(columns), text)
     return text.getvalue()

@@ -29,7 +29,7 @@ use crate::network::Network;
 pub use format::components::components;
 use format::file::ScenarioFile;
 pub use format::schema::schema;
-use resolve::files::load_files;
+use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
 use resolve::{controls, defaults, names};
@@ -40,11 +40,13 @@ pub use text::error::{MOST_SHOWN, Place, Problem, ScenarioError};
 
 /// Reads the files that a scenario names, since the engine itself does no input or output.
 pub trait FileLoader {
-    /// The text of the file at `path`, which is relative to the scenario file.
+    /// The text of the file at `path`, which is relative to the scenario file; `None` if it has more
+    /// than `most_bytes`. A loader reads no more than that: files come from anywhere, and a pipe
+    /// has no end.
     ///
     /// # Errors
     /// The reason why the file cannot be read, as the end of a sentence.
-    fn load(&self, path: &str) -> Result<String, String>;
+    fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String>;
 }
 
 /// A scenario in which every key is known and every value is in range.
@@ -92,8 +94,9 @@ pub fn parse(
         document.place(Fault::new(&Path::default(), problem, "correct the value"))
     })?;
     controls::write_out(&mut file);
-    let (traces, mut faults) = load_traces(&file, files);
-    let (files, wrong) = load_files(&document.table, files);
+    let files = BoundedFiles::new(files, file.memory_limit);
+    let (traces, mut faults) = load_traces(&file, &files);
+    let (files, wrong) = load_files(&document.table, &files);
     faults.extend(wrong);
     if !faults.is_empty() {
         return Err(document.locate(faults));
@@ -104,7 +107,7 @@ pub fn parse(
 /// The rate traces of the links, and the faults of those that cannot be read.
 fn load_traces(
     file: &ScenarioFile,
-    files: &dyn FileLoader,
+    files: &BoundedFiles<'_>,
 ) -> (BTreeMap<String, Trace>, Vec<Fault>) {
     let mut traces = BTreeMap::new();
     let mut faults = Vec::new();
@@ -118,11 +121,8 @@ fn load_traces(
     (traces, faults)
 }
 
-fn load_trace(path: &str, key: &Path, files: &dyn FileLoader) -> Result<Trace, Fault> {
-    let text = files.load(path).map_err(|reason| {
-        let problem = format!("cannot read \"{path}\": {reason}");
-        Fault::new(key, problem, "give a readable file, relative to the scenario file")
-    })?;
+fn load_trace(path: &str, key: &Path, files: &BoundedFiles<'_>) -> Result<Trace, Fault> {
+    let text = files.load(path, key)?;
     Trace::read(&text).map_err(|reason| {
         let remedy = "write one timestamp in milliseconds a line, in order, as Mahimahi does";
         Fault::new(key, format!("\"{path}\" {reason}"), remedy)

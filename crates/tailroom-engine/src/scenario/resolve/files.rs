@@ -1,15 +1,53 @@
 //! The files that the sources and distributions of a scenario name.
 
+use std::cell::Cell;
+
 use crate::distribution::config::FileTexts;
+use crate::quantity::Size;
 use crate::scenario::FileLoader;
 use crate::scenario::text::error::{Fault, Path};
+
+/// Files may take this part of `memory_limit`: what is read from them takes several times as much.
+const SHARE_OF_MEMORY: u64 = 8;
+
+/// The files of a scenario, as far as its `memory_limit` allows.
+pub(in crate::scenario) struct BoundedFiles<'a> {
+    files: &'a dyn FileLoader,
+    memory_limit: Size,
+    left_bytes: Cell<u64>,
+}
+
+impl<'a> BoundedFiles<'a> {
+    pub(in crate::scenario) fn new(files: &'a dyn FileLoader, memory_limit: Size) -> Self {
+        let left_bytes = Cell::new(memory_limit.bytes() / SHARE_OF_MEMORY);
+        BoundedFiles { files, memory_limit, left_bytes }
+    }
+
+    /// The text of the file that `key` names.
+    pub(in crate::scenario) fn load(&self, path: &str, key: &Path) -> Result<String, Fault> {
+        let loaded = self.files.load(path, self.left_bytes.get()).map_err(|reason| {
+            let problem = format!("cannot read \"{path}\": {reason}");
+            Fault::new(key, problem, "give a readable file, relative to the scenario file")
+        })?;
+        let text = loaded.ok_or_else(|| {
+            let problem = format!(
+                "\"{path}\" is too large: all files together may take an eighth of memory_limit \
+                 ({})",
+                self.memory_limit
+            );
+            Fault::new(key, problem, "raise memory_limit, or give a shorter file")
+        })?;
+        self.left_bytes.set(self.left_bytes.get().saturating_sub(text.len() as u64));
+        Ok(text)
+    }
+}
 
 /// Loads every such file, wherever it stands in the scenario, and says which cannot be read: the
 /// `file` of each table that has a `kind`, whatever the kind. A `file` of a congestion control is
 /// the control's own parameter.
 pub(in crate::scenario) fn load_files(
     table: &toml::Table,
-    files: &dyn FileLoader,
+    files: &BoundedFiles<'_>,
 ) -> (FileTexts, Vec<Fault>) {
     let mut loading = Loading { files, texts: FileTexts::new(), faults: Vec::new() };
     loading.table(table, &Path::default());
@@ -17,7 +55,7 @@ pub(in crate::scenario) fn load_files(
 }
 
 struct Loading<'a> {
-    files: &'a dyn FileLoader,
+    files: &'a BoundedFiles<'a>,
     texts: FileTexts,
     faults: Vec<Fault>,
 }
@@ -45,13 +83,9 @@ impl Loading<'_> {
     }
 
     fn file(&mut self, path: &str, at: &Path) {
-        match self.files.load(path) {
+        match self.files.load(path, at) {
             Ok(text) => drop(self.texts.insert(path.to_owned(), text)),
-            Err(reason) => {
-                let problem = format!("cannot read \"{path}\": {reason}");
-                let remedy = "give a readable file, relative to the scenario file";
-                self.faults.push(Fault::new(at, problem, remedy));
-            }
+            Err(fault) => self.faults.push(fault),
         }
     }
 }

@@ -10,7 +10,7 @@ use tailroom_engine::simulation::Simulation;
 pub(crate) struct NoFiles;
 
 impl FileLoader for NoFiles {
-    fn load(&self, path: &str) -> Result<String, String> {
+    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
         Err(format!("tests of this kind read no files, not {path}"))
     }
 }

@@ -8,9 +8,10 @@ use tailroom_engine::scenario::{FileLoader, Scenario, ScenarioError};
 pub(crate) struct Files(&'static [(&'static str, &'static str)]);
 
 impl FileLoader for Files {
-    fn load(&self, path: &str) -> Result<String, String> {
+    fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String> {
         let found = self.0.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "no such file".to_owned())
+        let (_, text) = found.ok_or_else(|| "no such file".to_owned())?;
+        Ok(Some((*text).to_owned()).filter(|text| text.len() as u64 <= most_bytes))
     }
 }
 
