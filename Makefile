@@ -76,7 +76,7 @@ test-page: page
 	npm run check --prefix page
 	@if [ -x "$(CHROMIUM)" ]; then npm run test:browser --prefix page; \
 		else echo "The tests in Chromium are left out: there is no $(CHROMIUM)"; fi
-	$(PYTEST) -m "" tests/explore
+	$(PYTEST) -m slow tests/explore
 
 wheel: page
 	$(UV) build --quiet --wheel --out-dir dist
