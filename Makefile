@@ -10,7 +10,7 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup setup-release package demo test test-all test-page lint page wheel bench validate docs papers \
+.PHONY: help setup setup-release package demo test test-all test-page fuzz lint page wheel bench validate docs papers \
 	schema clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test-all  the slow tests, and more random cases of the others (15 minutes)"
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
 	@echo "make test-page lint and test the page, in node and in Chromium"
+	@echo "make fuzz      random inputs for the readers of files, a minute each (nightly compiler)"
 	@echo "make wheel     build a wheel with the page into dist"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make bench     speed of the engine"
@@ -78,12 +79,25 @@ test-page: page
 		else echo "The tests in Chromium are left out: there is no $(CHROMIUM)"; fi
 	$(PYTEST) -m slow tests/explore
 
+# Each target for FUZZ_SECONDS. Needs `rustup toolchain install nightly` and `cargo install cargo-fuzz`.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := scenario trace flow_list distribution capture
+
+fuzz:
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs a nightly compiler and \
+	cargo-fuzz: rustup toolchain install nightly; cargo install cargo-fuzz --locked"; exit 1; }
+	for target in $(FUZZ_TARGETS); do \
+		mkdir -p fuzz/found/$$target; \
+		cargo +nightly fuzz run $$target fuzz/found/$$target fuzz/corpus/$$target -- \
+			-max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 || exit 1; \
+	done
+
 wheel: page
 	$(UV) build --quiet --wheel --out-dir dist
 
 # rustfmt gets every file by name: it does not follow modules that the registry macro declares.
 lint: package
-	find crates examples benchmarks/*/src tools/*/src -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
+	find crates examples fuzz/targets benchmarks/*/src tools/*/src -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
