@@ -152,6 +152,7 @@ impl Direction {
 
     /// Begins every transmission of a scheduler that is due by `now`.
     fn serve_until(&mut self, now: Time) {
+        let now = now.min(Time::AFTER_ALL_RUNS); // a service at Time::NEVER never comes
         while let Some(queue) = &mut self.queue
             && queue.link.next_service() <= now
         {
@@ -235,5 +236,186 @@ impl BottleneckQueue {
             self.starts.pop_front();
         }
         self.starts.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{DROP_TAIL, NAMED, plan};
+
+    /// Three flows without a reverse path: one without ECN, two with.
+    const FLOWS: &str = "[flows.plain]\npath = [\"there\"]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n\
+        [flows.marked]\ncount = 2\npath = [\"there\"]\ncongestion = \"cubic\"\nrtt = \"40 ms\"\n\
+        ecn = \"classic\"\n";
+
+    fn three_flows(queue: &str) -> Plan {
+        plan(queue, &format!("{NAMED}{FLOWS}").replace("htcp", "reno")).expect("a plan")
+    }
+
+    /// A packet of a flow with this length and ECN field; its last bytes are a number of its own.
+    fn packet(number: u32, flow: u32, bytes: usize, ecn: Ecn) -> Vec<u8> {
+        let mut packet = vec![0x45, ecn as u8, 0, 0, 0, 0, 0, 0, 64, 6];
+        packet.resize(bytes, 0);
+        packet[22..24].copy_from_slice(&(10_000 + flow as u16).to_be_bytes());
+        packet[bytes - 4..].copy_from_slice(&number.to_be_bytes());
+        packet
+    }
+
+    fn number(packet: &[u8]) -> u32 {
+        let last = packet.last_chunk().expect("four bytes");
+        u32::from_be_bytes(*last)
+    }
+
+    /// Number, ECN field and delivery time of each packet.
+    type Delivered = Vec<(u32, Ecn, Time)>;
+
+    fn advance(direction: &mut Direction, now: Time, delivered: &mut Delivered) {
+        direction.advance(now, |bytes, due| {
+            let ecn = ip::parse(bytes).expect("a TCP packet").ecn;
+            delivered.push((number(bytes), ecn, due));
+        });
+    }
+
+    #[test]
+    fn tail_drop_serves_in_order_at_the_rate_and_then_delays() {
+        // 1250 bytes take 1 ms at 10 Mbit/s: 22 packets at once are one in transmission, 20 that
+        // wait, and one that is dropped.
+        let plan = three_flows(DROP_TAIL);
+        let mut direction = Direction::new(&plan, 0);
+        let start = Time::from_milliseconds(100);
+        for at in 0..22 {
+            direction.arrive(start, 1, Ecn::NotEct, &packet(at, 1, 1_250, Ecn::NotEct));
+        }
+        direction.sample(start);
+        assert_eq!(direction.next_due(), Time::from_milliseconds(106));
+        let mut delivered = Vec::new();
+        advance(&mut direction, Time::from_milliseconds(115), &mut delivered);
+        direction.sample(Time::from_milliseconds(115));
+        let expected = |at: u32| (at, Ecn::NotEct, Time::from_milliseconds(106 + u64::from(at)));
+        assert_eq!(delivered, (0..10).map(expected).collect::<Vec<_>>());
+        advance(&mut direction, Time::NEVER, &mut delivered);
+        assert_eq!(delivered, (0..21).map(expected).collect::<Vec<_>>());
+        assert_eq!((direction.packets_inside(), direction.buffer_packets()), (0, Some(20.0)));
+        let report = direction.statistics().report();
+        assert_eq!(report.queue_packets, [20, 5]);
+        let counts = direction.statistics().whole(1);
+        assert_eq!((counts.arrivals_packets, counts.departures_packets), (22, 21));
+        assert_eq!((counts.drops_packets, counts.departures_bytes), (1, 21 * 1_250));
+        assert_eq!((report.drop_flows, report.drop_times_s), (vec![1], vec![0.1]));
+        // Departures from 101 ms on, in bins of 100 ms.
+        assert_eq!(report.departures_bytes_per_bin[1], [0, 21 * 1_250]);
+        assert_eq!(report.measured[1].arrivals_packets, 0, "measured from 2 s on");
+    }
+
+    #[test]
+    fn a_direction_without_a_link_delays_each_flow_by_its_own_propagation() {
+        let plan = three_flows(DROP_TAIL);
+        let mut direction = Direction::new(&plan, 1);
+        for flow in [3, 0, 1, 2] {
+            direction.arrive(Time::ZERO, flow, Ecn::NotEct, &packet(flow, flow, 60, Ecn::NotEct));
+        }
+        direction.pass_foreign(Time::ZERO, &packet(9, 9, 60, Ecn::NotEct));
+        let mut delivered = Vec::new();
+        advance(&mut direction, Time::NEVER, &mut delivered);
+        let ms = Time::from_milliseconds;
+        let at = |number, milliseconds| (number, Ecn::NotEct, ms(milliseconds));
+        // In order of arrival where the delay is the same.
+        assert_eq!(delivered, [at(9, 0), at(1, 15), at(0, 25), at(3, 35), at(2, 35)]);
+        assert_eq!(direction.statistics().foreign_packets, 1);
+    }
+
+    /// Arrivals of 20,000 packets of four flows in bursts, at 1.2 times the rate on average.
+    fn arrivals() -> Vec<(Time, u32, Ecn, usize)> {
+        let mut state = 12_345_u64;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let mut now = 0;
+        let ecn = [Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1];
+        (0..20_000)
+            .map(|_| {
+                if draw(8) == 0 {
+                    now += draw(10_400_000) * 1_000;
+                }
+                let flow = draw(4) as u32;
+                let bytes = [60, 576, 1_250][draw(3) as usize];
+                (Time::from_picoseconds(now), flow, ecn[flow as usize], bytes)
+            })
+            .collect()
+    }
+
+    /// What the engine's link alone makes of the arrivals: the packets that leave it, as they are
+    /// delivered, and the number of drops.
+    fn by_the_engine(plan: &Plan) -> (Delivered, usize) {
+        let (spec, facts) = (&plan.network.links[0], plan.network.link_facts(0));
+        let mut link = Link::new(spec, &facts);
+        let class = |event: Event| plan.flows[event.flow() as usize].routes[0].class.unwrap_or(9);
+        let (mut delivered, mut drops) = (Vec::new(), 0);
+        let mut serve = |link: &mut Link, now: Time, delivered: &mut Delivered| {
+            while link.next_service() <= now && link.next_service() != Time::NEVER {
+                if let Some((event, LinkOutcome::Delivered(at))) = link.serve(class) {
+                    delivered.push((event.slot(), event.ecn(), at));
+                }
+            }
+            link.drain_dropped(now, |dropped| {
+                drops += 1;
+                class(dropped.packet)
+            });
+        };
+        for (index, (now, flow, ecn, bytes)) in arrivals().into_iter().enumerate() {
+            serve(&mut link, now, &mut delivered);
+            let sequence = index as u64;
+            let packet =
+                Packet { sequence, bytes: bytes as u32, ecn, sent: now, ..Packet::default() };
+            let mut event = Event::arrival(now, flow, 0, &packet);
+            let class = class(event);
+            match link.arrive(&mut event, class) {
+                LinkOutcome::Delivered(at) => delivered.push((index as u32, event.ecn(), at)),
+                LinkOutcome::Dropped | LinkOutcome::Lost | LinkOutcome::Held => {}
+            }
+        }
+        serve(&mut link, Time::AFTER_ALL_RUNS, &mut delivered);
+        (delivered, drops)
+    }
+
+    #[test]
+    fn each_discipline_does_to_real_packets_what_it_does_in_the_simulator() {
+        for queue in [
+            "{ kind = \"drop_tail\", limit = \"30 kB\" }",
+            "{ kind = \"red\", limit = \"100 packets\", mode = \"mark\" }",
+            "{ kind = \"drop_head\", limit = \"20 packets\" }",
+            "{ kind = \"codel\", limit = \"200 packets\" }",
+            "{ kind = \"pie\", limit = \"200 packets\" }",
+            "{ kind = \"dual_pi2\", limit = \"200 packets\" }",
+            "{ kind = \"fair\", limit = \"50 packets\" }",
+            "{ kind = \"fq_codel\", limit = \"200 packets\" }",
+            "{ kind = \"fq_pie\", limit = \"200 packets\" }",
+        ] {
+            let plan = three_flows(queue);
+            let mut direction = Direction::new(&plan, 0);
+            let mut delivered = Vec::new();
+            for (index, (now, flow, ecn, bytes)) in arrivals().into_iter().enumerate() {
+                // The loop looks only now and then, and never before it has to.
+                if direction.next_due() <= now || index % 7 == 0 {
+                    advance(&mut direction, now, &mut delivered);
+                }
+                direction.arrive(now, flow, ecn, &packet(index as u32, flow, bytes, ecn));
+            }
+            advance(&mut direction, Time::AFTER_ALL_RUNS, &mut delivered);
+            let (expected, dropped_later) = by_the_engine(&plan);
+            assert!(delivered == expected, "{queue}");
+            let counts: Vec<_> = (0..4).map(|flow| direction.statistics().whole(flow)).collect();
+            let sum = |count: fn(&crate::statistics::Counts) -> u64| counts.iter().map(count).sum();
+            let (drops, departures): (u64, u64) =
+                (sum(|counts| counts.drops_packets), sum(|counts| counts.departures_packets));
+            assert_eq!(drops + departures, 20_000, "{queue}");
+            assert!(drops > 100 && drops >= dropped_later as u64, "{queue}");
+            let marks: u64 = sum(|counts| counts.marks_packets);
+            let is_ce = |(_, ecn, _): &&(u32, Ecn, Time)| *ecn == Ecn::Ce;
+            assert_eq!(marks, expected.iter().filter(is_ce).count() as u64, "{queue}");
+            assert_eq!(direction.packets_inside(), 0, "{queue}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! The namespaces have no name. They, their devices, addresses, routes and settings exist as long as
 //! this process has them open, and no longer, whatever ends it.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::net::Ipv4Addr;
@@ -82,6 +83,18 @@ impl Host {
         let text = fs::read_to_string("/proc/thread-self/net/dev")?;
         parse_counts(&text).ok_or_else(|| io::Error::other(format!("no device {DEVICE}")))
     }
+}
+
+/// Every readable setting of TCP in the thread's network namespace, by name.
+pub fn settings() -> BTreeMap<String, String> {
+    let files = fs::read_dir("/proc/sys/net/ipv4").into_iter().flatten().flatten();
+    let named = files.filter_map(|file| file.file_name().into_string().ok());
+    let of_tcp = named.filter(|name| name.starts_with("tcp_"));
+    let read = |name: String| {
+        let value = fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()?;
+        Some((name, value.split_whitespace().collect::<Vec<_>>().join(" ")))
+    };
+    of_tcp.filter_map(read).collect()
 }
 
 /// Writes a setting of the thread's network namespace.

@@ -1,5 +1,6 @@
 //! A run from its beginning to the file of its results.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -11,7 +12,7 @@ use tailroom_engine::units::Time;
 use crate::clock::{LatenessReport, Stalls};
 use crate::direction::BIN;
 use crate::emulator::{self, Emulator, Outcome, QUEUE_SAMPLE};
-use crate::hosts::{DeviceCounts, Host};
+use crate::hosts::{self, DeviceCounts, Host};
 use crate::plan::Plan;
 use crate::statistics::Report;
 use crate::system;
@@ -38,6 +39,8 @@ pub struct Recording {
     pub invalid: Vec<String>,
     /// Release of the kernel.
     pub kernel: String,
+    /// Settings of TCP (`net.ipv4.tcp_...`) at the hosts.
+    pub settings: BTreeMap<String, String>,
     /// Start of the measured window.
     pub measured_from_s: f64,
     /// End of the measured window.
@@ -141,6 +144,7 @@ impl Recording {
         let mut recording = Recording {
             invalid: Vec::new(),
             kernel: system::kernel_release(),
+            settings: hosts::settings(),
             measured_from_s: plan.network.measure_from.seconds(),
             measured_to_s: plan.network.duration.seconds(),
             origin_monotonic_ns: origin_ns,

@@ -122,6 +122,7 @@ impl<'a> Traffic<'a> {
     /// Runs all flows. The run begins when the monotonic clock shows `origin_ns`; it ends early when
     /// `stop` is set.
     pub fn run(mut self, origin_ns: u64, stop: &AtomicBool) -> Vec<FlowRecord> {
+        wait_for(origin_ns);
         let mut next_sample = Time::ZERO;
         while !stop.load(Ordering::Relaxed) && !self.has_ended() {
             let now = since(origin_ns);
@@ -172,6 +173,13 @@ impl<'a> Traffic<'a> {
                 self.connections[owner].transfer(descriptor.fd);
             }
         }
+    }
+}
+
+/// Sleeps until the monotonic clock shows `origin_ns`.
+fn wait_for(origin_ns: u64) {
+    while let left @ 1.. = origin_ns.saturating_sub(system::monotonic_ns()) {
+        system::wait(&mut [], left);
     }
 }
 
