@@ -1,7 +1,7 @@
 """Runs experiments: builds the link, starts it, repeats invalid runs, writes the results.
 
-The hosts are network namespaces without a name. They and everything in them belong to the process of
-the link, which the kernel ends with this one; so nothing can be left behind, whatever happens.
+The hosts are network namespaces without a name. They and everything in them belong to the process
+of the link, which the kernel ends with this one; so nothing can be left behind, whatever happens.
 """
 
 import json

@@ -337,7 +337,7 @@ mod tests {
         (0..20_000)
             .map(|_| {
                 if draw(8) == 0 {
-                    now += draw(10_400_000) * 1_000;
+                    now += draw(6_600_000) * 1_000;
                 }
                 let flow = draw(4) as u32;
                 let bytes = [60, 576, 1_250][draw(3) as usize];
@@ -384,7 +384,7 @@ mod tests {
     fn each_discipline_does_to_real_packets_what_it_does_in_the_simulator() {
         for queue in [
             "{ kind = \"drop_tail\", limit = \"30 kB\" }",
-            "{ kind = \"red\", limit = \"100 packets\", mode = \"mark\" }",
+            "{ kind = \"red\", limit = \"100 packets\" }",
             "{ kind = \"drop_head\", limit = \"20 packets\" }",
             "{ kind = \"codel\", limit = \"200 packets\" }",
             "{ kind = \"pie\", limit = \"200 packets\" }",

@@ -3,6 +3,11 @@
 //! Every function is safe to call: it passes only memory that it owns, of the size that the kernel
 //! expects.
 
+#![allow(
+    clippy::cast_possible_wrap,
+    reason = "the kernel's types differ in sign; values are small"
+)]
+
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Error, Result};
@@ -197,7 +202,9 @@ pub fn wait(descriptors: &mut [libc::pollfd], timeout_ns: u64) {
     // SAFETY: pointer and count are those of the slice. If the call fails, nothing is ready.
     unsafe {
         if libc::ppoll(descriptors.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) < 0 {
-            descriptors.iter_mut().for_each(|descriptor| descriptor.revents = 0);
+            for descriptor in descriptors {
+                descriptor.revents = 0;
+            }
         }
     }
 }

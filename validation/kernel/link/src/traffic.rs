@@ -267,11 +267,11 @@ impl Connection<'_> {
         let is_open = matches!(self.stage, Stage::Sending | Stage::Finishing);
         let accepts = is_open && self.receiver.is_none();
         let listener = accepts.then_some((self.listener.as_raw_fd(), libc::POLLIN));
-        let sends = self.sender.as_ref().filter(|_| self.stage == Stage::Sending);
-        let receives = self.receiver.as_ref().filter(|_| !self.has_received_all);
-        let sender = sends.map(|socket| (socket.as_raw_fd(), libc::POLLOUT));
-        let receiver = receives.map(|socket| (socket.as_raw_fd(), libc::POLLIN));
-        [listener, sender, receiver].into_iter().flatten()
+        let outgoing = self.sender.as_ref().filter(|_| self.stage == Stage::Sending);
+        let incoming = self.receiver.as_ref().filter(|_| !self.has_received_all);
+        let outgoing = outgoing.map(|socket| (socket.as_raw_fd(), libc::POLLOUT));
+        let incoming = incoming.map(|socket| (socket.as_raw_fd(), libc::POLLIN));
+        [listener, outgoing, incoming].into_iter().flatten()
     }
 
     /// Does what a socket is ready for.
