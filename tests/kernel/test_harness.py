@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.ctrl_c import interrupt, wait_until
-from validation.kernel import Experiment, missing, record, summarize
+from validation.kernel import Experiment, harness, missing, record, summarize
 from validation.kernel.harness import RecordingError, build
 
 ROOT = Path(__file__).parents[2]
@@ -108,10 +108,6 @@ def test_a_cubic_flow_fills_the_link_and_repairs_every_loss(tmp_path: Path) -> N
     assert 40_000 <= min(rtt for rtt in samples["srtt_us"] if rtt > 0) < 45_000
     assert traces() == before
     assert children(os.getpid()) == []
-    # Recorded once, it is not recorded again; a changed experiment is.
-    modified = path.stat().st_mtime_ns
-    assert record(experiment, tmp_path) == path
-    assert path.stat().st_mtime_ns == modified
 
 
 @needs_root
@@ -154,6 +150,45 @@ def test_what_the_kernel_lacks_is_named(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"\[flows.cubic\]"):
         record(Experiment("wrong", CUBIC.replace('"cubic"', '"vegas"', 1)), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("valid_attempt", "rejected"), [(1, 0), (3, 2), (9, 2)])
+def test_an_invalid_run_is_repeated_up_to_three_times(
+    valid_attempt: int, rejected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = []
+
+    def run(_experiment: Experiment, seed: int, _options: object) -> dict[str, object]:
+        attempts.append(seed)
+        return {"invalid": [] if len(attempts) == valid_attempt else [f"fault {len(attempts)}"]}
+
+    monkeypatch.setattr(harness, "_run", run)
+    monkeypatch.setattr(harness, "missing", lambda: None)
+    monkeypatch.setattr(harness, "_missing_controls", lambda _experiment: None)
+    path = record(Experiment("faulty", CUBIC, repetitions=1), tmp_path)
+    (result,) = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    assert attempts == [1] * (rejected + 1)
+    assert result["rejected"] == [[f"fault {at + 1}"] for at in range(rejected)]
+    assert result["invalid"] == ([] if valid_attempt <= 3 else ["fault 3"])
+
+
+def test_an_experiment_is_recorded_again_only_if_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = []
+
+    def run(_experiment: Experiment, seed: int, _options: object) -> dict[str, object]:
+        seeds.append(seed)
+        return {"invalid": []}
+
+    monkeypatch.setattr(harness, "_run", run)
+    monkeypatch.setattr(harness, "missing", lambda: None)
+    monkeypatch.setattr(harness, "_missing_controls", lambda _experiment: None)
+    record(Experiment("same", CUBIC, repetitions=2), tmp_path)
+    record(Experiment("same", CUBIC, repetitions=2), tmp_path)
+    assert seeds == [1, 2]
+    record(Experiment("same", CUBIC, {"cubic": "bbr"}, repetitions=1), tmp_path)
+    assert seeds == [1, 2, 1]
 
 
 def test_the_summary_compares_drops_with_retransmissions() -> None:

@@ -90,7 +90,11 @@ pub struct DirectionRecord {
 /// # Errors
 /// The system call that failed.
 pub fn record(plan: &Plan, settings: Settings) -> io::Result<Recording> {
-    let hosts = [Host::new(0, plan.mtu)?, Host::new(1, plan.mtu)?];
+    let host = |number| {
+        let told = |error| io::Error::other(format!("host {number} cannot be made: {error}"));
+        Host::new(number, plan.mtu).map_err(told)
+    };
+    let hosts = [host(0)?, host(1)?];
     let stop = AtomicBool::new(false);
     let (outcome, flows, origin_ns) = thread::scope(|scope| {
         let (ready, is_ready) = mpsc::channel();
@@ -127,9 +131,15 @@ fn carry(
     origin_ns: u64,
     stop: &AtomicBool,
 ) -> io::Result<Outcome> {
-    system::run_in_real_time(emulator::PRIORITY)?;
+    hurry(emulator::PRIORITY)?;
     let end = plan.network.duration + DRAIN + DRAIN;
     Emulator::new(plan, hosts, origin_ns, settings.stall_threshold).run(end, stop)
+}
+
+/// Gives the calling thread a real-time priority.
+fn hurry(priority: i32) -> io::Result<()> {
+    let told = |error| io::Error::other(format!("no real-time priority (SCHED_FIFO): {error}"));
+    system::run_in_real_time(priority).map_err(told)
 }
 
 impl Recording {

@@ -92,12 +92,6 @@ pub fn stay_on_processor(processor: usize) -> Result<()> {
     }
 }
 
-/// Keeps the memory of the process from being paged out.
-pub fn lock_memory() -> Result<()> {
-    // SAFETY: no pointers.
-    checked(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) }).map(drop)
-}
-
 /// Moves the calling thread into a new network namespace.
 pub fn enter_new_network() -> Result<()> {
     // SAFETY: no pointers.

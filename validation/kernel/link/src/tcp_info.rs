@@ -76,7 +76,8 @@ impl TcpInfo {
 /// The states of a connection over time, a column for each quantity.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Samples {
-    /// Times, from the start of the run.
+    /// Times on the monotonic clock, from the start of the run; unlike the link's clock, it does not
+    /// stop in stalls.
     pub time_s: Vec<f64>,
     /// [`TcpInfo::cwnd`].
     pub cwnd_packets: Vec<u32>,
