@@ -152,6 +152,14 @@ def test_what_the_kernel_lacks_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_the_machine_lacks_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    monkeypatch.setattr("os.geteuid", lambda: 1_000)
+    monkeypatch.setattr(harness, "PROBE", "print('the device /dev/net/tun')")
+    lacks = "cargo, which builds the link, the rights of root, the device /dev/net/tun"
+    assert missing() == f"recordings of the kernel need {lacks}"
+
+
 @pytest.mark.parametrize(("valid_attempt", "rejected"), [(1, 0), (3, 2), (9, 2)])
 def test_an_invalid_run_is_repeated_up_to_three_times(
     valid_attempt: int, rejected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

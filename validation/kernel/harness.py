@@ -31,17 +31,36 @@ class RecordingError(Exception):
     """An experiment that cannot be recorded."""
 
 
+# Run in a process of its own, which it leaves with other rights and in another namespace.
+PROBE = f"""
+import ctypes, os
+def attempt(name, call):
+    try:
+        call()
+    except OSError:
+        print(name)
+def unshare():
+    if ctypes.CDLL(None).unshare(0x40000000):
+        raise OSError
+attempt("network namespaces", unshare)
+attempt("real-time priority (SCHED_FIFO)",
+        lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10)))
+attempt("the device {TUN}", lambda: os.close(os.open("{TUN}", os.O_RDWR)))
+"""
+
+
 def missing() -> str | None:
     """Return what this machine lacks for recordings, in one line; `None` if it lacks nothing."""
-    lacks = []
+    lacks = [] if shutil.which("cargo") else ["cargo, which builds the link"]
     if not sys.platform.startswith("linux"):
         lacks.append("Linux")
-    elif os.geteuid() != 0:
-        lacks.append("the rights of root")
-    if not TUN.exists():
-        lacks.append(f"the device {TUN} (modprobe tun)")
-    if shutil.which("cargo") is None:
-        lacks.append("cargo, which builds the link")
+    else:
+        if os.geteuid() != 0:
+            lacks.append("the rights of root")
+        probe = [sys.executable, "-c", PROBE]
+        lacks += subprocess.run(
+            probe, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
     return f"recordings of the kernel need {', '.join(lacks)}" if lacks else None
 
 
