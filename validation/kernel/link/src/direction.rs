@@ -85,15 +85,14 @@ impl Direction {
     /// A packet of a flow arrives at `now`. Times must not decrease.
     pub fn arrive(&mut self, now: Time, flow: u32, ecn: Ecn, bytes: &[u8]) {
         self.serve_until(now);
-        self.statistics.on_arrival(now, flow);
         let slot = self.packets.insert(bytes);
         let route = self.routes[flow as usize];
         let (Some(class), Some(queue)) = (route.class, &mut self.queue) else {
-            let size = bytes.len() as u32;
-            self.statistics.on_departure(now, flow, size, Time::ZERO);
+            self.statistics.on_bypass(now, flow);
             self.fly(now.saturating_add(route.delay), slot);
             return;
         };
+        self.statistics.on_arrival(now, flow);
         let size = bytes.len() as u32;
         let sequence = u64::from(slot);
         let packet = Packet { sequence, bytes: size, sent: now, ecn, ..Packet::default() };
@@ -322,7 +321,10 @@ mod tests {
         let at = |number, milliseconds| (number, Ecn::NotEct, ms(milliseconds));
         // In order of arrival where the delay is the same.
         assert_eq!(delivered, [at(9, 0), at(1, 15), at(0, 25), at(3, 35), at(2, 35)]);
-        assert_eq!(direction.statistics().foreign_packets, 1);
+        let statistics = direction.statistics();
+        assert_eq!(statistics.foreign_packets, 1);
+        let counts = crate::statistics::Counts { bypassing_packets: 1, ..Default::default() };
+        assert!((0..4).all(|flow| statistics.whole(flow) == counts));
     }
 
     /// Arrivals of 20,000 packets of four flows in bursts, at 1.2 times the rate on average.

@@ -11,8 +11,10 @@ const MOST_DROPS_KEPT: usize = 200_000;
 /// Packets of a flow in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Packets that arrived at the direction.
+    /// Packets that arrived at the link.
     pub arrivals_packets: u64,
+    /// Packets that pass no link in this direction, and are only delayed.
+    pub bypassing_packets: u64,
     /// Packets whose last bit has left the link.
     pub departures_packets: u64,
     /// Their bytes.
@@ -87,6 +89,11 @@ impl Statistics {
     /// Counts an arrival.
     pub fn on_arrival(&mut self, at: Time, flow: u32) {
         self.count(at, flow, |counts| counts.arrivals_packets += 1);
+    }
+
+    /// Counts a packet that passes no link.
+    pub fn on_bypass(&mut self, at: Time, flow: u32) {
+        self.count(at, flow, |counts| counts.bypassing_packets += 1);
     }
 
     /// Counts a packet that got no further.
