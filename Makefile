@@ -10,14 +10,15 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup setup-release package demo test test-all test-page fuzz lint page wheel bench validate docs papers \
-	schema clean
+.PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz lint page wheel \
+	bench validate docs papers schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
 	@echo "make demo      run the first experiment and draw its pictures into out/demo"
 	@echo "make test      Rust and Python tests, without those that are marked as slow (4 minutes)"
 	@echo "make test-all  the slow tests, and more random cases of the others (15 minutes)"
+	@echo "make test-kernel  test the link for recordings of the kernel; as root, record too"
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
 	@echo "make test-page lint and test the page, in node and in Chromium"
 	@echo "make fuzz      random inputs for the readers of files, a minute each (nightly compiler)"
@@ -67,7 +68,11 @@ test: package
 
 test-all: package
 	TAILROOM_CASES=4 cargo test --workspace --locked -- --include-ignored
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow --ignore tests/kernel
+
+test-kernel: package
+	cargo test $(KERNEL_LINK)
+	$(BIN)/pytest -m "" tests/kernel
 
 # The path of Chromium, of which Debian's package is the default; without it, its tests are left out.
 CHROMIUM ?= /usr/bin/chromium
@@ -95,10 +100,15 @@ fuzz:
 wheel: page
 	$(UV) build --quiet --wheel --out-dir dist
 
+# Cargo's second workspace: it has to compile the engine once more.
+KERNEL_LINK := --manifest-path validation/kernel/link/Cargo.toml --locked
+
 # rustfmt gets every file by name: it does not follow modules that the registry macro declares.
 lint: package
-	find crates examples fuzz/targets benchmarks/*/src tools/*/src -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
+	find crates examples fuzz/targets benchmarks/*/src tools/*/src validation/*/*/src -name '*.rs' -print0 | \
+		xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy $(KERNEL_LINK) --all-targets -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
 	$(BIN)/python tools/import_order.py

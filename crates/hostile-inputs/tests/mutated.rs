@@ -180,8 +180,8 @@ proptest! {
     ) {
         let mut times = opportunities;
         times.sort_unstable();
-        let text: String = times.iter().map(|time| format!("{time}\n")).collect();
-        hostile_inputs::trace(&changed(text.as_bytes(), &changes));
+        let lines: Vec<String> = times.iter().map(u32::to_string).collect();
+        hostile_inputs::trace(&changed(lines.join("\n").as_bytes(), &changes));
     }
 
     #[test]
@@ -225,9 +225,12 @@ proptest! {
     }
 }
 
+/// What must hold of an input.
+type Check = fn(&[u8]);
+
 #[test]
 fn past_findings() {
-    let targets: [(&str, fn(&[u8])); 5] = [
+    let targets: [(&str, Check); 5] = [
         ("scenario", hostile_inputs::scenario),
         ("trace", hostile_inputs::trace),
         ("flow_list", hostile_inputs::flow_list),

@@ -1,0 +1,1 @@
+"""Measurements of other systems, which tailroom is compared with."""

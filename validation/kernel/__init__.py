@@ -1,0 +1,11 @@
+"""Recordings of the Linux kernel's TCP at a link under tailroom's queue disciplines.
+
+What records needs Linux and root, and lies here; what compares tailroom with the recordings runs on
+any machine, and lies in `tests/validation`.
+"""
+
+from validation.kernel.experiment import Experiment
+from validation.kernel.harness import missing, record
+from validation.kernel.summary import FlowSummary, RunSummary, summarize
+
+__all__ = ["Experiment", "FlowSummary", "RunSummary", "missing", "record", "summarize"]

@@ -1,0 +1,176 @@
+//! The loop that carries packets between the hosts.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tailroom_engine::units::Time;
+
+use crate::clock::{Lateness, Stalls, VirtualClock};
+use crate::direction::Direction;
+use crate::hosts::Host;
+use crate::ip;
+use crate::packets::MAX_PACKET_BYTES;
+use crate::plan::Plan;
+use crate::system;
+
+/// Real-time priority of the link, above that of the senders.
+pub const PRIORITY: i32 = 10;
+/// Interval of the samples of the queue.
+pub const QUEUE_SAMPLE: Time = Time::from_milliseconds(10);
+/// Packets that are read from a device before anything else is looked at.
+const MOST_READ_AT_ONCE: usize = 64;
+/// Shortest sleep. Without one, a link that always has something due would never yield, and the
+/// kernel throttles real-time threads that take all of a processor.
+const SHORTEST_SLEEP_NS: u64 = 1_000;
+
+/// What the loop has seen besides the statistics of its directions.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Both directions at the end.
+    pub directions: [Direction; 2],
+    /// Stalls of the machine.
+    pub stalls: Stalls,
+    /// How late packets were delivered.
+    pub lateness: Lateness,
+    /// In each direction, the most packets that came from a host without a pause within the measured
+    /// window.
+    pub largest_batch_packets: [usize; 2],
+    /// Packets that a host's device did not take.
+    pub write_errors: u64,
+    /// When the loop ended.
+    pub ended: Time,
+}
+
+/// The link between two hosts.
+#[derive(Debug)]
+pub struct Emulator<'a> {
+    plan: &'a Plan,
+    hosts: &'a [Host; 2],
+    directions: [Direction; 2],
+    clock: VirtualClock,
+    lateness: Lateness,
+    /// Packets read since the host last paused.
+    batches: [usize; 2],
+    largest_batch_packets: [usize; 2],
+    write_errors: u64,
+    next_sample: Time,
+    buffer: Box<[u8; MAX_PACKET_BYTES]>,
+}
+
+impl<'a> Emulator<'a> {
+    /// A link that begins when the monotonic clock shows `origin_ns`. Its clock stops while packets
+    /// are late by more than `threshold`.
+    pub fn new(plan: &'a Plan, hosts: &'a [Host; 2], origin_ns: u64, threshold: Time) -> Self {
+        Emulator {
+            plan,
+            hosts,
+            directions: [Direction::new(plan, 0), Direction::new(plan, 1)],
+            clock: VirtualClock::new(origin_ns, threshold),
+            lateness: Lateness::default(),
+            batches: [0; 2],
+            largest_batch_packets: [0; 2],
+            write_errors: 0,
+            next_sample: Time::ZERO,
+            buffer: Box::new([0; MAX_PACKET_BYTES]),
+        }
+    }
+
+    /// Carries packets until `stop` is set, or until `end`.
+    pub fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<Outcome> {
+        let ended = loop {
+            let due = self.next_due();
+            let now = self.clock.observe(system::monotonic_ns(), due);
+            if now >= end || stop.load(Ordering::Relaxed) || system::is_interrupted() {
+                break now;
+            }
+            self.deliver(now);
+            self.sample(now);
+            let mut read = 0;
+            for direction in 0..2 {
+                read += self.read(direction, now)?;
+            }
+            if read == 0 {
+                self.sleep();
+            }
+        };
+        Ok(Outcome {
+            directions: self.directions,
+            stalls: self.clock.stalls(),
+            lateness: self.lateness,
+            largest_batch_packets: self.largest_batch_packets,
+            write_errors: self.write_errors,
+            ended,
+        })
+    }
+
+    fn next_due(&self) -> Time {
+        let due = self.directions.iter().map(Direction::next_due);
+        due.fold(self.next_sample, Time::min)
+    }
+
+    fn deliver(&mut self, now: Time) {
+        let Emulator { directions, hosts, lateness, write_errors, .. } = self;
+        for (direction, to) in directions.iter_mut().zip([&hosts[1], &hosts[0]]) {
+            let mut device: &File = &to.device;
+            direction.advance(now, |packet, due| {
+                lateness.count(now, due);
+                let is_taken = device.write(packet).is_ok_and(|bytes| bytes == packet.len());
+                *write_errors += u64::from(!is_taken);
+            });
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        while self.next_sample <= now {
+            for direction in &mut self.directions {
+                direction.sample(self.next_sample);
+            }
+            self.next_sample += QUEUE_SAMPLE;
+        }
+    }
+
+    /// Reads what a host has sent; everything arrives at `now`.
+    fn read(&mut self, direction: usize, now: Time) -> io::Result<usize> {
+        for read in 0..MOST_READ_AT_ONCE {
+            let device = &self.hosts[direction].device;
+            let Some(bytes) = system::read_packet(device, &mut self.buffer[..])? else {
+                self.end_batch(direction, now);
+                return Ok(read);
+            };
+            self.batches[direction] += 1;
+            let packet = &self.buffer[..bytes];
+            let header = ip::parse(packet);
+            let flow = header
+                .and_then(|header| self.plan.flow_of(header.source_port, header.destination_port));
+            match (header, flow) {
+                (Some(header), Some(flow)) => {
+                    self.directions[direction].arrive(now, flow, header.ecn, packet);
+                }
+                _ => self.directions[direction].pass_foreign(now, packet),
+            }
+        }
+        Ok(MOST_READ_AT_ONCE)
+    }
+
+    fn end_batch(&mut self, direction: usize, now: Time) {
+        let packets = std::mem::take(&mut self.batches[direction]);
+        let network = &self.plan.network;
+        if network.measure_from <= now && now < network.duration {
+            let largest = &mut self.largest_batch_packets[direction];
+            *largest = packets.max(*largest);
+        }
+    }
+
+    /// Waits for a packet, or until something is due.
+    fn sleep(&self) {
+        let timeout = self.clock.wait_ns(system::monotonic_ns(), self.next_due());
+        let mut devices = [0, 1].map(|host: usize| libc::pollfd {
+            fd: self.hosts[host].device.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        });
+        system::wait(&mut devices, timeout.max(SHORTEST_SLEEP_NS));
+    }
+}

@@ -1,0 +1,125 @@
+//! IPv4 headers: which flow a packet belongs to, and its ECN field.
+
+use tailroom_engine::packet::Ecn;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const LEAST_HEADER: usize = 20;
+/// Fragment offset: 13 bits. Only the first fragment has the ports.
+const OFFSET_BITS: u16 = 0x1fff;
+
+/// What the link reads of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Port of the host that sent the packet.
+    pub source_port: u16,
+    /// Port of the host that will receive the packet.
+    pub destination_port: u16,
+}
+
+/// Reads the header of an IPv4 packet (RFC 791) with TCP or UDP in it; `None` for other packets.
+pub fn parse(packet: &[u8]) -> Option<Header> {
+    let word = |at: usize| Some(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]));
+    let first = *packet.first()?;
+    let header_bytes = usize::from(first & 0xf) * 4;
+    if first >> 4 != 4 || header_bytes < LEAST_HEADER || word(6)? & OFFSET_BITS != 0 {
+        return None;
+    }
+    matches!(*packet.get(9)?, TCP | UDP).then_some(())?;
+    Some(Header {
+        ecn: Ecn::from_bits(u32::from(packet[1])),
+        source_port: word(header_bytes)?,
+        destination_port: word(header_bytes + 2)?,
+    })
+}
+
+/// Sets the ECN field of an IPv4 packet to Congestion Experienced, and corrects the checksum.
+pub fn mark(packet: &mut [u8]) {
+    let [version, fields, ..] = *packet else { return };
+    let marked = fields | Ecn::Ce as u8;
+    let (old, new) = (u16::from_be_bytes([version, fields]), u16::from_be_bytes([version, marked]));
+    let checksum = u16::from_be_bytes([packet[10], packet[11]]);
+    packet[1] = marked;
+    packet[10..12].copy_from_slice(&corrected(checksum, old, new).to_be_bytes());
+}
+
+/// The checksum of a header in which one word has changed (RFC 1624 eqn. 3).
+fn corrected(checksum: u16, old: u16, new: u16) -> u16 {
+    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+    let once = (sum & 0xffff) + (sum >> 16);
+    !((once & 0xffff) + (once >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A SYN of 60 bytes from 10.77.0.1:40000 to 10.77.0.2:10003, with the checksum left out.
+    fn packet(ecn: Ecn) -> Vec<u8> {
+        let mut packet = vec![0x45, ecn as u8, 0, 60, 0x12, 0x34, 0x40, 0, 64, TCP, 0, 0];
+        packet.extend([10, 77, 0, 1, 10, 77, 0, 2, 0x9c, 0x40, 0x27, 0x13]);
+        packet.resize(60, 0);
+        let checksum = !sum(&packet);
+        packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+        packet
+    }
+
+    /// The ones' complement sum of the words of the header; all ones if the checksum is right.
+    fn sum(packet: &[u8]) -> u16 {
+        let words = packet[..20].chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+        let mut sum: u32 = words.sum();
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        sum as u16
+    }
+
+    #[test]
+    fn reads_ports_and_ecn_field() {
+        let header = parse(&packet(Ecn::Ect0)).expect("a TCP packet");
+        assert_eq!((header.source_port, header.destination_port), (40_000, 10_003));
+        assert_eq!(header.ecn, Ecn::Ect0);
+        // Options move the ports.
+        let mut longer = packet(Ecn::NotEct);
+        longer[0] = 0x46;
+        longer.splice(20..20, [1, 1, 1, 1]);
+        assert_eq!(parse(&longer).expect("a TCP packet").destination_port, 10_003);
+    }
+
+    #[test]
+    fn other_packets_have_no_header() {
+        let changed = |at: usize, value: u8| {
+            let mut packet = packet(Ecn::NotEct);
+            packet[at] = value;
+            parse(&packet)
+        };
+        assert_eq!(changed(0, 0x65), None, "IPv6");
+        assert_eq!(changed(0, 0x44), None, "a header too short");
+        assert_eq!(changed(9, 1), None, "ICMP");
+        assert_eq!(changed(7, 1), None, "a later fragment");
+        let whole = packet(Ecn::NotEct);
+        assert!((0..24).all(|bytes| parse(&whole[..bytes]).is_none()));
+        assert!(parse(&whole[..24]).is_some());
+    }
+
+    #[test]
+    fn a_mark_changes_the_ecn_field_and_keeps_the_checksum_right() {
+        for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+            for identification in [0, 1, 0x7fff, 0xfffe, 0xffff_u16] {
+                let mut marked = packet(ecn);
+                marked[4..6].copy_from_slice(&identification.to_be_bytes());
+                marked[10..12].fill(0);
+                let checksum = !sum(&marked);
+                marked[10..12].copy_from_slice(&checksum.to_be_bytes());
+                let before = marked.clone();
+                mark(&mut marked);
+                assert_eq!(parse(&marked).expect("a TCP packet").ecn, Ecn::Ce);
+                assert_eq!(sum(&marked), 0xffff);
+                let differ = |at: &usize| marked[*at] != before[*at];
+                assert!((0..marked.len()).filter(differ).all(|at| [1, 10, 11].contains(&at)));
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! A link under tailroom's queue disciplines, between two hosts that are the Linux kernel's.
+//!
+//! A host is a network namespace with one TUN device. What the kernel of one host sends comes out of
+//! its TUN device, passes the link, and is written into the TUN device of the other host:
+//!
+//! ```text
+//! traffic -> kernel's TCP of host A -> TUN -> direction (engine's Link, delay) -> TUN -> host B
+//! ```
+//!
+//! A [`plan`] says what a scenario of tailroom means here: the same file runs in the simulator. A
+//! [`direction`] holds the packets that wait and that propagate, in the time of a [`clock`] that
+//! stops while the machine stalls. The [`emulator`] moves packets, [`traffic`] opens and closes the
+//! connections, and [`recording`] is the result. Everything unsafe is in [`system`].
+
+pub mod clock;
+pub mod direction;
+pub mod emulator;
+pub mod hosts;
+pub mod ip;
+pub mod packets;
+pub mod plan;
+pub mod recording;
+pub mod statistics;
+pub mod system;
+pub mod tcp_info;
+pub mod traffic;

@@ -1,0 +1,130 @@
+//! Records one run of a scenario between two hosts of the kernel, or tells what it would run.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use tailroom_engine::units::Time;
+use tailroom_kernel_link::plan::Plan;
+use tailroom_kernel_link::recording::{self, Settings};
+use tailroom_kernel_link::system;
+
+const USAGE: &str = "\
+Usage: tailroom-kernel-link plan SCENARIO [OPTIONS]
+       tailroom-kernel-link run SCENARIO --out FILE [OPTIONS]
+
+plan prints the flows as JSON; run sends them through the link, and writes the result as JSON.
+
+  --out FILE            file of the result
+  --seed N              seed of the scenario (default: 1)
+  --control GROUP=NAME  the kernel's congestion control of a group of flows
+  --processor N         run on this processor only (default: all)
+  --sample-ms N         interval of the samples of connections, in milliseconds (default: 50)
+  --stall-us N          a delivery that is later than this is a stall (default: 500)
+";
+
+/// The command line.
+#[derive(Debug)]
+struct Arguments {
+    is_run: bool,
+    scenario: PathBuf,
+    out: PathBuf,
+    seed: u64,
+    controls: Vec<(String, String)>,
+    processor: Option<usize>,
+    settings: Settings,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = match parse(&words) {
+        Ok(arguments) => arguments,
+        Err(problem) => {
+            eprintln!("{problem}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match carry_out(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Result<Arguments, String> {
+    let [command, scenario, options @ ..] = words else {
+        return Err("a command and a scenario file are needed".to_owned());
+    };
+    let is_run = match command.as_str() {
+        "run" => true,
+        "plan" => false,
+        other => return Err(format!("there is no command \"{other}\"")),
+    };
+    let mut arguments = Arguments {
+        is_run,
+        scenario: scenario.into(),
+        out: PathBuf::new(),
+        seed: 1,
+        controls: Vec::new(),
+        processor: None,
+        settings: Settings {
+            stall_threshold: microseconds(500),
+            sample_interval: Time::from_milliseconds(50),
+        },
+    };
+    for pair in options.chunks(2) {
+        let [option, value] = pair else { return Err(format!("{} needs a value", pair[0])) };
+        set(&mut arguments, option, value)?;
+    }
+    if is_run && arguments.out == Path::new("") {
+        return Err("run needs --out".to_owned());
+    }
+    Ok(arguments)
+}
+
+fn set(arguments: &mut Arguments, option: &str, value: &str) -> Result<(), String> {
+    let number = || {
+        value.parse::<u64>().map_err(|_| format!("{option} needs a whole number, not \"{value}\""))
+    };
+    match option {
+        "--out" => arguments.out = value.into(),
+        "--seed" => arguments.seed = number()?,
+        "--processor" => arguments.processor = Some(number()? as usize),
+        "--sample-ms" => {
+            arguments.settings.sample_interval = Time::from_milliseconds(number()?.max(1));
+        }
+        "--stall-us" => arguments.settings.stall_threshold = microseconds(number()?),
+        "--control" => {
+            let pair = value.split_once('=').ok_or("--control needs GROUP=NAME")?;
+            arguments.controls.push((pair.0.to_owned(), pair.1.to_owned()));
+        }
+        other => return Err(format!("there is no option {other}")),
+    }
+    Ok(())
+}
+
+fn microseconds(count: u64) -> Time {
+    Time::from_picoseconds(count.saturating_mul(1_000_000))
+}
+
+fn carry_out(arguments: &Arguments) -> Result<(), String> {
+    let plan = Plan::read(&arguments.scenario, &arguments.controls, arguments.seed)?;
+    if !arguments.is_run {
+        let flows = serde_json::to_string_pretty(&plan.flows).map_err(|error| error.to_string())?;
+        println!("{flows}");
+        return Ok(());
+    }
+    system::end_with_parent();
+    system::note_interrupts();
+    if let Some(processor) = arguments.processor {
+        system::stay_on_processor(processor)
+            .map_err(|error| format!("cannot run on processor {processor} alone: {error}"))?;
+    }
+    let recording = recording::record(&plan, arguments.settings)
+        .map_err(|error| format!("the run failed: {error}"))?;
+    let text = serde_json::to_string(&recording).map_err(|error| error.to_string())?;
+    let out = &arguments.out;
+    std::fs::write(out, text + "\n")
+        .map_err(|error| format!("cannot write {}: {error}", out.display()))
+}

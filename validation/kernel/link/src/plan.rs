@@ -1,0 +1,313 @@
+//! What a scenario of tailroom means between two hosts of the kernel.
+//!
+//! The first link of the scenario carries packets from host A to host B, and a second one those from
+//! B to A; a direction without a link only delays. A flow sends in the direction of its path. All of
+//! its RTT that is not the delay of a link lies on the way of its ACKs, so that flows of different
+//! RTT differ in nothing else.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::scenario::{self, FileLoader};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::units::Time;
+
+/// Port at the receiver of flow 0; flow n has the port n above it.
+pub const FIRST_PORT: u16 = 10_000;
+/// Most flows of a run: their ports stay below those that the kernel chooses for senders.
+pub const MAX_FLOWS: usize = 1_000;
+/// The direction from host A to host B.
+pub const A_TO_B: usize = 0;
+
+/// A run: the network of the scenario, and what is added to it here.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The network that the simulator would run.
+    pub network: Network,
+    /// The flows, in the order of the network.
+    pub flows: Vec<FlowPlan>,
+    /// Largest packet that the hosts send, in bytes.
+    pub mtu: u32,
+}
+
+/// A flow between the two hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowPlan {
+    /// Name of the flow, as in results of the simulator.
+    pub name: String,
+    /// Its group.
+    pub group: String,
+    /// The kernel's congestion control.
+    pub control: String,
+    /// Port at its receiver; the sender's port is the kernel's choice.
+    pub port: u16,
+    /// The direction of its data: 0 from host A to host B, 1 from B to A.
+    pub direction: usize,
+    /// When it connects.
+    pub start_s: f64,
+    /// When it stops sending.
+    pub stop_s: f64,
+    /// Propagation in both directions together.
+    pub rtt_s: f64,
+    /// Size of a full data packet on the wire.
+    pub packet_bytes: u32,
+    /// What the sender asks for in `net.ipv4.tcp_ecn` when it connects: 1 to use ECN, 2 not to, 3
+    /// for accurate feedback (RFC 9768).
+    pub tcp_ecn: u8,
+    /// In each direction, what its packets pass.
+    #[serde(skip)]
+    pub routes: [Route; 2],
+}
+
+/// What the packets of a flow pass in a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Route {
+    /// The class of the flow's group at the link; `None` if it passes no link.
+    pub class: Option<u32>,
+    /// Delay behind the link, in addition to that of the link.
+    pub delay: Time,
+}
+
+/// Reads the files that a scenario names, from its own directory.
+struct Beside(PathBuf);
+
+impl FileLoader for Beside {
+    fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String> {
+        let mut text = String::new();
+        File::open(self.0.join(path))
+            .and_then(|file| file.take(most_bytes + 1).read_to_string(&mut text))
+            .map_err(|error| error.to_string())?;
+        Ok(Some(text).filter(|text| text.len() as u64 <= most_bytes))
+    }
+}
+
+impl Plan {
+    /// Reads a scenario file. `controls` are pairs of a group and the kernel's control for it, where
+    /// the name is not that of the scenario's control.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario, or what of it cannot be run here.
+    pub fn read(path: &Path, controls: &[(String, String)], seed: u64) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Plan::of(&text, &Beside(directory), controls, seed)
+    }
+
+    /// The plan of a scenario.
+    ///
+    /// # Errors
+    /// Those of [`Plan::read`].
+    pub fn of(
+        text: &str,
+        files: &dyn FileLoader,
+        controls: &[(String, String)],
+        seed: u64,
+    ) -> Result<Self, String> {
+        let scenario = scenario::parse(text, &[], Some(seed), files).map_err(|e| e.to_string())?;
+        let network = scenario.resolve().map_err(|error| error.to_string())?;
+        Plan::of_network(network, controls)
+    }
+
+    fn of_network(network: Network, controls: &[(String, String)]) -> Result<Self, String> {
+        if network.links.len() > 2 {
+            return Err(format!(
+                "[links] has {} links; at most 2 are allowed: one from host A to host B, and one back",
+                network.links.len()
+            ));
+        }
+        if let Some((group, _)) =
+            controls.iter().find(|(name, _)| network.groups.iter().all(|group| group.name != *name))
+        {
+            return Err(format!(
+                "there is no group \"{group}\" for a control; name a group of [flows]"
+            ));
+        }
+        if network.flows.is_empty() || network.flows.len() > MAX_FLOWS {
+            return Err(format!(
+                "the scenario has {} flows; between 1 and {MAX_FLOWS} are allowed",
+                network.flows.len()
+            ));
+        }
+        for group in &network.groups {
+            check(group)?;
+        }
+        let flows: Result<Vec<_>, _> =
+            (0..network.flows.len()).map(|index| flow(&network, index, controls)).collect();
+        let mtu = network.groups.iter().map(|group| group.packet_size).max().unwrap_or(1_500);
+        Ok(Plan { flows: flows?, mtu, network })
+    }
+
+    /// The flow of a packet, by the port of its receiver.
+    pub fn flow_of(&self, source_port: u16, destination_port: u16) -> Option<u32> {
+        let flow = |port: u16| {
+            let flow = usize::from(port.checked_sub(FIRST_PORT)?);
+            (flow < self.flows.len()).then_some(flow as u32)
+        };
+        flow(destination_port).or_else(|| flow(source_port))
+    }
+}
+
+/// Whether the flows of a group can be run here.
+fn check(group: &GroupSpec) -> Result<(), String> {
+    let refuse = |problem: String| Err(format!("[flows.{}]: {problem}", group.name));
+    let Some(tcp) = &group.tcp else {
+        return refuse("it has no congestion control; only TCP is supported here".to_owned());
+    };
+    if group.source.bulk().is_none() {
+        let kind = group.source.name();
+        return refuse(format!("source \"{kind}\" is not supported here; use \"bulk\""));
+    }
+    if group.path.len() != 1 || group.reverse_path.len() > 1 {
+        return refuse("path must name one link, and reverse_path at most one".to_owned());
+    }
+    if !(576..=9_000).contains(&group.packet_size) {
+        let size = group.packet_size;
+        return refuse(format!(
+            "packet_size is {size} B; between 576 B and 9000 B is allowed here"
+        ));
+    }
+    if tcp.ecn == EcnMode::L4s {
+        return refuse(
+            "ecn = \"l4s\" is not supported: the kernel's controls do not send ECT(1)".into(),
+        );
+    }
+    Ok(())
+}
+
+fn flow(
+    network: &Network,
+    index: usize,
+    controls: &[(String, String)],
+) -> Result<FlowPlan, String> {
+    let spec = &network.flows[index];
+    let group = &network.groups[spec.group];
+    let tcp = group.tcp.as_ref().ok_or("a group without a congestion control")?;
+    let stop = group.stop.unwrap_or(network.duration).min(network.duration);
+    Ok(FlowPlan {
+        name: network.flow_name(index),
+        group: group.name.clone(),
+        control: control(group, tcp, controls)?,
+        port: FIRST_PORT + index as u16,
+        direction: group.path[0],
+        start_s: spec.start.seconds(),
+        stop_s: stop.seconds(),
+        rtt_s: spec.rtt.seconds(),
+        packet_bytes: group.packet_size,
+        tcp_ecn: match tcp.ecn {
+            EcnMode::Off | EcnMode::L4s => 2,
+            EcnMode::Classic => 1,
+            EcnMode::Accurate => 3,
+        },
+        routes: routes(network, group, spec.rtt),
+    })
+}
+
+/// What the packets of a flow pass in each direction.
+fn routes(network: &Network, group: &GroupSpec, rtt: Time) -> [Route; 2] {
+    let link = group.path[0];
+    let class = |link: usize| {
+        network.crossing(link).iter().position(|&at| at == group_index(network, group))
+    };
+    let class = |link: usize| class(link).map(|class| class as u32);
+    let back = group.reverse_path.first().copied();
+    let in_links =
+        network.links[link].delay + back.map_or(Time::ZERO, |back| network.links[back].delay);
+    let data = Route { class: class(link), delay: Time::ZERO };
+    let acks = Route { class: back.and_then(class), delay: rtt.since(in_links) };
+    if link == A_TO_B { [data, acks] } else { [acks, data] }
+}
+
+fn group_index(network: &Network, group: &GroupSpec) -> usize {
+    network.groups.iter().position(|other| other.name == group.name).unwrap_or(usize::MAX)
+}
+
+/// The kernel's name of a group's control.
+fn control(
+    group: &GroupSpec,
+    tcp: &TcpSpec,
+    controls: &[(String, String)],
+) -> Result<String, String> {
+    if let Some((_, name)) = controls.iter().find(|(name, _)| *name == group.name) {
+        return Ok(name.clone());
+    }
+    match tcp.congestion.name() {
+        name @ ("reno" | "cubic" | "dctcp") => Ok(name.to_owned()),
+        "bbr1" => Ok("bbr".to_owned()),
+        name => Err(format!(
+            "[flows.{}]: the kernel has no control of the name \"{name}\"; name one for the group",
+            group.name
+        )),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) struct NoFiles;
+
+    impl FileLoader for NoFiles {
+        fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
+            Err(format!("no {path} here"))
+        }
+    }
+
+    /// A plan of a link of 10 Mbit/s and 5 ms with this queue, and of these flows.
+    pub(crate) fn plan(queue: &str, flows: &str) -> Result<Plan, String> {
+        let links = format!(
+            "[links.there]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nqueue = {queue}\n\
+             [links.back]\nrate = \"2 Mbit/s\"\ndelay = \"7 ms\"\nqueue = {queue}\n"
+        );
+        let text = format!("duration = \"8 s\"\nmeasure_from = \"2 s\"\n{links}{flows}");
+        Plan::of(&text, &NoFiles, &[("named".into(), "bpf_named".into())], 1)
+    }
+
+    pub(crate) const DROP_TAIL: &str = "{ kind = \"drop_tail\", limit = \"20 packets\" }";
+    pub(crate) const NAMED: &str =
+        "[flows.named]\npath = [\"there\"]\ncongestion = \"htcp\"\nrtt = \"30 ms\"\n";
+
+    #[test]
+    fn all_propagation_but_that_of_links_delays_the_acks() {
+        let flows = "[flows.back]\ncount = 2\npath = [\"back\"]\nreverse_path = [\"there\"]\n\
+                     congestion = \"bbr1\"\nrtt = \"40 ms\"\nstart = \"1 s\"\nstop = \"3 s\"\n\
+                     ecn = \"classic\"\nack_size = \"52 B\"\n";
+        let plan = plan(DROP_TAIL, &format!("{NAMED}{flows}")).expect("a plan");
+        let [named, _, back] = &plan.flows[..] else { panic!("three flows") };
+        assert_eq!((named.control.as_str(), named.port, named.direction), ("bpf_named", 10_000, 0));
+        assert_eq!((named.start_s, named.stop_s, named.tcp_ecn), (0.0, 8.0, 2));
+        let ms = Time::from_milliseconds;
+        let through = |class| Route { class: Some(class), delay: Time::ZERO };
+        assert_eq!(named.routes, [through(0), Route { class: None, delay: ms(25) }]);
+        assert_eq!((back.name.as_str(), back.control.as_str()), ("back.1", "bbr"));
+        assert_eq!((back.port, back.direction, back.tcp_ecn), (10_002, 1, 1));
+        assert_eq!((back.start_s, back.stop_s), (1.0, 3.0));
+        assert_eq!(back.routes, [Route { class: Some(1), delay: ms(28) }, through(0)]);
+    }
+
+    #[test]
+    fn packets_and_acks_of_a_flow_are_known_by_the_receivers_port() {
+        let plan = plan(DROP_TAIL, NAMED).expect("a plan");
+        assert_eq!(plan.flow_of(40_000, 10_000), Some(0));
+        assert_eq!(plan.flow_of(10_000, 40_000), Some(0));
+        assert_eq!(plan.flow_of(10_001, 40_000), None);
+        assert_eq!(plan.flow_of(53, 53), None);
+    }
+
+    #[test]
+    fn refuses_what_the_kernel_cannot_do_and_says_where() {
+        let refused =
+            |flows: &str| plan(DROP_TAIL, &format!("{NAMED}{flows}")).expect_err("refused");
+        let unnamed = "[flows.two]\npath = [\"there\"]\ncongestion = \"htcp\"\nrtt = \"30 ms\"\n";
+        assert!(refused(unnamed).starts_with("[flows.two]: the kernel has no control"));
+        let background = "[flows.two]\npath = [\"there\"]\n\
+                          source = { kind = \"poisson\", rate = \"1 Mbit/s\" }\n";
+        assert!(refused(background).contains("no congestion control"));
+        let no_group = plan(DROP_TAIL, &NAMED.replace("named", "other")).expect_err("refused");
+        assert!(no_group.contains("no group \"named\""));
+    }
+}

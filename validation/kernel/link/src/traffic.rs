@@ -1,0 +1,327 @@
+//! The connections: who connects when, sends until when, and what the kernel tells of it meanwhile.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+use tailroom_engine::units::Time;
+
+use crate::hosts::{self, Host};
+use crate::plan::{FlowPlan, Plan};
+use crate::system;
+use crate::tcp_info::{Samples, TcpInfo};
+
+/// Real-time priority: above all ordinary work, below the link. A sender that is preempted while it
+/// holds its socket answers many ACKs at once, in a burst that no free sender sends.
+pub const PRIORITY: i32 = 5;
+/// Longest time after the end of a flow for what is on the way to arrive and be acknowledged.
+pub const DRAIN: Time = Time::from_milliseconds(3_000);
+/// How much of the link's time the unsent data of a socket cover: enough for a sender that wakes up
+/// late, and little enough that a flow stops when it is told to.
+const UNSENT: Time = Time::from_milliseconds(20);
+const LEAST_UNSENT_BYTES: u64 = 65_536;
+/// Payload bytes handed over at once; the content does not matter.
+static DATA: [u8; 65_536] = [0; 65_536];
+const IP_AND_TCP_HEADER_BYTES: u32 = 40;
+const SHORTEST_WAIT_NS: u64 = 1_000;
+const CHECK_OF_THE_END: Time = Time::from_milliseconds(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Sending,
+    Finishing,
+    Ended,
+}
+
+/// A flow, and its sockets while it lasts.
+#[derive(Debug)]
+struct Connection<'a> {
+    plan: &'a FlowPlan,
+    start: Time,
+    stop: Time,
+    stage: Stage,
+    listener: OwnedFd,
+    sender: Option<OwnedFd>,
+    receiver: Option<OwnedFd>,
+    received_bytes: u64,
+    has_received_all: bool,
+    samples: Samples,
+    last: TcpInfo,
+    failure: Option<String>,
+}
+
+/// What is known of a flow after the run.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowRecord {
+    /// The flow.
+    #[serde(flatten)]
+    pub plan: FlowPlan,
+    /// Payload that the receiver has read.
+    pub received_bytes: u64,
+    /// Retransmissions.
+    pub retransmissions_packets: u32,
+    /// Packets sent, retransmissions included.
+    pub sent_packets: u32,
+    /// Largest payload of a packet.
+    pub mss_bytes: u32,
+    /// Time in which the receiver's window limited the sender; should be zero.
+    pub receiver_limited_s: f64,
+    /// Time in which the memory of the socket limited the sender; should be zero.
+    pub memory_limited_s: f64,
+    /// Whether everything that was sent was acknowledged before the run ended.
+    pub is_complete: bool,
+    /// Why the flow failed.
+    pub failure: Option<String>,
+    /// States of the sender.
+    pub samples: Samples,
+}
+
+/// All flows of a run.
+#[derive(Debug)]
+pub struct Traffic<'a> {
+    hosts: &'a [Host; 2],
+    connections: Vec<Connection<'a>>,
+    sample_interval: Time,
+    unsent_bytes: i32,
+}
+
+impl<'a> Traffic<'a> {
+    /// Opens the ports of all flows. The calling thread changes its network namespace, here and in
+    /// [`Traffic::run`].
+    pub fn new(plan: &'a Plan, hosts: &'a [Host; 2], sample_interval: Time) -> io::Result<Self> {
+        let connections = plan.flows.iter().map(|flow| {
+            let receiver = &hosts[1 - flow.direction];
+            system::enter_network(&receiver.namespace)?;
+            Ok(Connection {
+                plan: flow,
+                start: Time::from_seconds(flow.start_s),
+                stop: Time::from_seconds(flow.stop_s),
+                stage: Stage::Waiting,
+                listener: system::listen(receiver.address, flow.port)?,
+                sender: None,
+                receiver: None,
+                received_bytes: 0,
+                has_received_all: false,
+                samples: Samples::default(),
+                last: TcpInfo::default(),
+                failure: None,
+            })
+        });
+        let rates = plan.network.links.iter().map(|link| link.rate.bytes_in(UNSENT));
+        let unsent = rates.max().unwrap_or(0).max(LEAST_UNSENT_BYTES);
+        Ok(Traffic {
+            hosts,
+            connections: connections.collect::<io::Result<_>>()?,
+            sample_interval,
+            unsent_bytes: i32::try_from(unsent).unwrap_or(i32::MAX),
+        })
+    }
+
+    /// Runs all flows. The run begins when the monotonic clock shows `origin_ns`; it ends early when
+    /// `stop` is set.
+    pub fn run(mut self, origin_ns: u64, stop: &AtomicBool) -> Vec<FlowRecord> {
+        wait_for(origin_ns);
+        let mut next_sample = Time::ZERO;
+        while !stop.load(Ordering::Relaxed) && !self.has_ended() {
+            let now = since(origin_ns);
+            for connection in &mut self.connections {
+                connection.step(now, self.hosts, self.unsent_bytes);
+            }
+            if now >= next_sample {
+                self.connections.iter_mut().for_each(|connection| connection.sample(now));
+                while next_sample <= now {
+                    next_sample += self.sample_interval;
+                }
+            }
+            let due = self.next_due(now).min(next_sample);
+            self.wait_and_transfer(origin_ns, due);
+        }
+        self.connections.into_iter().map(Connection::into_record).collect()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.connections.iter().all(|connection| connection.stage == Stage::Ended)
+    }
+
+    fn next_due(&self, now: Time) -> Time {
+        let due = self.connections.iter().map(|connection| match connection.stage {
+            Stage::Waiting => connection.start,
+            Stage::Sending => connection.stop,
+            Stage::Finishing => now + CHECK_OF_THE_END,
+            Stage::Ended => Time::NEVER,
+        });
+        due.min().unwrap_or(Time::NEVER)
+    }
+
+    /// Waits for a socket, or until `due`; then sends, receives and accepts what is possible.
+    fn wait_and_transfer(&mut self, origin_ns: u64, due: Time) {
+        let mut descriptors = Vec::with_capacity(2 * self.connections.len());
+        let mut owners = Vec::with_capacity(2 * self.connections.len());
+        for (index, connection) in self.connections.iter().enumerate() {
+            for (descriptor, events) in connection.watched() {
+                descriptors.push(libc::pollfd { fd: descriptor, events, revents: 0 });
+                owners.push(index);
+            }
+        }
+        let due_ns = origin_ns + due.picoseconds() / 1_000;
+        let timeout = due_ns.saturating_sub(system::monotonic_ns()).max(SHORTEST_WAIT_NS);
+        system::wait(&mut descriptors, timeout);
+        for (descriptor, owner) in descriptors.iter().zip(owners) {
+            if descriptor.revents != 0 {
+                self.connections[owner].transfer(descriptor.fd);
+            }
+        }
+    }
+}
+
+/// Sleeps until the monotonic clock shows `origin_ns`.
+fn wait_for(origin_ns: u64) {
+    while let left @ 1.. = origin_ns.saturating_sub(system::monotonic_ns()) {
+        system::wait(&mut [], left);
+    }
+}
+
+fn since(origin_ns: u64) -> Time {
+    Time::from_picoseconds(system::monotonic_ns().saturating_sub(origin_ns) * 1_000)
+}
+
+impl Connection<'_> {
+    /// Begins or ends the flow, if it is time.
+    fn step(&mut self, now: Time, hosts: &[Host; 2], unsent_bytes: i32) {
+        let result = match self.stage {
+            Stage::Waiting if now >= self.start => self.open(hosts, unsent_bytes),
+            Stage::Sending if now >= self.stop => self.finish(),
+            Stage::Finishing => {
+                self.end_if_complete(now);
+                Ok(())
+            }
+            _ => Ok(()),
+        };
+        self.note(result);
+    }
+
+    /// Connects to the receiver.
+    fn open(&mut self, hosts: &[Host; 2], unsent_bytes: i32) -> io::Result<()> {
+        self.stage = Stage::Sending;
+        let (sender, receiver) = (&hosts[self.plan.direction], &hosts[1 - self.plan.direction]);
+        system::enter_network(&sender.namespace)?;
+        hosts::set("tcp_ecn", &self.plan.tcp_ecn.to_string())?; // read when the SYN is sent
+        let socket = system::tcp_socket()?;
+        system::set_congestion_control(&socket, &self.plan.control).map_err(|error| {
+            io::Error::other(format!("congestion control {}: {error}", self.plan.control))
+        })?;
+        system::set_tcp_option(&socket, libc::TCP_NOTSENT_LOWAT, unsent_bytes)?;
+        let payload = self.plan.packet_bytes - IP_AND_TCP_HEADER_BYTES;
+        system::set_tcp_option(&socket, libc::TCP_MAXSEG, payload.cast_signed())?;
+        system::connect(&socket, receiver.address, self.plan.port)?;
+        self.sender = Some(socket);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.stage = Stage::Finishing;
+        self.sender.as_ref().map_or(Ok(()), system::finish_sending)
+    }
+
+    /// Ends the flow when everything has arrived and is acknowledged, or when that takes too long.
+    fn end_if_complete(&mut self, now: Time) {
+        self.look();
+        let is_complete = self.has_received_all && self.last.unacked == 0;
+        if is_complete || now >= self.stop + DRAIN {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        self.stage = Stage::Ended;
+        for socket in [self.sender.take(), self.receiver.take()].into_iter().flatten() {
+            let _ = system::reset_at_close(&socket); // it closes anyway
+        }
+    }
+
+    fn note(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.failure.get_or_insert(error.to_string());
+            self.close();
+        }
+    }
+
+    /// Asks the kernel for the state of the sender.
+    fn look(&mut self) {
+        if let Some(Ok(info)) = self.sender.as_ref().map(system::tcp_info) {
+            self.last = TcpInfo::parse(&info);
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        if self.stage == Stage::Sending {
+            self.look();
+            self.samples.push(now, &self.last);
+        }
+    }
+
+    /// The sockets to wait for, with the events.
+    fn watched(&self) -> impl Iterator<Item = (i32, i16)> {
+        let is_open = matches!(self.stage, Stage::Sending | Stage::Finishing);
+        let accepts = is_open && self.receiver.is_none();
+        let listener = accepts.then_some((self.listener.as_raw_fd(), libc::POLLIN));
+        let outgoing = self.sender.as_ref().filter(|_| self.stage == Stage::Sending);
+        let incoming = self.receiver.as_ref().filter(|_| !self.has_received_all);
+        let outgoing = outgoing.map(|socket| (socket.as_raw_fd(), libc::POLLOUT));
+        let incoming = incoming.map(|socket| (socket.as_raw_fd(), libc::POLLIN));
+        [listener, outgoing, incoming].into_iter().flatten()
+    }
+
+    /// Does what a socket is ready for.
+    fn transfer(&mut self, descriptor: i32) {
+        let is = |socket: &Option<OwnedFd>| {
+            socket.as_ref().is_some_and(|socket| socket.as_raw_fd() == descriptor)
+        };
+        let result = if is(&self.sender) {
+            self.send()
+        } else if is(&self.receiver) {
+            self.receive()
+        } else {
+            system::accept(&self.listener).map(|socket| self.receiver = socket)
+        };
+        self.note(result);
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        let Some(socket) = self.sender.as_ref().filter(|_| self.stage == Stage::Sending) else {
+            return Ok(());
+        };
+        while system::send(socket, &DATA)?.is_some() {}
+        Ok(())
+    }
+
+    fn receive(&mut self) -> io::Result<()> {
+        let Some(socket) = &self.receiver else { return Ok(()) };
+        while let Some(bytes) = system::discard(socket)? {
+            self.received_bytes += bytes as u64;
+            if bytes == 0 {
+                self.has_received_all = true;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn into_record(mut self) -> FlowRecord {
+        self.look();
+        FlowRecord {
+            plan: self.plan.clone(),
+            received_bytes: self.received_bytes,
+            retransmissions_packets: self.last.retransmissions,
+            sent_packets: self.last.sent_packets,
+            mss_bytes: self.last.mss,
+            receiver_limited_s: self.last.receiver_limited_us as f64 * 1e-6,
+            memory_limited_s: self.last.memory_limited_us as f64 * 1e-6,
+            is_complete: self.has_received_all && self.last.unacked == 0,
+            failure: self.failure,
+            samples: self.samples,
+        }
+    }
+}
