@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,8 @@ from tailroom.cli import completion, failures
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
-    from tailroom.storage.store import Store, SweepRecord
+    from tailroom.storage.store import Store
+    from tailroom.storage.sweep_record import SweepRecord
 
 
 ScenarioFile = Annotated[
@@ -112,6 +114,22 @@ def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     known = ", ".join(sweep.id for sweep in records or store.sweeps()) or "none"
     problem = "are several sweeps" if records else "is no sweep"
     named = f" whose id begins with {start}" if start else ""
+    damaged = "".join(f"; {warning}" for warning in damage(store))
     raise failures.InputError(
-        f"{store.directory}: there {problem}{named}; choose a sweep with --sweep: {known}"
+        f"{store.directory}: there {problem}{named}; choose a sweep with --sweep: {known}{damaged}"
     )
+
+
+def damage(store: "Store") -> list[str]:
+    """Returns a sentence per damaged file of a store, with the remedy where one is known."""
+    return [
+        f"{path} is damaged and was left out{problem and f': {problem}'}"
+        for path in store.damaged
+        for problem in [store.problems.get(path, "")]
+    ]
+
+
+def warn_of_damage(store: "Store") -> None:
+    """Prints a warning per damaged file of a store."""
+    for warning in damage(store):
+        print(f"warning: {warning}", file=sys.stderr)

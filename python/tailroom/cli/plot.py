@@ -8,7 +8,7 @@ import typer
 
 import tailroom
 from tailroom.cli import completion, failures
-from tailroom.cli.options import chosen_sweep
+from tailroom.cli.options import chosen_sweep, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
 from tailroom.storage.store import MARKER, Store
@@ -144,6 +144,7 @@ def plot(  # noqa: PLR0913 - one argument an option
         if (place / MARKER).exists():
             result = SweepResult(store := Store(place), chosen_sweep(store, sweep))
             paths = _draw_sweep(result, kind or [], file_format, out, of_sweep)
+            warn_of_damage(store)
         else:
             _refuse({**of_sweep, "out": out, "sweep": sweep})
             paths = _draw_result(place, kind or [], file_format or FileFormat.PNG)

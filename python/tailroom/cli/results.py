@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom.cli import completion, failures, report
-from tailroom.cli.options import chosen_sweep
+from tailroom.cli.options import chosen_sweep, warn_of_damage
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
 from tailroom.storage.store import Store
@@ -102,8 +102,7 @@ def results(  # noqa: PLR0913 - one argument an option
             print_excerpt(table, Console(highlight=False))
         else:
             _print_csv(table)
-        for path in store.damaged:
-            print(f"warning: {path} is damaged and was left out", file=sys.stderr)
+        warn_of_damage(store)
 
 
 def _show(store: Store, sweep: str | None, console: Console) -> None:

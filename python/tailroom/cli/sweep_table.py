@@ -54,7 +54,8 @@ def show(
     _show_warm_up_too_short(result, console)
     _show_phases(result, console)
     for path in result.store.damaged:
-        _warn(console, f"{path} was damaged; its run was repeated")
+        if path not in result.store.problems:
+            _warn(console, f"{path} was damaged; its run was repeated")
 
 
 def _show_points(

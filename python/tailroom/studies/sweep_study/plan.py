@@ -112,7 +112,9 @@ class Plan:
         """Identifier of the sweep: name of the scenario file, and hash of scenario and axes."""
         axes = {varied.key: varied.values for varied in self.axes}
         text = json.dumps([self.source.text, self.source.overrides, axes], default=str)
-        name = Path(self.source.place).stem
+        # The id is part of file names and is printed.
+        stem = Path(self.source.place).stem
+        name = "".join(sign if sign.isprintable() and sign != "\\" else "-" for sign in stem)
         return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 

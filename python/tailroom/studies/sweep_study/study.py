@@ -21,7 +21,8 @@ from tailroom.simulation import frames
 from tailroom.simulation.metrics import full_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run_index import RunIndex
-from tailroom.storage.store import Store, SweepRecord
+from tailroom.storage.store import Store
+from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
