@@ -14,6 +14,7 @@ from tailroom.errors import (
     ControlError,
     Interrupted,
     NotWrittenError,
+    OutputError,
     RunError,
     ScenarioError,
     WrongInputError,
@@ -70,6 +71,8 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
         _end(f"error: {error}", OWN_CONTROL_FAILED, error)
     except (RunError, MemoryError) as error:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
+    except OutputError as error:
+        _end(f"error: {error}", RUN_FAILED, error)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tailroom.plots import style
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.plots.sweep_view import Line, SweepView
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
 from tailroom.studies.prediction import predict
@@ -43,7 +44,7 @@ def draw(
     names = list(metrics) or _default_metrics(view)
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
-    figure = Figure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
+    figure = PlainTextFigure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     style.title(figure, view.result.record.title, columns)
     for panel, metric in zip(panels, names, strict=False):
