@@ -31,7 +31,9 @@ impl Directory {
 impl FileLoader for Directory {
     fn load(&self, path: &str) -> Result<String, String> {
         if !self.permits(path) {
-            return Err("only the scenario file that was opened may name files".to_owned());
+            return Err("it is not below the directory of the scenario file, or a page names it and \
+                        the opened scenario file does not"
+                .to_owned());
         }
         let place = self.base.join(path);
         if place.extension().is_some_and(|ending| ending == "parquet") {

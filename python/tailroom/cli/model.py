@@ -8,11 +8,19 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from tailroom.cli import completion, failures, report
-from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
+from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
+    LinkName,
+    ScenarioFile,
+    Seed,
+    Settings,
+    parse_settings,
+)
+from tailroom.cli.shown_text import escape
 from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, models_named
 from tailroom.scenario.axis import parse_axis
 from tailroom.storage.output import output_file
@@ -61,6 +69,8 @@ def model(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(metavar="FILE", help="Draw the curves of --over (.png, .svg or .pdf)."),
     ] = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Predict the effect of a buffer with the analytic models of the literature.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tailroom.cli import completion, failures
+from tailroom.cli.shown_text import shown
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
@@ -45,6 +46,37 @@ Settings = Annotated[
         help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
         "May be repeated.",
         autocompletion=completion.setting_keys,
+    ),
+]
+
+
+def _allow(context: typer.Context, option: typer.CallbackParam, is_given: bool) -> None:
+    """Lets scenario files name code or files until the command ends."""
+    from tailroom.scenario.trust import allowing  # noqa: PLC0415 - loaded where it is used
+
+    if is_given:
+        context.with_resource(allowing(**{str(option.name).removeprefix("allow_"): True}))
+
+
+AllowCode = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code",
+        help="Load the controls in Python that scenario files name (also TAILROOM_ALLOW_CODE=1). "
+        "Controls that the command line names are always loaded.",
+        callback=_allow,
+        expose_value=False,
+    ),
+]
+
+AllowFiles = Annotated[
+    bool,
+    typer.Option(
+        "--allow-files",
+        help="Read the files that scenario files name outside their directories (also "
+        "TAILROOM_ALLOW_FILES=1).",
+        callback=_allow,
+        expose_value=False,
     ),
 ]
 
@@ -132,4 +164,4 @@ def damage(store: "Store") -> list[str]:
 def warn_of_damage(store: "Store") -> None:
     """Prints a warning per damaged file of a store."""
     for warning in damage(store):
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {shown(warning)}", file=sys.stderr)

@@ -9,7 +9,7 @@ import typer
 
 import tailroom
 from tailroom.cli import completion, failures
-from tailroom.cli.options import chosen_sweep, warn_of_damage
+from tailroom.cli.options import AllowCode, AllowFiles, chosen_sweep, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
 from tailroom.storage.output import output_file
@@ -135,6 +135,8 @@ def plot(  # noqa: PLR0913 - one argument an option
             autocompletion=completion.link_names,
         ),
     ] = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Draw the recorded time series of a run, or curves of a sweep.
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.options import chosen_sweep, warn_of_damage
+from tailroom.cli.shown_text import escape
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
 from tailroom.storage.output import output_file

@@ -12,6 +12,8 @@ from rich.console import Console
 import tailroom
 from tailroom.cli import completion, failures, phases, report
 from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
     ClusterAddress,
     ScenarioFiles,
     Seed,
@@ -86,6 +88,8 @@ def run(  # noqa: PLR0913 - one argument an option
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Simulate a scenario and print the results.
 

@@ -12,7 +12,15 @@ from rich.console import Console
 
 from tailroom import ScenarioError
 from tailroom.cli import completion, failures
-from tailroom.cli.options import ClusterAddress, LinkName, Settings, Workers, parse_settings
+from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
+    ClusterAddress,
+    LinkName,
+    Settings,
+    Workers,
+    parse_settings,
+)
 from tailroom.cli.progress import size_bar
 from tailroom.cli.size_report import as_dict, show
 from tailroom.scenario.dumbbell import read_flows
@@ -93,6 +101,8 @@ def size_command(  # noqa: PLR0913 - one argument an option
             metavar="FILE", help="Draw targets and trade-off into FILE (.png, .svg or .pdf)."
         ),
     ] = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import report
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import in_lines
+from tailroom.cli.shown_text import escape
 from tailroom.scenario.axis import headings, setting_words, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
 from tailroom.statistics.intervals import Interval

@@ -127,7 +127,7 @@ fn number<K: Kind>(
     let value = read.filter(|value| K::ALLOWS_ZERO || value.base_units() > 0);
     let least = if K::ALLOWS_ZERO { "from 0 on" } else { "above 0" };
     let whole = if name == "bytes" { "whole number" } else { "number" };
-    value.ok_or_else(|| format!("{name} is \"{text}\", and not a {whole} {least}"))
+    value.ok_or_else(|| format!("{name} is not a {whole} {least}"))
 }
 
 #[cfg(test)]

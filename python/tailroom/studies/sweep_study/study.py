@@ -16,6 +16,7 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation import frames
 from tailroom.simulation.metrics import full_names
@@ -270,6 +271,8 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     executor: "ExecutorLike | None" = None,
     max_runs: int = MOST_RUNS,
     progress: Callable[[RunProgress], object] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, several times each, and keeps every run.
 
@@ -298,6 +301,9 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             The latter two stay open. If left out, the runs use the cores of this machine.
         max_runs: Maximum number of runs; a larger sweep is rejected.
         progress: Called with a `RunProgress` after each run.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
         ScenarioError: The scenario, a key or a value is wrong, or there are more than `max_runs`
@@ -312,7 +318,8 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; finished runs
             are kept.
     """
-    source = ScenarioSource.of(scenario, set or {}, congestion)
+    with allowing(code=allow_code, files=allow_files):
+        source = ScenarioSource.of(scenario, set or {}, congestion)
     planned = plan(
         source,
         grid=grid,
