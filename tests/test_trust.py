@@ -47,7 +47,7 @@ def was_imported(scenario: Path) -> bool:
 
 COMMANDS = {
     "run": ("run", "FILE"),
-    "vary": ("run", "FILE", "--vary", "seed=1,2"),
+    "vary": ("run", "FILE", "--vary", "title=a,b"),
     "phase check": ("run", "FILE", "--phase-check"),
     "compare": ("compare", "FILE"),
     "compare seeds": ("compare", "FILE", "--seeds", "2"),
@@ -76,7 +76,7 @@ def test_no_command_loads_code_that_a_file_names(
 def test_the_api_loads_no_code_that_a_file_names(named: Path, tmp_path: Path) -> None:
     for call in (
         lambda: tr.run(named),
-        lambda: tr.choices(named, {"seed": [1, 2]}),
+        lambda: tr.choices(named, {"title": ["a", "b"]}),
         lambda: tr.sweep(named, tmp_path / "store"),
         lambda: tr.predict(named),
         lambda: tr.phase_check(named),
@@ -169,10 +169,10 @@ def test_a_file_names_no_file_outside_its_directory(
         start = f'error: {traced}: links.bottleneck.trace: "{path}" is not below the directory'
         assert ended.errors.startswith(start)
         assert "--allow-files" in ended.errors
+        assert tailroom("model", traced).errors == ended.errors
     traced.write_text(text, encoding="utf-8")
     assert tailroom("run", traced, "--allow-files").status == 0
     assert tailroom("run", traced, "--set", f"links.bottleneck.trace={secret}").status == 0
-    assert tailroom("run", traced, "--vary", f"links.bottleneck.trace={secret}").status == 0
     assert tr.run(traced, allow_files=True).scenario
     monkeypatch.setenv("TAILROOM_ALLOW_FILES", "1")
     assert tailroom("run", traced).status == 0

@@ -17,6 +17,9 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         status = INTERRUPTED
+    except OSError as error:  # of the help; commands report their errors themselves
+        print(f"error: {error.strerror or error}", file=sys.stderr)
+        status = 1
     except SystemExit as ended:
         status = ended.code
     sys.exit(_flushed(status))

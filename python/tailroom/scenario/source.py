@@ -132,10 +132,7 @@ class ScenarioSource:
 
     def _resolve_as_written(self, seed: int | None) -> str:
         with self.named_in_errors():
-            _check_seed(seed)
-            if self.permitted_files is None:
-                replaced = frozenset(key for key, _ in self.overrides)
-                self.trust.check_files(self.text, self.directory, replaced)
+            self.check(seed)
             return _engine.resolve(
                 self.text,
                 self.directory,
@@ -144,6 +141,20 @@ class ScenarioSource:
                 self.controls.find,
                 self.permitted(),
             )
+
+    def check(self, seed: int | None) -> None:
+        """Checks what the engine does not know: the range of the seed, and the trust in files.
+
+        Args:
+            seed: Seed of the run; that of the scenario if `None`.
+
+        Raises:
+            ScenarioError: The seed is out of range, or the scenario may not name one of its files.
+        """
+        _check_seed(seed)
+        if self.permitted_files is None:
+            replaced = frozenset(key for key, _ in self.overrides)
+            self.trust.check_files(self.text, self.directory, replaced)
 
     def permitted(self) -> tuple[str, ...] | None:
         """Returns the paths of files that the scenario may name; any if `None`."""

@@ -334,6 +334,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             f"{source.place}: sweep: {planned.fewest_runs:,} runs are more than the {max_runs:,} "
             "allowed; give fewer values or seeds, or allow more runs (--yes; in Python: max_runs)"
         )
+    source = planned.source  # which trusts what the caller's axes name
     keep = (LINK_SERIES,) if planned.series else ()
     points = [Point.of(source, settings, keep=keep) for settings in planned.points()]
     shifted = [shifted_points(point, planned.shifts) for point in points]
