@@ -64,14 +64,19 @@ def connected(cluster: "str | Client") -> "Iterator[Cluster]":
             f"cluster {cluster}: no scheduler answers at this address: {_first_line(error)}; "
             "give the address as `dask scheduler` prints it, e.g. tcp://192.0.2.1:8786"
         ) from None
-    log = logging.getLogger("distributed.client")
-    level = log.level
-    log.setLevel(logging.CRITICAL)  # a `ClusterError` reports a lost connection in one line
+    # A `ClusterError` reports a lost connection in one line.
+    logs = [logging.getLogger(name) for name in ("distributed.client", "asyncio")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
         with client:
             yield Cluster(client)
     finally:
-        log.setLevel(level)
+        # asyncio logs the exceptions of tasks that nobody waits for when they are collected.
+        gc.collect()
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
 
 
 class Cluster:
