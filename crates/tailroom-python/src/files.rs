@@ -31,8 +31,8 @@ impl Directory {
 impl FileLoader for Directory {
     fn load(&self, path: &str) -> Result<String, String> {
         if !self.permits(path) {
-            return Err("it is not below the directory of the scenario file, or a page names it and \
-                        the opened scenario file does not"
+            return Err("only the scenario file that was opened may name files, below its directory \
+                        or with --allow-files"
                 .to_owned());
         }
         let place = self.base.join(path);
