@@ -224,3 +224,16 @@ def test_a_scenario_that_is_built_in_python_names_what_it_likes(named: Path) -> 
         [sys.executable, "-c", source], cwd=named.parent, env=environment, check=False
     )
     assert done.returncode == 0
+
+
+def test_a_stored_scenario_names_no_code(tailroom: Tailroom, named: Path, tmp_path: Path) -> None:
+    store, key = tmp_path / "store", "links.bottleneck.queue.limit"
+    tr.sweep(named, store, grid={key: ["5 packets", "9 packets"]}, seeds=1, allow_code=True)
+    (named.parent / "imported").unlink()
+    for module in [name for name in sys.modules if name == "somebodys"]:
+        del sys.modules[module]
+    drawing = ("plot", store, "--kind", "curves", "--models", "rule_of_thumb")
+    ended = tailroom(*drawing)
+    assert ended.status == 2
+    assert "--allow-code" in ended.errors
+    assert not was_imported(named)

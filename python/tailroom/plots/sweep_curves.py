@@ -1,6 +1,5 @@
 """Metrics of a sweep over a key, with confidence bands and predictions of models."""
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,9 @@ from matplotlib.patches import Patch
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.plots.sweep_view import Line, SweepView
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
-from tailroom.studies.prediction import predict
+from tailroom.studies.prediction import predict_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -217,7 +217,7 @@ class _Models:
         if (place, link) not in self._asked:
             text = self.view.scenario(place)
             self._asked[place, link] = (
-                predict(tomllib.loads(text), link=link, only=self.names)  # type: ignore[arg-type]
+                predict_source(ScenarioSource.stored(text), link=link, only=self.names)
                 if text
                 else None
             )

@@ -89,6 +89,19 @@ class ScenarioSource:
             }
         return dataclasses.replace(source, controls=controls).replacing({**given, **overrides})
 
+    @classmethod
+    def stored(cls, text: str, place: str = "the stored scenario") -> "ScenarioSource":
+        """Reads the scenario of a stored run, which names no code unless the caller allows it.
+
+        The paths in it are absolute, so files are not confined to a directory.
+
+        Args:
+            text: The resolved scenario as TOML.
+            place: How messages name the scenario.
+        """
+        trust = dataclasses.replace(trust_in_files(), files=True)
+        return cls(text, Path(), place, controls=OwnControls(trust=trust), trust=trust)
+
     def trusting(self, values: object) -> "ScenarioSource":
         """The same scenario; what these values name is the caller's own.
 

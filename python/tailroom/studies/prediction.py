@@ -157,6 +157,30 @@ def predict(  # noqa: PLR0913 - keyword arguments
     """
     with allowing(code=allow_code, files=allow_files):
         source = ScenarioSource.of(scenario, set or {}, congestion)
+    return predict_source(source, link=link, target=target, only=only, seed=seed)
+
+
+def predict_source(
+    source: ScenarioSource,
+    *,
+    link: str | None = None,
+    target: Requirement | None = None,
+    only: Iterable[str] | None = None,
+    seed: int | None = None,
+) -> Predictions:
+    """Evaluates the models for a scenario that has been read; the arguments are those of `predict`.
+
+    Args:
+        source: The scenario.
+        link: Name of the link.
+        target: The requirement that the required buffers meet.
+        only: Names of the models to evaluate.
+        seed: Replaces the scenario's seed.
+
+    Raises:
+        ScenarioError: The scenario is wrong, or has no such link.
+        ValueError: There is no such model.
+    """
     bottleneck = models.read_bottleneck(source, link, seed)
     target = target or Requirement()
     chosen = models.models_named(models.MODELS if only is None else only)
