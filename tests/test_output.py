@@ -181,6 +181,31 @@ def test_a_run_that_no_longer_fits_the_disk_is_kept_elsewhere(
     assert [names(path) for path in elsewhere.iterdir()] == [["answer"]]
 
 
+def test_a_disk_that_fills_up_while_pictures_are_written_is_left_empty(
+    tailroom: Tailroom,
+    small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    elsewhere: Path,
+) -> None:
+    def fills_up(_: object, path: Path, **__: object) -> None:
+        if elsewhere not in path.parents:
+            full()
+        path.touch()
+
+    def opened(*_: object) -> None:
+        raise tr.OutputDirectoryError("hides that the disk is full")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fills_up)
+    monkeypatch.setattr("tailroom.plots.output_file", opened)
+    ended = tailroom("run", small, "--json", "--out", tmp_path / "out")
+    assert ended.status == 1
+    kept = ended.errors.strip().partition("No space left on device; the results are in ")[2]
+    assert Path(kept).parent == elsewhere
+    assert tr.load(kept).summary == json.loads(ended.output)
+    assert names(tmp_path) == ["elsewhere", "small.toml"]
+
+
 def test_a_picture_that_cannot_be_drawn_leaves_the_run(
     tailroom: Tailroom,
     small: Path,

@@ -97,9 +97,12 @@ def write(  # noqa: PLR0913 - keyword arguments
     ]
     for kind in kinds or recorded or FIGURES:
         path = directory / f"{prefix}{FIGURES[kind].file_name}.{file_format}"
-        figure = draw(result, kind)
-        with output_file(path) as output:
-            output.write(partial(figure.savefig, dpi=style.DOTS_PER_INCH), rescue=rescue)
+        save = partial(draw(result, kind).savefig, dpi=style.DOTS_PER_INCH)
+        if not rescue:
+            save(path)
+        else:
+            with output_file(path) as output:
+                output.write(save)
         paths.append(path)
     return paths
 
