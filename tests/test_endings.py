@@ -1,14 +1,18 @@
 """Every command ends with a message and a status, whatever ends it, and never with a traceback."""
 
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 import tailroom as tr
+from tailroom.execution.dask_cluster import Cluster
 from tests.conftest import SMALL, Tailroom
 
 CONTROL = """\
@@ -199,3 +203,32 @@ def test_escapes_in_errors_and_exceptions_are_shown(tmp_path: Path, small: Path)
         assert done.returncode in (2, 3)
         assert r"\x1b[31m" in done.stderr
         assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("lost", ["AllExit", "CommClosedError", "CancelledError"])
+def test_a_scheduler_that_goes_away_is_named(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = pytest.importorskip("distributed.client")
+    comm = pytest.importorskip("distributed.comm.core")
+    known = {
+        "AllExit": client.AllExit,
+        "CommClosedError": comm.CommClosedError,
+        "CancelledError": client.CancelledError,
+    }
+
+    class Submitted:
+        async def result(self) -> None:
+            raise known[lost]
+
+        def __await__(self) -> "Generator[Any, None, None]":
+            return self.result().__await__()
+
+        def release(self) -> None:
+            """Nothing is held."""
+
+    cluster = object.__new__(Cluster)
+    fake = SimpleNamespace(submit=lambda *_, **__: Submitted())
+    monkeypatch.setattr(cluster, "_client", fake, raising=False)
+    monkeypatch.setattr(cluster, "_name", "tcp://192.0.2.1:8786", raising=False)
+    task = cast("Any", SimpleNamespace(engine_build=""))
+    with pytest.raises(tr.ClusterError, match="the connection to the scheduler was lost"):
+        asyncio.run(cluster._outcome(task, b""))

@@ -65,7 +65,8 @@ def connected(cluster: "str | Client") -> "Iterator[Cluster]":
             "give the address as `dask scheduler` prints it, e.g. tcp://192.0.2.1:8786"
         ) from None
     # A `ClusterError` reports a lost connection in one line.
-    logs = [logging.getLogger(name) for name in ("distributed.client", "asyncio")]
+    names = ("distributed.client", "distributed.batched", "asyncio")
+    logs = [logging.getLogger(name) for name in names]
     levels = [log.level for log in logs]
     for log in logs:
         log.setLevel(logging.CRITICAL)
@@ -161,6 +162,8 @@ class Cluster:
 
     async def _outcome(self, task: Task, packed: bytes) -> Run:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - optional
+        from distributed.client import AllExit  # noqa: PLC0415
+        from distributed.comm.core import CommClosedError  # noqa: PLC0415
 
         # Not "pure": two clients may submit the same run, and one client may cancel it.
         future = self._client.submit(_remote_run(), task.engine_build, packed, pure=False)
@@ -171,7 +174,7 @@ class Cluster:
                 f"{error.allowed_failures + 1} workers ended while they performed it, the last at "
                 f"{error.last_worker.address}; see their logs, perhaps memory was short"
             ) from error
-        except CancelledError:
+        except (CancelledError, CommClosedError, AllExit):
             raise self._lost() from None
         except ImportError as error:  # on a worker that joined later
             raise ClusterError(f"{self._name}: a worker fails: {error}; {SAME_TAILROOM}") from error
