@@ -31,6 +31,13 @@ RENO = '{ kind = "reno" }'
 OWN = '"somebodys:Control"'
 
 
+@pytest.fixture(autouse=True)
+def nothing_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No permission from the environment of the tests."""
+    for name in ("TAILROOM_ALLOW_CODE", "TAILROOM_ALLOW_FILES"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def named(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A scenario file that names a control beside it."""
