@@ -31,9 +31,11 @@ impl Directory {
 impl FileLoader for Directory {
     fn load(&self, path: &str) -> Result<String, String> {
         if !self.permits(path) {
-            return Err("only the scenario file that was opened may name files, below its directory \
+            return Err(
+                "only the scenario file that was opened may name files, below its directory \
                         or with --allow-files"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let place = self.base.join(path);
         if place.extension().is_some_and(|ending| ending == "parquet") {

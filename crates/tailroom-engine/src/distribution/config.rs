@@ -241,7 +241,8 @@ fn read_point<K: Kind>(line: &str) -> Result<CdfPoint, String> {
     };
     let value = Quantity::<K>::read_in_table(value.trim())
         .map_err(|_| "the value before the comma is not a quantity of this kind".to_owned())?;
-    let probability = probability.trim().parse().ok().filter(|probability| (0.0..=1.0).contains(probability));
+    let probability =
+        probability.trim().parse().ok().filter(|probability| (0.0..=1.0).contains(probability));
     let probability = probability.ok_or("the probability is not between 0 and 1")?;
     Ok(CdfPoint { value: value.base_units() as f64, probability })
 }
