@@ -24,7 +24,8 @@ import pyarrow as pa
 
 import tailroom as tr
 from tailroom import _engine
-from tailroom.storage.store import Run, Store, SweepRecord, as_run, run_key
+from tailroom.storage.store import Run, Store, as_run, run_key
+from tailroom.storage.sweep_record import SweepRecord
 
 POINTS = 100
 LIMIT = "links.bottleneck.queue.limit"

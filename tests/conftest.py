@@ -57,6 +57,12 @@ def tailroom(capfd: pytest.CaptureFixture[str]) -> Tailroom:
 
 
 @pytest.fixture
+def code_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets scenario files name controls in Python, for tests that are about something else."""
+    monkeypatch.setenv("TAILROOM_ALLOW_CODE", "1")
+
+
+@pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A scenario file that runs in an instant."""
     path = tmp_path / "small.toml"

@@ -83,6 +83,7 @@ def run(directory: Path, flow: str) -> subprocess.CompletedProcess[str]:
         ("WINDOW 9e7", 1, "more than memory_limit (100000000 bytes)"),
     ],
 )
+@pytest.mark.usefixtures("code_allowed")
 def test_a_window_that_memory_cannot_hold_ends_the_command(
     tmp_path: Path, flow: str, status: int, named: str
 ) -> None:

@@ -215,6 +215,7 @@ def test_an_output_is_checked_when_it_is_made(arguments: tuple[Any, ...], said: 
         tr.ControlOutput(*arguments)
 
 
+@pytest.mark.usefixtures("code_allowed")
 def test_the_example_fills_the_link_and_shares_it(tailroom: Tailroom) -> None:
     ended = tailroom("run", EXAMPLE)
     assert ended.status == 0

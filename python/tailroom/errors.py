@@ -44,6 +44,10 @@ class OutputDirectoryError(WrongInputError, ValueError):
     """The output directory has content already, or cannot be written."""
 
 
+class OutputError(TailroomError, OSError):
+    """Results cannot be written although the work is done; the message says where they are."""
+
+
 class StoreError(WrongInputError, ValueError):
     """The directory is not a store, or cannot be read or written."""
 

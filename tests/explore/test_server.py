@@ -263,6 +263,7 @@ def test_a_page_names_no_python_code(server: Server, tmp_path: Path) -> None:
     assert not marker.exists()
 
 
+@pytest.mark.usefixtures("code_allowed")
 def test_the_opened_file_permits_what_it_names(tmp_path: Path) -> None:
     (tmp_path / "own_fixed_control.py").write_text(CONTROL, encoding="utf-8")
     (tmp_path / "link.trace").write_text("1\n2\n3\n", encoding="utf-8")

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::panic;
 use std::panic::AssertUnwindSafe;
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::import_exception;
 use pyo3::prelude::*;
 
@@ -64,10 +64,11 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Whether an exception is Ctrl-C or `SystemExit`, which are passed on unchanged.
+/// The error of a control that raised an exception. Ctrl-C is passed on unchanged; `SystemExit` is
+/// not, since a control must not end the program as if the run had succeeded.
 fn control_error(place: String, cause: PyErr) -> PyErr {
     Python::attach(|py| {
-        if !cause.is_instance_of::<PyException>(py) {
+        if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
             return cause;
         }
         let control_error = ControlError::new_err(place);

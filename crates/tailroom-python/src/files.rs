@@ -67,7 +67,11 @@ impl Directory {
 impl FileLoader for Directory {
     fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String> {
         if !self.permits(path) {
-            return Err("only the scenario file that was opened may name files".to_owned());
+            return Err(
+                "only the scenario file that was opened may name files, below its directory \
+                        or with --allow-files"
+                    .to_owned(),
+            );
         }
         let place = self.base.join(path);
         let most_bytes = most_bytes.min(LARGEST_FILE_BYTES);

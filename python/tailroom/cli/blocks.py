@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import report
+from tailroom.cli.shown_text import escape
 
 GAP = 2
 """Spaces between two columns."""

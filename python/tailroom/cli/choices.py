@@ -1,10 +1,10 @@
 """A comparison of choices on the terminal: a table per link and per group, a row per choice."""
 
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import cell, heading, owner_of
+from tailroom.cli.shown_text import escape
 from tailroom.studies.choice_study.answer import Choices
 
 

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 import tailroom
 from tailroom.cli import failures, report
 from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
     ClusterAddress,
     LinkName,
     ScenarioFile,
@@ -22,6 +23,7 @@ from tailroom.cli.options import (
     parse_settings,
 )
 from tailroom.cli.progress import progress_bar, runs_bar
+from tailroom.cli.shown_text import escape
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.prediction import Predictions
 
@@ -54,6 +56,8 @@ def compare(  # noqa: PLR0913 - one argument an option
     cluster: ClusterAddress = None,
     link: LinkName = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Simulate a scenario and compare it with the prediction of each model.
 

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
+from tailroom.cli.shown_text import escape
 from tailroom.reports import report_card as evaluation_report
-from tailroom.storage.output_directory import output_directory
+from tailroom.storage.output import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
 from tailroom.studies.report_card.verdict import Verdict
 
@@ -67,7 +67,7 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
     contains the threshold.
     """
     with failures.reported():
-        with output_directory(out) if out else nullcontext() as staging:
+        with output_directory(out) if out else nullcontext() as output:
             with runs_bar() as progress:
                 card = evaluate(
                     control,
@@ -78,9 +78,9 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
                     executor=cluster,
                     progress=progress,
                 )
-            if staging:
-                _write(card, staging)
-        _print(card, json=json)
+            _print(card, json=json)  # first, because writing may fail
+            if output:
+                output.write(lambda directory: _write(card, directory))
         if out and not json:
             print(f"The report is {out / 'report.html'}, also as report.md")
 

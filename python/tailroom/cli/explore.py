@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tailroom.cli import completion, failures
-from tailroom.cli.options import Workers
+from tailroom.cli.options import AllowCode, AllowFiles, Workers
 from tailroom.explore.guard import is_loopback
 from tailroom.explore.opened import Opened
 from tailroom.explore.serve import serve
@@ -14,13 +14,14 @@ from tailroom.explore.serve import serve
 PORT = 8217
 
 
-def explore(
+def explore(  # noqa: PLR0913 - one argument an option
     file: Annotated[
         str | None,
         typer.Argument(
             metavar="[FILE]",
             help="Scenario file (TOML), name of a shipped scenario, or - for standard input, with "
-            "which the page begins. Only this file may name other files and controls in Python.",
+            "which the page begins. Only this file may name other files and, with --allow-code, "
+            "controls in Python.",
             show_default=False,
             autocompletion=completion.scenario_names,
         ),
@@ -41,6 +42,8 @@ def explore(
         bool, typer.Option("--open", help="Open the page in the web browser.")
     ] = False,
     workers: Workers = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Serve a page on this machine that shows what a buffer costs while you move a slider.
 

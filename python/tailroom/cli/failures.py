@@ -10,10 +10,12 @@ from typing import Any
 
 import typer
 
+from tailroom.cli.shown_text import shown
 from tailroom.errors import (
     ControlError,
     Interrupted,
     NotWrittenError,
+    OutputError,
     RunError,
     ScenarioError,
     WrongInputError,
@@ -50,7 +52,9 @@ def this_command(*more: str) -> str:
 
 
 @contextmanager
-def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
+def reported(  # noqa: PLR0912 - one branch per way to end
+    show_known: Callable[[Any], str] | None = None,
+) -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises.
 
     Args:
@@ -70,6 +74,8 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
         _end(f"error: {error}", OWN_CONTROL_FAILED, error)
     except (RunError, MemoryError) as error:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
+    except OutputError as error:
+        _end(f"error: {error}", RUN_FAILED, error)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -81,9 +87,18 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
             with suppress(KeyboardInterrupt):  # a second Ctrl-C ends at once
                 remedy = f": {show_known(error.known)}"
         _end(f"interrupted{remedy}", INTERRUPTED, error)
-    except Exception as error:
-        if SHOW_TRACEBACK in os.environ or isinstance(error, typer.Exit):
+    except (SystemExit, typer.Exit):
+        raise
+    except BaseException as error:
+        if SHOW_TRACEBACK in os.environ:
             raise
+        if sys.stdout and sys.stdout.closed:
+            _end(
+                "error: standard output was closed during the work, for example by a congestion "
+                "control of your own, so the answer cannot be printed",
+                RUN_FAILED,
+                error,
+            )
         _end(
             f"error: {type(error).__name__}: {error}; this is a bug in tailroom: please report it "
             f"with the traceback that {SHOW_TRACEBACK}=1 shows",
@@ -102,9 +117,10 @@ def _show_cause(error: ControlError) -> None:
     cause = error.__cause__
     if cause:
         trace = without_own_frames(cause.__traceback__)
-        traceback.print_exception(type(cause), cause, trace)
+        lines = traceback.format_exception(type(cause), cause, trace)
+        print(shown("".join(lines)), end="", file=sys.stderr)
 
 
 def _end(message: str, status: int, cause: BaseException) -> None:
-    print(message, file=sys.stderr)
+    print(shown(message), file=sys.stderr)
     raise typer.Exit(status) from cause

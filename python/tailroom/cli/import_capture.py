@@ -2,12 +2,14 @@
 
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tailroom.cli import failures
+from tailroom.storage.output import output_file
 from tailroom.traffic_import import capture as captures
 from tailroom.traffic_import import flow_list
 from tailroom.traffic_import.capture_directions import parse_prefixes
@@ -60,11 +62,14 @@ def import_capture(
             parse_prefixes(from_ or (), "--from")
         if out:
             flow_list.check_free(out)
-        capture = captures.import_capture(file, window_s=window_s, to=to or (), from_=from_ or ())
-        if out:
-            flow_list.write(capture.flows, out)
-        else:
-            flow_list.write_csv(capture.flows, sys.stdout)
+        with output_file(out) if out else nullcontext() as output:
+            capture = captures.import_capture(
+                file, window_s=window_s, to=to or (), from_=from_ or ()
+            )
+            if output:
+                output.write(lambda path: flow_list.write(capture.flows, path))
+            else:
+                flow_list.write_csv(capture.flows, sys.stdout)
         _tell_what_is_missing(file, capture)
         _tell_directions(capture)
         if out:

@@ -1,5 +1,6 @@
 """A group of subcommands whose modules are imported when they are called."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -8,6 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
+
+from tailroom.cli import INTERRUPTED
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,17 @@ class LazyGroup(TyperGroup):
         super().__init__(commands=known, rich_markup_mode=None, **settings)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Imports the subcommand that the arguments name."""
+        """Imports the subcommand that the arguments name.
+
+        Raises:
+            typer.Exit: Ctrl-C interrupted the import.
+        """
         name, _, rest = super().resolve_command(ctx, args)
-        return name, self.load(name), rest
+        try:
+            return name, self.load(name), rest
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
 
     def load(self, name: str | None) -> Any:
         """Imports a subcommand."""

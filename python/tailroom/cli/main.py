@@ -1,6 +1,8 @@
 """The command `tailroom` and its subcommands."""
 
+import io
 import os
+import sys
 
 from tailroom.cli.completion import join_words
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
@@ -67,8 +69,12 @@ app = LazyGroup(
 )
 
 
-def main() -> None:
+def run_command_line() -> None:
     """Runs the command line of this process."""
+    # Paths may have bytes, and titles characters, that the encoding of the terminal lacks.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     # The matrices of the models are small, so threads of NumPy's BLAS would only wait busily.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     join_words()

@@ -1,19 +1,29 @@
 """`tailroom model`: predictions of analytic models, without simulation."""
 
 import json as json_text
+from contextlib import nullcontext
 from math import ceil, isinf
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from tailroom.cli import completion, failures, report
-from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
+from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
+    LinkName,
+    ScenarioFile,
+    Seed,
+    Settings,
+    parse_settings,
+)
+from tailroom.cli.shown_text import escape
 from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, models_named
 from tailroom.scenario.axis import parse_axis
+from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
 PREDICTED = ("utilization", "loss_fraction", "queue_delay_s_mean")
@@ -59,6 +69,8 @@ def model(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(metavar="FILE", help="Draw the curves of --over (.png, .svg or .pdf)."),
     ] = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Predict the effect of a buffer with the analytic models of the literature.
 
@@ -77,20 +89,24 @@ def model(  # noqa: PLR0913 - one argument an option
                 "only": [chosen.name for chosen in models_named(only or MODELS)],
             }
         if over:
-            curves = predict_over(file, parse_axis(over), **question)
-            if out:
-                curves.plot().savefig(out, dpi=150)
-            answer: Curves | Predictions = curves
-        else:
-            answer = predict(file, **question)
-        if json:
-            print(json_text.dumps(answer.as_dict(), indent=2))
-        elif isinstance(answer, Curves):
-            _show_curves(answer, Console(highlight=False))
-            if out:
+            with output_file(out) if out else nullcontext() as output:
+                curves = predict_over(file, parse_axis(over), **question)
+                _print(curves, json=json)  # first, because writing may fail
+                if output:
+                    output.write(lambda path: curves.plot().savefig(path, dpi=150))
+            if out and not json:
                 print(f"Curves are in {out}")
         else:
-            show(answer, Console(highlight=False))
+            _print(predict(file, **question), json=json)
+
+
+def _print(answer: Curves | Predictions, *, json: bool) -> None:
+    if json:
+        print(json_text.dumps(answer.as_dict(), indent=2))
+    elif isinstance(answer, Curves):
+        _show_curves(answer, Console(highlight=False))
+    else:
+        show(answer, Console(highlight=False))
 
 
 def _check_picture(out: Path, over: str | None) -> None:

@@ -1,15 +1,18 @@
 """Arguments and options that several commands share."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tailroom.cli import completion, failures
+from tailroom.cli.shown_text import shown
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
-    from tailroom.storage.store import Store, SweepRecord
+    from tailroom.storage.store import Store
+    from tailroom.storage.sweep_record import SweepRecord
 
 
 ScenarioFile = Annotated[
@@ -43,6 +46,37 @@ Settings = Annotated[
         help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
         "May be repeated.",
         autocompletion=completion.setting_keys,
+    ),
+]
+
+
+def _allow(context: typer.Context, option: typer.CallbackParam, is_given: bool) -> None:
+    """Lets scenario files name code or files until the command ends."""
+    from tailroom.scenario.trust import allowing  # noqa: PLC0415 - loaded where it is used
+
+    if is_given:
+        context.with_resource(allowing(**{str(option.name).removeprefix("allow_"): True}))
+
+
+AllowCode = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code",
+        help="Load the controls in Python that scenario files name (also TAILROOM_ALLOW_CODE=1). "
+        "Controls that the command line names are always loaded.",
+        callback=_allow,
+        expose_value=False,
+    ),
+]
+
+AllowFiles = Annotated[
+    bool,
+    typer.Option(
+        "--allow-files",
+        help="Read the files that scenario files name outside their directories (also "
+        "TAILROOM_ALLOW_FILES=1).",
+        callback=_allow,
+        expose_value=False,
     ),
 ]
 
@@ -112,6 +146,22 @@ def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     known = ", ".join(sweep.id for sweep in records or store.sweeps()) or "none"
     problem = "are several sweeps" if records else "is no sweep"
     named = f" whose id begins with {start}" if start else ""
+    damaged = "".join(f"; {warning}" for warning in damage(store))
     raise failures.InputError(
-        f"{store.directory}: there {problem}{named}; choose a sweep with --sweep: {known}"
+        f"{store.directory}: there {problem}{named}; choose a sweep with --sweep: {known}{damaged}"
     )
+
+
+def damage(store: "Store") -> list[str]:
+    """Returns a sentence per damaged file of a store, with the remedy where one is known."""
+    return [
+        f"{path} is damaged and was left out{problem and f': {problem}'}"
+        for path in store.damaged
+        for problem in [store.problems.get(path, "")]
+    ]
+
+
+def warn_of_damage(store: "Store") -> None:
+    """Prints a warning per damaged file of a store."""
+    for warning in damage(store):
+        print(f"warning: {shown(warning)}", file=sys.stderr)

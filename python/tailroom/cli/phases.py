@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import report
 from tailroom.cli.metric_cells import cell, value
+from tailroom.cli.shown_text import escape
 
 if TYPE_CHECKING:
     from tailroom.studies.phases import PhaseSpread

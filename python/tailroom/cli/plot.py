@@ -1,6 +1,7 @@
 """`tailroom plot`: pictures of a saved result, of a scenario, or of a sweep."""
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,9 +9,10 @@ import typer
 
 import tailroom
 from tailroom.cli import completion, failures
-from tailroom.cli.options import chosen_sweep
+from tailroom.cli.options import AllowCode, AllowFiles, chosen_sweep, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
+from tailroom.storage.output import output_file
 from tailroom.storage.store import MARKER, Store
 from tailroom.studies.sweep_study.study import SweepResult
 
@@ -133,6 +135,8 @@ def plot(  # noqa: PLR0913 - one argument an option
             autocompletion=completion.link_names,
         ),
     ] = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Draw the recorded time series of a run, or curves of a sweep.
 
@@ -144,6 +148,7 @@ def plot(  # noqa: PLR0913 - one argument an option
         if (place / MARKER).exists():
             result = SweepResult(store := Store(place), chosen_sweep(store, sweep))
             paths = _draw_sweep(result, kind or [], file_format, out, of_sweep)
+            warn_of_damage(store)
         else:
             _refuse({**of_sweep, "out": out, "sweep": sweep})
             paths = _draw_result(place, kind or [], file_format or FileFormat.PNG)
@@ -157,13 +162,17 @@ def _draw_result(place: Path, kinds: list[Kind], file_format: FileFormat) -> lis
     for kind in kinds:
         if kind not in OF_RESULTS:
             raise failures.InputError(f"--kind {kind}: draws a sweep; give the store of a sweep")
+    directory = place if place.is_dir() else place.parent
+    with output_file(directory / f"{place.stem}-plot"):
+        pass  # shows before the run that pictures can be written
     result, prefix = _result(place)
     return plots.write(
         result,
-        place if place.is_dir() else place.parent,
+        directory,
         kinds=[OF_RESULTS[kind] for kind in kinds] or None,
         file_format=file_format.value,
         prefix=prefix,
+        rescue=True,
     )
 
 
@@ -185,12 +194,28 @@ def _draw_sweep(
     plain = {name: value for name, value in given.items() if name in ("x", "link")}
     chosen = kinds or ([Kind.CURVES] if plain != given else [Kind.CURVES, Kind.TRADEOFF])
     paths = _sweep_files(result, chosen, file_format, out)
+    for path in paths:
+        _make_directory(path.parent)
     with failures.input_checked():
         figures = [result.plot(OF_SWEEPS[kind], **given) for kind in chosen]
     for figure, path in zip(figures, paths, strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=150)
+        with output_file(path) as output:
+            output.write(partial(figure.savefig, dpi=150))
     return paths
+
+
+def _make_directory(directory: Path) -> None:
+    """Creates the directory of pictures.
+
+    Raises:
+        InputError: It cannot be created.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise failures.InputError(
+            f"{directory}: cannot be written: {error.strerror}; choose another place with --out"
+        ) from None
 
 
 def _sweep_files(

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from tailroom.cli.shown_text import escape
 from tailroom.cli.table import NumberTable
 from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of

@@ -3,6 +3,7 @@
 import csv
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import completion, failures, report
-from tailroom.cli.options import chosen_sweep
+from tailroom.cli.options import chosen_sweep, warn_of_damage
+from tailroom.cli.shown_text import escape
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
+from tailroom.storage.output import output_file
 from tailroom.storage.store import Store
 from tailroom.studies.sweep_study.query import query
 from tailroom.studies.sweep_study.study import SweepResult
@@ -70,7 +72,7 @@ def results(  # noqa: PLR0913 - one argument an option
     --out writes a table into a file: the runs of --sweep (of all sweeps if left out) with their
     settings and every metric, the means of --metric, or the answer to --sql.
     """
-    with failures.reported():
+    with failures.reported(), ExitStack() as opened:
         if sql and metric:
             raise failures.InputError("--sql and --metric are given; keep one of them")
         if texts and (sql or metric or not out):
@@ -81,6 +83,7 @@ def results(  # noqa: PLR0913 - one argument an option
         if out:
             _check_out(out)
         store = Store(place)
+        output = opened.enter_context(output_file(out)) if out else None
         if sql:
             table: pa.Table | None = query(store, sql)
         elif metric:
@@ -95,15 +98,15 @@ def results(  # noqa: PLR0913 - one argument an option
             table = None
         if table is None:
             _show(store, sweep, Console(highlight=False))
-        elif out:
-            _write(table, out)
+        elif out and output:
+            written = table
+            output.write(lambda path: _write(written, path), rescue=False)
             print(f"{table.num_rows:,} rows are in {out}")
         elif sys.stdout.isatty():
             print_excerpt(table, Console(highlight=False))
         else:
             _print_csv(table)
-        for path in store.damaged:
-            print(f"warning: {path} is damaged and was left out", file=sys.stderr)
+        warn_of_damage(store)
 
 
 def _show(store: Store, sweep: str | None, console: Console) -> None:
@@ -123,11 +126,6 @@ def _check_out(path: Path) -> None:
         raise failures.InputError(f"--out {path}: give a file that ends in .csv or .parquet")
     if path.exists():
         raise failures.InputError(f"--out {path}: the file exists; choose another name")
-    if not path.parent.is_dir():
-        raise failures.InputError(
-            f"--out {path}: {path.parent} is not a directory; create it first, or choose another "
-            "directory"
-        )
 
 
 def _write(table: pa.Table, path: Path) -> None:

@@ -12,6 +12,8 @@ from rich.console import Console
 import tailroom
 from tailroom.cli import completion, failures, phases, report
 from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
     ClusterAddress,
     ScenarioFiles,
     Seed,
@@ -23,7 +25,7 @@ from tailroom.cli.options import (
 from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.scenario.axis import Axis
 from tailroom.storage import result_directory as result_files
-from tailroom.storage.output_directory import output_directory
+from tailroom.storage.output import output_directory
 
 AUTOMATIC_SAMPLES = 500
 """Samples per series that --out records for the pictures of a scenario without `[series]`."""
@@ -86,6 +88,8 @@ def run(  # noqa: PLR0913 - one argument an option
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Simulate a scenario and print the results.
 
@@ -148,26 +152,28 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
     from tailroom.cli import choices  # noqa: PLC0415
     from tailroom.studies.choice_study import answer as choice_answer  # noqa: PLC0415
 
-    with output_directory(out) if out else nullcontext() as staging, runs_bar() as progress:
-        compared = tailroom.choices(
-            wanted.files,
-            wanted.vary,
-            metrics=wanted.metrics,
-            seeds=wanted.seeds,
-            seed=wanted.seed,
-            set=overrides,
-            store=store,
-            workers=where.workers,
-            executor=where.cluster,
-            progress=progress,
-        )
-        if staging:
-            choice_answer.write(compared, staging)
-    if json:
-        print(choice_answer.text_of(compared, every_metric=not wanted.metrics), end="")
-        return
-    choices.show(compared, Console(highlight=False))
-    if out:
+    with output_directory(out) if out else nullcontext() as output:
+        with runs_bar() as progress:
+            compared = tailroom.choices(
+                wanted.files,
+                wanted.vary,
+                metrics=wanted.metrics,
+                seeds=wanted.seeds,
+                seed=wanted.seed,
+                set=overrides,
+                store=store,
+                workers=where.workers,
+                executor=where.cluster,
+                progress=progress,
+            )
+        # Printed first, because writing may fail.
+        if json:
+            print(choice_answer.text_of(compared, every_metric=not wanted.metrics), end="")
+        else:
+            choices.show(compared, Console(highlight=False))
+        if output:
+            output.write(lambda directory: choice_answer.write(compared, directory))
+    if out and not json:
         print(f"Table, scenarios and picture are in {out}")
 
 
@@ -181,7 +187,7 @@ def _run_one(  # noqa: PLR0913 - one argument an option
     phase_check: _Where | None,
 ) -> None:
     """Simulates one scenario with one seed, with a phase check if `phase_check` is given."""
-    with output_directory(out) if out else nullcontext() as staging:
+    with output_directory(out) if out else nullcontext() as output:
         with progress_bar() as progress:
             result = tailroom.run(
                 file,
@@ -201,15 +207,16 @@ def _run_one(  # noqa: PLR0913 - one argument an option
                     progress=repeated,
                 )
             result.summary["phase_check"] = phases.as_dicts(spreads)
-        if staging:
-            result_files.write(result, staging)
-    if json:
-        print(result_files.summary_text(result.summary), end="")
-        return
-    report.show(result, Console())
-    if phase_check:
-        phases.show(spreads, Console(highlight=False))
-    if out:
+        # Printed first, because writing may fail.
+        if json:
+            print(result_files.summary_text(result.summary), end="")
+        else:
+            report.show(result, Console())
+            if phase_check:
+                phases.show(spreads, Console(highlight=False))
+        if output:
+            output.write(lambda directory: result_files.write(result, directory))
+    if out and not json:
         print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
 
 

@@ -3,8 +3,10 @@
 import json
 
 from tailroom import _engine
+from tailroom.cli import failures
 
 
 def schema() -> None:
     """Print the JSON Schema of the scenario file."""
-    print(json.dumps(json.loads(_engine.schema()), indent=2, ensure_ascii=False))
+    with failures.reported():
+        print(json.dumps(json.loads(_engine.schema()), indent=2, ensure_ascii=False))

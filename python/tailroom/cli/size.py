@@ -3,7 +3,7 @@
 import json as json_text
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +12,19 @@ from rich.console import Console
 
 from tailroom import ScenarioError
 from tailroom.cli import completion, failures
-from tailroom.cli.options import ClusterAddress, LinkName, Settings, Workers, parse_settings
+from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
+    ClusterAddress,
+    LinkName,
+    Settings,
+    Workers,
+    parse_settings,
+)
 from tailroom.cli.progress import size_bar
 from tailroom.cli.size_report import as_dict, show
 from tailroom.scenario.dumbbell import read_flows
+from tailroom.storage.output import output_file
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.study import size
 
@@ -92,6 +101,8 @@ def size_command(  # noqa: PLR0913 - one argument an option
             metavar="FILE", help="Draw targets and trade-off into FILE (.png, .svg or .pdf)."
         ),
     ] = None,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 
@@ -102,10 +113,6 @@ def size_command(  # noqa: PLR0913 - one argument an option
     with failures.reported(_show_known):
         if out and out.suffix not in (".png", ".svg", ".pdf"):
             raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
-        if out and not out.parent.is_dir():
-            raise failures.InputError(
-                f"--out {out}: {out.parent} is not a directory; create it first"
-            )
         given = {
             "rate": rate,
             "rtt": rtt,
@@ -115,28 +122,30 @@ def size_command(  # noqa: PLR0913 - one argument an option
             "host": host,
         }
         numbers = _numbers(file, {name: text for name, text in given.items() if text is not None})
-        with size_bar() as progress, _named_as_options(numbers):
-            answer = size(
-                file,
-                target or [],
-                **numbers,
-                link=link,
-                store=store,
-                set=parse_settings(set_),
-                max_seeds=at_most,
-                precision=precision,
-                workers=workers,
-                executor=cluster,
-                progress=progress,
-            )
-        if out:
-            answer.plot().savefig(out, dpi=150)
-        if json:
-            print(json_text.dumps(as_dict(answer), indent=2))
-        else:
-            show(answer, Console(highlight=False))
-            if out:
-                print(f"The picture is {out}")
+        with output_file(out) if out else nullcontext() as output:
+            with size_bar() as progress, _named_as_options(numbers):
+                answer = size(
+                    file,
+                    target or [],
+                    **numbers,
+                    link=link,
+                    store=store,
+                    set=parse_settings(set_),
+                    max_seeds=at_most,
+                    precision=precision,
+                    workers=workers,
+                    executor=cluster,
+                    progress=progress,
+                )
+            # Printed first, because writing may fail.
+            if json:
+                print(json_text.dumps(as_dict(answer), indent=2))
+            else:
+                show(answer, Console(highlight=False))
+            if output:
+                output.write(lambda path: answer.plot().savefig(path, dpi=150))
+        if out and not json:
+            print(f"The picture is {out}")
         if answer.limit_packets is None:
             raise typer.Exit(failures.NO_BUFFER)
 

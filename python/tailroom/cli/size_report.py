@@ -4,11 +4,11 @@ from math import isfinite, isinf
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
+from tailroom.cli.shown_text import escape
 from tailroom.export.other_tools import equivalents
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.search import Feasible, Tried

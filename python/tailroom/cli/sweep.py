@@ -9,6 +9,8 @@ from rich.console import Console
 
 from tailroom.cli import completion, failures
 from tailroom.cli.options import (
+    AllowCode,
+    AllowFiles,
     ClusterAddress,
     ScenarioFile,
     Settings,
@@ -97,6 +99,8 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Allow more than {MOST_RUNS:,} runs.")
     ] = False,
+    allow_code: AllowCode = False,
+    allow_files: AllowFiles = False,
 ) -> None:
     """Run a scenario at every point of a grid, several times each, and keep every run.
 

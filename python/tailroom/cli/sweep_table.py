@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom.cli import report
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import in_lines
+from tailroom.cli.shown_text import escape
 from tailroom.scenario.axis import headings, setting_words, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
 from tailroom.statistics.intervals import Interval
@@ -54,7 +54,8 @@ def show(
     _show_warm_up_too_short(result, console)
     _show_phases(result, console)
     for path in result.store.damaged:
-        _warn(console, f"{path} was damaged; its run was repeated")
+        if path not in result.store.problems:
+            _warn(console, f"{path} was damaged; its run was repeated")
 
 
 def _show_points(

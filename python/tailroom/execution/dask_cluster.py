@@ -64,14 +64,20 @@ def connected(cluster: "str | Client") -> "Iterator[Cluster]":
             f"cluster {cluster}: no scheduler answers at this address: {_first_line(error)}; "
             "give the address as `dask scheduler` prints it, e.g. tcp://192.0.2.1:8786"
         ) from None
-    log = logging.getLogger("distributed.client")
-    level = log.level
-    log.setLevel(logging.CRITICAL)  # a `ClusterError` reports a lost connection in one line
+    # A `ClusterError` reports a lost connection in one line.
+    names = ("distributed.client", "distributed.batched", "asyncio")
+    logs = [logging.getLogger(name) for name in names]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
         with client:
             yield Cluster(client)
     finally:
-        log.setLevel(level)
+        # asyncio logs the exceptions of tasks that nobody waits for when they are collected.
+        gc.collect()
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
 
 
 class Cluster:
@@ -156,6 +162,8 @@ class Cluster:
 
     async def _outcome(self, task: Task, packed: bytes) -> Run:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - optional
+        from distributed.client import AllExit  # noqa: PLC0415
+        from distributed.comm.core import CommClosedError  # noqa: PLC0415
 
         # Not "pure": two clients may submit the same run, and one client may cancel it.
         future = self._client.submit(_remote_run(), task.engine_build, packed, pure=False)
@@ -166,7 +174,7 @@ class Cluster:
                 f"{error.allowed_failures + 1} workers ended while they performed it, the last at "
                 f"{error.last_worker.address}; see their logs, perhaps memory was short"
             ) from error
-        except CancelledError:
+        except (CancelledError, CommClosedError, AllExit):
             raise self._lost() from None
         except ImportError as error:  # on a worker that joined later
             raise ClusterError(f"{self._name}: a worker fails: {error}; {SAME_TAILROOM}") from error

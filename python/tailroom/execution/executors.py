@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from tailroom.errors import ClusterError
 from tailroom.execution.dask_cluster import connected
 from tailroom.execution.task import Flag, Task, run_task
+from tailroom.execution.worker_process import end_now, worker_processes
 from tailroom.storage.store import Run
 
 if TYPE_CHECKING:
@@ -119,6 +120,20 @@ class _Pool:
             wait(running, timeout=self._cancel_timeout_s)
 
 
+class _Processes(_Pool):
+    """Processes of this machine, which are killed if their runs do not end."""
+
+    def __init__(
+        self, processes: ProcessPoolExecutor, cancelled: _SettableFlag, at_a_time: int
+    ) -> None:
+        super().__init__(processes, cancelled, at_a_time)
+        self._processes = processes
+
+    def cancel(self, running: Collection[Future[Run]]) -> None:
+        super().cancel(running)
+        end_now(self._processes, running)
+
+
 class _Limited:
     """A performer with a smaller number of runs at a time."""
 
@@ -155,8 +170,8 @@ def performer(
         return
     with _cancel_file() as file:
         if executor is None:
-            with ProcessPoolExecutor(count) as processes:
-                yield _Pool(processes, file, count)
+            with worker_processes(count) as processes:
+                yield _Processes(processes, file, count)
         else:
             at_a_time = workers or MOST_SUBMITTED
             yield _Pool(executor, file, at_a_time, cancel_timeout_s=CANCEL_TIMEOUT_S)

@@ -230,8 +230,14 @@ def crossed_links(source: ScenarioSource) -> list[str]:
 
 def _model_input(source: ScenarioSource, seed: int | None) -> dict[str, Any]:
     with source.named_in_errors():
+        source.check(seed)
         text = _engine.model_input(
-            source.text, source.directory, source.overrides, seed, source.controls.find
+            source.text,
+            source.directory,
+            source.overrides,
+            seed,
+            source.controls.find,
+            source.permitted(),
         )
     model_input: dict[str, Any] = json.loads(text)
     return model_input

@@ -5,6 +5,7 @@ new figure of a sweep has `draw(view, ...) -> Figure` and a line in `draw_sweep`
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from tailroom.plots import (
     windows_and_queue,
 )
 from tailroom.plots.sweep_view import SweepView
+from tailroom.storage.output import output_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,13 +63,14 @@ def draw(result: "Result", kind: "PlotKind") -> "Figure":
     return FIGURES[kind].draw(result)
 
 
-def write(
+def write(  # noqa: PLR0913 - keyword arguments
     result: "Result",
     directory: Path,
     *,
     kinds: "list[PlotKind] | None" = None,
     file_format: str = "png",
     prefix: str = "",
+    rescue: bool = False,
 ) -> list[Path]:
     """Writes figures of a run to files in a directory.
 
@@ -77,12 +80,15 @@ def write(
         kinds: The figures; if left out, every figure whose data were recorded.
         file_format: Suffix of the files: `png`, `pdf` or `svg`.
         prefix: Text before each file name.
+        rescue: Whether a picture that cannot be written is written to another place.
 
     Returns:
         The paths of the files.
 
     Raises:
         ValueError: The data of a figure were not recorded.
+        OutputDirectoryError: A file cannot be written.
+        OutputError: A file could not be written; the message names the other place.
         OSError: A file cannot be written.
     """
     paths = []
@@ -91,7 +97,12 @@ def write(
     ]
     for kind in kinds or recorded or FIGURES:
         path = directory / f"{prefix}{FIGURES[kind].file_name}.{file_format}"
-        draw(result, kind).savefig(path, dpi=style.DOTS_PER_INCH)
+        save = partial(draw(result, kind).savefig, dpi=style.DOTS_PER_INCH)
+        if not rescue:
+            save(path)
+        else:
+            with output_file(path) as output:
+                output.write(save)
         paths.append(path)
     return paths
 

@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
+from tailroom.plots.plain_text_figure import PlainTextFigure
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -47,7 +49,7 @@ def draw(result: "Result") -> Figure:
         )
     links = table.column("link").unique().to_pylist()
     heights = [INCHES["arrivals"], INCHES["queue"]] * len(links)
-    figure = Figure(figsize=(INCHES["width"], sum(heights) + 0.4), layout="constrained")
+    figure = PlainTextFigure(figsize=(INCHES["width"], sum(heights) + 0.4), layout="constrained")
     panels = figure.subplots(len(heights), sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     figure.suptitle(result.summary["title"])
     for link, packets, queue in zip(links, panels[::2], panels[1::2], strict=True):

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def draw(choices: "Choices") -> Figure:
     count = len(links) + bool(groups)
     columns = min(2, count)
     rows = -(-count // columns)
-    figure = Figure(figsize=(4.6 * columns + 2.6, 3.4 * rows + 0.9), layout="constrained")
+    figure = PlainTextFigure(figsize=(4.6 * columns + 2.6, 3.4 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     titles = dict.fromkeys(choice.title for choice in choices.choices if choice.title)
     title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"

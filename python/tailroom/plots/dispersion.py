@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic
+from tailroom.plots.plain_text_figure import PlainTextFigure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ def draw(result: "Result") -> Figure:
             "no dispersion was recorded; give a link a time scale to begin with, "
             'as in arrival_dispersion = "10 us"'
         )
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = PlainTextFigure(figsize=(9, 3.6), layout="constrained")
     panel = figure.subplots()
     figure.suptitle(result.summary["title"])
     links = style.evenly_spread(table.column("link").unique().to_pylist())

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.plots.sweep_view import Line, SweepView
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
@@ -49,7 +50,7 @@ def draw(
     width = 1.4 + 0.55 * len(view.words(across))
     height = 1.0 + 0.42 * len(view.words(up))
     size = (max(5.0, columns * max(2.6, width) + 1.2), max(2.6, rows * max(2.0, height) + 0.6))
-    figure = Figure(figsize=size, layout="constrained")
+    figure = PlainTextFigure(figsize=size, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     style.title(figure, view.result.record.title)
     for panel, line, values in zip(panels, lines, cells, strict=False):

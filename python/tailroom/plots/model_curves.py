@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic
+from tailroom.plots.plain_text_figure import PlainTextFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ def draw(curves: "Curves") -> Figure:
     quantities = [metric for metric in PANELS if curves.models_predicting(metric)] or [
         "utilization"
     ]
-    figure = Figure(figsize=(9, 2.6 * len(quantities) + 0.6), layout="constrained")
+    figure = PlainTextFigure(figsize=(9, 2.6 * len(quantities) + 0.6), layout="constrained")
     panels = np.atleast_1d(figure.subplots(len(quantities), sharex=True))
     figure.suptitle(f"Models, link {curves.points[0].link.name}")
     names = [answer.model.name for answer in curves.points[0].answers]

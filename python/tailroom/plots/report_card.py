@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailroom.plots import style
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import Metric, metric_of
 from tailroom.simulation.metric_units import INDEX
 
@@ -29,7 +30,7 @@ def draw(evaluation: "Evaluation") -> Figure:
     """Draws lines over a numeric key, else bars, with 95 % confidence intervals and the verdict."""
     findings = evaluation.findings
     rows = -(-len(findings) // COLUMNS)
-    figure = Figure(figsize=(11.5, 2.35 * rows + 0.9), layout="constrained")
+    figure = PlainTextFigure(figsize=(11.5, 2.35 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     figure.suptitle(_heading(evaluation), fontsize="large")
     looks = dict(zip(evaluation.controls, style.marked_line_styles(), strict=False))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom.plots.plain_text_figure import PlainTextFigure
 
 if TYPE_CHECKING:
     from tailroom.studies.prediction import Predictions
@@ -28,7 +29,7 @@ def draw(predictions: "Predictions") -> Figure:
     finite = [entry for entry in finite if isfinite(entry[0])]
     if not finite:
         raise ValueError("no model requires a finite buffer, so there is nothing to draw")
-    figure = Figure(figsize=(7, 1.1 + 0.27 * len(finite)), layout="constrained")
+    figure = PlainTextFigure(figsize=(7, 1.1 + 0.27 * len(finite)), layout="constrained")
     axes = figure.add_subplot()
     for is_failing, label in ((False, "assumptions hold"), (True, "an assumption fails")):
         places = [place for place, (*_, fails) in enumerate(finite) if fails == is_failing]

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from tailroom.errors import MetricError
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ TRADE_OFF = ("queue_delay_s_mean", "utilization")
 def draw(size: "Size") -> Figure:
     """One panel per target over the buffer, and one of utilization against mean queueing delay."""
     count = len(size.targets) + 1
-    figure = Figure(figsize=(8, 2.5 * count + 0.5), layout="constrained")
+    figure = PlainTextFigure(figsize=(8, 2.5 * count + 0.5), layout="constrained")
     panels = figure.subplots(count)
     figure.suptitle(f"Buffer of link {size.link.name}: {_answer(size)}")
     for panel, target in zip(panels, size.targets, strict=False):

@@ -1,6 +1,5 @@
 """Metrics of a sweep over a key, with confidence bands and predictions of models."""
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tailroom.plots import style
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.plots.sweep_view import Line, SweepView
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
-from tailroom.studies.prediction import predict
+from tailroom.studies.prediction import predict_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +44,7 @@ def draw(
     names = list(metrics) or _default_metrics(view)
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
-    figure = Figure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
+    figure = PlainTextFigure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     style.title(figure, view.result.record.title, columns)
     for panel, metric in zip(panels, names, strict=False):
@@ -216,7 +217,7 @@ class _Models:
         if (place, link) not in self._asked:
             text = self.view.scenario(place)
             self._asked[place, link] = (
-                predict(tomllib.loads(text), link=link, only=self.names)  # type: ignore[arg-type]
+                predict_source(ScenarioSource.stored(text), link=link, only=self.names)
                 if text
                 else None
             )

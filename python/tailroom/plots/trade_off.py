@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic, plain
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.plots.sweep_view import SweepView
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
@@ -23,7 +24,7 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
     key = view.key(x) if x else view.along()
     lines = view.lines(key)
     shown = style.evenly_spread(lines)
-    figure = Figure(figsize=(9, 5), layout="constrained")
+    figure = PlainTextFigure(figsize=(9, 5), layout="constrained")
     panel = figure.subplots()
     style.title(figure, view.result.record.title)
     numbers = view.axes[key].numbers

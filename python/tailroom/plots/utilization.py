@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom.plots.plain_text_figure import PlainTextFigure
 
 if TYPE_CHECKING:
     from tailroom.simulation.result import Result
@@ -17,7 +18,7 @@ def draw(result: "Result") -> Figure:
     Raises:
         ValueError: No series was recorded.
     """
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = PlainTextFigure(figsize=(9, 3.6), layout="constrained")
     panel = figure.subplots()
     figure.suptitle(result.summary["title"])
     links = style.evenly_spread(list(result.links))

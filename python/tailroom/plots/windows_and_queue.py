@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom.plots.plain_text_figure import PlainTextFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ def draw(result: "Result") -> Figure:
         ValueError: No series was recorded.
     """
     links = style.evenly_spread(list(result.links), MOST_LINKS)
-    figure = Figure(figsize=(9, 3.6 + 2.2 * len(links)), layout="constrained")
+    figure = PlainTextFigure(figsize=(9, 3.6 + 2.2 * len(links)), layout="constrained")
     panels = figure.subplots(
         1 + len(links), squeeze=False, sharex=True, height_ratios=[3] + [2] * len(links)
     )[:, 0]

@@ -11,7 +11,8 @@ import pyarrow as pa
 from tailroom.reproduction.form import Form
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom.storage.store import Store, SweepRecord
+from tailroom.storage.store import Store
+from tailroom.storage.sweep_record import SweepRecord
 
 
 @dataclass(frozen=True)

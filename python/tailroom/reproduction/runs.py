@@ -15,7 +15,7 @@ from tailroom.reproduction.study import Study, check_names
 from tailroom.reproduction.variation import Variation
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.scenario.source import ScenarioSource
-from tailroom.storage.store import SweepRecord
+from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.sweep_study.plan import Plan, plan, runs_needed
 
 

@@ -1,6 +1,7 @@
 """The user's own congestion controls, given as objects or by a name such as "module:Class"."""
 
 import copy
+import dataclasses
 import difflib
 import functools
 import hashlib
@@ -15,10 +16,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 from tailroom._engine import AckEvent, BeginEvent, CongestionEvent, ControlOutput, RateSampleEvent
 from tailroom.errors import ControlError, ScenarioError
+from tailroom.scenario.trust import EVERYTHING, Trust
 
 
 class CongestionControl(Protocol):
@@ -106,6 +108,8 @@ class OwnControls:
     """Objects of the caller, by their names in the scenario."""
     codes: dict[str, str | None] = field(default_factory=dict)
     """SHA-256 of the code of objects without a file, by the same names."""
+    trust: Trust = EVERYTHING
+    """Which controls may be loaded by their names."""
 
     def give(self, group: str, control: str | ControlFactory) -> object:
         """Registers a control for a group of flows; returns its value in the scenario.
@@ -146,6 +150,7 @@ class OwnControls:
         if factory is None:
             if ":" not in name:
                 return None
+            self.trust.check_control(name)
             factory = self._load(name)
         keywords = tomllib.loads(parameters)
         _check_factory(name, factory, keywords)
@@ -181,7 +186,9 @@ class OwnControls:
         """Returns the same controls as objects, for machines without their files."""
         given = {name: self.given.get(name) or self._load(name) for name in names}
         codes = {name: self.code_hash(name) for name in given}
-        return OwnControls(self.directory.absolute(), given, codes)
+        return dataclasses.replace(
+            self, directory=self.directory.absolute(), given=given, codes=codes
+        )
 
     def _free_name(self, control: ControlFactory) -> str:
         """Returns module and name of an object, numbered if another object has this name."""
@@ -211,13 +218,13 @@ class OwnControls:
                 remedy = f"did you mean `{near[0]}`?" if near else "check the class's name"
                 raise ScenarioError(f'"{name}" is not there: {where} has no {step}', remedy)
             value = getattr(value, step)
-        if not callable(value):
+        # A function is not called, since a scenario might name any function with any arguments.
+        if not inspect.isclass(value):
             raise ScenarioError(
                 f'"{name}" is not a class but a value of type {type(value).__name__}',
-                "name a class, or a function that makes a control",
+                "name a class; a function that makes controls is given to tailroom.run itself",
             )
-        factory: ControlFactory = value
-        return factory
+        return cast("ControlFactory", value)
 
     def _import(self, name: str, module_name: str) -> object:
         """Imports a module, also from the directories of the scenario and of the process.
@@ -226,6 +233,7 @@ class OwnControls:
             ScenarioError: There is no such module, or another one hides it; two arguments, the
                 problem and the remedy.
             ControlError: The module raised an exception.
+            KeyboardInterrupt: Ctrl-C interrupted the import.
         """
         places = [self.directory.absolute(), Path.cwd()]
         # The directories stay in sys.path: a module may import its neighbours during the run.
@@ -241,7 +249,9 @@ class OwnControls:
                 f"({places[0]}) or in the current directory ({places[1]})",
                 "check the module's name, or run where its file is",
             ) from None
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a module may call sys.exit
             raise ControlError(_import_problem(name, module_name, error)) from error
         _check_origin(name, module_name.partition(".")[0], places)
         return module
@@ -259,7 +269,7 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
-def _import_problem(name: str, module_name: str, error: Exception) -> str:
+def _import_problem(name: str, module_name: str, error: BaseException) -> str:
     return f"{name}: importing {module_name} raised {type(error).__name__}: {error}"
 
 

@@ -19,10 +19,15 @@ from tailroom import _engine
 from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_controls import ControlFactory, OwnControls
 from tailroom.scenario.shipped import near_names, shipped_scenario
+from tailroom.scenario.trust import EVERYTHING, Trust, trust_in_files
 from tailroom.scenario.types import Scenario
 
 STANDARD_INPUT = "-"
 """Path that stands for standard input."""
+LARGEST_SEED = 2**63 - 1
+LONGEST_TEXT = 10_000
+"""Largest number of characters of a text in a scenario, such as the title. Python's reader of TOML
+needs a second for a text of a megabyte, and reads a scenario several times."""
 LARGEST_SCENARIO_BYTES = 4 << 20
 """Largest size of a scenario file."""
 
@@ -42,7 +47,9 @@ class ScenarioSource:
     controls: OwnControls = field(default_factory=OwnControls)
     """The user's own congestion controls."""
     permitted_files: tuple[str, ...] | None = None
-    """Paths of files that the scenario may name, as it writes them; any if `None`."""
+    """Paths of files that the scenario may name, as it writes them; as `trust` says if `None`."""
+    trust: Trust = EVERYTHING
+    """What the scenario may name outside itself."""
 
     @classmethod
     def of(
@@ -64,15 +71,17 @@ class ScenarioSource:
             ScenarioError: The file cannot be read, or a value cannot be written as TOML.
         """
         if isinstance(scenario, (str, PathLike)) and fspath(scenario) == STANDARD_INPUT:
-            source = cls(_read_standard_input(sys.stdin), Path(), "stdin")
+            text = _read_standard_input(sys.stdin)
+            source = cls(text, Path(), "stdin", trust=trust_in_files())
         elif isinstance(scenario, (str, PathLike)):
             path = Path(scenario)
             shipped = None if path.is_file() else shipped_scenario(str(path))
             file = shipped or path
-            source = cls(_read(file), file.parent, str(path))
+            source = cls(_read(file), file.parent, str(path), trust=trust_in_files())
         else:
             source = cls(_write_down(scenario), Path(), "scenario")
-        controls = OwnControls(source.directory)
+        source = source.trusting([*overrides.values(), *(congestion or {}).values()])
+        controls = OwnControls(source.directory, trust=source.trust)
         with source.named_in_errors():
             given = {
                 f"flows.{group}.congestion": controls.give(group, control)
@@ -80,9 +89,38 @@ class ScenarioSource:
             }
         return dataclasses.replace(source, controls=controls).replacing({**given, **overrides})
 
+    @classmethod
+    def stored(cls, text: str, place: str = "the stored scenario") -> "ScenarioSource":
+        """Reads the scenario of a stored run, which names no code unless the caller allows it.
+
+        The paths in it are absolute, so files are not confined to a directory.
+
+        Args:
+            text: The resolved scenario as TOML.
+            place: How messages name the scenario.
+        """
+        trust = dataclasses.replace(trust_in_files(), files=True)
+        return cls(text, Path(), place, controls=OwnControls(trust=trust), trust=trust)
+
+    def trusting(self, values: object) -> "ScenarioSource":
+        """The same scenario; what these values name is the caller's own.
+
+        Args:
+            values: Values of keys that the caller wrote.
+        """
+        trust = self.trust.naming(values)
+        controls = dataclasses.replace(self.controls, trust=trust)
+        return dataclasses.replace(self, trust=trust, controls=controls)
+
     def replacing(self, overrides: Mapping[str, object]) -> "ScenarioSource":
-        """The same scenario with more of its values replaced, by dotted key."""
+        """The same scenario with more of its values replaced, by dotted key.
+
+        Raises:
+            ScenarioError: A key or a value cannot be encoded.
+        """
         texts = tuple((key, _override_text(value)) for key, value in overrides.items())
+        for key, text in texts:
+            _check_unicode(f"{self.place}: {key}", f"{key} = {text}")
         return dataclasses.replace(self, overrides=self.overrides + texts)
 
     def resolve(self, seed: int | None) -> str:
@@ -93,7 +131,8 @@ class ScenarioSource:
                 with the place and the remedy.
         """
         resolved = self._resolve_as_written(seed)
-        return replace_files(resolved, lambda path: str((self.directory / path).absolute()))
+        with self.named_in_errors():
+            return replace_files(resolved, lambda path: str((self.directory / path).absolute()))
 
     def files(self) -> list[str]:
         """Returns the paths of the files that the scenario names, as it writes them.
@@ -106,14 +145,35 @@ class ScenarioSource:
 
     def _resolve_as_written(self, seed: int | None) -> str:
         with self.named_in_errors():
+            self.check(seed)
             return _engine.resolve(
                 self.text,
                 self.directory,
                 self.overrides,
                 seed,
                 self.controls.find,
-                self.permitted_files,
+                self.permitted(),
             )
+
+    def check(self, seed: int | None) -> None:
+        """Checks what the engine does not know: the range of the seed, and the trust in files.
+
+        Args:
+            seed: Seed of the run; that of the scenario if `None`.
+
+        Raises:
+            ScenarioError: The seed is out of range, or the scenario may not name one of its files.
+        """
+        _check_seed(seed)
+        if self.permitted_files is None:
+            replaced = frozenset(key for key, _ in self.overrides)
+            self.trust.check_files(self.text, self.directory, replaced)
+
+    def permitted(self) -> tuple[str, ...] | None:
+        """Returns the paths of files that the scenario may name; any if `None`."""
+        if self.permitted_files is not None:
+            return self.permitted_files
+        return self.trust.permitted_files(self.text, self.directory)
 
     def hash(self) -> str:
         """Returns a hash of the simulated scenario, independent of the seed.
@@ -141,8 +201,13 @@ class ScenarioSource:
 
 
 def replace_files(scenario: str, replace: Callable[[str], str]) -> str:
-    """Replaces the path of each file that a scenario (as TOML) names."""
+    """Replaces the path of each file that a scenario (as TOML) names.
+
+    Raises:
+        ScenarioError: A text of the scenario is too long.
+    """
     document = tomllib.loads(scenario)
+    _check_lengths(document)
     naming = list(_naming_files(document))
     for table, key in naming:
         table[key] = replace(table[key])
@@ -167,6 +232,49 @@ def own_controls(scenario: str) -> list[str]:
     groups = tomllib.loads(scenario)["flows"].values()
     controls = [group.get("congestion", {}) for group in groups]
     return [control["control"] for control in controls if control.get("kind") == "custom"]
+
+
+def _check_seed(seed: int | None) -> None:
+    """Checks that a seed is in the range of TOML's integers.
+
+    Raises:
+        ScenarioError: It is not.
+    """
+    if seed is not None and not 0 <= seed <= LARGEST_SEED:
+        raise ScenarioError(f"seed: {seed} is out of range; give a whole number from 0 to 2^63 - 1")
+
+
+def _check_lengths(value: object, place: str = "") -> None:
+    """Checks that no text of a scenario is too long to be read and drawn in reasonable time.
+
+    Raises:
+        ScenarioError: A text is too long.
+    """
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        raise ScenarioError(
+            f"{place}: the text has {len(value):,} characters; shorten it to {LONGEST_TEXT:,}"
+        )
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _check_lengths(item, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for item in value:
+            _check_lengths(item, place)
+
+
+def _check_unicode(place: str, text: str) -> None:
+    """Checks that a text can be encoded.
+
+    Raises:
+        ScenarioError: It has half of a surrogate pair, or a byte that is not UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        wrong = ascii(text[error.start])[1:-1]
+        raise ScenarioError(
+            f"{ascii(place)[1:-1]}: the character {wrong} is not Unicode; leave it out"
+        ) from None
 
 
 def _sha256(content: bytes) -> str:
@@ -229,7 +337,11 @@ def _decoded(content: bytes, place: str) -> str:
 
 def _write_down(scenario: Mapping[str, Any]) -> str:
     try:
-        return tomli_w.dumps(scenario)
+        text = tomli_w.dumps(scenario)
+        _check_unicode("scenario", text)
+        return text
+    except ScenarioError:
+        raise
     except (TypeError, ValueError) as error:
         raise ScenarioError(
             f"scenario: {error}; use text, numbers, booleans, lists and dictionaries only"

@@ -11,6 +11,7 @@ from tailroom import _engine
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.result import Result
@@ -33,6 +34,8 @@ def run(  # noqa: PLR0913 - each is one option of a run
     progress: Callable[[float, float], object] | None = None,
     series_samples: int | None = None,
     congestion: Mapping[str, str | ControlFactory] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> Result:
     """Simulates a scenario.
 
@@ -53,6 +56,9 @@ def run(  # noqa: PLR0913 - each is one option of a run
         congestion: Congestion controls by the name of their group of flows: a class of your own
             (see `CongestionControl` and `RateBasedControl`), a function that makes a control for
             each flow, or a name as in a scenario file.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Returns:
         Statistics, tables and the resolved scenario.
@@ -64,7 +70,8 @@ def run(  # noqa: PLR0913 - each is one option of a run
         RunError: The run failed, for example for lack of memory.
         KeyboardInterrupt: The user pressed Ctrl-C; the run stops at once.
     """
-    source = ScenarioSource.of(scenario, set or {}, congestion)
+    with allowing(code=allow_code, files=allow_files):
+        source = ScenarioSource.of(scenario, set or {}, congestion)
     return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
 
 
@@ -82,7 +89,13 @@ def simulate(
     with source.named_in_errors():
         started = time.perf_counter()
         answer = _engine.run(
-            source.text, source.directory, recorded, seed, progress, source.controls.find
+            source.text,
+            source.directory,
+            recorded,
+            seed,
+            progress,
+            source.controls.find,
+            files=source.permitted(),
         )
         wall_s = time.perf_counter() - started
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)

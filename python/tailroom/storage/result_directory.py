@@ -18,7 +18,7 @@ from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import own_controls, replace_files
 from tailroom.simulation.result import Result
 from tailroom.simulation.result_tables import ResultTables
-from tailroom.storage.output_directory import output_directory
+from tailroom.storage.output import output_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,8 +89,8 @@ def save(result: Result, directory: str | PathLike[str]) -> None:
     Raises:
         OutputDirectoryError: The directory has content already, or cannot be written.
     """
-    with output_directory(directory) as staging:
-        write(result, staging)
+    with output_directory(directory) as output:
+        output.write(lambda staging: write(result, staging), rescue=False)
 
 
 def load(directory: str | PathLike[str]) -> Result:

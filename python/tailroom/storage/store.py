@@ -5,11 +5,13 @@
     STORE/TABLE/KEY.parquet        a table of that run, such as `link_series`, if the study keeps it
     STORE/sweeps/ID.json           the points of a sweep, and the runs of each point
     STORE/index.arrow              copies of the rows (see `run_index`)
+    STORE/.lock                    keeps two processes apart that write the same record
 
 A key is a hash of everything that a run depends on. Every study therefore finds a finished run
 again, and two studies that use one store at the same time write equal content under equal names.
 A file is written under a temporary name and then renamed, so no file is incomplete. It carries a
 digest of its content, because Parquet's own checksums leave out the names and types of columns.
+Names that come from a file of the store are checked before they become part of a path.
 """
 
 import hashlib
@@ -29,14 +31,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailroom.errors import NotWrittenError, RunError, StoreError
-from tailroom.scenario.named_values import NamedValues
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
+from tailroom.storage.file_lock import locked
 from tailroom.storage.run_index import FILE as INDEX_FILE
 from tailroom.storage.run_index import RunIndex, Signature, without_texts
+from tailroom.storage.sweep_record import KEY_OF_RUN, SweepRecord
 
 FORMAT = 1
 MARKER = "tailroom-store.json"
+LOCK = ".lock"
 PARTIAL = ".partial"
 DIGEST = b"tailroom_digest"
 """Key of the digest in a file's metadata."""
@@ -62,25 +66,6 @@ class Run:
     """One row: scenario, seed, engine, every metric, the whole summary."""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     """The tables of the result that the store keeps, by name."""
-
-
-@dataclass
-class SweepRecord:
-    """The points of a sweep, and the runs of each point."""
-
-    id: str
-    """Name of the record in the store; equal sweeps have equal names."""
-    title: str
-    """Title of the scenario."""
-    scenario: str
-    """Path of the scenario file, or "scenario" for one built in Python."""
-    axes: dict[str, list[object]]
-    """Keys that the sweep varies, with their values as the user gave them."""
-    points: list[dict[str, Any]] = field(default_factory=list)
-    """Each point has `settings` (key to value), `runs` (keys of its runs) and, if phases were
-    checked, `shifted_runs` (keys of its runs with shifted RTTs)."""
-    until: dict[str, Any] | None = None
-    """The fields of `Precision`, if a precision decides the number of runs."""
 
 
 def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = "") -> str:
@@ -156,6 +141,8 @@ class Store:
         self.directory = Path(directory).absolute()
         self.damaged: list[Path] = []
         """Files that could not be read; their runs count as not finished."""
+        self.problems: dict[Path, str] = {}
+        """What is wrong with the records of sweeps among the damaged files, and the remedy."""
         self._index: RunIndex | None = None
         self._unwritten = 0
         """Number of runs that are in the index but not in the index file."""
@@ -344,27 +331,51 @@ class Store:
     def record(self, sweep: SweepRecord) -> None:
         """Writes the record of a sweep; replaces an earlier record of the same sweep.
 
+        If the earlier record has the same runs and more of them, because the sweep had more seeds,
+        the further runs stay in the record.
+
         Args:
             sweep: The points of the sweep, and the runs of each point.
 
         Raises:
             NotWrittenError: The record cannot be written.
+            StoreError: The id of the sweep is not the name of a file.
         """
-        text = json.dumps(vars(sweep), indent=1)
-        write_whole(self.directory / "sweeps" / f"{sweep.id}.json", text.encode())
+        _check_name(sweep.id)
+        path = self.directory / "sweeps" / f"{sweep.id}.json"
+        try:
+            with locked(self.directory / LOCK):
+                with suppress(OSError, ValueError):
+                    sweep = sweep.extended_by(SweepRecord.from_bytes(path.read_bytes(), sweep.id))
+                write_whole(path, sweep.to_bytes())
+        except NotWrittenError:
+            raise
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise NotWrittenError(error.errno, reason, str(error.filename or path)) from error
 
     def sweeps(self) -> list[SweepRecord]:
         """Returns the records of all sweeps in this store, sorted by id."""
         records = []
         for path in sorted((self.directory / "sweeps").glob("*.json")):
             try:
-                text = path.read_text(encoding="utf-8")
-                records.append(SweepRecord(**json.loads(text, object_pairs_hook=NamedValues)))
-            except (ValueError, TypeError):
-                self._note_damage(path)
+                records.append(SweepRecord.from_bytes(path.read_bytes(), path.stem))
+            except OSError as error:
+                self._note_damage(path, f"cannot be read: {error.strerror}; give yourself access")
+            except ValueError as error:
+                self._note_damage(path, f"{error}; remove it, and give the sweep's command again")
         return records
 
     def _file(self, part: str, key: str) -> Path:
+        """Path of a run's file.
+
+        Raises:
+            StoreError: The names are not those of a table and a run.
+        """
+        if not (KEY_OF_RUN.fullmatch(key) and KEY_OF_RUN.fullmatch(part)):
+            raise StoreError(
+                f"{self.directory}: has no run {key!a} with a table {part!a}; give the key of a run"
+            )
         return self.directory / part / f"{key}.parquet"
 
     def _read(self, path: Path) -> pa.Table | None:
@@ -379,9 +390,11 @@ class Store:
         self._note_damage(path)
         return None
 
-    def _note_damage(self, path: Path) -> None:
+    def _note_damage(self, path: Path, problem: str = "") -> None:
         if path not in self.damaged:
             self.damaged.append(path)
+        if problem:
+            self.problems[path] = problem
 
     def _clean_up(self) -> None:
         """Removes temporary files that killed processes left."""
@@ -391,6 +404,16 @@ class Store:
                     path.unlink(missing_ok=True)
             except OSError:
                 continue  # another process removed the file, or owns it; the file does no harm
+
+
+def _check_name(name: str) -> None:
+    """Checks that a name is the name of a file, and not a path.
+
+    Raises:
+        StoreError: It is a path, or has characters that no file name has.
+    """
+    if not name or Path(name).name != name or "\\" in name or not name.isprintable():
+        raise StoreError(f"{name!a} cannot be the id of a sweep; give the name of a file")
 
 
 def _signature(path: Path) -> Signature | None:

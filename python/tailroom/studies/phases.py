@@ -25,6 +25,7 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
@@ -176,6 +177,8 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
     progress: Callable[[RunProgress], object] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> list[PhaseSpread]:
     """Compares runs with several seeds with as many runs whose RTTs are shifted.
 
@@ -191,6 +194,9 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `RunProgress` after each run.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
         ScenarioError: The scenario is wrong, or `runs` is below 2.
@@ -200,7 +206,8 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     """
     if runs < 2:
         raise ScenarioError(f"phase check: {runs} runs; give at least 2 to see a spread")
-    source = ScenarioSource.of(scenario, set or {}, congestion)
+    with allowing(code=allow_code, files=allow_files):
+        source = ScenarioSource.of(scenario, set or {}, congestion)
     point = Point.of(source, {} if seed is None else {"seed": seed})
     with Runner.opened(
         None, in_processes=bool(point.controls), workers=workers, executor=executor

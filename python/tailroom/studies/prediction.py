@@ -12,6 +12,7 @@ from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requireme
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ def predict(  # noqa: PLR0913 - keyword arguments
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Mapping[str, str | ControlFactory] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> Predictions:
     """Evaluates the analytic models of the literature for a scenario, without simulation.
 
@@ -144,12 +147,40 @@ def predict(  # noqa: PLR0913 - keyword arguments
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
         ValueError: There is no such model.
     """
-    source = ScenarioSource.of(scenario, set or {}, congestion)
+    with allowing(code=allow_code, files=allow_files):
+        source = ScenarioSource.of(scenario, set or {}, congestion)
+    return predict_source(source, link=link, target=target, only=only, seed=seed)
+
+
+def predict_source(
+    source: ScenarioSource,
+    *,
+    link: str | None = None,
+    target: Requirement | None = None,
+    only: Iterable[str] | None = None,
+    seed: int | None = None,
+) -> Predictions:
+    """Evaluates the models for a scenario that has been read; the arguments are those of `predict`.
+
+    Args:
+        source: The scenario.
+        link: Name of the link.
+        target: The requirement that the required buffers meet.
+        only: Names of the models to evaluate.
+        seed: Replaces the scenario's seed.
+
+    Raises:
+        ScenarioError: The scenario is wrong, or has no such link.
+        ValueError: There is no such model.
+    """
     bottleneck = models.read_bottleneck(source, link, seed)
     target = target or Requirement()
     chosen = models.models_named(models.MODELS if only is None else only)
@@ -217,6 +248,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Mapping[str, str | ControlFactory] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> Curves:
     """Evaluates the models at each value of a key.
 
@@ -229,6 +262,9 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
         ScenarioError: The scenario, the key or a value is wrong, or there is no such link.
@@ -244,6 +280,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
             seed=seed,
             set={**(set or {}), axis.key: value},
             congestion=congestion,
+            allow_code=allow_code,
+            allow_files=allow_files,
         )
         for value in axis.values
     )

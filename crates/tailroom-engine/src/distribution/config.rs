@@ -236,11 +236,13 @@ fn read_point<K: Kind>(line: &str) -> Result<CdfPoint, String> {
     let mut fields = line.split(',');
     let (Some(value), Some(probability), None) = (fields.next(), fields.next(), fields.next())
     else {
-        return Err(format!("\"{line}\" is not a value, a comma and a probability"));
+        // The file may be any file of this machine, so the message does not quote it.
+        return Err("it is not a value, a comma and a probability".to_owned());
     };
-    let value = Quantity::<K>::read_in_table(value.trim()).map_err(|bad| bad.problem)?;
-    let text = probability.trim();
-    let probability = text.parse().ok().filter(|probability| (0.0..=1.0).contains(probability));
-    let probability = probability.ok_or_else(|| format!("\"{text}\" is not between 0 and 1"))?;
+    let value = Quantity::<K>::read_in_table(value.trim())
+        .map_err(|_| "the value before the comma is not a quantity of this kind".to_owned())?;
+    let probability =
+        probability.trim().parse().ok().filter(|probability| (0.0..=1.0).contains(probability));
+    let probability = probability.ok_or("the probability is not between 0 and 1")?;
     Ok(CdfPoint { value: value.base_units() as f64, probability })
 }

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from tailroom.models import read_bottleneck
 from tailroom.models.bottleneck import Bottleneck
@@ -37,7 +36,7 @@ def _link(scenario: str) -> Bottleneck:
 
 
 def _source(scenario: str) -> ScenarioSource:
-    return ScenarioSource(scenario, Path(), "the stored scenario")
+    return ScenarioSource.stored(scenario)
 
 
 def _share(results: Cycle) -> float:

@@ -1,7 +1,6 @@
 """Which flows lose in an episode, from the series of their windows."""
 
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -45,7 +44,7 @@ def link_of(run: StoredRun) -> Bottleneck:
 
 @lru_cache(maxsize=4096)
 def _link(scenario: str, seed: int) -> Bottleneck:
-    return read_bottleneck(ScenarioSource(scenario, Path(), "the stored scenario"), seed=seed)
+    return read_bottleneck(ScenarioSource.stored(scenario), seed=seed)
 
 
 def _longest_s(run: StoredRun) -> float:

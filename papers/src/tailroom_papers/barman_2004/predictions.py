@@ -1,9 +1,7 @@
 """Predictions of the models at the settings of stored runs."""
 
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 
 from tailroom.errors import NotApplicableError
 from tailroom.models import Bottleneck, Prediction, read_bottleneck
@@ -13,7 +11,7 @@ from tailroom.reproduction.check import Check, between
 from tailroom.reproduction.part_results import PointResults, StudyResults
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom.studies.prediction import predict
+from tailroom.studies.prediction import predict_source
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import LIMIT, Setting
 
@@ -32,7 +30,7 @@ RED_MODEL = "red_fixed_point"
 def of_scenario(scenario: str, model: str) -> Prediction | None:
     """Returns a model's prediction for a stored scenario; `None` if it does not apply."""
     try:
-        return predict(tomllib.loads(scenario), only=[model])[model]  # type: ignore[arg-type]
+        return predict_source(ScenarioSource.stored(scenario), only=[model])[model]
     except NotApplicableError:
         return None
 
@@ -56,7 +54,7 @@ def link_of(point: PointResults) -> Bottleneck:
 
 def link_of_scenario(scenario: str) -> Bottleneck:
     """The link of a stored scenario as the models read it."""
-    return read_bottleneck(ScenarioSource(scenario, Path(), "the stored scenario"))
+    return read_bottleneck(ScenarioSource.stored(scenario))
 
 
 def with_both_corrections(point: PointResults) -> float:
@@ -87,11 +85,12 @@ def curve(
 
     NaN where the model does not predict.
     """
-    table = tomllib.loads(study.points[0].runs[0].scenario)
+    source = ScenarioSource.stored(study.points[0].runs[0].scenario)
     predicted = []
     for fraction in fractions:
         settings = {LIMIT: setting.limit(fraction)}
-        said = predict(table, only=[model], set=settings).answers[0].prediction  # type: ignore[arg-type]
+        asked = predict_source(source.replacing(settings), only=[model])
+        said = asked.answers[0].prediction
         values = (said.utilization, said.loss_fraction) if said else (None, None)
         predicted.append(tuple(float("nan") if value is None else value for value in values))
     return predicted  # type: ignore[return-value]

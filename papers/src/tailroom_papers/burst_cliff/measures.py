@@ -1,7 +1,5 @@
 """Metrics of a run: the law's prediction, and its error."""
 
-from pathlib import Path
-
 from tailroom.models import MODELS, Requirement, read_bottleneck
 from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.scenario.source import ScenarioSource
@@ -11,7 +9,7 @@ UTILIZATION = "utilization"
 
 def predicted(run: StoredRun) -> float | None:
     """Utilization in [0, 1] that the law predicts for the scenario of a run."""
-    link = read_bottleneck(ScenarioSource(run.scenario, Path(), "run"), seed=run.seed)
+    link = read_bottleneck(ScenarioSource.stored(run.scenario), seed=run.seed)
     return MODELS["burst_cliff"].predict(link, Requirement()).utilization
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tailroom.statistics.intervals import Interval
-from tailroom.storage.output_directory import output_directory
+from tailroom.storage.output import output_directory
 from tailroom.storage.result_directory import write_scenario
 
 if TYPE_CHECKING:
@@ -203,8 +203,8 @@ def save(choices: Choices, directory: str | PathLike[str]) -> None:
     Raises:
         OutputDirectoryError: The directory is not empty or cannot be written.
     """
-    with output_directory(directory) as staging:
-        write(choices, staging)
+    with output_directory(directory) as output:
+        output.write(lambda staging: write(choices, staging), rescue=False)
 
 
 def write(choices: Choices, directory: Path) -> None:

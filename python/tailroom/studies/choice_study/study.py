@@ -17,6 +17,7 @@ from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import find_metric, full_names, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
@@ -44,6 +45,8 @@ def choices(  # noqa: PLR0913 - keyword arguments
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
     progress: Callable[[RunProgress], object] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> Choices:
     """Compares values of some keys of a scenario, or several scenarios.
 
@@ -65,6 +68,9 @@ def choices(  # noqa: PLR0913 - keyword arguments
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `RunProgress` after each run.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
         ScenarioError: A scenario, a key or a value is wrong, or there are more than 10,000 runs.
@@ -81,7 +87,8 @@ def choices(  # noqa: PLR0913 - keyword arguments
     many = [scenarios] if isinstance(scenarios, (str, PathLike, Mapping)) else list(scenarios)
     first = {} if seed is None else {"seed": seed}
     overrides = {**(set or {}), **first}
-    sources = [ScenarioSource.of(scenario, overrides, congestion) for scenario in many]
+    with allowing(code=allow_code, files=allow_files):
+        sources = [ScenarioSource.of(scenario, overrides, congestion) for scenario in many]
     planned = _plan(sources, vary or {})
     if len(planned.points) * seeds > MOST_RUNS:
         raise ScenarioError(
@@ -132,6 +139,7 @@ def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Pla
         values if isinstance(values, Axis) else axis(key, values) for key, values in vary.items()
     ]
     _check_values(axes)
+    sources = [source.trusting([varied.values for varied in axes]) for source in sources]
     names = _names(sources)
     points: list[Point] = []
     words = []

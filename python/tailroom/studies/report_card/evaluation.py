@@ -21,7 +21,8 @@ from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom.storage.store import Store, SweepRecord
+from tailroom.storage.store import Store
+from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.report_card.criteria import (
     CRITERIA,
     EXPERIMENTS,

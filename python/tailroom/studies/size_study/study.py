@@ -17,6 +17,7 @@ from tailroom.execution.runner import Runner
 from tailroom.models import Bottleneck, Requirement
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import own_controls
+from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
@@ -69,6 +70,8 @@ def size(  # noqa: PLR0913 - keyword arguments
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
     progress: Callable[[SizeProgress], object] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> Size:
     """Finds the smallest buffer of a link that meets every target with 95 % confidence.
 
@@ -102,6 +105,9 @@ def size(  # noqa: PLR0913 - keyword arguments
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `SizeProgress` after each run.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
         ScenarioError: The scenario or one of the numbers is wrong, or there is no such link.
@@ -118,7 +124,8 @@ def size(  # noqa: PLR0913 - keyword arguments
     control = congestion if isinstance(congestion, str) else None
     by_group = congestion if isinstance(congestion, Mapping) else None
     asked = asked_scenario(scenario, Numbers(rate, rtt, flows, control, duration, host))
-    question = read_question(asked, targets, link, set or {}, by_group)
+    with allowing(code=allow_code, files=allow_files):
+        question = read_question(asked, targets, link, set or {}, by_group)
     predictions = _predict(question.link, question.targets)
     with (
         _place(store) as place,

@@ -112,7 +112,9 @@ class Plan:
         """Identifier of the sweep: name of the scenario file, and hash of scenario and axes."""
         axes = {varied.key: varied.values for varied in self.axes}
         text = json.dumps([self.source.text, self.source.overrides, axes], default=str)
-        name = Path(self.source.place).stem
+        # The id is part of file names and is printed.
+        stem = Path(self.source.place).stem
+        name = "".join(sign if sign.isprintable() and sign != "\\" else "-" for sign in stem)
         return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
@@ -131,6 +133,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     Raises:
         ScenarioError: A key, a value or a number of runs is wrong.
     """
+    source = source.trusting([_written_values(given) for given in (grid, together)])
     resolved = tomllib.loads(source.resolve(seed=None))
     with source.named_in_errors():
         written = tomllib.loads(source.text).get("sweep", {})
@@ -154,6 +157,12 @@ def plan(  # noqa: PLR0913 - keyword arguments
             )
     title = resolved["title"]
     return Plan(source, grids, rows, seeds, until, series, phase_check, title)
+
+
+def _written_values(given: Mapping[str, object] | None) -> list[object]:
+    """Returns the values of the caller's axes."""
+    axes = (given or {}).values()
+    return [one.values if isinstance(one, Axis) else one for one in axes]
 
 
 def _check_repeats(seeds: int, until: Precision | None) -> None:

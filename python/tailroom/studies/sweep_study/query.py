@@ -30,8 +30,8 @@ def query(store: Store, sql: str) -> pa.Table:
         import duckdb  # noqa: PLC0415 - loads slowly, and few commands need it
     except ModuleNotFoundError:
         raise QueryError("SQL needs DuckDB; `pip install 'tailroom[sql]'` installs it") from None
-    tables = {"runs": all_runs(store, texts=False)}
-    tables |= {record.id: runs_of(store, record, texts=False) for record in store.sweeps()}
+    tables = {record.id: runs_of(store, record, texts=False) for record in store.sweeps()}
+    tables["runs"] = all_runs(store, texts=False)  # also if a sweep has this id
     with duckdb.connect() as connection:
         # A query may read the store, but no other files of this machine.
         connection.execute("SET enable_external_access = false")

@@ -16,12 +16,14 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation import frames
 from tailroom.simulation.metrics import full_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run_index import RunIndex
-from tailroom.storage.store import Store, SweepRecord
+from tailroom.storage.store import Store
+from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
@@ -269,6 +271,8 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     executor: "ExecutorLike | None" = None,
     max_runs: int = MOST_RUNS,
     progress: Callable[[RunProgress], object] | None = None,
+    allow_code: bool = False,
+    allow_files: bool = False,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, several times each, and keeps every run.
 
@@ -297,6 +301,9 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             The latter two stay open. If left out, the runs use the cores of this machine.
         max_runs: Maximum number of runs; a larger sweep is rejected.
         progress: Called with a `RunProgress` after each run.
+        allow_code: Whether the scenario file may name controls in Python; what arguments name is
+            always allowed.
+        allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
         ScenarioError: The scenario, a key or a value is wrong, or there are more than `max_runs`
@@ -311,7 +318,8 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; finished runs
             are kept.
     """
-    source = ScenarioSource.of(scenario, set or {}, congestion)
+    with allowing(code=allow_code, files=allow_files):
+        source = ScenarioSource.of(scenario, set or {}, congestion)
     planned = plan(
         source,
         grid=grid,
@@ -326,6 +334,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             f"{source.place}: sweep: {planned.fewest_runs:,} runs are more than the {max_runs:,} "
             "allowed; give fewer values or seeds, or allow more runs (--yes; in Python: max_runs)"
         )
+    source = planned.source  # which trusts what the caller's axes name
     keep = (LINK_SERIES,) if planned.series else ()
     points = [Point.of(source, settings, keep=keep) for settings in planned.points()]
     shifted = [shifted_points(point, planned.shifts) for point in points]

@@ -11,7 +11,8 @@ from tailroom.scenario.axis import value_words
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.run_index import TEXTS, RunIndex
-from tailroom.storage.store import Store, SweepRecord
+from tailroom.storage.store import Store
+from tailroom.storage.sweep_record import SweepRecord
 
 _Write = Callable[[object, Sequence[object]], str]
 """Writes a value as text, given all values of its key."""

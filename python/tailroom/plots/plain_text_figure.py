@@ -1,0 +1,40 @@
+"""The figure of all pictures: matplotlib's, without mathematics in the users' texts."""
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import LogFormatter
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+    from matplotlib.backend_bases import RendererBase
+
+
+class PlainTextFigure(Figure):
+    """A figure that shows titles, names and values as they are written.
+
+    matplotlib takes what stands between two dollar signs for a formula, and raises an exception
+    when it is none. Only the powers of ten of logarithmic axes are formulas here.
+    """
+
+    def draw(self, renderer: "RendererBase") -> None:
+        """Draws the figure.
+
+        Args:
+            renderer: Draws the parts of the figure.
+        """
+        powers: set[Text] = set()
+        for axes in self.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                powers.update(_powers_of_ten(axis))
+        for text in self.findobj(Text):
+            if text not in powers:
+                text.set_parse_math(False)
+        super().draw(renderer)
+
+
+def _powers_of_ten(axis: "Axis") -> list[Text]:
+    """Returns the labels that matplotlib writes as formulas; creates the labels of all ticks."""
+    labels: list[Text] = [*axis.get_ticklabels(which="both")]
+    return labels if isinstance(axis.get_major_formatter(), LogFormatter) else []

@@ -1,0 +1,263 @@
+"""New directories and files of results: checked before the work, and whole or not there after it.
+
+A command opens its output before the work begins and writes it in the end. What can be known is
+refused in between: a place that is taken, that cannot be written, or that is full. If writing fails
+in the end all the same, the results are written to another place, and the error names that place.
+"""
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from tailroom.errors import OutputDirectoryError, OutputError
+
+PROBE_BYTES = 1 << 16
+"""Room that must be free before the work begins."""
+_HOST = re.sub(r"[^0-9A-Za-z]+", "-", platform.node())[:32]
+"""Name of this machine, since machines that share a directory may have equal process ids."""
+
+Fill = Callable[[Path], object]
+"""Writes results into an empty directory, or to a path that does not exist yet."""
+
+
+class Output:
+    """A new directory or file that will be written when the work is done."""
+
+    def __init__(self, target: Path, shown: str, *, is_file: bool) -> None:
+        """Creates the temporary directory or file beside the target.
+
+        Args:
+            target: Absolute path without symbolic links.
+            shown: The path in messages, as the user gave it.
+            is_file: Whether a file is written.
+
+        Raises:
+            OutputDirectoryError: The place cannot be written, or is full.
+        """
+        self.target = target
+        self._shown = shown
+        self._is_file = is_file
+        # A writer of pictures chooses the format by the suffix.
+        suffix = target.suffix if is_file else ""
+        with _refused(shown), ExitStack() as stack:
+            self._ancestor = next(parent for parent in target.parents if parent.exists())
+            self._staging = self._ancestor / f"{_prefix(target)}{os.getpid()}.partial{suffix}"
+            _remove_leftovers(self._ancestor, target)
+            stack.callback(self.discard)
+            self._probe()
+            stack.pop_all()
+
+    def _probe(self) -> None:
+        """Creates the temporary directory, or shows that the temporary file can be written."""
+        probe = self._staging
+        if not self._is_file:
+            self._staging.mkdir()
+            probe = self._staging / "probe"
+        with probe.open("xb") as file:
+            file.write(bytes(PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        probe.unlink()
+        if self.target.is_dir():
+            # Shows that the empty directory can be replaced: it may be a mount point, for example.
+            self._staging.rmdir()
+            self.target.rename(self._staging)
+            self._staging.rename(self.target)
+            self._staging.mkdir()
+
+    def write(self, fill: Fill, *, rescue: bool = True) -> None:
+        """Writes the results to the temporary place, and renames that place to the target.
+
+        Args:
+            fill: Writes the results; called again with another place if that fails.
+            rescue: Whether results are written to another place if they cannot be written here.
+
+        Raises:
+            OutputError: The results could not be written; the message names where they are.
+        """
+        try:
+            fill(self._staging)
+            self._publish()
+        except Exception as error:
+            if not rescue:
+                raise
+            reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            where = self._rescued(fill, partly=not isinstance(error, OSError))
+            raise OutputError(f"{self._shown}: cannot be written: {reason}; {where}") from error
+
+    def _publish(self) -> None:
+        if not self._is_file:
+            _check_free(self.target, self._shown)
+        self.target.parent.mkdir(parents=True, exist_ok=True)
+        self._staging.replace(self.target)
+
+    def _rescued(self, fill: Fill, *, partly: bool) -> str:
+        """Writes the results beside the target, else into a temporary directory.
+
+        Args:
+            fill: Writes the results.
+            partly: Whether the files before a failure are kept, because the failure is not one of
+                writing: for example, a picture could not be drawn.
+
+        Returns:
+            The end of the message: where the results are.
+        """
+        self.discard()
+        for parent in (self._ancestor, Path(tempfile.gettempdir())):
+            try:
+                place = Path(tempfile.mkdtemp(prefix=f"{self.target.stem}-kept-", dir=parent))
+            except OSError:
+                continue
+            into = place / self.target.name if self._is_file else place
+            try:
+                fill(into)
+                return f"the results are in {into}"
+            except Exception as error:
+                if partly and not isinstance(error, OSError) and any(place.iterdir()):
+                    return f"the files before it are in {place}"
+                shutil.rmtree(place, ignore_errors=True)
+        return "nothing was kept"
+
+    def discard(self) -> None:
+        """Removes the temporary directory or file."""
+        if self._is_file:
+            with suppress(OSError):
+                self._staging.unlink(missing_ok=True)
+        else:
+            shutil.rmtree(self._staging, ignore_errors=True)
+
+
+@contextmanager
+def _refused(shown: str) -> Iterator[None]:
+    """Reports that the output cannot be written, before the work begins.
+
+    Raises:
+        OutputDirectoryError: The block raised an `OSError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OutputDirectoryError(
+            f"{shown}: cannot be written: {error.strerror}; choose another output that you may "
+            "write"
+        ) from None
+
+
+@contextmanager
+def output_directory(path: str | os.PathLike[str]) -> Iterator[Output]:
+    """Opens a new directory of results; what the block leaves unwritten is removed.
+
+    Args:
+        path: The new directory; missing, or an empty directory. A symbolic link is followed.
+
+    Raises:
+        OutputDirectoryError: `path` has content already, or cannot be written.
+    """
+    shown = str(Path(path).absolute())
+    target = _followed(Path(path), shown)
+    _check_free(target, shown)
+    if target.is_dir() and os.path.ismount(target):
+        raise OutputDirectoryError(
+            f"{shown}: is a mount point; choose a new directory in it, such as {target / 'results'}"
+        )
+    yield from _opened(Output(target, shown, is_file=False))
+
+
+@contextmanager
+def output_file(path: str | os.PathLike[str]) -> Iterator[Output]:
+    """Opens a file of results, which may exist; what the block leaves unwritten is removed.
+
+    Args:
+        path: The file. A symbolic link is followed.
+
+    Raises:
+        OutputDirectoryError: `path` is a directory, is in no directory, or cannot be written.
+    """
+    target = _followed(Path(path), str(path))
+    if target.is_dir():
+        raise OutputDirectoryError(f"{path}: is a directory; give the name of a file")
+    if not target.parent.is_dir():
+        raise OutputDirectoryError(
+            f"{path}: {Path(path).parent} is not a directory; create it first, or choose another "
+            "directory"
+        )
+    yield from _opened(Output(target, str(path), is_file=True))
+
+
+def _opened(output: Output) -> Iterator[Output]:
+    try:
+        yield output
+    finally:
+        output.discard()
+
+
+def _followed(path: Path, shown: str) -> Path:
+    """Returns the absolute path without symbolic links.
+
+    Raises:
+        OutputDirectoryError: The links form a circle, or lead where nobody may look.
+    """
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise OutputDirectoryError(
+            f"{shown}: cannot be found: the path is malformed, or its symbolic links form a "
+            "circle; choose another output"
+        ) from None
+
+
+def _check_free(target: Path, shown: str) -> None:
+    """Checks that the target is missing or an empty directory.
+
+    Raises:
+        OutputDirectoryError: The target is a file, has content, or cannot be read.
+    """
+    try:
+        occupied = any(target.iterdir())
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        raise OutputDirectoryError(f"{shown}: is a file; choose another output directory") from None
+    except OSError as error:
+        raise OutputDirectoryError(
+            f"{shown}: cannot read it: {error.strerror}; choose another output directory"
+        ) from None
+    if occupied:
+        raise OutputDirectoryError(
+            f"{shown}: holds files already; choose another output directory or remove this one"
+        )
+
+
+def _prefix(target: Path) -> str:
+    """Beginning of the names of temporary places of this machine for a target."""
+    return f".{target.name}.{_HOST}-"
+
+
+def _remove_leftovers(directory: Path, target: Path) -> None:
+    """Removes the temporary places of processes of this machine that have ended."""
+    form = re.compile(re.escape(_prefix(target)) + r"(\d+)\.partial" + r"(\.\w+)?")
+    for path in directory.iterdir() if os.access(directory, os.R_OK) else ():
+        match = form.fullmatch(path.name)
+        if match and not _is_alive(int(match[1])):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":  # where the call below would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
