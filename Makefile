@@ -10,7 +10,7 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz lint page wheel \
+.PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak lint page wheel \
 	bench validate docs papers schema clean
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
 	@echo "make test-page lint and test the page, in node and in Chromium"
 	@echo "make fuzz      random inputs for the readers of files, a minute each (nightly compiler)"
+	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
 	@echo "make wheel     build a wheel with the page into dist"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make bench     speed of the engine"
@@ -96,6 +97,9 @@ fuzz:
 		cargo +nightly fuzz run $$target fuzz/found/$$target fuzz/corpus/$$target -- \
 			-max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 || exit 1; \
 	done
+
+soak: package
+	$(BIN)/python -m tests.validation.store
 
 wheel: page
 	$(UV) build --quiet --wheel --out-dir dist

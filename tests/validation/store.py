@@ -1,4 +1,5 @@
-"""The store under a thousand kills at random moments.
+"""The store under a thousand kills at random moments, and under the failure of every call that
+writes.
 
 python -m tests.validation.store [KILLS [SEED]]
 """
@@ -8,7 +9,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.killed_sweeps import kill_sweeps
+from tests.failing_sweeps import CAN_FAIL, build, calls_of_a_sweep, check_every
+from tests.killed_sweeps import kill_sweeps, write_scenario
 
 
 def main(arguments: Sequence[str] = (), show: Callable[[str], object] = print) -> int:
@@ -18,11 +20,25 @@ def main(arguments: Sequence[str] = (), show: Callable[[str], object] = print) -
     with tempfile.TemporaryDirectory(prefix="tailroom-") as directory:
         try:
             kill_sweeps(Path(directory), kills, seed, show)
+            fail_every_call(Path(directory), show)
         except AssertionError as error:
             show(f"FAILS: {error!r}; again: python -m tests.validation.store {kills} {seed}")
             return 1
     show("holds: nothing finished is lost, nothing wrong is read")
     return 0
+
+
+def fail_every_call(directory: Path, show: Callable[[str], object]) -> None:
+    """Lets every write, fsync, rename and mkdir of a sweep fail once, where that is possible."""
+    if not CAN_FAIL:
+        show("No call was made to fail: that needs Linux and a C compiler")
+        return
+    place = directory / "failing"
+    place.mkdir()
+    scenario, library = write_scenario(place), build(place)
+    calls = calls_of_a_sweep(scenario, place, library)
+    check_every(scenario, place, library, range(1, calls + 1))
+    show(f"{calls} calls, each of which failed once")
 
 
 if __name__ == "__main__":
