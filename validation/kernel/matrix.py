@@ -1,0 +1,193 @@
+"""The experiments that tailroom is compared with, the most telling first, and their recording.
+
+python -m validation.kernel.matrix --list
+python -m validation.kernel.matrix --out DIRECTORY [--at-once 4] [--only TEXT]
+
+Recording goes on where it stopped: experiments that are recorded are left alone.
+"""
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from validation.kernel.experiment import Experiment
+from validation.kernel.harness import RecordingError, record
+
+REPETITIONS = 3
+MOST_AT_ONCE = 5
+"""More would keep two cores from being on time."""
+
+LINK = """\
+title = "{title}"
+duration = "{duration_s} s"
+measure_from = "{warm_up_s} s"
+
+[defaults]
+path = ["bottleneck"]
+host = "linux"
+packet_size = "1500 B"
+header_size = "52 B"                     # IPv4, TCP and time stamps
+
+[links.bottleneck]
+rate = "{rate}"
+delay = "5 ms"
+queue = {queue}
+"""
+FLOWS = """
+[flows.{name}]
+congestion = "{control}"
+rtt = "{rtt_ms} ms"
+"""
+KERNEL_NAMES = {"bbr1": "bbr"}
+
+
+def _experiment(  # noqa: PLR0913 - an experiment has these parts
+    name: str,
+    *,
+    rate: str,
+    queue: str,
+    flows: Sequence[tuple[str, str, float, str]],
+    duration_s: int,
+    warm_up_s: int,
+) -> Experiment:
+    """An experiment with one link.
+
+    Args:
+        name: Name of the experiment.
+        rate: Rate of the link.
+        queue: Queue discipline of the link.
+        flows: Name, control, RTT in ms and further keys of each group.
+        duration_s: Length of a run.
+        warm_up_s: What is not measured at its beginning.
+    """
+    text = LINK.format(
+        title=name, duration_s=duration_s, warm_up_s=warm_up_s, rate=rate, queue=queue
+    )
+    for group, control, rtt_ms, further in flows:
+        text += FLOWS.format(name=group, control=control, rtt_ms=rtt_ms) + further
+    controls = {
+        group: KERNEL_NAMES[control] for group, control, _, _ in flows if control in KERNEL_NAMES
+    }
+    return Experiment(name, text, controls, REPETITIONS)
+
+
+def _drop_tail(limit: str) -> str:
+    return f'{{ kind = "drop_tail", limit = "{limit}" }}'
+
+
+def _alone() -> Iterator[Experiment]:
+    """One flow: utilization over whole cycles, loss interval, peaks and troughs."""
+    for rate, limits in (("50 Mbit/s", (100, 20, 625)), ("200 Mbit/s", (100, 625))):
+        for limit in limits:
+            for control in ("reno", "cubic", "bbr1"):
+                yield _experiment(
+                    f"alone-{control}-{rate.split()[0]}-mbit-{limit}-packets",
+                    rate=rate,
+                    queue=_drop_tail(f"{limit} packets"),
+                    flows=[("flow", control, 20, "")],
+                    duration_s=150 if limit == 625 else 70,
+                    warm_up_s=30 if limit == 625 else 10,
+                )
+
+
+def _beside_bbr() -> Iterator[Experiment]:
+    """CUBIC beside BBR, from a tenth of a bandwidth-delay product to eight."""
+    for limit in (1, 0.25, 4, 0.5, 2, 8, 0.1):
+        yield _experiment(
+            f"cubic-beside-bbr-{limit}-bdp",
+            rate="50 Mbit/s",
+            queue=_drop_tail(f"{limit} bdp"),
+            flows=[("cubic", "cubic", 40, ""), ("bbr", "bbr1", 40, "")],
+            duration_s=120,
+            warm_up_s=30,
+        )
+
+
+def _managed() -> Iterator[Experiment]:
+    """Each active queue management with CUBIC and with BBR."""
+    for kind in ("codel", "pie", "fq_codel", "dual_pi2"):
+        for control in ("cubic", "bbr1"):
+            yield _experiment(
+                f"{kind}-{control}",
+                rate="50 Mbit/s",
+                queue=f'{{ kind = "{kind}" }}',
+                flows=[("flow", control, 40, "count = 2\n")],
+                duration_s=60,
+                warm_up_s=15,
+            )
+
+
+def _two_rtts() -> Iterator[Experiment]:
+    """Two and eight flows whose round trips are as 1 to 2.5."""
+    for control in ("reno", "cubic"):
+        for count in (1, 4):
+            further = f"count = {count}\n"
+            yield _experiment(
+                f"two-rtts-{control}-{2 * count}-flows",
+                rate="100 Mbit/s",
+                queue=_drop_tail("250 packets"),
+                flows=[("near", control, 20, further), ("far", control, 50, further)],
+                duration_s=120,
+                warm_up_s=30,
+            )
+
+
+def _joining() -> Iterator[Experiment]:
+    """A flow that joins another one, and leaves."""
+    for control in ("reno", "cubic", "bbr1"):
+        yield _experiment(
+            f"joining-{control}",
+            rate="50 Mbit/s",
+            queue=_drop_tail("1 bdp"),
+            flows=[
+                ("first", control, 40, ""),
+                ("second", control, 40, 'start = "20 s"\nstop = "60 s"\n'),
+            ],
+            duration_s=80,
+            warm_up_s=10,
+        )
+
+
+def experiments() -> list[Experiment]:
+    """All experiments, the most telling first."""
+    return [*_alone(), *_beside_bbr(), *_managed(), *_two_rtts(), *_joining()]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="validation.kernel.matrix", description=__doc__)
+    parser.add_argument("--list", action="store_true", help="print the names and end")
+    parser.add_argument("--out", type=Path, help="directory of the results")
+    parser.add_argument("--at-once", type=int, default=4, help="recordings at a time (default: 4)")
+    parser.add_argument("--only", default="", help="experiments whose name holds this text")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Record what is asked for; the exit status is 1 if an experiment could not be recorded."""
+    arguments = _arguments()
+    chosen = [one for one in experiments() if arguments.only in one.name]
+    if arguments.list or arguments.out is None:
+        print("\n".join(one.name for one in chosen))
+        return 0
+    failed = threading.Event()
+
+    def perform(experiment: Experiment) -> None:
+        try:
+            record(experiment, arguments.out)
+            print(f"{experiment.name}: recorded", flush=True)
+        except RecordingError as error:
+            failed.set()
+            print(f"{experiment.name}: {error}", file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(min(arguments.at_once, MOST_AT_ONCE)) as recordings:
+        list(recordings.map(perform, chosen))
+    return int(failed.is_set())
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the links end with this process
+    sys.exit(main())
