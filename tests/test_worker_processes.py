@@ -43,6 +43,8 @@ def start(directory: Path, body: str, *command: str) -> "subprocess.Popen[str]":
         text=True,
         start_new_session=True,
         cwd=directory,
+        # Under nohup the tests ignore SIGHUP, and a command would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     wait_until(lambda: len(workers(directory)) == 2, process)
     return process
@@ -80,7 +82,10 @@ SWEEP = ("sweep", "--seeds", "3", "--workers", "2", "--store", "store")
 def test_the_processes_of_a_killed_sweep_end(tmp_path: Path, sent: signal.Signals) -> None:
     with start(tmp_path, "pass", *SWEEP) as process:
         process.send_signal(sent)
-        process.communicate(timeout=START_S)
+        try:
+            process.communicate(timeout=START_S)
+        finally:
+            process.kill()
     wait_for_end(tmp_path)
 
 

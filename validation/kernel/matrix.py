@@ -1,12 +1,14 @@
 """The experiments that tailroom is compared with, the most telling first, and their recording.
 
 python -m validation.kernel.matrix --list
-python -m validation.kernel.matrix --out DIRECTORY [--at-once 4] [--only TEXT]
+python -m validation.kernel.matrix --out DIRECTORY [--at-once 4] [--only TEXT] [--keep]
 
-Recording goes on where it stopped: experiments that are recorded are left alone.
+Recording goes on where it stopped: experiments that are recorded are left alone. With `--keep`, the
+files of DIRECTORY are compressed into `recorded`, which tests/validation/kernel.py compares with.
 """
 
 import argparse
+import gzip
 import signal
 import sys
 import threading
@@ -17,6 +19,7 @@ from pathlib import Path
 from validation.kernel.experiment import Experiment
 from validation.kernel.harness import RecordingError, record
 
+RECORDED = Path(__file__).parent / "recorded"
 REPETITIONS = 3
 MOST_AT_ONCE = 5
 """More would keep two cores from being on time."""
@@ -163,7 +166,16 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="directory of the results")
     parser.add_argument("--at-once", type=int, default=4, help="recordings at a time (default: 4)")
     parser.add_argument("--only", default="", help="experiments whose name holds this text")
+    parser.add_argument("--keep", action="store_true", help="keep what is recorded in `recorded`")
     return parser.parse_args()
+
+
+def _keep(directory: Path) -> None:
+    RECORDED.mkdir(exist_ok=True)
+    for path in sorted(directory.glob("*.json")):
+        # Without a time: the same recording gives the same bytes.
+        packed = gzip.compress(path.read_bytes(), compresslevel=9, mtime=0)
+        (RECORDED / f"{path.name}.gz").write_bytes(packed)
 
 
 def main() -> int:
@@ -185,6 +197,8 @@ def main() -> int:
 
     with ThreadPoolExecutor(min(arguments.at_once, MOST_AT_ONCE)) as recordings:
         list(recordings.map(perform, chosen))
+    if arguments.keep:
+        _keep(arguments.out)
     return int(failed.is_set())
 
 
