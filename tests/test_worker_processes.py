@@ -44,7 +44,7 @@ def start(directory: Path, body: str, *command: str) -> "subprocess.Popen[str]":
         start_new_session=True,
         cwd=directory,
         # Under nohup the tests ignore SIGHUP, and a command would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509
     )
     wait_until(lambda: len(workers(directory)) == 2, process)
     return process
