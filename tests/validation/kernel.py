@@ -158,7 +158,9 @@ def main(
     options = parser.parse_args(arguments)
     settings = dict(pair.split("=", 1) for pair in options.set)
     missed = 0
-    for path in sorted(recorded.glob(f"*{options.only}*.json.gz")):
+    for path in sorted(recorded.glob("*.json.gz")):
+        if options.only not in path.name:
+            continue
         for comparison in compare(load(path), settings):
             show(comparison.line(path.name.removesuffix(".json.gz")))
             missed += not comparison.is_met
