@@ -44,6 +44,7 @@ FLOWS = """
 [flows.{name}]
 congestion = "{control}"
 rtt = "{rtt_ms} ms"
+send_burst = 2                           # these devices join no packets: ACKs come for two
 """
 KERNEL_NAMES = {"bbr1": "bbr"}
 
