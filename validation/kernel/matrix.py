@@ -3,12 +3,14 @@
 python -m validation.kernel.matrix --list
 python -m validation.kernel.matrix --out DIRECTORY [--at-once 4] [--only TEXT] [--keep]
 
-Recording goes on where it stopped: experiments that are recorded are left alone. With `--keep`, the
-files of DIRECTORY are compressed into `recorded`, which tests/validation/kernel.py compares with.
+Recording goes on where it stopped: experiments that are recorded, in DIRECTORY or in `recorded`,
+are left alone. With `--keep`, files of DIRECTORY whose runs are all valid are compressed into
+`recorded`, which tests/validation/kernel.py compares with.
 """
 
 import argparse
 import gzip
+import json
 import signal
 import sys
 import threading
@@ -171,9 +173,20 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _is_kept(experiment: Experiment) -> bool:
+    path = RECORDED / f"{experiment.name}.json.gz"
+    if not path.exists():
+        return False
+    kept = json.loads(gzip.decompress(path.read_bytes()))
+    return bool(kept["scenario"] == experiment.scenario)
+
+
 def _keep(directory: Path) -> None:
     RECORDED.mkdir(exist_ok=True)
     for path in sorted(directory.glob("*.json")):
+        if any(run["invalid"] for run in json.loads(path.read_bytes())["runs"]):
+            print(f"{path.name}: not kept, a run is invalid", file=sys.stderr)
+            continue
         # Without a time: the same recording gives the same bytes.
         packed = gzip.compress(path.read_bytes(), compresslevel=9, mtime=0)
         (RECORDED / f"{path.name}.gz").write_bytes(packed)
@@ -197,7 +210,7 @@ def main() -> int:
             print(f"{experiment.name}: {error}", file=sys.stderr, flush=True)
 
     with ThreadPoolExecutor(min(arguments.at_once, MOST_AT_ONCE)) as recordings:
-        list(recordings.map(perform, chosen))
+        list(recordings.map(perform, [one for one in chosen if not _is_kept(one)]))
     if arguments.keep:
         _keep(arguments.out)
     return int(failed.is_set())
