@@ -46,7 +46,7 @@ FLOWS = """
 [flows.{name}]
 congestion = "{control}"
 rtt = "{rtt_ms} ms"
-send_burst = 2                           # these devices join no packets: ACKs come for two
+send_burst = 2                           # no segmentation offload; an ACK covers two packets
 """
 KERNEL_NAMES = {"bbr1": "bbr"}
 

@@ -12,9 +12,9 @@ use tailroom_engine::scenario::{self, FileLoader, ScenarioError};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 
-/// Events of a run that is compared; a longer one is only begun.
+/// Both paths are compared if the run ends within this many events.
 const MOST_EVENTS: u64 = 20_000;
-/// Larger networks say nothing that smaller ones do not.
+/// Networks with more flows are checked, and not run: a run would take too long.
 const MOST_FLOWS: usize = 1_000;
 /// Runs may take this much; a scenario may ask for more.
 const MEMORY_LIMIT: &str = "64 MB";

@@ -15,13 +15,13 @@ use crate::control::PythonControls;
 use crate::error::{self, Failure};
 use crate::files::{self, Directory};
 
-/// A run looks up after this many events, which take some milliseconds.
+/// A run pauses after this many events, which take some milliseconds, to check for signals.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
 /// Time between two looks at signals, for which a run waits for the interpreter's lock.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two calls of `progress`.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// Wall-clock time before somebody who watches is shown the beginning; shorter runs show their end.
+/// Wall-clock time before the first progress of a watched run; a shorter run reports its result only.
 const FIRST_PICTURE: Duration = Duration::from_millis(75);
 
 /// Runs a scenario from start to end without holding the interpreter's lock.

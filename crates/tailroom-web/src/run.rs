@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::failure::Failure;
 use crate::question::Question;
 
-/// A run looks at the clock after this many events, which take less than a millisecond.
+/// A run checks the clock after this many events, which take less than a millisecond.
 const EVENTS_PER_LOOK: u64 = 1 << 12;
 
 #[wasm_bindgen]

@@ -61,7 +61,7 @@ pub struct Simulation {
     groups: Vec<GroupProbe>,
     stores: Stores,
     events: u64,
-    /// The number of events at which the caller wants to look up.
+    /// The run pauses when it has handled this many events.
     pause_at: u64,
     is_measuring: bool,
     /// Whether a control may fail; the controls of the registry do not.
@@ -132,9 +132,9 @@ impl Simulation {
         self.run_some(time, u64::MAX).map(|_| ())
     }
 
-    /// Runs as [`Simulation::run_until`] does, but pauses after `most_events` events, so that the
-    /// caller can look up: an hour of simulated time may hold one event or billions. Returns
-    /// whether `time` is reached.
+    /// Runs as [`Simulation::run_until`] does, but returns after at most `most_events` events, so that
+    /// the caller can check for an interrupt: an hour of simulated time may hold one event or
+    /// billions. Returns whether the run has reached `time`.
     ///
     /// # Errors
     /// Those of [`Simulation::run_until`].
