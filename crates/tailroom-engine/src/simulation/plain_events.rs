@@ -61,12 +61,14 @@ impl Simulation {
 
     /// The loop, with or without what schedulers and paths of several links need.
     #[inline(never)]
-    fn take_plain_events<const IS_GENERAL: bool>(&mut self, until: Time) -> Option<u32> {
+    fn take_plain_events<const IS_GENERAL: bool>(&mut self, mut until: Time) -> Option<u32> {
         // The event with the next memory check belongs to the general loop.
         let most = EVENTS_BETWEEN_MEMORY_CHECKS - 1 - self.events % EVENTS_BETWEEN_MEMORY_CHECKS;
         let most = most.min(self.pause_at - self.events);
         let (mut taken, mut to_check) = (0, None);
         while taken < most {
+            // A flow that an event completes may let its source begin the next one at once.
+            until = until.min(self.dynamic.next_arrival());
             let end = if IS_GENERAL { Time::NEVER } else { until };
             let Some(mut event) = self.schedule.peek_in_bucket(end) else { break };
             let (outcome, exit);

@@ -10,6 +10,7 @@ use proptest::test_runner::TestRunner;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::blocks::{BlockHold, BlockLength};
 use tailroom_engine::congestion::fhstcp::{BlockCount, FhstcpParams};
+use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
@@ -19,7 +20,9 @@ use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::traffic::arrivals::FlowArrivals;
 use tailroom_engine::traffic::cbr::CbrParams;
+use tailroom_engine::traffic::web::WebSpec;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::random_cases::config;
@@ -280,6 +283,37 @@ fn engine_and_reference_agree_on_all_readings_of_fhstcp() {
         let difference = difference(&engine, &comparable(reference::run(&network)));
         assert!(difference.is_none(), "{params:?}: {}", difference.unwrap_or_default());
     }
+}
+
+/// A browser asks for the next object as soon as one is complete, before the next packet of another
+/// flow, which has long been on its way.
+#[test]
+fn engine_and_reference_agree_when_one_object_follows_another_at_once() {
+    let mut network = full_of_ties();
+    let link = networks::link("fast", 100_000_000, Time::ZERO, Limit::Packets(100));
+    network.links = vec![link];
+    network.flows.truncate(4);
+    network.groups[1] = GroupSpec {
+        source: WebSpec {
+            arrivals: FlowArrivals::Given((0..40).map(|number| MS(100 * number)).collect()),
+            pages: Count::Rounded(Distribution::Fixed(5.0)),
+            think_time: Distribution::Fixed(3e9), // 3 ms
+            main_object: Distribution::Fixed(3_000.0),
+            parsing_time: Distribution::Fixed(0.0),
+            embedded_objects: Count::Rounded(Distribution::Fixed(20.0)),
+            embedded_object: Distribution::Exponential { mean: 2_000.0 },
+            parallel: 2,
+            rtt: Distribution::Fixed(0.0),
+            peak_rate: None,
+            flow_log: 10_000,
+        }
+        .into(),
+        ..networks::bulk("web", transport::reno())
+    };
+    let engine = run_without_reuse(&network);
+    let difference = difference(&engine, &comparable(reference::run(&network)));
+    assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+    assert_eq!(engine.tables.flow_log.map(|log| log.start_s.len()), Some(40 * 5 * 21));
 }
 
 /// The comparison detects a wrong order of simultaneous events.
