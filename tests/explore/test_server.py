@@ -18,12 +18,14 @@ import pytest
 import uvicorn
 
 import tailroom as tr
-from tailroom.errors import ExploreError
+from tailroom.errors import ExploreError, NotWrittenError
 from tailroom.explore import guard, runs, serve
 from tailroom.explore.app import application
 from tailroom.explore.guard import is_loopback, own_hosts
 from tailroom.explore.opened import Opened
 from tailroom.explore.runs import Runs
+from tailroom.explore.stored_runs import StoredRuns
+from tailroom.storage import store
 from tests.conftest import SMALL, Tailroom
 
 ENDLESS = SMALL.replace("4 s", "100000 s").replace("10 Mbit/s", "1 Gbit/s")
@@ -96,12 +98,18 @@ def _received(connection: http.client.HTTPConnection) -> Answer:
 
 
 @contextmanager
-def serving(page: Path, opened: Opened | None = None, longest_s: float = 60) -> Iterator[Server]:
+def serving(
+    page: Path,
+    opened: Opened | None = None,
+    *,
+    longest_s: float = 60,
+    stored: StoredRuns | None = None,
+) -> Iterator[Server]:
     page.mkdir(exist_ok=True)
     (page / "index.html").write_text("<!doctype html><title>page</title>", encoding="utf-8")
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         port = listening.getsockname()[1]
-        performer = Runs(longest_s, workers=2)
+        performer = Runs(2, stored=stored, longest_s=longest_s)
         app = application(page, opened or Opened.nothing(), performer, own_hosts("127.0.0.1", port))
         config = uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
@@ -393,7 +401,7 @@ def test_a_taken_port_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ExploreError, match=f"port {port} of 127.0.0.1.*--port"):
-            serve.serve(Opened.nothing(), host="127.0.0.1", port=port, workers=1, ready=print)
+            serve.serve(Opened.nothing(), Runs(1), host="127.0.0.1", port=port, ready=print)
 
 
 def test_an_installation_without_the_page_says_how_to_get_it(
@@ -404,6 +412,51 @@ def test_an_installation_without_the_page_says_how_to_get_it(
     assert answer.status == 2
     assert "make page" in answer.errors
     assert len(answer.errors.splitlines()) == 1
+
+
+LIMITED = {"links.bottleneck.queue.limit": '"20 packets"'}
+
+
+def test_a_store_keeps_the_runs_of_the_page(tmp_path: Path, small: Path) -> None:
+    directory = tmp_path / "store"
+    with serving(tmp_path / "page", stored=StoredRuns(directory)) as first:
+        asked = first.ask("/api/run", SMALL, LIMITED, seed=3).lines[-1]["answer"]
+        until(lambda: len(list((directory / "runs").glob("*.parquet"))) == 1)
+        first.ask("/api/run", SMALL, {"series.interval": "0.5 s"}, seed=3)
+    with serving(tmp_path / "other", stored=StoredRuns(directory)) as second:
+        found = second.ask("/api/run", SMALL, LIMITED, seed=3).lines[-1]["answer"]
+    assert found["summary"] == asked["summary"], "the timing shows that it is the same run"
+    assert found["summary"]["packet_hops"] == found["summary"]["timing"]["packet_hops"]
+    performed: list[Any] = []
+    tr.sweep(
+        small,
+        directory,
+        grid={"links.bottleneck.queue.limit": ["20 packets"]},
+        seeds=4,
+        progress=performed.append,
+    )
+    assert performed[-1].found == 1, "a sweep finds the run of the page"
+
+
+def test_a_run_of_a_store_that_nobody_waits_for_ends(tmp_path: Path) -> None:
+    with serving(tmp_path / "page", stored=StoredRuns(tmp_path / "store"), longest_s=0.3) as brief:
+        [line] = brief.ask("/api/run", ENDLESS).lines
+        assert "more than 0.3 s" in line["error"]["message"]
+    assert not list((tmp_path / "store" / "runs").iterdir())
+
+
+def test_a_store_that_cannot_be_written_is_reported_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_path: Path, _content: bytes) -> None:
+        raise NotWrittenError(28, "No space left on device", "runs/KEY.parquet")
+
+    stored = StoredRuns(tmp_path / "store")
+    monkeypatch.setattr(store, "write_whole", full)
+    with serving(tmp_path / "page", stored=stored) as running:
+        answers = [running.ask("/api/run", SMALL, seed=seed).lines[-1] for seed in (1, 2)]
+    assert all(answer["answer"]["summary"]["packet_hops"] > 0 for answer in answers)
+    assert capsys.readouterr().err.count("No space left on device") == 1
 
 
 def test_wrong_files_are_named(tailroom: Tailroom) -> None:

@@ -1,7 +1,8 @@
 """`tailroom explore`: the page with the native engine behind it."""
 
 import webbrowser
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,7 +10,11 @@ from tailroom.cli import completion, failures
 from tailroom.cli.options import AllowCode, AllowFiles, Workers
 from tailroom.explore.guard import is_loopback
 from tailroom.explore.opened import Opened
+from tailroom.explore.runs import Runs
 from tailroom.explore.serve import serve
+
+if TYPE_CHECKING:
+    from tailroom.explore.stored_runs import StoredRuns
 
 PORT = 8217
 
@@ -41,6 +46,13 @@ def explore(  # noqa: PLR0913 - one argument an option
     open_page: Annotated[
         bool, typer.Option("--open", help="Open the page in the web browser.")
     ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Store for the runs of the trade-off; stored runs are not repeated.",
+        ),
+    ] = None,
     workers: Workers = None,
     allow_code: AllowCode = False,
     allow_files: AllowFiles = False,
@@ -59,4 +71,11 @@ def explore(  # noqa: PLR0913 - one argument an option
 
     with failures.reported():
         opened = Opened.nothing() if file is None else Opened.of(file)
-        serve(opened, host=host, port=port, workers=workers, ready=ready)
+        runs = Runs(workers, stored=None if store is None else _stored_runs(store))
+        serve(opened, runs, host=host, port=port, ready=ready)
+
+
+def _stored_runs(store: Path) -> "StoredRuns":
+    from tailroom.explore.stored_runs import StoredRuns  # noqa: PLC0415 - it loads pyarrow
+
+    return StoredRuns(store)

@@ -8,10 +8,16 @@ import time
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tailroom import _engine
 from tailroom.explore.questions import FAULTS, Question, fault
 
+if TYPE_CHECKING:
+    from tailroom.explore.stored_runs import StoredRuns
+    from tailroom.storage.store import Run
+
+LONGEST_RUN_S = 600.0
 MOST_WAITING = 256
 """Runs that wait for a core; more are refused."""
 
@@ -39,6 +45,13 @@ class _Listener:
     last: str | None = None
     """The line with the answer or the error."""
 
+    deadline: float = float("inf")
+    """End of the time that the run may take, on the monotonic clock."""
+
+    def is_set(self) -> bool:
+        """Whether the run must end: nobody listens any more, or it has lasted too long."""
+        return self.gone.is_set() or time.monotonic() > self.deadline
+
     def tell(self, *, line: str | None = None, last: str | None = None) -> None:
         self.line, self.last = line, last
         self.loop.call_soon_threadsafe(self.news.set)
@@ -47,14 +60,22 @@ class _Listener:
 class Runs:
     """Performs runs, each in a thread: the engine does not hold the interpreter's lock."""
 
-    def __init__(self, longest_s: float, workers: int | None = None) -> None:
-        """Takes limits.
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        stored: "StoredRuns | None" = None,
+        longest_s: float = LONGEST_RUN_S,
+    ) -> None:
+        """Takes limits and a store.
 
         Args:
-            longest_s: Longest time that a run may take.
             workers: Maximum number of runs at a time; as many as there are cores if left out.
+            stored: Where runs without time series are looked up and kept.
+            longest_s: Longest time that a run may take.
         """
         self.workers = workers or len(os.sched_getaffinity(0))
+        self._stored = stored
         self._longest_s = longest_s
         self._threads = ThreadPoolExecutor(self.workers, thread_name_prefix="run")
         self._listeners: set[_Listener] = set()
@@ -101,8 +122,10 @@ class Runs:
             task.cancel()
 
     def _perform(self, question: Question, listener: _Listener) -> None:
+        listener.deadline = time.monotonic() + self._longest_s
+        finished = None
         try:
-            last = self._run(question, listener)
+            last, finished = self._answer(question, listener)
         except _EndedError:
             last = _error(self._too_long())
         except FAULTS as error:
@@ -113,16 +136,38 @@ class Runs:
             )
         if not listener.gone.is_set():
             listener.tell(last=last)
+        # Writing takes longer than many a run, so the answer comes first.
+        if finished is not None and self._stored is not None:
+            self._stored.keep(finished)
 
-    def _run(self, question: Question, listener: _Listener) -> str:
-        """Returns the line with the answer.
+    def _answer(self, question: Question, listener: _Listener) -> tuple[str, "Run | None"]:
+        """Returns the line with the answer, and the run if a store is to keep it.
 
-        The engine's JSON goes into it as it is: to read and write it again takes as long as a run.
+        Raises:
+            _EndedError: The page has closed the connection, or the run has lasted too long.
         """
         started = time.monotonic()
+        identity = question.identity()
+        series, finished = "null", None
+        if self._stored is not None and (task := self._stored.task(question, identity)) is not None:
+            completed = self._stored.complete(task, listener)
+            if completed is None:
+                raise _EndedError
+            summary, finished = completed
+        else:
+            summary, series = self._run(question, listener)
+        wall_ms = 1e3 * (time.monotonic() - started)
+        head = json.dumps({**identity, "wall_ms": wall_ms})[:-1]
+        return f'{{"answer":{head},"summary":{summary},"series":{series}}}}}', finished
+
+    def _run(self, question: Question, listener: _Listener) -> tuple[str, str]:
+        """Performs a run that tells its progress, and returns summary and series as JSON.
+
+        The engine's JSON is returned as it is: to read and write it again takes as long as a run.
+        """
 
         def check(fraction: float, seconds: float) -> None:
-            if listener.gone.is_set() or time.monotonic() - started > self._longest_s:
+            if listener.is_set():
                 raise _EndedError
             listener.fraction, listener.seconds = fraction, seconds
 
@@ -130,7 +175,6 @@ class Runs:
             place = f'"fraction":{listener.fraction!r},"seconds":{listener.seconds!r}'
             listener.tell(line=f'{{"progress":{{{place},"series":{series or "null"}}}}}')
 
-        identity = question.identity()
         source = question.source
         with source.named_in_errors():
             answer = _engine.run(
@@ -143,10 +187,7 @@ class Runs:
                 watch,
                 source.permitted_files,
             )
-        wall_ms = 1e3 * (time.monotonic() - started)
-        head = json.dumps({**identity, "wall_ms": wall_ms})[:-1]
-        summary, series = answer["summary"], answer["series"] or "null"
-        return f'{{"answer":{head},"summary":{summary},"series":{series}}}}}'
+        return answer["summary"], answer["series"] or "null"
 
     def _too_long(self) -> str:
         return (

@@ -15,7 +15,6 @@ from tailroom.explore.runs import Runs
 
 PAGE = Path(__file__).parent / "page"
 """Where `make page` puts the built page."""
-LONGEST_RUN_S = 600.0
 SECONDS_TO_END = 2
 """Time that answers get to end after Ctrl-C."""
 
@@ -36,19 +35,19 @@ def page() -> Path:
 
 def serve(
     opened: Opened,
+    runs: Runs,
     *,
     host: str,
     port: int,
-    workers: int | None,
     ready: Callable[[str], object],
 ) -> None:
     """Serves the page until Ctrl-C.
 
     Args:
         opened: The scenario file of the command line.
+        runs: What performs runs.
         host: Name or address of this machine to listen on.
         port: Port to listen on; 0 for any free port.
-        workers: Maximum number of runs at a time; as many as there are cores if left out.
         ready: Called with the page's address when the server listens.
 
     Raises:
@@ -57,7 +56,6 @@ def serve(
     directory = page()
     with _listening(host, port) as listening:
         port = listening.getsockname()[1]
-        runs = Runs(LONGEST_RUN_S, workers)
         app = application(directory, opened, runs, own_hosts(host, port))
         config = uvicorn.Config(
             app,

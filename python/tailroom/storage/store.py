@@ -18,6 +18,7 @@ import hashlib
 import itertools
 import json
 import os
+import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -125,8 +126,9 @@ def _type_of(name: str, value: object) -> pa.DataType:
 class Store:
     """A directory that keeps the runs of studies, one file per run.
 
-    Several processes may use a store at the same time. A run is kept as soon as it has finished,
-    and a file is either complete or absent.
+    Several processes may use a store at the same time, and several threads may add and read runs
+    of one object. A run is kept as soon as it has finished, and a file is either complete or
+    absent.
     """
 
     def __init__(self, directory: str | PathLike[str]) -> None:
@@ -149,6 +151,8 @@ class Store:
         self._recent: dict[str, tuple[Signature, pa.Table]] = {}
         """Rows that were read or written after the index was made, with the signatures of their
         files."""
+        self._remembering = threading.Lock()
+        """Held while a row joins the recent ones, which may move them into the index."""
         _check(self.directory)
 
     @classmethod
@@ -264,10 +268,11 @@ class Store:
         return self._index
 
     def _remember(self, key: str, signature: Signature | None, row: pa.Table) -> None:
-        if signature and self._known.signatures.get(key) != signature:
-            self._recent[key] = (signature, without_texts(row))
-        if len(self._recent) >= MOST_RECENT:
-            self._merge_recent()
+        with self._remembering:
+            if signature and self._known.signatures.get(key) != signature:
+                self._recent[key] = (signature, without_texts(row))
+            if len(self._recent) >= MOST_RECENT:
+                self._merge_recent()
 
     def _merge_recent(self) -> None:
         """Moves the recent rows into the index."""
