@@ -11,7 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak lint page wheel \
-	bench validate docs papers schema clean
+	bench validate validate-kernel docs papers schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
@@ -27,6 +27,7 @@ help:
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
+	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, an hour)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
 	@echo "make docs      write docs/reference and the pictures in docs/images anew"
 	@echo "make papers    reproduce the papers in full and write docs/papers anew (slow)"
@@ -132,6 +133,11 @@ bench: setup-release
 validate: setup-release
 	$(BIN)/python -m tests.validation
 
+# An hour in real time, as root, on a quiet machine; goes on where it was interrupted.
+validate-kernel: package
+	$(BIN)/python -m validation.kernel.matrix --out out/kernel --keep
+	$(BIN)/python -m tests.validation.kernel
+
 papers: setup-release
 	$(BIN)/python tools/paper_reports.py
 
@@ -143,6 +149,7 @@ docs: package
 	$(BIN)/python tools/control_pictures.py
 	$(BIN)/python tools/fluid_pictures.py
 	$(BIN)/python tools/two_way_pictures.py
+	$(BIN)/python -m tests.validation.kernel_pictures
 
 clean:
 	cargo clean

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import api_reference
+import command_reference
 import reference_tables
 import result_reference
 import result_types
@@ -38,7 +40,7 @@ def schema_files() -> dict[str, str]:
 
 
 def docs_files() -> dict[str, str]:
-    """The reference tables."""
+    """The reference pages."""
     items = Reader(json.loads(_engine.schema())).read()
     components = json.loads(_engine.components())
     results = json.loads(_engine.tables()), json.loads(_engine.summary_schema())
@@ -46,6 +48,8 @@ def docs_files() -> dict[str, str]:
         "docs/reference/scenario.md": reference_tables.scenario_page(items),
         "docs/reference/components.md": reference_tables.components_page(components),
         "docs/reference/results.md": result_reference.results_page(*results),
+        "docs/reference/python.md": api_reference.python_page(),
+        "docs/reference/commands.md": command_reference.commands_page(),
     }
 
 

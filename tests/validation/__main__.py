@@ -11,6 +11,7 @@ from tests.validation import (
     coverage,
     fhstcp,
     fixed_points,
+    kernel,
     ns2,
     papers,
     size_confidence,
@@ -26,7 +27,7 @@ if __name__ == "__main__":
     if len(sys.argv) == 1:
         ended += [fhstcp.main(), tofino.main([]), traffic.main()]
         ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
-        ended += [layouts.compare(), codel.main()]
+        ended += [layouts.compare(), codel.main(), kernel.main()]
         ended += [
             coverage.main(),
             size_confidence.main(),

@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from validation.kernel.experiment import Experiment
@@ -158,9 +159,31 @@ def _joining() -> Iterator[Experiment]:
         )
 
 
+def _two_way() -> Iterator[Experiment]:
+    """A flow each way; the ACKs of each wait behind the packets of the other."""
+    for control in ("reno", "cubic"):
+        for queue in (_drop_tail("100 packets"), '{ kind = "fq_codel" }'):
+            kind = "fq_codel" if "fq_codel" in queue else "drop_tail"
+            there, back = (
+                f'path = ["{path}"]\nreverse_path = ["{reverse}"]\n'
+                for path, reverse in (("bottleneck", "back"), ("back", "bottleneck"))
+            )
+            one_way = _experiment(
+                f"two-way-{control}-{kind}",
+                rate="50 Mbit/s",
+                queue=queue,
+                flows=[("there", control, 40, there), ("back", control, 40, back)],
+                duration_s=80,
+                warm_up_s=20,
+            )
+            link = f'[links.back]\nrate = "50 Mbit/s"\ndelay = "5 ms"\nqueue = {queue}\n'
+            text = one_way.scenario.replace("\n[flows.there]", f"\n{link}\n[flows.there]")
+            yield replace(one_way, scenario=text)
+
+
 def experiments() -> list[Experiment]:
     """All experiments, the most telling first."""
-    return [*_alone(), *_beside_bbr(), *_managed(), *_two_rtts(), *_joining()]
+    return [*_alone(), *_beside_bbr(), *_managed(), *_two_rtts(), *_joining(), *_two_way()]
 
 
 def _arguments() -> argparse.Namespace:

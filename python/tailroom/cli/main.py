@@ -11,6 +11,10 @@ from tailroom.cli.root_options import root_options
 app = LazyGroup(
     {
         "run": Subcommand("tailroom.cli.run:run", "Simulate a scenario and print the results."),
+        "new": Subcommand(
+            "tailroom.cli.new:new",
+            "Write a commented scenario, one of those that `tailroom explore` offers, to change.",
+        ),
         "size": Subcommand(
             "tailroom.cli.size:size_command",
             "Find the smallest buffer that meets every target with 95 % confidence.",

@@ -652,7 +652,7 @@ class Link(TypedDict):
     """
 
 
-Host: TypeAlias = Literal["plain", "linux"]
+Host: TypeAlias = Literal["plain", "linux", "ns2"]
 """The profile of a host. `tailroom list host` shows what each sets."""
 
 

@@ -73,6 +73,27 @@ fn a_linux_host_sets_the_keys_that_the_guide_lists() {
     assert!(!written.contains("host"), "{written}");
 }
 
+/// The rules of ns-2 that tests/validation/ns2.py writes into its scenarios by hand.
+#[test]
+fn an_ns2_host_has_the_rules_of_the_comparison_with_ns2() {
+    let keys = "\
+recovery = \"sack\"
+count_lost_in_pipe = true
+forget_sack_at_timeout = true
+delayed_ack = false
+initial_window = 2
+min_rto = \"200 ms\"
+rto_granularity = \"10 ms\"
+send_jitter = \"none\"
+";
+    let by_hand = shared("", &format!("{keys}\ncongestion = \"cubic\""), "congestion = \"reno\"");
+    let short = shared("", "host = \"ns2\"\ncongestion = \"cubic\"", "congestion = \"reno\"");
+    assert_eq!(written_out(&short), written_out(&by_hand));
+    let newreno = "host = \"ns2\"\ncongestion = \"reno\"\nrecovery = \"newreno\"";
+    let newreno = written_out(&shared("", newreno, "congestion = \"reno\""));
+    assert!(!newreno.contains("count_lost_in_pipe = true"), "{newreno}");
+}
+
 #[test]
 fn a_key_of_the_group_overrides_its_host_and_the_host_overrides_defaults() {
     let short = shared(
@@ -133,7 +154,8 @@ fn a_profile_never_makes_a_valid_group_invalid() {
         let entries = components[kind].as_array().unwrap();
         entries.iter().map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
     };
-    let keys = ["", "recovery = \"newreno\"", "count_lost_in_pipe = true", "prr = false"];
+    let keys =
+        ["", "recovery = \"newreno\"", "count_lost_in_pipe = true", "prr = false", "prr = true"];
     for host in names("host") {
         for control in names("congestion") {
             for keys in keys {
@@ -159,14 +181,15 @@ fn every_profile_sets_known_keys_and_cites_their_sources() {
     let hosts = scenario::components()["host"].clone();
     let names: Vec<&str> =
         hosts.as_array().unwrap().iter().map(|host| host["kind"].as_str().unwrap()).collect();
-    assert_eq!(names, ["plain", "linux"]);
+    assert_eq!(names, ["plain", "linux", "ns2"]);
     for host in hosts.as_array().unwrap() {
         for set in host["sets"].as_array().unwrap() {
             let (name, value) = (set["name"].as_str().unwrap(), set["value"].as_str().unwrap());
             let by_hand = format!("{name} = {value}\ncongestion = \"reno\"");
             resolve(&shared("", &by_hand, "congestion = \"reno\""));
             let source = set["doc"].as_str().unwrap();
-            assert!(source.contains("RFC") || source.contains("net/"), "{name}: {source}");
+            let places = ["RFC", "net/", ".cc", "ns-default.tcl"];
+            assert!(places.iter().any(|place| source.contains(place)), "{name}: {source}");
         }
     }
 }

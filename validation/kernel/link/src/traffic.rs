@@ -17,6 +17,9 @@ use crate::tcp_info::{Samples, TcpInfo};
 pub const PRIORITY: i32 = 5;
 /// Longest time after the end of a flow for what is on the way to arrive and be acknowledged.
 pub const DRAIN: Time = Time::from_milliseconds(3_000);
+/// How much longer a flow sends that lasts to the end of the run. The link's clock, which ends the
+/// measured window, is behind by the stalls of the machine.
+const LINGER: Time = Time::from_milliseconds(500);
 /// How much of the link's time the unsent data of a socket cover: enough for a sender that wakes up
 /// late, and little enough that a flow stops when it is told to.
 const UNSENT: Time = Time::from_milliseconds(20);
@@ -94,10 +97,12 @@ impl<'a> Traffic<'a> {
         let connections = plan.flows.iter().map(|flow| {
             let receiver = &hosts[1 - flow.direction];
             system::enter_network(&receiver.namespace)?;
+            let stop = Time::from_seconds(flow.stop_s);
+            let linger = if stop < plan.network.duration { Time::ZERO } else { LINGER };
             Ok(Connection {
                 plan: flow,
                 start: Time::from_seconds(flow.start_s),
-                stop: Time::from_seconds(flow.stop_s),
+                stop: stop + linger,
                 stage: Stage::Waiting,
                 listener: system::listen(receiver.address, flow.port)?,
                 sender: None,

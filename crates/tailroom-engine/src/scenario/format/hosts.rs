@@ -1,4 +1,4 @@
-//! Profiles of hosts: the keys that `host = "linux"` sets in a group of flows.
+//! Profiles of hosts: the keys that `host = "linux"` or `"ns2"` sets in a group of flows.
 //!
 //! A profile is an entry of [`PROFILES`]; checks, schema, `tailroom list host` and the reference
 //! follow it.
@@ -40,6 +40,9 @@ enum Applies {
     /// Like `Window`, if the group's own keys leave recovery to selective acknowledgements and to
     /// the usual count of packets in flight.
     Recovery,
+    /// Like `Window`, if the group's own keys leave recovery to selective acknowledgements without
+    /// PRR.
+    PlainSack,
     /// Groups whose control is loss-based.
     LossBased,
 }
@@ -53,6 +56,10 @@ impl Applies {
                 "controls that are not rate-based; not with `recovery = \"newreno\"` or \
                  `count_lost_in_pipe = true` in the group"
             }
+            Applies::PlainSack => {
+                "controls that are not rate-based; not with `recovery = \"newreno\"` or `prr = true` \
+                 in the group"
+            }
             Applies::LossBased => "loss-based controls",
         }
     }
@@ -61,14 +68,13 @@ impl Applies {
     fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
         let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
         let is_window = !is(CongestionConfig::is_rate_based);
+        let is_newreno = given.get("recovery").and_then(Value::as_str) == Some("newreno");
+        let has = |key: &str| given.get(key) == Some(&Value::Boolean(true));
         match self {
             Applies::Always => true,
             Applies::Window => is_window,
-            Applies::Recovery => {
-                let is_newreno = given.get("recovery").and_then(Value::as_str) == Some("newreno");
-                let counts_lost = given.get("count_lost_in_pipe") == Some(&Value::Boolean(true));
-                is_window && !is_newreno && !counts_lost
-            }
+            Applies::Recovery => is_window && !is_newreno && !has("count_lost_in_pipe"),
+            Applies::PlainSack => is_window && !is_newreno && !has("prr"),
             Applies::LossBased => is(CongestionConfig::is_loss_based),
         }
     }
@@ -83,7 +89,7 @@ const fn setting(
     Setting { key, value, applies, source }
 }
 
-/// All profiles. The files are those of Linux 6.12.
+/// All profiles. The files are those of Linux 6.12 and of ns-2.35.
 const PROFILES: &[Profile] = &[
     Profile {
         name: "plain",
@@ -178,6 +184,55 @@ const PROFILES: &[Profile] = &[
                 "false",
                 Applies::Window,
                 "tcp_timeout_mark_lost() in net/ipv4/tcp_input.c; RFC 6675 sec. 5.1",
+            ),
+        ],
+    },
+    Profile {
+        name: "ns2",
+        doc: "An agent of ns-2 (2.35) as it is without any setting: `Agent/TCP/Sack1`, which \
+              `recovery = \"newreno\"` makes `Agent/TCP/Newreno`, and `Agent/TCPSink`. Write \
+              `max_window` for ns-2's `window_`, and for its queue limits one packet less: they \
+              count the packet being sent.",
+        settings: &[
+            setting(
+                "recovery",
+                "\"sack\"",
+                Applies::Window,
+                "Agent/TCP/Sack1 (tcp-sack1.cc); RFC 2018",
+            ),
+            setting(
+                "count_lost_in_pipe",
+                "true",
+                Applies::PlainSack,
+                "Sack1TcpAgent (tcp-sack1.cc) estimates the pipe by counting, and subtracts no lost \
+                 packet",
+            ),
+            setting(
+                "forget_sack_at_timeout",
+                "true",
+                Applies::PlainSack,
+                "Sack1TcpAgent::timeout() in tcp-sack1.cc clears the scoreboard; RFC 2018 sec. 8",
+            ),
+            setting(
+                "delayed_ack",
+                "false",
+                Applies::Always,
+                "Agent/TCPSink (tcp-sink.cc) acknowledges every packet; Agent/TCPSink/DelAck does not",
+            ),
+            setting("initial_window", "2", Applies::Always, "windowInit_ 2 in ns-default.tcl"),
+            setting("min_rto", "\"200 ms\"", Applies::Always, "minrto_ 0.2 in ns-default.tcl"),
+            setting(
+                "rto_granularity",
+                "\"10 ms\"",
+                Applies::Always,
+                "tcpTick_ 0.01 in ns-default.tcl",
+            ),
+            setting(
+                "send_jitter",
+                "\"none\"",
+                Applies::Always,
+                "overhead_ 0 in ns-default.tcl; without it flows lock into phases \
+                 (docs/guide/phase-effects.md)",
             ),
         ],
     },

@@ -1,0 +1,97 @@
+"""`tailroom new`: a commented scenario to begin with."""
+
+import sys
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tailroom.cli import completion, failures
+from tailroom.cli.shown_text import shown
+from tailroom.scenario.shipped import near_names, shipped_scenario, shipped_scenarios
+from tailroom.storage.output import output_file
+
+STANDARD_OUTPUT = "-"
+
+
+def new(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="New scenario file (default: the name of the preset), or - for standard output.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Shipped scenario to begin with (`tailroom list scenarios`); a terminal asks for "
+            "it if left out.",
+            show_default=False,
+            autocompletion=completion.scenario_names,
+        ),
+    ] = None,
+) -> None:
+    """Write a commented scenario, one of those that `tailroom explore` offers, to change."""
+    with failures.reported():
+        name = preset or _asked()
+        source = shipped_scenario(name)
+        if source is None:
+            near = near_names(name)
+            meant = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise failures.InputError(
+                f"--preset {shown(name)}: there is no such scenario; choose one that `tailroom "
+                f"list scenarios` shows{meant}"
+            )
+        text = source.read_text(encoding="utf-8")
+        if file == STANDARD_OUTPUT:
+            print(text, end="")
+            return
+        path = Path(file or f"{source.stem}.toml")
+        _write(path, text)
+        print(f"{shown(str(path))}: {tomllib.loads(text)['title']}")
+        for command, purpose in (("run", "simulate it"), ("explore", "move a slider over it")):
+            print(f"  tailroom {command} {shown(str(path))}".ljust(44) + f"# {purpose}")
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a new file.
+
+    Raises:
+        InputError: The file exists.
+        OutputDirectoryError: It cannot be written.
+    """
+    if path.exists():
+        raise failures.InputError(
+            f"{shown(str(path))}: exists already; give another name, or remove it first"
+        )
+    with output_file(path) as output:
+        output.write(lambda target: target.write_text(text, encoding="utf-8"), rescue=False)
+
+
+def _asked() -> str:
+    """Asks for one of the presets at the terminal.
+
+    Raises:
+        InputError: There is nobody to ask.
+    """
+    presets = [name for name in shipped_scenarios() if "/" not in name]
+    if not sys.stdin.isatty():
+        raise failures.InputError(f"--preset: is missing; choose one of {', '.join(presets)}")
+    for number, name in enumerate(presets, 1):
+        title = tomllib.loads(shipped_scenarios()[name].read_text(encoding="utf-8"))["title"]
+        print(f"{number:3}  {name:18} {title}", file=sys.stderr)
+    answer = ""
+    while answer not in presets:
+        print("Number or name: ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            raise failures.InputError("--preset: is missing, and nothing was chosen")
+        answer = line.strip()
+        if answer.isdecimal() and 1 <= int(answer) <= len(presets):
+            answer = presets[int(answer) - 1]
+    return answer

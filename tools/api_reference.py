@@ -1,0 +1,120 @@
+"""Writes the reference of the Python package from its docstrings: docs/reference/python.md."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import griffe
+
+import tailroom
+
+SOURCES = Path(__file__).parents[1] / "python"
+HEAD = """\
+# Python reference
+
+Generated from the docstrings of `import tailroom as tr`; `help(tr.run)` shows the same.
+[Results](results.md) describes the tables and the numbers of a `Result`, and [the scenario
+file](scenario.md) the keys of a `Scenario`.
+
+"""
+FUNCTIONS, CLASSES, ERRORS = "Functions", "Classes", "Exceptions"
+
+
+def python_page() -> str:
+    """The page, with functions first, then classes, then exceptions."""
+    package = cast(
+        griffe.Module,
+        griffe.load("tailroom", search_paths=[SOURCES], docstring_parser="google"),
+    )
+    sections: dict[str, list[str]] = {FUNCTIONS: [], CLASSES: [], ERRORS: []}
+    for name in tailroom.__all__:
+        if name == "__version__":
+            continue
+        item = _definition(package, name)
+        sections[_section(item)].append("\n".join(_entry(name, item)))
+    parts = [f"## {title}\n\n" + "\n".join(entries) for title, entries in sections.items()]
+    return HEAD + "\n".join(parts).rstrip() + "\n"
+
+
+def _definition(package: griffe.Module, name: str) -> griffe.Object:
+    item = package[name]
+    return cast(griffe.Object, item.final_target if item.is_alias else item)
+
+
+def _section(item: griffe.Object) -> str:
+    if item.is_function:
+        return FUNCTIONS
+    return ERRORS if str(item.canonical_path).startswith("tailroom.errors.") else CLASSES
+
+
+def _entry(name: str, item: griffe.Object) -> Iterator[str]:
+    yield f"### `{name}`"
+    yield ""
+    if isinstance(item, griffe.Function):
+        yield from _signature(name, item)
+    yield from _described(item)
+    if isinstance(item, griffe.Class):
+        yield from _members(item)
+
+
+def _signature(name: str, function: griffe.Function) -> Iterator[str]:
+    parts = []
+    was_keyword_only = False
+    for parameter in function.parameters:
+        if parameter.name in ("self", "cls"):
+            continue
+        is_keyword_only = parameter.kind is griffe.ParameterKind.keyword_only
+        if is_keyword_only and not was_keyword_only:
+            parts.append("*")
+        was_keyword_only = is_keyword_only
+        default = "" if parameter.default is None else f"={parameter.default}"
+        parts.append(f"{parameter.name}{default}")
+    yield "```python"
+    yield f"{name}({', '.join(parts)})"
+    yield "```"
+    yield ""
+
+
+def _described(item: griffe.Object) -> Iterator[str]:
+    if item.docstring is None:
+        return
+    for section in item.docstring.parse("google"):
+        if section.kind is griffe.DocstringSectionKind.text:
+            yield str(section.value)
+        elif section.kind is griffe.DocstringSectionKind.parameters:
+            for parameter in section.value:
+                yield f"* `{parameter.name}`: {_one_line(parameter.description)}"
+        elif section.kind is griffe.DocstringSectionKind.raises:
+            for raised in section.value:
+                yield f"* raises `{raised.annotation}`: {_one_line(raised.description)}"
+        elif section.kind is griffe.DocstringSectionKind.returns:
+            for returned in section.value:
+                yield f"* returns {_one_line(returned.description)}"
+        elif section.kind is griffe.DocstringSectionKind.attributes:
+            for attribute in section.value:
+                yield f"* `{attribute.name}`: {_one_line(attribute.description)}"
+        yield ""
+
+
+def _members(item: griffe.Class) -> Iterator[str]:
+    """Attributes as a table, then the methods."""
+    public = [member for name, member in item.members.items() if not name.startswith("_")]
+    known = [cast(griffe.Object, member) for member in public if not member.is_alias]
+    attributes = [member for member in known if member.is_attribute and member.docstring]
+    if attributes:
+        yield "| attribute | meaning |"
+        yield "| --- | --- |"
+        for member in attributes:
+            assert member.docstring is not None
+            yield f"| `{member.name}` | {_one_line(member.docstring.value)} |"
+        yield ""
+    for member in known:
+        if isinstance(member, griffe.Function):
+            yield f"#### `{item.name}.{member.name}`"
+            yield ""
+            yield from _signature(member.name, member)
+            yield from _described(member)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

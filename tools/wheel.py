@@ -1,0 +1,103 @@
+"""Builds a wheel or the source distribution, as the release does, and tries what is built.
+
+python tools/wheel.py [--target TRIPLE] --out DIRECTORY
+python tools/wheel.py --sdist --out DIRECTORY
+python tools/wheel.py --try DIRECTORY
+
+A wheel for Linux is built with Zig's linker against an old C library, so that it runs on every
+distribution since 2014 (manylinux2014); maturin and Zig come from PyPI. `--try` installs what the
+directory holds into a new environment and runs a scenario there. Needs Rust with the target, and
+for the page `make page` (without it the wheel has none).
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+MATURIN = ["maturin==1.16.0", "ziglang==0.16.0"]
+TRIED = ["run", "first", "--json", "--set", "duration=30 s"]
+
+
+def _environment(directory: Path) -> Path:
+    """Makes an environment, and returns the directory of its programs."""
+    venv.create(directory, with_pip=True)
+    return directory / ("Scripts" if os.name == "nt" else "bin")
+
+
+def _run(*command: str | Path) -> None:
+    subprocess.run([str(part) for part in command], check=True, cwd=REPOSITORY)
+
+
+def build(out: Path, *, target: str | None, is_source: bool) -> None:
+    """Builds a wheel, or the source distribution.
+
+    Args:
+        out: Directory of the result.
+        target: Rust's name of the system that the wheel is for; that of this machine if `None`.
+        is_source: Whether the source distribution is built.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        programs = _environment(Path(place))
+        _run(programs / "python", "-m", "pip", "install", "--quiet", *MATURIN)
+        # maturin finds Zig in the environment of its own Python.
+        os.environ["PATH"] = os.pathsep.join([str(programs), os.environ["PATH"]])
+        os.environ["VIRTUAL_ENV"] = place
+        if is_source:
+            _run(programs / "maturin", "sdist", "--out", out.absolute())
+            return
+        command: list[str | Path] = ["build", "--release", "--locked", "--out", out.absolute()]
+        command += [] if target is None else ["--target", target]
+        if "linux" in (target or sys.platform):
+            command += ["--zig", "--compatibility", "manylinux2014"]
+        _run(programs / "maturin", *command)
+
+
+def attempt(directory: Path) -> None:
+    """Installs what is built into a new environment, and runs a scenario.
+
+    Args:
+        directory: Directory with one distribution.
+
+    Raises:
+        SystemExit: There is no distribution, or more than one, or the results are wrong.
+    """
+    built = [*directory.glob("*.whl"), *directory.glob("*.tar.gz")]
+    if len(built) != 1:
+        raise SystemExit(f"{directory}: holds {len(built)} distributions; one is needed")
+    with tempfile.TemporaryDirectory() as place:
+        programs = _environment(Path(place))
+        _run(programs / "python", "-m", "pip", "install", "--quiet", built[0].absolute())
+        answer = subprocess.run(
+            [programs / "tailroom", *TRIED], check=True, capture_output=True, text=True, cwd=place
+        )
+    utilization = json.loads(answer.stdout)["links"]["bottleneck"]["utilization"]
+    if not 0.8 < utilization <= 1:
+        raise SystemExit(f"{built[0].name}: a utilization of {utilization} is wrong")
+    print(f"{built[0].name}: works")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Builds or tries what the arguments say."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--target", help="Rust's name of the system, as rustup lists it")
+    parser.add_argument("--sdist", action="store_true", help="build the source distribution")
+    parser.add_argument("--out", type=Path, help="directory of the result")
+    parser.add_argument("--try", type=Path, dest="tried", help="directory with what is to be tried")
+    given = parser.parse_args(arguments)
+    if given.tried is not None:
+        attempt(given.tried)
+    elif given.out is not None:
+        build(given.out, target=given.target, is_source=given.sdist)
+    else:
+        parser.error("give --out or --try")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
