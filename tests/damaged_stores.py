@@ -130,7 +130,7 @@ def _ending(store: Path, file: Path, right: dict[str, Any]) -> str:
         refusal = str(error)
     else:
         return _reading(file, right, read, named)
-    assert str(file) in refusal
+    assert str(store) in refusal
     assert "; " in refusal
     return "refused"
 
