@@ -14,9 +14,10 @@ from unittest import mock
 
 import tailroom as tr
 from tailroom.storage import store as storage
+from tailroom.storage.run_index import FILE as INDEX_FILE
 from tests.killed_sweeps import GRID, measured, sweep, write_scenario
 
-KINDS = (storage.MARKER, storage.INDEX_FILE, "sweeps", "runs", "link_series", "flow_series")
+KINDS = (storage.MARKER, INDEX_FILE, "sweeps", "runs", "link_series")
 """Kinds of files: a file of the store, or a directory of files."""
 LONG_AGO_S = 1_700_000_000
 """Time of change of all files: an index leaves out the newest ones."""
@@ -78,10 +79,9 @@ def content_of(store: Path) -> tuple[dict[str, Any], list[Path]]:
         content[f"index {key}"] = str(measured(index.row(key)))
     for row in measured(opened.runs()):
         content[f"run {row['key']}"] = str(row)
-        for part in ("link_series", "flow_series"):
-            table = opened.table(row["key"], part)
-            if table is not None:
-                content[f"{part} {row['key']}"] = str(table.to_pydict())
+        table = opened.table(row["key"], "link_series")
+        if table is not None:
+            content[f"link_series {row['key']}"] = str(table.to_pydict())
     return content, opened.damaged
 
 
@@ -142,5 +142,5 @@ def _reading(file: Path, right: dict[str, Any], read: dict[str, Any], named: lis
     assert named in ([], [file]), named
     if named:
         return "named"
-    assert file.name == storage.INDEX_FILE or read == right, f"{file}: lost, and not named"
+    assert file.name == INDEX_FILE or read == right, f"{file}: lost, and not named"
     return "nothing changed"

@@ -97,7 +97,8 @@ def _installed_licence(name: str) -> str | None:
         described = metadata(name)
     except PackageNotFoundError:
         return None
-    text = described.get("License-Expression") or described.get("License") or ""
+    given = described.get_all("License-Expression") or described.get_all("License") or [""]
+    text: str = given[0]
     if text and "\n" not in text and len(text) < LONGEST_LICENCE:
         return text
     classifiers = described.get_all("Classifier") or []

@@ -137,7 +137,7 @@ class Values:
         return [self.of(schema["items"], key) for _ in range(length)]
 
     def _text(self, _schema: Mapping[str, Any], key: str) -> str:
-        return self.draw(st.sampled_from(self.texts.get(key, ("text",))))
+        return str(self.draw(st.sampled_from(self.texts.get(key, ("text",)))))
 
     def _number(self, schema: Mapping[str, Any], _key: str) -> float:
         whole = schema["type"] == "integer"
@@ -151,5 +151,5 @@ class Values:
             return int(value) if whole else float(value)
         top = most if most <= USUALLY_AT_MOST else max(least, USUALLY_AT_MOST)
         if whole:
-            return self.draw(st.integers(int(least), int(top)))
+            return int(self.draw(st.integers(int(least), int(top))))
         return float(least + (top - least) * self.draw(st.integers(1, STEPS - 1)) / STEPS)

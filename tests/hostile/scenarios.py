@@ -52,7 +52,7 @@ NOT_UNDER_CONTROL = (
 MANY = 20
 """Usual numbers of flows, windows and bursts are at most this."""
 
-EXTREMES = (
+EXTREMES: tuple[Any, ...] = (
     0, -1, 1, 2, 2**31, 2**32, 2**53 + 1, 2**63 - 1, -(2**63), 0.1, 1e308, -1e308, 5e-324,
     float("nan"), float("inf"), float("-inf"), True, False, "", "0 s", "-1 s", "1e400 s", "NaN",
     "1 packet", "1e18 packets", "5MS", "  5   ms ", "../../../../etc/passwd", "os:system",
@@ -226,7 +226,7 @@ def _mend_control(values: Values, group: Scenario) -> None:
 @st.composite
 def hostile_scenarios(draw: Draw) -> Scenario:
     """Scenarios with values of wrong types, extreme numbers, unknown keys and lost parts."""
-    scenario = copy.deepcopy(draw(usual_scenarios(extremes=10)))
+    scenario: Scenario = copy.deepcopy(draw(usual_scenarios(extremes=10)))
     for _ in range(draw(st.integers(1, 4))):
         places = list(_places(scenario))
         if places:
