@@ -47,6 +47,8 @@ MOST_ITEMS = 3
 """Lengths of lists where the schema allows more."""
 USUALLY_AT_MOST = 1_000
 """Numbers without a smaller maximum."""
+MIDDLE = 37
+"""Extreme values are chosen by percentages from here on."""
 STEPS = 1_000
 """Usual numbers that are not whole divide the allowed range into so many steps."""
 ONE_IN = 4
@@ -96,7 +98,9 @@ class Values:
 
     def is_extreme(self) -> bool:
         """Draws whether the next value is extreme."""
-        return bool(self.extremes) and 0 < self.draw(st.integers(0, 100)) <= self.extremes
+        # Not from an end of the range, which Hypothesis draws more often.
+        drawn = self.draw(st.integers(0, 99)) if self.extremes else 0
+        return bool(MIDDLE <= drawn < MIDDLE + self.extremes)
 
     def rarely(self, one_in: int) -> bool:
         """Draws whether something unusual is done.

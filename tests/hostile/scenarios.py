@@ -117,7 +117,9 @@ def _link(values: Values, link: Scenario) -> Scenario:
     if changes:
         link["changes"] = changes
     if "arrival_log" in link:
-        link["arrival_log"] = {"from": "0 ms", "to": "1 ms"}
+        link["arrival_log"] = {"from": "0 ms", "to": "1 ms", "most_packets": 1_000}
+    if "packet_log" in link:
+        link["packet_log"] = 1_000
     link["delay"] = values.draw(st.sampled_from(DELAYS))
     if "admission" in link:
         link["admission"] = {"max_priority_load": 0.9}
@@ -207,7 +209,7 @@ def _mend_control(values: Values, group: Scenario) -> None:
     kind = control.get("kind") if isinstance(control, dict) else control
     if kind == "custom":
         control = kind = values.draw(st.sampled_from(CONTROLS))
-    if kind == "fixed_window" and isinstance(control, dict):
+    if isinstance(control, dict) and kind == "fixed_window" and "window" in control:
         control["window"] = 1 + control["window"] % MANY
     if isinstance(control, dict):
         for key in [key for key in control if key not in ("kind", "window")]:
