@@ -10,8 +10,8 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak lint page wheel \
-	bench validate validate-kernel docs papers schema clean
+.PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak attack \
+	lint deny page wheel bench validate validate-kernel docs papers schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
@@ -23,8 +23,10 @@ help:
 	@echo "make test-page lint and test the page, in node and in Chromium"
 	@echo "make fuzz      random inputs for the readers of files, a minute each (nightly compiler)"
 	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
+	@echo "make attack    generated, mutated and damaged inputs of every kind, 160,000 of them (hours)"
 	@echo "make wheel     build a wheel with the page into dist"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
+	@echo "make deny      licences, sources and known faults of the crates (cargo-deny)"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, an hour)"
@@ -93,6 +95,7 @@ FUZZ_TARGETS := scenario trace flow_list distribution capture
 fuzz:
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs a nightly compiler and \
 	cargo-fuzz: rustup toolchain install nightly; cargo install cargo-fuzz --locked"; exit 1; }
+	cargo metadata --quiet --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 	for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/found/$$target; \
 		cargo +nightly fuzz run $$target fuzz/found/$$target fuzz/corpus/$$target -- \
@@ -101,6 +104,10 @@ fuzz:
 
 soak: package
 	$(BIN)/python -m tests.validation.store
+
+# ATTACK="--share 0.01" tries a hundredth.
+attack: package
+	$(BIN)/python -m tests.validation.attack $(ATTACK)
 
 wheel: page
 	$(UV) build --quiet --wheel --out-dir dist
@@ -116,6 +123,7 @@ lint: package
 	cargo clippy $(KERNEL_LINK) --all-targets -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
+	$(BIN)/python tools/deny.py --if-installed
 	$(BIN)/python tools/import_order.py
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/ruff check
@@ -124,6 +132,10 @@ lint: package
 	$(BIN)/stubtest tailroom._engine
 	$(BIN)/python tools/generate.py schema docs --check
 	$(BIN)/python tools/expected_controls.py --check
+	$(BIN)/python tools/dependencies.py --check
+
+deny: package
+	$(BIN)/python tools/deny.py
 
 bench: setup-release
 	cargo bench --package tailroom-engine --locked --bench controls --bench discipline --bench packet_hop
@@ -146,6 +158,7 @@ schema: package
 
 docs: package
 	$(BIN)/python tools/generate.py docs
+	$(BIN)/python tools/dependencies.py
 	$(BIN)/python tools/control_pictures.py
 	$(BIN)/python tools/fluid_pictures.py
 	$(BIN)/python tools/two_way_pictures.py

@@ -64,12 +64,13 @@ def test_half_characters_are_refused_and_shown(small: Path) -> None:
         tr.run(cast("tr.Scenario", {"title": "\ud800"}))
 
 
-def test_a_long_text_is_refused(tailroom: Tailroom, small: Path) -> None:
+@pytest.mark.parametrize("name", ["run", "model", "compare"])
+def test_a_long_text_is_refused(tailroom: Tailroom, small: Path, name: str) -> None:
     small.write_text(SMALL.replace("Two Reno flows", "a b " * 10_000), encoding="utf-8")
-    ended = tailroom("run", small)
+    ended = tailroom(name, small)
     assert ended.status == 2
-    expected = f"error: {small}: title: the text has 40,000 characters; shorten it to 10,000\n"
-    assert ended.errors == expected
+    problem = "line 1, title: the text has 40000 characters; shorten it to 10000"
+    assert ended.errors == f"error: {small}: {problem}\n"
 
 
 @pytest.mark.parametrize("raised", ["BaseException('x')", "GeneratorExit()", "SystemExit(0)"])
@@ -188,6 +189,22 @@ def test_escapes_of_a_title_are_shown_and_not_obeyed(
         r"\x1b]0;owned\x07\x1b[31mRED\x9b1m \u202egnp [bold]x[/bold]"
         in tailroom("run", small).output
     )
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--vary", "links.bottleneck.queue.limit=5 packets,9 packets")]
+)
+def test_escapes_are_escaped_in_json(
+    tailroom: Tailroom, small: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    text = SMALL.replace('"Two Reno flows"', json.dumps(f"é {ESCAPES}"))
+    small.write_text(text, encoding="utf-8")
+    ended = tailroom("run", small, "--json", "--out", tmp_path / "out", *more)
+    answer = json.loads(ended.output)
+    title = answer["choices"][0]["title"] if more else answer["title"]
+    assert title == f"é {ESCAPES}"
+    assert "é" in ended.output
+    assert not set("\x1b\x07\x9b\u202e") & set(ended.output)
 
 
 def test_escapes_in_errors_and_exceptions_are_shown(tmp_path: Path, small: Path) -> None:

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from tailroom.storage import output
+from tailroom import staging
 from tailroom.storage.output import output_directory, output_file
 from tests.conftest import SMALL, Tailroom
 
@@ -249,21 +250,57 @@ def test_leftovers_of_dead_processes_are_removed_and_those_of_others_stay(tmp_pa
     ended = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
     )
-    dead, host = int(ended.stdout), output._HOST
+    dead, host = int(ended.stdout), staging._HOST
     assert host == "".join(sign if sign.isalnum() else "-" for sign in platform.node())[:32]
-    gone = [f".o.{host}-{dead}.partial", f".o.png.{host}-{dead}.partial.png"]
+    gone = [f".o.{host}-{dead}.partial", f".o.png.{host}-{dead}.partial.png", f".o.{dead}.partial"]
     kept = [
+        f".o.{os.getppid()}.partial",
         f".o.{host}-{os.getppid()}.partial",
         f".o.elsewhere-{dead}.partial",
         f".other.{host}-{dead}.partial",
     ]
-    for name in (gone[0], *kept):
+    for name in (gone[0], gone[2], *kept):
         (tmp_path / name).mkdir()
         (tmp_path / name / "summary.json").touch()
+        os.utime(tmp_path / name, (0, 0))
     (tmp_path / gone[1]).touch()
     with output_directory(tmp_path / "o"), output_file(tmp_path / "o.png"):
         pass
     assert names(tmp_path) == sorted(kept)
+
+
+def test_a_young_leftover_without_a_machine_stays(tmp_path: Path) -> None:
+    """An earlier version of tailroom on another machine may be at work there."""
+    young = tmp_path / ".o.999999999.partial"
+    young.mkdir()
+    with output_directory(tmp_path / "o"):
+        pass
+    assert names(tmp_path) == [young.name]
+
+
+def test_what_is_ended_leaves_nothing_beside_its_output(tmp_path: Path) -> None:
+    """The process that writes is ended by SIGTERM, as it would be without a handler."""
+    code = """
+import os, signal, sys, time
+from pathlib import Path
+from tailroom.staging import removed_at_termination, staging_place
+from tailroom.storage.output import output_directory
+removed_at_termination()
+with output_directory(Path("o")):
+    staging_place(Path("flows.csv"), Path()).touch()
+    assert len(os.listdir()) == 2
+    if os.fork() == 0:
+        os.kill(os.getpid(), signal.SIGTERM)  # of a process that has no place of its own
+    os.wait()
+    assert len(os.listdir()) == 2
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert ended.returncode == -signal.SIGTERM, ended.stderr
+    assert names(tmp_path) == []
 
 
 def test_dollars_in_texts_are_no_mathematics(

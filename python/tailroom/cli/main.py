@@ -7,6 +7,7 @@ import sys
 from tailroom.cli.completion import join_words
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
 from tailroom.cli.root_options import root_options
+from tailroom.staging import removed_at_termination
 
 app = LazyGroup(
     {
@@ -82,4 +83,5 @@ def run_command_line() -> None:
     # The matrices of the models are small, so threads of NumPy's BLAS would only wait busily.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     join_words()
+    removed_at_termination()
     app()

@@ -1,9 +1,6 @@
 """The users' texts on a terminal: control characters are shown, not obeyed."""
 
-import re
-
-CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters except tab and line feed, and those that reverse the direction of text."""
+from tailroom.scenario.json_text import CONTROLS
 
 
 def shown(text: str) -> str:

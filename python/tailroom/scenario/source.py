@@ -25,9 +25,6 @@ from tailroom.scenario.types import Scenario
 STANDARD_INPUT = "-"
 """Path that stands for standard input."""
 LARGEST_SEED = 2**63 - 1
-LONGEST_TEXT = 10_000
-"""Largest number of characters of a text in a scenario, such as the title. Python's reader of TOML
-needs a second for a text of a megabyte, and reads a scenario several times."""
 LARGEST_SCENARIO_BYTES = 4 << 20
 """Largest size of a scenario file."""
 
@@ -201,13 +198,8 @@ class ScenarioSource:
 
 
 def replace_files(scenario: str, replace: Callable[[str], str]) -> str:
-    """Replaces the path of each file that a scenario (as TOML) names.
-
-    Raises:
-        ScenarioError: A text of the scenario is too long.
-    """
+    """Replaces the path of each file that a scenario (as TOML) names."""
     document = tomllib.loads(scenario)
-    _check_lengths(document)
     naming = list(_naming_files(document))
     for table, key in naming:
         table[key] = replace(table[key])
@@ -242,24 +234,6 @@ def _check_seed(seed: int | None) -> None:
     """
     if seed is not None and not 0 <= seed <= LARGEST_SEED:
         raise ScenarioError(f"seed: {seed} is out of range; give a whole number from 0 to 2^63 - 1")
-
-
-def _check_lengths(value: object, place: str = "") -> None:
-    """Checks that no text of a scenario is too long to be read and drawn in reasonable time.
-
-    Raises:
-        ScenarioError: A text is too long.
-    """
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        raise ScenarioError(
-            f"{place}: the text has {len(value):,} characters; shorten it to {LONGEST_TEXT:,}"
-        )
-    if isinstance(value, dict):
-        for key, item in value.items():
-            _check_lengths(item, f"{place}.{key}" if place else key)
-    elif isinstance(value, list):
-        for item in value:
-            _check_lengths(item, place)
 
 
 def _check_unicode(place: str, text: str) -> None:

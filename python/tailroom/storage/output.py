@@ -6,21 +6,17 @@ in the end all the same, the results are written to another place, and the error
 """
 
 import os
-import platform
-import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tailroom.errors import OutputDirectoryError, OutputError
+from tailroom.staging import remove, staging_place
 
 PROBE_BYTES = 1 << 16
 """Room that must be free before the work begins."""
-_HOST = re.sub(r"[^0-9A-Za-z]+", "-", platform.node())[:32]
-"""Name of this machine, since machines that share a directory may have equal process ids."""
 
 Fill = Callable[[Path], object]
 """Writes results into an empty directory, or to a path that does not exist yet."""
@@ -47,8 +43,7 @@ class Output:
         suffix = target.suffix if is_file else ""
         with _refused(shown), ExitStack() as stack:
             self._ancestor = next(parent for parent in target.parents if parent.exists())
-            self._staging = self._ancestor / f"{_prefix(target)}{os.getpid()}.partial{suffix}"
-            _remove_leftovers(self._ancestor, target)
+            self._staging = staging_place(target, self._ancestor, suffix)
             stack.callback(self.discard)
             self._probe()
             stack.pop_all()
@@ -126,11 +121,7 @@ class Output:
 
     def discard(self) -> None:
         """Removes the temporary directory or file."""
-        if self._is_file:
-            with suppress(OSError):
-                self._staging.unlink(missing_ok=True)
-        else:
-            shutil.rmtree(self._staging, ignore_errors=True)
+        remove(self._staging)
 
 
 @contextmanager
@@ -232,32 +223,3 @@ def _check_free(target: Path, shown: str) -> None:
         raise OutputDirectoryError(
             f"{shown}: holds files already; choose another output directory or remove this one"
         )
-
-
-def _prefix(target: Path) -> str:
-    """Beginning of the names of temporary places of this machine for a target."""
-    return f".{target.name}.{_HOST}-"
-
-
-def _remove_leftovers(directory: Path, target: Path) -> None:
-    """Removes the temporary places of processes of this machine that have ended."""
-    form = re.compile(re.escape(_prefix(target)) + r"(\d+)\.partial" + r"(\.\w+)?")
-    for path in directory.iterdir() if os.access(directory, os.R_OK) else ():
-        match = form.fullmatch(path.name)
-        if match and not _is_alive(int(match[1])):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-
-
-def _is_alive(process: int) -> bool:
-    if sys.platform == "win32":  # where the call below would end the process
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailroom.scenario.custom_controls import portable_file
+from tailroom.scenario.json_text import json_text
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import own_controls, replace_files
 from tailroom.simulation.result import Result
@@ -31,7 +32,7 @@ TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
 
 def summary_text(summary: Mapping[str, Any]) -> str:
     """Formats a summary as JSON; equal summaries give equal bytes."""
-    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(summary)
 
 
 def write_scenario(scenario: str, directory: Path, name: str = SCENARIO) -> None:

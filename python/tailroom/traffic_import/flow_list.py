@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailroom.errors import FlowListError
+from tailroom.staging import remove, staging_place
 
 PARQUET = ".parquet"
 """Suffix of Parquet files; a file with any other suffix is CSV."""
@@ -40,7 +41,7 @@ def write(flows: pa.Table, path: Path) -> None:
         FlowListError: The file exists, or its directory cannot be written.
     """
     check_free(path)
-    staging = path.parent / f".{path.name}.{os.getpid()}.partial"
+    staging = staging_place(path, path.parent)
     try:
         if path.suffix == PARQUET:
             pq.write_table(flows, staging, compression="zstd")
@@ -50,7 +51,7 @@ def write(flows: pa.Table, path: Path) -> None:
         check_free(path)
         staging.replace(path)
     finally:
-        staging.unlink(missing_ok=True)
+        remove(staging)
 
 
 def check_free(path: Path) -> None:

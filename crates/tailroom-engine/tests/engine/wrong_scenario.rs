@@ -5,7 +5,7 @@
 use tailroom_engine::scenario;
 
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::{BASE, base_with, message, refusal, resolve_with};
+use crate::support::scenario_text::{BASE, base_with, message, refusal, resolve, resolve_with};
 
 /// Every congestion control, as an error lists them.
 fn congestion_kinds() -> String {
@@ -66,6 +66,22 @@ fn parameters_of_a_control_that_contradict_one_another_are_told_at_their_own_key
         let place = format!("line 13, flows.tcp.congestion.{key}");
         assert_refused(&message("kind = \"highspeed\"", control), &place, &names);
     }
+}
+
+#[test]
+fn a_long_text_is_refused_and_not_quoted() {
+    let text = "é".repeat(10_001);
+    let title = format!("title = \"{text}\"\nduration");
+    assert_refused(&message("duration", &title), "line 2, title", &["10000"]);
+    let limit = message("\"100 packets\"", &format!("\"{text}\""));
+    assert_refused(&limit, "line 8, links.bottleneck.queue.limit", &["10000"]);
+    assert!(limit.len() < 200, "{limit}");
+    let control =
+        format!("kind = \"custom\", control = \"mine\", parameters = {{ a = [\"{text}\"] }}");
+    let place = "line 13, flows.tcp.congestion.parameters.a[0]";
+    assert_refused(&message("kind = \"highspeed\"", &control), place, &["10000"]);
+    let short = "é".repeat(10_000);
+    resolve(&base_with("duration", &format!("title = \"{short}\"\nduration")));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 """The results of several choices as a table, as JSON, as files and as a picture."""
 
 import csv
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tailroom.scenario.json_text import json_text
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.storage.result_directory import write_scenario
@@ -193,8 +193,7 @@ def _interval(interval: Interval) -> dict[str, float | None]:
 
 def text_of(choices: Choices, *, every_metric: bool = True) -> str:
     """Choices as JSON text; the same choices give the same bytes."""
-    content = as_dict(choices, every_metric=every_metric)
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(as_dict(choices, every_metric=every_metric))
 
 
 def save(choices: Choices, directory: str | PathLike[str]) -> None:

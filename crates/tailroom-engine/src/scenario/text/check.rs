@@ -12,6 +12,10 @@ use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 use crate::quantity;
 
+/// Largest number of characters of a text, such as the title: programs in Python read a scenario
+/// several times, and need a second for a text of a megabyte.
+const LONGEST_TEXT: usize = 10_000;
+
 /// Returns every fault of `table` according to the schema `root`.
 pub(in crate::scenario) fn check(root: &Json, table: &Table) -> Vec<Fault> {
     let mut checker = Checker { root, faults: Vec::new() };
@@ -30,6 +34,9 @@ impl<'a> Checker<'a> {
     }
 
     fn value(&mut self, schema: &'a Json, value: &Value, path: &Path) {
+        if let Some(fault) = too_long(value, path) {
+            return self.faults.push(fault);
+        }
         let target = follow(self.root, schema);
         if let Some(options) = alternatives(target) {
             return self.union(options, value, path);
@@ -40,6 +47,13 @@ impl<'a> Checker<'a> {
         match (target["type"].as_str(), value) {
             (Some("object"), Value::Table(table)) => self.table(target, table, path),
             (Some("array"), Value::Array(items)) => self.list(schema, items, path),
+            (None, Value::Table(table)) => {
+                table.iter().for_each(|(key, item)| self.value(schema, item, &path.key(key)));
+            }
+            (None, Value::Array(items)) => {
+                let mut items = items.iter().enumerate();
+                items.for_each(|(index, item)| self.value(schema, item, &path.index(index)));
+            }
             (Some("integer" | "number"), _) => self.note(check_number(schema, value, path)),
             (Some("string"), Value::String(text))
                 if schema["minLength"] == 1 && text.is_empty() =>
@@ -227,6 +241,14 @@ impl<'a> Checker<'a> {
         let examples = examples.or_else(|| follow(self.root, schema).get("examples"));
         examples?.get(0).map(inline)
     }
+}
+
+/// Whether a text is too long to be read and drawn in reasonable time, and to be quoted.
+fn too_long(value: &Value, path: &Path) -> Option<Fault> {
+    let characters = value.as_str().filter(|text| text.len() > LONGEST_TEXT)?.chars().count();
+    let problem = format!("the text has {characters} characters");
+    let remedy = format!("shorten it to {LONGEST_TEXT}");
+    (characters > LONGEST_TEXT).then(|| Fault::new(path, problem, remedy))
 }
 
 /// The words that the alternatives of a union allow.

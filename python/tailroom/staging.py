@@ -1,0 +1,96 @@
+"""Temporary places beside what is written: their names, and those that dead processes left.
+
+A process that is killed leaves its temporary place. The next one that writes the same target
+removes it, if the process was one of this machine: machines that share a directory may have equal
+process ids.
+"""
+
+import os
+import platform
+import re
+import shutil
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_HOST = re.sub(r"[^0-9A-Za-z]+", "-", platform.node())[:32]
+"""Name of this machine."""
+OLD_S = 24 * 3600
+"""Earlier versions did not write the name of the machine. Such a place is left by a dead process if
+nothing has changed there for so long."""
+_in_use: set[Path] = set()
+"""Temporary places of this process."""
+
+
+def staging_place(target: Path, directory: Path, suffix: str = "") -> Path:
+    """Returns a temporary place for a target, and removes those that dead processes left.
+
+    Args:
+        target: What will be written.
+        directory: Directory of the temporary place.
+        suffix: End of its name, from which a writer of pictures chooses the format.
+    """
+    _remove_leftovers(directory, target)
+    place = directory / f".{target.name}.{_HOST}-{os.getpid()}.partial{suffix}"
+    _in_use.add(place)
+    return place
+
+
+def remove(place: Path) -> None:
+    """Removes a temporary place, a directory or a file, if it is there.
+
+    Args:
+        place: The place.
+    """
+    _in_use.discard(place)
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
+
+
+def removed_at_termination() -> None:
+    """From now on SIGTERM removes the temporary places of this process, and then ends it.
+
+    Nothing changes if the process has a way of its own to handle SIGTERM.
+    """
+    with suppress(ValueError):  # not in the main thread
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _end)
+
+
+def _end(number: int, _frame: object) -> None:
+    for place in list(_in_use):
+        if f"-{os.getpid()}.partial" in place.name:  # and not in a process that was forked
+            remove(place)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _remove_leftovers(directory: Path, target: Path) -> None:
+    """Removes the temporary places of processes of this machine that have ended."""
+    name, host = re.escape(target.name), re.escape(_HOST)
+    form = re.compile(rf"\.{name}\.({host}-)?(\d+)\.partial(\.\w+)?")
+    for path in directory.iterdir() if os.access(directory, os.R_OK) else ():
+        match = form.fullmatch(path.name)
+        if match and not _is_alive(int(match[2])) and (match[1] or _is_old(path)):
+            remove(path)
+
+
+def _is_old(path: Path) -> bool:
+    return time.time() - path.lstat().st_mtime > OLD_S
+
+
+def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":  # where the call below would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,1 @@
+"""Generated scenarios: usual ones and hostile ones, made from the schema, and what must hold."""

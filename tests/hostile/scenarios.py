@@ -1,0 +1,282 @@
+"""Strategies for whole scenarios, from the schema that `tailroom schema` prints.
+
+A schema does not say which keys contradict one another. `usual_scenarios` therefore mends what it
+draws, so that most of its scenarios run; `hostile_scenarios` changes such scenarios afterwards,
+into what nobody would write.
+"""
+
+import copy
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tailroom import _engine
+from tests.hostile.from_schema import EXTREME, Draw, Values
+
+Scenario = dict[str, Any]
+Path = tuple[str | int, ...]
+
+LINKS = ("a", "b", "c")
+GROUPS = ("f", "g", "h")
+DURATIONS = ("20 ms", "1 ms", "5 ms", "50 ms", "100 ms")
+DELAYS = ("1 ms", "0 s", "5 ms")
+WINDOW_LAWS = (
+    "reno", "cubic", "aimd", "highspeed", "fhstcp", "scalable", "bic", "htcp", "vegas", "fast",
+    "illinois", "compound", "yeah", "ledbat", "hybla", "westwood",
+)  # fmt: skip
+CONTROLS = (*WINDOW_LAWS, "bbr1", "bbr3", "packet_pair", "dctcp", "prague")
+TRACE, FLOW_LIST, SIZES = "up.trace", "flows.csv", "sizes.csv"
+FILES = {
+    TRACE: "1\n2\n2\n5\n9\n",
+    FLOW_LIST: "start_s,bytes\n0.001,1000\n0.002,30000\n0.01,1\n",
+    SIZES: "100,0.5\n1000,0.9\n20000,1\n",
+}
+"""Files that lie beside a generated scenario, by name."""
+UNCONTROLLED = ("poisson", "cbr", "on_off", "streaming")
+ARRIVALS = ("load", "arrivals_per_second", "arrivals")
+"""Keys of which a source of flows has one."""
+NOT_UNDER_CONTROL = (
+    "path",
+    "source",
+    "start",
+    "stop",
+    "count",
+    "packet_size",
+    "rtt",
+    "access_rate",
+)
+"""Keys of a group that has no congestion control."""
+MANY = 20
+"""Usual numbers of flows, windows and bursts are at most this."""
+
+EXTREMES: tuple[Any, ...] = (
+    0, -1, 1, 2, 2**31, 2**32, 2**53 + 1, 2**63 - 1, -(2**63), 0.1, 1e308, -1e308, 5e-324,
+    float("nan"), float("inf"), float("-inf"), True, False, "", "0 s", "-1 s", "1e400 s", "NaN",
+    "1 packet", "1e18 packets", "5MS", "  5   ms ", "../../../../etc/passwd", "os:system",
+    "\x1b[31mred", "\x9b31mred", "\0", "$x^$", "<script>", "\u202e", "reno", "bbr3", "codel",
+    "a" * 10_001, [], {}, [[[[]]]], {"a": {"b": {"c": 1}}}, {"kind": "custom"}, {"kind": 5},
+    {"uniform": ["1 ms", "2 ms"]}, {"uniform": ["2 ms", "1 ms"]}, [1, "two", True],
+)  # fmt: skip
+"""Values of any type that have broken something, or nearly."""
+UNKNOWN_KEYS = ("x", "kind", "rate", "limit", "", "a.b", "é", "RATE", "\u202e", "links", "\x1b[0m")
+
+
+@lru_cache
+def schema() -> dict[str, Any]:
+    """The schema of the scenario format, as the engine prints it."""
+    document: dict[str, Any] = json.loads(_engine.schema())
+    return document
+
+
+@st.composite
+def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
+    """Scenarios of which most run, for a short time.
+
+    Args:
+        draw: Draws from a strategy.
+        extremes: Percentage of values that are as extreme as the schema allows.
+    """
+    links = LINKS[: draw(st.integers(1, len(LINKS)))]
+    texts = {
+        "path": links, "reverse_path": links, "load_of": links, "trace": (TRACE,),
+        "file": (SIZES,), "congestion": CONTROLS, "control": ("own:Control",),
+        "title": ("generated", "é漢字", "$x^$", "[bold]"), "metric": ("utilization",),
+    }  # fmt: skip
+    values = Values(draw, schema()["$defs"], texts, extremes)
+    definitions = schema()["$defs"]
+    scenario = {"duration": draw(st.sampled_from(DURATIONS)), "seed": draw(st.integers(0, 2**31))}
+    for key in ("title", "phase_shift", "series"):
+        if draw(st.booleans()):
+            scenario[key] = values.of(schema()["properties"][key], key)
+    scenario["links"] = {
+        name: _link(values, values.of(definitions["LinkConfig"])) for name in links
+    }
+    groups = GROUPS[: draw(st.integers(1, len(GROUPS)))]
+    scenario["flows"] = {
+        name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
+    }
+    return scenario
+
+
+def _link(values: Values, link: Scenario) -> Scenario:
+    """Removes from a link what contradicts something else, most of the time."""
+    if values.is_extreme():
+        return link
+    if "trace" in link and values.draw(st.booleans()):
+        for key in ("rate", "changes"):
+            link.pop(key, None)
+    else:
+        link.pop("trace", None)
+        link.setdefault("rate", values.of({"$ref": "#/$defs/rate"}))
+    changes = [change for change in link.pop("changes", []) if len(change) > 1]
+    for number, change in enumerate(changes):
+        change["at"] = f"{number + 1} ms"
+    if changes:
+        link["changes"] = changes
+    if "arrival_log" in link:
+        link["arrival_log"] = {"from": "0 ms", "to": "1 ms", "most_packets": 1_000}
+    if "packet_log" in link:
+        link["packet_log"] = 1_000
+    link["delay"] = values.draw(st.sampled_from(DELAYS))
+    if "admission" in link:
+        link["admission"] = {"max_priority_load": 0.9}
+        if not values.rarely(4):
+            del link["admission"]
+    if isinstance(link.get("queue"), dict):
+        _mend_queue(values, link["queue"])
+    return link
+
+
+def _mend_queue(values: Values, queue: Scenario) -> None:
+    if queue.get("scheduler") != "deficit_round_robin":
+        queue.pop("quantum", None)
+    if "weights" in queue:
+        queue["weights"] = dict.fromkeys(GROUPS[:1], 2.0)
+    if "threshold" in queue:
+        queue["threshold"] = "2 packets"
+    for key in ("max_p", "target", "interval"):
+        if not values.rarely(4):
+            queue.pop(key, None)
+
+
+def _group(values: Values, group: Scenario, links: tuple[str, ...]) -> Scenario:
+    """Removes from a group of flows what contradicts something else, most of the time."""
+    first = values.draw(st.integers(0, len(links) - 1))
+    group["path"] = list(links[first : values.draw(st.integers(first, len(links) - 1)) + 1])
+    if values.is_extreme():
+        return group
+    if not values.rarely(4):
+        group.pop("host", None)
+    group["reverse_path"] = sorted(set(group.get("reverse_path", ())))
+    _shorten(values, group)
+    source = group.get("source", {})
+    source = source if isinstance(source, dict) else {"kind": source}
+    kind = source.get("kind", "bulk")
+    _mend_source(values, source, kind, group["path"])
+    if kind in ("finite_flows", "trace", "streaming", "web"):
+        group.pop("count", None)
+    if kind in UNCONTROLLED:
+        for key in [key for key in group if key not in NOT_UNDER_CONTROL]:
+            del group[key]
+        if kind != "cbr":
+            group.pop("access_rate", None)
+    else:
+        _mend_control(values, group)
+    return group
+
+
+def _shorten(values: Values, group: Scenario) -> None:
+    """Makes numbers so small that a run is short, and sizes and times such that they fit."""
+    for key in ("count", "initial_window", "send_burst"):
+        if key in group:
+            group[key] = 1 + group[key] % MANY
+    for key in ("header_size", "ack_size"):
+        if key in group:
+            group[key] = "40 B"
+    if "packet_size" in group:
+        group["packet_size"] = values.draw(st.sampled_from(("1000 B", "576 B", "100 B")))
+    if "stop" in group:
+        group["start"], group["stop"] = "0 ms", "10 ms"
+    if "start" in group and not values.rarely(6):
+        group["start"] = "0.3 ms"
+    if not values.rarely(20):
+        group["rtt"] = values.draw(st.sampled_from(("100 ms", "200 ms", "70 ms")))
+
+
+def _mend_source(values: Values, source: Scenario, kind: str, path: list[str]) -> None:
+    if kind == "trace":
+        source["file"] = FLOW_LIST
+    if kind not in ("finite_flows", "web", "streaming"):
+        return
+    if kind == "web":
+        source["model"] = "ieee80216m"
+    chosen = values.draw(st.sampled_from(ARRIVALS))
+    usual = {"load": 0.5, "arrivals_per_second": 200.0, "arrivals": ["1 ms", "2 ms"]}
+    for key in ARRIVALS:
+        source.pop(key, None)
+    source[chosen] = usual[chosen]
+    if chosen != "load":
+        source.pop("load_of", None)
+    elif "load_of" in source:
+        source["load_of"] = path[0]
+
+
+def _mend_control(values: Values, group: Scenario) -> None:
+    control = group.get("congestion", "reno")
+    kind = control.get("kind") if isinstance(control, dict) else control
+    if kind == "custom":
+        control = kind = values.draw(st.sampled_from(CONTROLS))
+    if isinstance(control, dict) and kind == "fixed_window" and "window" in control:
+        control["window"] = 1 + control["window"] % MANY
+    if isinstance(control, dict):
+        for key in [key for key in control if key not in ("kind", "window")]:
+            if values.draw(st.booleans()):
+                del control[key]
+    group["congestion"] = control
+    if kind in ("dctcp", "prague"):
+        group["ecn"] = "l4s" if kind == "prague" else "accurate"
+    elif group.get("ecn") in ("accurate", "l4s"):
+        group["ecn"] = "classic"
+    for key in ("prr", "recovery", "count_lost_in_pipe", "forget_sack_at_timeout"):
+        if kind not in WINDOW_LAWS or values.draw(st.booleans()):
+            group.pop(key, None)
+
+
+@st.composite
+def hostile_scenarios(draw: Draw) -> Scenario:
+    """Scenarios with values of wrong types, extreme numbers, unknown keys and lost parts."""
+    scenario: Scenario = copy.deepcopy(draw(usual_scenarios(extremes=10)))
+    for _ in range(draw(st.integers(1, 4))):
+        places = list(_places(scenario))
+        if places:
+            _change(draw, scenario, draw(st.sampled_from(places)), places)
+    return scenario
+
+
+def _places(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yields the way to each part of a scenario."""
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, item in items:
+        yield (*path, key)
+        yield from _places(item, (*path, key))
+
+
+def _part(scenario: Scenario, path: Path) -> Any:
+    part: Any = scenario
+    for key in path:
+        part = part[key]
+    return part
+
+
+def _change(draw: Draw, scenario: Scenario, path: Path, places: list[Path]) -> None:
+    """Changes one part of a scenario.
+
+    Args:
+        draw: Draws from a strategy.
+        scenario: The scenario.
+        path: The way to the part.
+        places: The ways to all parts.
+    """
+    parent, key = _part(scenario, path[:-1]), path[-1]
+    kind = draw(st.sampled_from(("value", "quantity", "copy", "delete", "rename", "repeat")))
+    if kind == "value":
+        parent[key] = copy.deepcopy(draw(st.sampled_from(EXTREMES)))
+    elif kind == "quantity":
+        texts = [text for texts in EXTREME.values() for text in texts]
+        parent[key] = draw(st.sampled_from(texts))
+    elif kind == "copy":
+        parent[key] = copy.deepcopy(_part(scenario, draw(st.sampled_from(places))))
+    elif kind == "delete":
+        del parent[key]
+    elif kind == "rename" and isinstance(parent, dict):
+        parent[draw(st.sampled_from(UNKNOWN_KEYS))] = parent.pop(key)
+    elif kind == "repeat" and isinstance(parent, dict):
+        for number in range(draw(st.integers(1, 30))):
+            parent[f"{key}{number}"] = copy.deepcopy(parent[key])

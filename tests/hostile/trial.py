@@ -1,0 +1,222 @@
+"""What must hold of any scenario, and a process of its own in which that is tried.
+
+A scenario that aborts its process or never ends is a finding like any other, so whoever tries one
+has to survive it.
+"""
+
+import json
+import math
+import multiprocessing
+import resource
+import signal
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import tomli_w
+
+import tailroom as tr
+from tests.hostile.scenarios import FILES
+
+Ending = Literal["refused", "ran", "failed", "interrupted", "wrong", "aborted", "hung"]
+GOOD: tuple[Ending, ...] = ("refused", "ran", "failed", "interrupted")
+
+RUN_S = 0.3
+"""Processor time after which a run is interrupted, as by Ctrl-C."""
+WAITS = 60
+WAIT_S = 0.5
+"""A trial that has not ended after this many waits hangs. Waits are counted, and not the time: the
+machine may stand still."""
+START_S = 120
+"""How long a process may take to begin; a loaded machine may need that."""
+ADDRESS_SPACE = 4 << 30
+"""What a trial may map; Python with its libraries maps about 1 GB."""
+SETTINGS = {"memory_limit": "100 MB"}
+FRACTIONS = ("utilization", "loss_synchronization", "jain_index")
+"""Metrics in [0, 1] whose names do not end in "fraction"."""
+
+
+class Outcome(NamedTuple):
+    """How a trial ended."""
+
+    ending: Ending
+    detail: str = ""
+    """The message of an error, or what is wrong."""
+
+
+class TooLongError(BaseException):
+    """The run has had its processor time."""
+
+
+class WrongError(AssertionError):
+    """Something does not hold."""
+
+
+def outcome(scenario: dict[str, Any], directory: Path) -> Outcome:
+    """Runs a scenario twice, and checks what must hold.
+
+    Args:
+        scenario: The scenario.
+        directory: A directory with `FILES`, into which the scenario is written.
+    """
+    try:
+        given = _given(scenario, directory)
+        first = _run(given)
+        _check_numbers(first.summary)
+        if _bytes_of(first) != _bytes_of(_run(given)):
+            return Outcome("wrong", "the same seed gives another result")
+    except tr.ScenarioError as error:
+        return _refused(str(error))
+    except tr.RunError as error:
+        return Outcome("failed" if _names_remedy(str(error)) else "wrong", str(error))
+    except (TooLongError, KeyboardInterrupt):
+        return Outcome("interrupted")
+    except WrongError as error:
+        return Outcome("wrong", str(error))
+    except BaseException:
+        return Outcome("wrong", traceback.format_exc())
+    return Outcome("ran")
+
+
+def _given(scenario: dict[str, Any], directory: Path) -> Any:
+    """Writes a scenario into a file; what cannot be written is given as it is."""
+    try:
+        text = tomli_w.dumps(scenario).encode()
+    except (TypeError, ValueError):
+        return scenario
+    path = directory / "scenario.toml"
+    path.write_bytes(text)
+    return path
+
+
+def _run(scenario: Any) -> tr.Result:
+    signal.setitimer(signal.ITIMER_VIRTUAL, RUN_S)
+    try:
+        return tr.run(scenario, set=SETTINGS)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def _refused(message: str) -> Outcome:
+    """Checks that each line of a message names a place and a remedy."""
+    for line in message.splitlines():
+        is_sum = line.rstrip(":").endswith("problems")
+        if not is_sum and not (": " in line and _names_remedy(line)):
+            return Outcome("wrong", f"no place or no remedy: {line}")
+    return Outcome("refused", message)
+
+
+def _names_remedy(message: str) -> bool:
+    return "; " in message
+
+
+def _bytes_of(result: tr.Result) -> tuple[str, tuple[object, ...]]:
+    """The summary and the tables of a run, without the time that it took."""
+    summary = {key: value for key, value in result.summary.items() if key != "timing"}
+    series = [result.link_series, result.flow_series]
+    tables = tuple(None if table is None else str(table.to_pydict()) for table in series)
+    return json.dumps(summary), tables
+
+
+def _check_numbers(summary: Any) -> None:
+    """Checks that numbers are finite, and fractions between 0 and 1.
+
+    Raises:
+        WrongError: A number is not.
+    """
+    for key, value in _numbers(summary, ""):
+        name = key.rsplit(".", 1)[-1]
+        is_fraction = name.endswith("fraction") or name in FRACTIONS
+        if not math.isfinite(value) or (is_fraction and not 0 <= value <= 1):
+            raise WrongError(f"{key} is {value}")
+
+
+def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _numbers(item, f"{place}.{key}")
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _numbers(item, place)
+    elif isinstance(value, (int, float)):
+        yield place, value
+
+
+def serve(connection: Connection) -> None:
+    """Tries each scenario that comes, and sends how it ended; until the other end is closed.
+
+    The first thing that is sent says that it has begun.
+    """
+    connection.send(None)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGVTALRM, _too_long)
+    with tempfile.TemporaryDirectory(prefix="tailroom-") as directory, suppress(EOFError):
+        for name, text in FILES.items():
+            Path(directory, name).write_text(text, encoding="utf-8")
+        while True:
+            connection.send(outcome(connection.recv(), Path(directory)))
+
+
+def _too_long(_signal: int, _frame: object) -> None:
+    raise TooLongError
+
+
+class Trials:
+    """Tries scenarios in a process, which is replaced when one of them ends it."""
+
+    def __init__(self, serve: Callable[[Connection], None] = serve, *, waits: int = WAITS) -> None:
+        """Starts no process yet.
+
+        Args:
+            serve: What the process does.
+            waits: Number of waits after which a trial hangs.
+        """
+        self._serve, self._waits = serve, waits
+        self._context = multiprocessing.get_context("spawn")
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._connection: Connection | None = None
+
+    def outcome(self, scenario: dict[str, Any]) -> Outcome:
+        """Tries a scenario.
+
+        Args:
+            scenario: The scenario.
+        """
+        connection = self._connection or self._begin()
+        try:
+            connection.send(scenario)
+            for _ in range(self._waits):
+                if connection.poll(WAIT_S):
+                    ended: Outcome = connection.recv()
+                    return ended
+        except (EOFError, ConnectionError):
+            return Outcome("aborted", f"the process ended with status {self.end()}")
+        self.end()
+        return Outcome("hung", f"no answer after {self._waits * WAIT_S:g} s")
+
+    def _begin(self) -> Connection:
+        self._connection, theirs = self._context.Pipe()
+        self._process = self._context.Process(target=self._serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        if self._connection.poll(START_S):
+            self._connection.recv()
+        return self._connection
+
+    def end(self) -> int | None:
+        """Ends the process, and returns its exit status."""
+        if self._connection is None or self._process is None:
+            return None
+        self._connection.close()
+        self._process.join(WAIT_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        status = self._process.exitcode
+        self._connection = self._process = None
+        return status

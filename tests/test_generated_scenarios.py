@@ -1,0 +1,179 @@
+"""Whatever a scenario says, it is refused with place and remedy, or it runs and repeats itself."""
+
+import json
+import os
+import signal
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import tomli_w
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tailroom as tr
+from tailroom import _engine
+from tests.hostile import trial
+from tests.hostile.from_schema import EXTREME, QUANTITY, RANGES, USUAL
+from tests.hostile.scenarios import FILES, schema, usual_scenarios
+from tests.hostile.search import search
+from tests.hostile.trial import GOOD, Trials, outcome
+
+REPOSITORY = Path(__file__).parents[1]
+CORPUS = sorted((REPOSITORY / "fuzz" / "corpus" / "scenario").iterdir())
+CASES = int(os.environ.get("TAILROOM_CASES", "1"))
+FIRST_SEED = 24
+
+
+@pytest.mark.parametrize("kind", ["usual", "hostile"])
+@pytest.mark.parametrize("examples", [25, pytest.param(600 * CASES, marks=pytest.mark.slow)])
+def test_any_scenario_ends_well(kind: str, examples: int) -> None:
+    endings, found = search(kind, examples, FIRST_SEED)
+    if found:
+        pytest.fail(
+            f"{found.outcome.ending}: {found.outcome.detail}\n{found.text()}\n"
+            f"when it is mended, keep this scenario as fuzz/corpus/scenario/NAME.toml"
+        )
+    assert endings.total() >= examples
+    least = 0.4 if kind == "usual" else 0.02
+    assert endings["ran"] > least * examples, "the generator makes what runs"
+    assert endings["refused"] > 0.02 * examples
+
+
+@pytest.fixture(scope="module")
+def trials() -> Iterator[Trials]:
+    """A process for trials, which the tests share."""
+    shared = Trials()
+    yield shared
+    shared.end()
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
+def test_past_findings_end_well(trials: Trials, path: Path) -> None:
+    ended = trials.outcome(tomllib.loads(path.read_text(encoding="utf-8")))
+    assert ended.ending in GOOD, ended.detail
+
+
+@settings(max_examples=60, database=None, deadline=None, derandomize=True,
+          suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(usual_scenarios(extremes=0))
+def test_generated_scenarios_name_only_keys_of_the_schema(scenario: dict[str, Any]) -> None:
+    """A scenario without extremes is refused for contradictions only."""
+    message = ""
+    try:
+        _engine.resolve(tomli_w.dumps(scenario), Path(), (), None, lambda *_: None, (*FILES,))
+    except tr.ScenarioError as error:
+        message = str(error)
+    assert "no such key" not in message
+    assert "write a string" not in message
+
+
+def test_every_quantity_of_the_schema_has_values() -> None:
+    names = {part[QUANTITY] for part in schema()["$defs"].values() if QUANTITY in part}
+    assert USUAL.keys() == EXTREME.keys() == names
+    assert RANGES.keys() <= names
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A directory with the files that generated scenarios name."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def result(utilization: float) -> SimpleNamespace:
+    return SimpleNamespace(
+        summary={"timing": time.perf_counter(), "links": {"b": {"utilization": utilization}}},
+        link_series=None,
+        flow_series=None,
+    )
+
+
+def raising(error: BaseException) -> Callable[..., tr.Result]:
+    def run(*_arguments: object, **_options: object) -> tr.Result:
+        raise error
+
+    return run
+
+
+def returning(*utilizations: float) -> Callable[..., SimpleNamespace]:
+    left = iter(utilizations)
+    return lambda *_arguments, **_options: result(next(left))
+
+
+ENDINGS: dict[str, tuple[Callable[..., object], str, str]] = {
+    "good": (returning(0.5, 0.5), "ran", ""),
+    "not the same": (returning(0.5, 0.6), "wrong", "same seed"),
+    "not a number": (returning(float("nan")), "wrong", "utilization is nan"),
+    "no fraction": (returning(1.2), "wrong", "utilization is 1.2"),
+    "a bug": (raising(TypeError("x")), "wrong", "TypeError: x"),
+    "a panic": (raising(BaseException("panicked")), "wrong", "panicked"),
+    "no remedy": (raising(tr.ScenarioError("s.toml: links.b: wrong")), "wrong", "no remedy"),
+    "no place": (raising(tr.ScenarioError("wrong; mend it")), "wrong", "no place"),
+    "refused": (raising(tr.ScenarioError("links.b: wrong; mend it")), "refused", ""),
+    "memory": (raising(tr.RunError("too many packets; raise memory_limit")), "failed", ""),
+    "failed": (raising(tr.RunError("no")), "wrong", "no"),
+    "interrupted": (raising(trial.TooLongError()), "interrupted", ""),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_what_does_not_hold_is_noticed(
+    beside: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    run, ending, detail = ENDINGS[name]
+    monkeypatch.setattr(tr, "run", run)
+    ended = outcome({"title": "x"}, beside)
+    assert ended.ending == ending, ended
+    assert detail in ended.detail
+
+
+def abort(connection: Connection) -> None:
+    """A process that a scenario aborts."""
+    connection.send(None)
+    connection.recv()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang(connection: Connection) -> None:
+    """A process that never answers."""
+    connection.send(None)
+    while connection.recv():
+        signal.pause()
+
+
+@pytest.mark.parametrize(("serve", "ending"), [(abort, "aborted"), (hang, "hung")])
+def test_aborts_and_hangs_are_noticed(serve: Callable[[Connection], None], ending: str) -> None:
+    hostile = Trials(serve, waits=4)
+    for _ in range(2):  # the process is replaced
+        assert hostile.outcome({"title": "x"}).ending == ending
+
+
+def _largest(scenario: dict[str, Any]) -> int:
+    return max((len(group["path"]) for group in scenario["flows"].values()), default=0)
+
+
+def test_scenarios_shrink() -> None:
+    """What is left of a scenario with a path of two links is hardly more than such a path."""
+    smallest: list[dict[str, Any]] = []
+
+    @settings(max_examples=300, database=None, deadline=None, derandomize=True,
+              suppress_health_check=list(HealthCheck), report_multiple_bugs=False)  # fmt: skip
+    @given(st.builds(deepcopy, usual_scenarios()))
+    def has_short_paths(scenario: dict[str, Any]) -> None:
+        if _largest(scenario) > 1:
+            smallest.append(scenario)
+            raise AssertionError
+
+    with pytest.raises(AssertionError):
+        has_short_paths()
+    assert len(smallest[-1]["links"]) == 2
+    assert len(smallest[-1]["flows"]) == 1
+    assert len(json.dumps(smallest[-1])) < 400

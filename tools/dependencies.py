@@ -1,0 +1,159 @@
+"""Writes docs/dependencies.md: what is part of tailroom or needed by it, and under which licence.
+
+python tools/dependencies.py [--check]
+
+Names and versions come from the lock files; licences from Cargo's and npm's metadata, and of Python
+packages from those that are installed. With `--check`, nothing is written, and the status is 1 if
+the page is out of date.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, metadata
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).parents[1]
+PAGE = REPOSITORY / "docs" / "dependencies.md"
+TARGET = "wasm32-unknown-unknown"
+CLASSIFIER = "License :: OSI Approved :: "
+LONGEST_LICENCE = 80
+"""Some packages give the whole text of their licence as its name."""
+
+HEAD = """\
+# Dependencies and their licences
+
+Written by `python tools/dependencies.py` from the lock files; `make lint` checks it. What tests and
+builds use besides, and no user gets, is not listed; `make deny` checks its licences in Rust.
+"""
+
+Row = tuple[str, str, str]
+"""Name, version, licence."""
+
+
+def crates(package: str, *target: str) -> list[Row]:
+    """Returns the crates that a crate of this repository is compiled with.
+
+    Args:
+        package: The crate.
+        target: The arguments that name its target.
+    """
+    form = ["--prefix=none", "--edges=normal", "--format={p}|{l}", *target]
+    ended = subprocess.run(
+        ["cargo", "tree", "--quiet", "--locked", f"--package={package}", *form],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    lines = (line.removesuffix(" (*)").split("|") for line in ended.stdout.splitlines())
+    found = {(*name.split()[:2], licence) for name, licence in lines if str(REPOSITORY) not in name}
+    return sorted((name, version.removeprefix("v"), licence) for name, version, licence in found)
+
+
+def npm_packages() -> list[Row]:
+    """Returns the packages whose code is part of the page."""
+    document = json.loads((REPOSITORY / "page" / "package-lock.json").read_text(encoding="utf-8"))
+    used = {
+        name.removeprefix("node_modules/"): package
+        for name, package in document["packages"].items()
+        if name and not package.get("dev")
+    }
+    return sorted((name, one["version"], one["license"]) for name, one in used.items())
+
+
+def python_packages(known: dict[tuple[str, str], str]) -> list[Row]:
+    """Returns the packages that the package needs at run time, without extras.
+
+    Args:
+        known: Licences by name and version, for those that are not installed here.
+    """
+    document = tomllib.loads((REPOSITORY / "uv.lock").read_text(encoding="utf-8"))
+    locked: dict[str, list[dict[str, Any]]] = {}
+    for package in document["package"]:
+        locked.setdefault(package["name"], []).append(package)
+    rows: set[Row] = set()
+    left, seen = ["tailroom"], set[str]()
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for package in locked[name]:
+            left += [needed["name"] for needed in package.get("dependencies", ())]
+            if name != "tailroom":
+                version = package["version"]
+                licence = _installed_licence(name) or known.get((name, version), "unknown")
+                rows.add((name, version, licence))
+    return sorted(rows)
+
+
+def _installed_licence(name: str) -> str | None:
+    try:
+        described = metadata(name)
+    except PackageNotFoundError:
+        return None
+    given = described.get_all("License-Expression") or described.get_all("License") or [""]
+    text: str = given[0]
+    if text and "\n" not in text and len(text) < LONGEST_LICENCE:
+        return text
+    classifiers = described.get_all("Classifier") or []
+    found = [one.removeprefix(CLASSIFIER) for one in classifiers if one.startswith(CLASSIFIER)]
+    return ", ".join(found) or None
+
+
+def _rows_of(page: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yields name and version with the licence, of each row of the page."""
+    for match in re.finditer(r"^\| (\S+) \| (\S+) \| (.+) \|$", page, re.MULTILINE):
+        yield (match[1], match[2]), match[3]
+
+
+def _section(title: str, text: str, rows: list[Row]) -> str:
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    head = "| name | version | licence |\n| --- | --- | --- |"
+    return f"## {title}\n\n{text}\n\n{head}\n{table}\n"
+
+
+def page(before: str) -> str:
+    """Returns the page.
+
+    Args:
+        before: The page as it was, for licences of packages that are not installed here.
+    """
+    engine = crates("tailroom-python", "--target=all")
+    inside = {name for name, _, _ in engine}
+    web = [row for row in crates("tailroom-web", f"--target={TARGET}") if row[0] not in inside]
+    sections = [
+        _section("In every wheel", "The engine in Rust, as it is compiled.", engine),
+        _section(
+            "In the page of `tailroom explore`",
+            "The engine as WebAssembly has these crates besides, and the page these npm packages.",
+            [*web, *npm_packages()],
+        ),
+        _section(
+            "Needed at run time",
+            "The Python packages that pip installs with tailroom, without extras.",
+            python_packages(dict(_rows_of(before))),
+        ),
+    ]
+    return "\n".join([HEAD, *sections])
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the page, or compares it."""
+    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    now = page(before)
+    if arguments == ["--check"]:
+        if now != before:
+            print("docs/dependencies.md is out of date: python tools/dependencies.py")
+        return 0 if now == before else 1
+    PAGE.write_text(now, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
