@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
                 table.iter().for_each(|(key, item)| self.value(schema, item, &path.key(key)));
             }
             (None, Value::Array(items)) => {
-                let mut items = items.iter().enumerate();
+                let items = items.iter().enumerate();
                 items.for_each(|(index, item)| self.value(schema, item, &path.index(index)));
             }
             (Some("integer" | "number"), _) => self.note(check_number(schema, value, path)),
