@@ -19,6 +19,7 @@ from scenario_format import Reader
 from tailroom import _engine
 
 REPOSITORY = Path(__file__).parents[1]
+PYTHON_PAGE = "docs/reference/python.md"
 CLASSES = "python/tailroom/scenario/types.py"
 
 TABLES = "python/tailroom/simulation/result_tables.py"
@@ -48,7 +49,7 @@ def docs_files() -> dict[str, str]:
         "docs/reference/scenario.md": reference_tables.scenario_page(items),
         "docs/reference/components.md": reference_tables.components_page(components),
         "docs/reference/results.md": result_reference.results_page(*results),
-        "docs/reference/python.md": api_reference.python_page(),
+        PYTHON_PAGE: _formatted(api_reference.python_page(), PYTHON_PAGE),
         "docs/reference/commands.md": command_reference.commands_page(),
     }
 
