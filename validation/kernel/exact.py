@@ -26,7 +26,6 @@ from validation.kernel.harness import RecordingError, record
 from validation.kernel.harness import missing as missing_for_recordings
 
 TRACES = Path(__file__).parent / "recorded" / "traces"
-ATTEMPTS = 2
 
 SCENARIO = """\
 title = "{name}"
@@ -65,8 +64,11 @@ class Case:
         buffer_packets: Its buffer.
         rtt_ms: Round trip time without queue.
         duration_s: Length of the recording.
-        goal_at_most: Acknowledged packets after which the kernel's count is a packet at the latest.
+        goal_at_most: Acknowledged packets after which the kernel adds one at the latest.
         count_unit: What one of the kernel's count is, in acknowledged packets of Reno.
+        restarts: Begin anew at each congestion, with the kernel's window.
+        first_epoch: The bounds hold from this congestion on; 0 is the flow's beginning.
+        least_equal: Instead of the bounds, the least share of callbacks with equal windows.
         bound_packets: Most whole packets by which tailroom's window may differ.
         continuous_bound_packets: The same for the window as the engine has it, a fraction.
     """
@@ -81,6 +83,9 @@ class Case:
     duration_s: int = 8
     goal_at_most: int | None = None
     count_unit: float = 1.0
+    restarts: bool = False
+    first_epoch: int = 0
+    least_equal: float | None = None
     bound_packets: int = 0
     continuous_bound_packets: float = 2.0
 
@@ -103,6 +108,9 @@ class Case:
             "tailroom": self.tailroom,
             "goal_at_most": self.goal_at_most,
             "count_unit": self.count_unit,
+            "restarts": self.restarts,
+            "first_epoch": self.first_epoch,
+            "least_equal": self.least_equal,
             "bound_packets": self.bound_packets,
             "continuous_bound_packets": self.continuous_bound_packets,
             "packet_bytes": 1448,
@@ -125,6 +133,12 @@ COUNTS_PARTS: dict[str, Any] = {"source": "delay", "count_unit": 2**-16, "durati
 # at the steepest slope, 3 C K^2 = 22 packets/s, are 1.5 packets. Together less than 3; the
 # fraction is 1 more.
 #
+# Before the first loss, the kernel's CUBIC adds at least a packet per 20 acknowledged ones, which
+# RFC 9438 does not have: the bounds hold from the first congestion on.
+#
+# BBR has no bound that follows from arithmetic: a rounding can end a phase of its cycle later, and
+# its filter of the delivery rate is not tailroom's. The share of equal windows is judged instead.
+#
 # The controls in delay.bpf.c compute with 2^-16 packets. At windows of 200 packets that is less
 # than 0.01 packets from one congestion to the next, so a window is early or late by a callback
 # now and then, and an answer to congestion can fall on the other side of a whole number: by 1
@@ -145,6 +159,8 @@ CASES = (
         "kernel",
         {"kind": "cubic", "c": 410 / 1024, "beta": 717 / 1024},
         duration_s=12,
+        restarts=True,
+        first_epoch=1,
         bound_packets=3,
         continuous_bound_packets=4.0,
     ),
@@ -153,8 +169,8 @@ CASES = (
         "tr_kernel_bbr",
         "bbr",
         {"kind": "bbr1"},
-        duration_s=14,
-        bound_packets=2,
+        duration_s=12,
+        least_equal=0.95,
         continuous_bound_packets=1.0,
     ),
     Case("reno", "tr_reno", "counting", {"kind": "reno"}, duration_s=6),
@@ -249,21 +265,21 @@ def record_case(case: Case, directory: Path) -> Path:
         directory: Where the file is written.
 
     Raises:
-        RecordingError: The machine stalled at every attempt.
+        RecordingError: The flow failed.
         ControlsError: The kernel or the compiler refuses a control.
     """
-    for _ in range(ATTEMPTS):
-        with (
-            bpf.registered([case.source]) as take_records,
-            tempfile.TemporaryDirectory(prefix="tailroom-exact-") as results,
-        ):
-            path = record(case.experiment(), Path(results))
-            run = json.loads(path.read_text(encoding="utf-8"))["runs"][0]
-            records = take_records()
-        if not run["invalid"]:
-            break
-    else:
-        raise RecordingError(f"{case.name}: {'; '.join(run['invalid'])}")
+    with (
+        bpf.registered([case.source]) as take_records,
+        tempfile.TemporaryDirectory(prefix="tailroom-exact-") as results,
+    ):
+        path = record(case.experiment(), Path(results))
+        run = json.loads(path.read_text(encoding="utf-8"))["runs"][0]
+        records = take_records()
+    # A machine that stalls gives late ACKs and bursts, but a control's answer to them is no less
+    # exact: such a run, which the harness repeats, counts here if all attempts were like this.
+    failure = run["flows"][0]["failure"]
+    if failure is not None or not records:
+        raise RecordingError(f"{case.name}: {failure or 'no callback was recorded'}")
     flow = [one for one in records if one[PORT] == records[0][PORT]]
     directory.mkdir(parents=True, exist_ok=True)
     out = directory / f"{case.name}.csv.gz"

@@ -4,7 +4,8 @@ use crate::law::Law;
 use crate::outcome::Outcome;
 use crate::trace::{Callback, Kind, Trace};
 
-/// Replays a trace as the engine does. After each congestion the window begins at the kernel's.
+/// Replays a trace as the engine does. The control is told the kernel's window at congestion, and
+/// the window after it begins at the kernel's.
 ///
 /// # Errors
 /// The trace names a control that has no window law.
@@ -14,18 +15,21 @@ pub fn replay(trace: &Trace) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     let (mut cwnd, mut last): (f64, Option<&Callback>) = (0.0, None);
     for (at, callback) in trace.callbacks.iter().enumerate() {
-        if last.is_none_or(|last| callback.cwnd != last.cwnd_after) {
-            cwnd = callback.cwnd as f64;
-            outcome.taken_over += 1;
+        if callback.kind.is_about_window() {
+            if last.is_none_or(|last| callback.cwnd != last.cwnd_after) {
+                cwnd = callback.cwnd as f64;
+                outcome.taken_over += 1;
+            }
+            last = Some(callback);
         }
-        last = Some(callback);
         match callback.kind {
             Kind::Avoid => {
                 cwnd = grow(&mut law, cwnd, callback);
                 outcome.compare(at, callback, [callback.cwnd_after as f64, cwnd], room);
             }
             Kind::Congestion => {
-                let left = law.reduce(cwnd, callback, callback.cwnd < callback.ssthresh);
+                let is_slow_start = callback.cwnd < callback.ssthresh;
+                let left = law.reduce(callback.cwnd as f64, callback, is_slow_start);
                 outcome.compare(at, callback, [callback.answer as f64, left.max(2.0)], room);
             }
             Kind::Sample => law.note(callback),

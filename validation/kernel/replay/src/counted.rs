@@ -7,7 +7,7 @@
 
 use crate::law::Law;
 use crate::outcome::Outcome;
-use crate::trace::{Callback, Kind, Trace};
+use crate::trace::{Callback, Description, Kind, Trace};
 
 /// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
 const MIN_SSTHRESH: u64 = 2;
@@ -23,6 +23,7 @@ struct Host {
     law: Law,
     goal_at_most: u64,
     count_unit: f64,
+    restarts: bool,
     cwnd: u64,
     ssthresh: u64,
     count: f64,
@@ -35,16 +36,19 @@ struct Host {
 pub fn replay(trace: &Trace) -> Result<Outcome, String> {
     let goal_at_most = trace.description.goal_at_most.unwrap_or(u64::MAX);
     let law = Law::new(&trace.description.tailroom)?;
-    let count_unit = trace.description.count_unit;
-    let mut host = Host { law, goal_at_most, count_unit, cwnd: 0, ssthresh: 0, count: 0.0 };
+    let Description { count_unit, restarts, .. } = trace.description;
+    let mut host =
+        Host { law, goal_at_most, count_unit, restarts, cwnd: 0, ssthresh: 0, count: 0.0 };
     let mut outcome = Outcome::default();
     let mut last: Option<&Callback> = None;
     for (at, callback) in trace.callbacks.iter().enumerate() {
-        match last {
-            Some(last) => outcome.taken_over += u64::from(host.between(last, callback)),
-            None => host.take_over(callback),
+        if callback.kind.is_about_window() {
+            match last {
+                Some(last) => outcome.taken_over += u64::from(host.between(last, callback)),
+                None => host.take_over(callback),
+            }
+            last = Some(callback);
         }
-        last = Some(callback);
         if let Some(sides) = host.answer(callback) {
             outcome.compare(at, callback, sides.map(|side| side as f64), HALF);
         }
@@ -84,6 +88,9 @@ impl Host {
                 Some([callback.cwnd_after, self.cwnd])
             }
             Kind::Congestion => {
+                if self.restarts {
+                    self.cwnd = callback.cwnd;
+                }
                 let is_slow_start = self.cwnd < self.ssthresh;
                 let left = self.law.reduce(self.cwnd as f64, callback, is_slow_start);
                 self.ssthresh = (left as u64).max(MIN_SSTHRESH);

@@ -4,9 +4,6 @@ use serde::Serialize;
 
 use crate::trace::{Callback, Kind};
 
-/// Differences that are kept in full.
-const KEPT: usize = 5;
-
 /// The callbacks of a replay: how many gave the kernel's window.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
@@ -20,11 +17,13 @@ pub struct Outcome {
     pub different: u64,
     /// Largest difference, in packets.
     pub largest_packets: f64,
+    /// The same from one congestion to the next.
+    pub largest_by_epoch_packets: Vec<f64>,
     /// How often the kernel's sender set the window itself, to another value than ssthresh, as it
     /// does in recovery; the replay takes such a window over.
     pub taken_over: u64,
-    /// The first differences.
-    pub first: Vec<Difference>,
+    /// The differences.
+    pub differences: Vec<Difference>,
 }
 
 /// A callback with another window than the kernel's.
@@ -51,14 +50,18 @@ impl Outcome {
         self.compared += 1;
         self.congestions += u64::from(is_congestion);
         self.largest_packets = self.largest_packets.max(distance);
+        if is_congestion || self.largest_by_epoch_packets.is_empty() {
+            self.largest_by_epoch_packets.push(0.0);
+        }
+        if let Some(largest) = self.largest_by_epoch_packets.last_mut() {
+            *largest = largest.max(distance);
+        }
         if distance < room {
             self.equal += 1;
             return;
         }
         self.different += 1;
-        if self.first.len() < KEPT {
-            let at_s = callback.now.seconds();
-            self.first.push(Difference { callback: at, at_s, is_congestion, kernel, tailroom });
-        }
+        let at_s = callback.now.seconds();
+        self.differences.push(Difference { callback: at, at_s, is_congestion, kernel, tailroom });
     }
 }

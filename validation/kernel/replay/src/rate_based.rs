@@ -59,15 +59,23 @@ fn replay_with(trace: &Trace, seed: u64) -> Result<Found, String> {
     });
     let mut found = Found::default();
     let mut last: Option<&Callback> = None;
+    // The kernel shows a control the answer to the SYN, with its RTT, before the control begins.
+    let mut has_begun = false;
     for (at, callback) in trace.callbacks.iter().enumerate() {
-        if last.is_some_and(|last| callback.cwnd != last.cwnd_after) {
-            output.cwnd_packets = callback.cwnd as f64;
-            found.windows.taken_over += 1;
+        if callback.kind.is_about_window() {
+            if last.is_some_and(|last| callback.cwnd != last.cwnd_after) {
+                output.cwnd_packets = callback.cwnd as f64;
+                found.windows.taken_over += 1;
+            }
+            last = Some(callback);
         }
-        last = Some(callback);
+        has_begun |= callback.kind == Kind::Init;
         match (callback.kind, &callback.rates) {
             (Kind::Rate, Some(rates)) => {
                 output = answer(&mut control, output, callback, rates);
+                if !has_begun {
+                    continue;
+                }
                 let windows = [callback.cwnd_after as f64, output.cwnd_packets];
                 found.windows.compare(at, callback, windows, HALF);
                 let bytes = output.pacing_rate * f64::from(description.packet_bytes);

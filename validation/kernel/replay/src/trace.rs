@@ -20,6 +20,10 @@ pub struct Description {
     /// What one of the kernel's count is, in acknowledged packets of Reno.
     #[serde(default = "one")]
     pub count_unit: f64,
+    /// Whether the comparison in whole packets begins anew at each congestion, with the kernel's
+    /// window.
+    #[serde(default)]
+    pub restarts: bool,
     /// Most packets by which the whole packets of the two windows may differ.
     pub bound_packets: u64,
     /// The same with tailroom's window as the engine has it; of a rate-based control, the percentage
@@ -53,6 +57,13 @@ pub enum Kind {
     Sample,
     /// An ACK, with a rate sample.
     Rate,
+}
+
+impl Kind {
+    /// Whether the control uses or sets the window in this callback.
+    pub fn is_about_window(self) -> bool {
+        matches!(self, Kind::Init | Kind::Avoid | Kind::Congestion | Kind::Rate)
+    }
 }
 
 /// State of the sender in which it has lost everything, after a timeout.
@@ -137,7 +148,7 @@ pub struct Rates {
 pub struct Trace {
     /// What it is of.
     pub description: Description,
-    /// The callbacks of one flow, in order.
+    /// The callbacks of one flow, in order, from its beginning on.
     pub callbacks: Vec<Callback>,
 }
 

@@ -51,8 +51,8 @@ fn one_wrong_callback_shows_in_all_that_follow() {
     wrong[5] = row(2, 0, [6, 0], 4, [6, 0]);
     let outcome = counted::replay(&trace(&wrong)).expect("Reno is a window law");
     assert_eq!((outcome.equal, outcome.different), (5, 2));
-    assert_eq!(outcome.first[0].callback, 4);
-    assert!(outcome.first[1].is_congestion);
+    assert_eq!(outcome.differences[0].callback, 4);
+    assert!(outcome.differences[1].is_congestion);
 }
 
 #[test]
