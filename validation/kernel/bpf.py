@@ -162,17 +162,16 @@ def registered(sources: Sequence[str]) -> Iterator[Callable[[], list[Record]]]:
     Raises:
         ControlsError: The kernel or the compiler refuses a control, or records were lost.
     """
-    with tempfile.TemporaryDirectory(prefix="tailroom-controls-") as directory:
-        loaded = [
-            _Loaded(_library(), compile_controls(source, Path(directory))) for source in sources
-        ]
-        try:
-            for one in loaded:
-                one.register()
-            yield lambda: [record for one in loaded for record in one.records()]
-        finally:
-            for one in loaded:
-                one.close()
+    loaded: list[_Loaded] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="tailroom-controls-") as directory:
+            for source in sources:
+                loaded.append(_Loaded(_library(), compile_controls(source, Path(directory))))
+                loaded[-1].register()
+        yield lambda: [record for one in loaded for record in one.records()]
+    finally:
+        for one in loaded:
+            one.close()
 
 
 _SAMPLE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)

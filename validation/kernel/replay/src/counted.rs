@@ -24,6 +24,7 @@ struct Host {
     goal_at_most: u64,
     count_unit: f64,
     restarts: bool,
+    first_growth_per: Option<u64>,
     cwnd: u64,
     ssthresh: u64,
     count: f64,
@@ -34,11 +35,8 @@ struct Host {
 /// # Errors
 /// The trace names a control that has no window law.
 pub fn replay(trace: &Trace) -> Result<Outcome, String> {
-    let goal_at_most = trace.description.goal_at_most.unwrap_or(u64::MAX);
     let law = Law::new(&trace.description.tailroom)?;
-    let Description { count_unit, restarts, .. } = trace.description;
-    let mut host =
-        Host { law, goal_at_most, count_unit, restarts, cwnd: 0, ssthresh: 0, count: 0.0 };
+    let mut host = Host::new(law, &trace.description);
     let mut outcome = Outcome::default();
     let mut last: Option<&Callback> = None;
     for (at, callback) in trace.callbacks.iter().enumerate() {
@@ -57,6 +55,19 @@ pub fn replay(trace: &Trace) -> Result<Outcome, String> {
 }
 
 impl Host {
+    fn new(law: Law, description: &Description) -> Self {
+        Host {
+            law,
+            goal_at_most: description.goal_at_most.unwrap_or(u64::MAX),
+            count_unit: description.count_unit,
+            restarts: description.restarts,
+            first_growth_per: description.first_growth_per,
+            cwnd: 0,
+            ssthresh: 0,
+            count: 0.0,
+        }
+    }
+
     fn take_over(&mut self, callback: &Callback) {
         (self.cwnd, self.ssthresh) = (callback.cwnd, callback.ssthresh);
         self.count = callback.count as f64 * self.count_unit;
@@ -88,6 +99,7 @@ impl Host {
                 Some([callback.cwnd_after, self.cwnd])
             }
             Kind::Congestion => {
+                self.first_growth_per = None;
                 if self.restarts {
                     self.cwnd = callback.cwnd;
                 }
@@ -142,6 +154,8 @@ impl Host {
             self.ssthresh = self.ssthresh.min(self.cwnd).max(MIN_SSTHRESH);
             return;
         }
+        let least = self.first_growth_per.map_or(0.0, |per| acked as f64 / per as f64);
+        let growth = growth.max(least);
         let goal = self.cwnd.min(self.goal_at_most) as f64;
         let credit = growth * goal;
         let whole = credit.round();

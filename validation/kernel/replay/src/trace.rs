@@ -24,6 +24,10 @@ pub struct Description {
     /// window.
     #[serde(default)]
     pub restarts: bool,
+    /// Before the first congestion, as many acknowledged packets let the window grow by one at the
+    /// latest: a rule of the kernel's CUBIC, off unless it is given.
+    #[serde(default)]
+    pub first_growth_per: Option<u64>,
     /// Most packets by which the whole packets of the two windows may differ.
     pub bound_packets: u64,
     /// The same with tailroom's window as the engine has it; of a rate-based control, the percentage
