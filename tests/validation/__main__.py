@@ -9,6 +9,7 @@ from tests.validation import (
     buffer_rules,
     bursts,
     coverage,
+    exact,
     fhstcp,
     fixed_points,
     kernel,
@@ -27,7 +28,7 @@ if __name__ == "__main__":
     if len(sys.argv) == 1:
         ended += [fhstcp.main(), tofino.main([]), traffic.main()]
         ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
-        ended += [layouts.compare(), codel.main(), kernel.main()]
+        ended += [layouts.compare(), codel.main(), kernel.main(), exact.main()]
         ended += [
             coverage.main(),
             size_confidence.main(),
