@@ -85,10 +85,10 @@ def test_a_recording_is_whole(case: Case) -> None:
     stated = json.loads(description)
     assert stated["tailroom"] == case.tailroom
     kinds = Counter(row.split(",", 1)[0] for row in rows)
-    # The kernel may show a control the answer to the SYN before the control begins.
-    assert any(row.startswith("0,") for row in rows[:2])
+    # The kernel shows a control the answer to the SYN, or its loss, before the control begins.
+    assert any(row.startswith("0,") for row in rows[:5])
     is_rate_based = case.source == "bbr"
-    assert kinds["7" if is_rate_based else "1"] > 1_000  # ACKs
+    assert kinds["7" if is_rate_based else "1"] > 500  # ACKs
     assert is_rate_based or kinds["2"] >= 1  # congestion
 
 

@@ -36,7 +36,7 @@ measure_from = "1 s"
 rate = "{rate}"
 delay = "5 ms"
 queue = {{ kind = "drop_tail", limit = "{buffer_packets} packets" }}
-
+{loss}
 [flows.flow]
 path = ["bottleneck"]
 congestion = "reno"
@@ -64,6 +64,7 @@ class Case:
         buffer_packets: Its buffer.
         rtt_ms: Round trip time without queue.
         duration_s: Length of the recording.
+        loss: Random loss of the link, as in a scenario.
         goal_at_most: Acknowledged packets after which the kernel adds one at the latest.
         count_unit: What one of the kernel's count is, in acknowledged packets of Reno.
         restarts: Begin anew at each congestion, with the kernel's window.
@@ -81,6 +82,7 @@ class Case:
     buffer_packets: int = 40
     rtt_ms: int = 40
     duration_s: int = 8
+    loss: str = ""
     goal_at_most: int | None = None
     count_unit: float = 1.0
     restarts: bool = False
@@ -97,6 +99,7 @@ class Case:
             rate=self.rate,
             buffer_packets=self.buffer_packets,
             rtt_ms=self.rtt_ms,
+            loss=f"loss = {self.loss}\n" if self.loss else "",
         )
         return Experiment(self.name, text, {"flow": self.control}, repetitions=1)
 
@@ -152,6 +155,14 @@ CASES = (
         "tr_kernel_reno",
         "kernel",
         {"kind": "reno"},
+    ),
+    Case(
+        "kernel-reno-losses",
+        "tr_kernel_reno",
+        "kernel",
+        {"kind": "reno"},
+        duration_s=20,
+        loss='{ kind = "bernoulli", probability = 0.03 }',
     ),
     Case(
         "kernel-cubic",

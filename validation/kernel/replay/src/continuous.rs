@@ -14,7 +14,7 @@ pub fn replay(trace: &Trace) -> Result<Outcome, String> {
     let room = trace.description.continuous_bound_packets;
     let mut outcome = Outcome::default();
     let (mut cwnd, mut last): (f64, Option<&Callback>) = (0.0, None);
-    for (at, callback) in trace.callbacks.iter().enumerate() {
+    for (at, callback) in trace.begun() {
         if callback.kind.is_about_window() {
             if last.is_none_or(|last| callback.cwnd != last.cwnd_after) {
                 cwnd = callback.cwnd as f64;

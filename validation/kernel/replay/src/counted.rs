@@ -39,7 +39,7 @@ pub fn replay(trace: &Trace) -> Result<Outcome, String> {
     let mut host = Host::new(law, &trace.description);
     let mut outcome = Outcome::default();
     let mut last: Option<&Callback> = None;
-    for (at, callback) in trace.callbacks.iter().enumerate() {
+    for (at, callback) in trace.begun() {
         if callback.kind.is_about_window() {
             match last {
                 Some(last) => outcome.taken_over += u64::from(host.between(last, callback)),

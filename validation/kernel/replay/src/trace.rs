@@ -38,6 +38,15 @@ pub struct Description {
     pub packet_bytes: u32,
 }
 
+impl Trace {
+    /// The callbacks since the control began, with their numbers. The kernel shows a control the
+    /// answer to the SYN, or the loss of a SYN, before.
+    pub fn begun(&self) -> impl Iterator<Item = (usize, &Callback)> {
+        let numbered = self.callbacks.iter().enumerate();
+        numbered.skip_while(|(_, callback)| callback.kind != Kind::Init)
+    }
+}
+
 fn one() -> f64 {
     1.0
 }
@@ -152,7 +161,7 @@ pub struct Rates {
 pub struct Trace {
     /// What it is of.
     pub description: Description,
-    /// The callbacks of one flow, in order, from its beginning on.
+    /// The callbacks of one flow, in order.
     pub callbacks: Vec<Callback>,
 }
 
