@@ -53,7 +53,7 @@ def check(workspace: str, what: tuple[str, ...]) -> bool:
     manifest = REPOSITORY / workspace / "Cargo.toml"
     command = ["cargo", "deny", "--locked", "--all-features", f"--manifest-path={manifest}"]
     config = REPOSITORY / "deny.toml"
-    command += ["check", f"--config={config}", *what]
+    command += [f"--config={config}", "check", *what]
     return subprocess.run(command, check=False).returncode == 0
 
 
