@@ -17,6 +17,7 @@ Generated from the docstrings of `import tailroom as tr`; `help(tr.run)` shows t
 file](scenario.md) the keys of a `Scenario`.
 
 """
+NAMED = (griffe.DocstringSectionKind.parameters, griffe.DocstringSectionKind.attributes)
 FUNCTIONS, CLASSES, ERRORS = "Functions", "Classes", "Exceptions"
 
 
@@ -81,18 +82,15 @@ def _described(item: griffe.Object) -> Iterator[str]:
     for section in item.docstring.parse("google"):
         if section.kind is griffe.DocstringSectionKind.text:
             yield str(section.value)
-        elif section.kind is griffe.DocstringSectionKind.parameters:
-            for parameter in section.value:
-                yield f"* `{parameter.name}`: {_one_line(parameter.description)}"
+        elif section.kind in NAMED:
+            for named in section.value:
+                yield f"* `{named.name}`: {_one_line(named.description)}"
         elif section.kind is griffe.DocstringSectionKind.raises:
             for raised in section.value:
                 yield f"* raises `{raised.annotation}`: {_one_line(raised.description)}"
         elif section.kind is griffe.DocstringSectionKind.returns:
             for returned in section.value:
                 yield f"* returns {_one_line(returned.description)}"
-        elif section.kind is griffe.DocstringSectionKind.attributes:
-            for attribute in section.value:
-                yield f"* `{attribute.name}`: {_one_line(attribute.description)}"
         yield ""
 
 

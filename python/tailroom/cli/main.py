@@ -14,7 +14,7 @@ app = LazyGroup(
         "run": Subcommand("tailroom.cli.run:run", "Simulate a scenario and print the results."),
         "new": Subcommand(
             "tailroom.cli.new:new",
-            "Write a commented scenario, one of those that `tailroom explore` offers, to change.",
+            "Write a commented scenario file to start from.",
         ),
         "size": Subcommand(
             "tailroom.cli.size:size_command",

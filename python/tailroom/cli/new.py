@@ -9,7 +9,7 @@ import typer
 
 from tailroom.cli import completion, failures
 from tailroom.cli.shown_text import shown
-from tailroom.scenario.shipped import near_names, shipped_scenario, shipped_scenarios
+from tailroom.scenario.shipped import did_you_mean, shipped_scenario, shipped_scenarios
 from tailroom.storage.output import output_file
 
 STANDARD_OUTPUT = "-"
@@ -36,16 +36,14 @@ def new(
         ),
     ] = None,
 ) -> None:
-    """Write a commented scenario, one of those that `tailroom explore` offers, to change."""
+    """Write a commented scenario file to start from."""
     with failures.reported():
         name = preset or _asked()
         source = shipped_scenario(name)
         if source is None:
-            near = near_names(name)
-            meant = f"; did you mean {' or '.join(near)}?" if near else ""
             raise failures.InputError(
                 f"--preset {shown(name)}: there is no such scenario; choose one that `tailroom "
-                f"list scenarios` shows{meant}"
+                f"list scenarios` shows{did_you_mean(name)}"
             )
         text = source.read_text(encoding="utf-8")
         if file == STANDARD_OUTPUT:
@@ -79,18 +77,19 @@ def _asked() -> str:
     Raises:
         InputError: There is nobody to ask.
     """
-    presets = [name for name in shipped_scenarios() if "/" not in name]
+    files = {name: file for name, file in shipped_scenarios().items() if "/" not in name}
+    presets = list(files)
     if not sys.stdin.isatty():
         raise failures.InputError(f"--preset: is missing; choose one of {', '.join(presets)}")
     for number, name in enumerate(presets, 1):
-        title = tomllib.loads(shipped_scenarios()[name].read_text(encoding="utf-8"))["title"]
+        title = tomllib.loads(files[name].read_text(encoding="utf-8"))["title"]
         print(f"{number:3}  {name:18} {title}", file=sys.stderr)
     answer = ""
     while answer not in presets:
         print("Number or name: ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
-            raise failures.InputError("--preset: is missing, and nothing was chosen")
+            raise failures.InputError("--preset: no scenario was chosen; give its name")
         answer = line.strip()
         if answer.isdecimal() and 1 <= int(answer) <= len(presets):
             answer = presets[int(answer) - 1]

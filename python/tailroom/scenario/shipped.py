@@ -32,11 +32,16 @@ def shipped_scenario(name: str) -> Path | None:
     return known[matches[0]] if matches else None
 
 
-def near_names(name: str) -> list[str]:
-    """Returns up to three names of shipped scenarios that resemble `name`."""
+def did_you_mean(name: str) -> str:
+    """Returns the end of a message about an unknown name: the shipped scenarios that resemble it.
+
+    Returns:
+        For example "; did you mean first?"; empty if no name resembles it.
+    """
     by_part = {
         part: full_name
         for full_name in shipped_scenarios()
         for part in (full_name.rpartition("/")[2], full_name)
     }
-    return list(dict.fromkeys(by_part[part] for part in near(name, by_part)))
+    names = dict.fromkeys(by_part[part] for part in near(name, by_part))
+    return f"; did you mean {' or '.join(names)}?" if names else ""

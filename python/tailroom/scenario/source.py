@@ -18,7 +18,7 @@ import tomli_w
 from tailroom import _engine
 from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_controls import ControlFactory, OwnControls
-from tailroom.scenario.shipped import near_names, shipped_scenario
+from tailroom.scenario.shipped import did_you_mean, shipped_scenario
 from tailroom.scenario.trust import EVERYTHING, Trust, trust_in_files
 from tailroom.scenario.types import Scenario
 
@@ -279,8 +279,7 @@ def _read(path: Path) -> str:
             content = file.read(LARGEST_SCENARIO_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
-        near = near_names(str(path)) if isinstance(error, FileNotFoundError) else []
-        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        meant = did_you_mean(str(path)) if isinstance(error, FileNotFoundError) else ""
         raise ScenarioError(
             f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML), "
             f"or a name that `tailroom list scenarios` shows{meant}"
