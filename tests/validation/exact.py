@@ -29,7 +29,6 @@ class Replay:
 
     Attributes:
         name: Name of the recording.
-        first_epoch: The bounds hold from this congestion on.
         least_equal: Instead of the bounds, the least share of callbacks with equal windows.
         bound_packets: Most whole packets by which the windows may differ.
         continuous_bound_packets: The same for the window as the engine has it.
@@ -38,7 +37,6 @@ class Replay:
     """
 
     name: str
-    first_epoch: int
     least_equal: float | None
     bound_packets: int
     continuous_bound_packets: float
@@ -57,7 +55,7 @@ class Replay:
         )
 
     def _largest(self, found: dict[str, Any]) -> float:
-        return float(max(found["largest_by_epoch_packets"][self.first_epoch :], default=0.0))
+        return float(max(found["largest_by_epoch_packets"], default=0.0))
 
     def line(self) -> str:
         """Describe the replay in a line."""
@@ -112,7 +110,6 @@ def replay(path: Path) -> Replay:
     found = json.loads(replayed.stdout)
     return Replay(
         path.name.removesuffix(".csv.gz"),
-        description["first_epoch"],
         description["least_equal"],
         description["bound_packets"],
         description["continuous_bound_packets"],

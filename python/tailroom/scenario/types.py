@@ -1341,6 +1341,10 @@ class RenoCongestion(TypedDict):
     """
 
 
+CubicVariant: TypeAlias = Literal["rfc9438", "linux"]
+"""Which rules CUBIC follows."""
+
+
 class CubicCongestion(TypedDict):
     """CUBIC (RFC 9438)."""
 
@@ -1369,6 +1373,8 @@ class CubicCongestion(TypedDict):
 
     Default: False.
     """
+    variant: NotRequired[CubicVariant]
+    """Which rules apply where the RFC and Linux differ. Default: 'rfc9438'."""
 
 
 class DctcpCongestion(TypedDict):

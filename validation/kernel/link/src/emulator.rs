@@ -37,6 +37,8 @@ pub struct Outcome {
     /// In each direction, the most packets that came from a host without a pause within the measured
     /// window.
     pub largest_batch_packets: [usize; 2],
+    /// In each direction, the packets by which such batches exceeded the buffer, in sum.
+    pub batch_excess_packets: [u64; 2],
     /// Packets that a host's device did not take.
     pub write_errors: u64,
     /// When the loop ended.
@@ -54,6 +56,7 @@ pub struct Emulator<'a> {
     /// Packets read since the host last paused.
     batches: [usize; 2],
     largest_batch_packets: [usize; 2],
+    batch_excess_packets: [u64; 2],
     write_errors: u64,
     next_sample: Time,
     buffer: Box<[u8; MAX_PACKET_BYTES]>,
@@ -71,6 +74,7 @@ impl<'a> Emulator<'a> {
             lateness: Lateness::default(),
             batches: [0; 2],
             largest_batch_packets: [0; 2],
+            batch_excess_packets: [0; 2],
             write_errors: 0,
             next_sample: Time::ZERO,
             buffer: Box::new([0; MAX_PACKET_BYTES]),
@@ -100,6 +104,7 @@ impl<'a> Emulator<'a> {
             stalls: self.clock.stalls(),
             lateness: self.lateness,
             largest_batch_packets: self.largest_batch_packets,
+            batch_excess_packets: self.batch_excess_packets,
             write_errors: self.write_errors,
             ended,
         })
@@ -160,6 +165,10 @@ impl<'a> Emulator<'a> {
         if network.measure_from <= now && now < network.duration {
             let largest = &mut self.largest_batch_packets[direction];
             *largest = packets.max(*largest);
+            if let Some(buffer) = self.directions[direction].buffer_packets() {
+                let excess = packets.saturating_sub(buffer as usize) as u64;
+                self.batch_excess_packets[direction] += excess;
+            }
         }
     }
 

@@ -23,8 +23,6 @@ struct Host {
     law: Law,
     goal_at_most: u64,
     count_unit: f64,
-    restarts: bool,
-    first_growth_per: Option<u64>,
     cwnd: u64,
     ssthresh: u64,
     count: f64,
@@ -60,8 +58,6 @@ impl Host {
             law,
             goal_at_most: description.goal_at_most.unwrap_or(u64::MAX),
             count_unit: description.count_unit,
-            restarts: description.restarts,
-            first_growth_per: description.first_growth_per,
             cwnd: 0,
             ssthresh: 0,
             count: 0.0,
@@ -99,10 +95,6 @@ impl Host {
                 Some([callback.cwnd_after, self.cwnd])
             }
             Kind::Congestion => {
-                self.first_growth_per = None;
-                if self.restarts {
-                    self.cwnd = callback.cwnd;
-                }
                 let is_slow_start = self.cwnd < self.ssthresh;
                 let left = self.law.reduce(self.cwnd as f64, callback, is_slow_start);
                 self.ssthresh = (left as u64).max(MIN_SSTHRESH);
@@ -154,8 +146,6 @@ impl Host {
             self.ssthresh = self.ssthresh.min(self.cwnd).max(MIN_SSTHRESH);
             return;
         }
-        let least = self.first_growth_per.map_or(0.0, |per| acked as f64 / per as f64);
-        let growth = growth.max(least);
         let goal = self.cwnd.min(self.goal_at_most) as f64;
         let credit = growth * goal;
         let whole = credit.round();

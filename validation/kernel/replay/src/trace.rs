@@ -17,17 +17,9 @@ pub struct Description {
     /// this many.
     #[serde(default)]
     pub goal_at_most: Option<u64>,
-    /// What one of the kernel's count is, in acknowledged packets of Reno.
+    /// What one of the kernel's count is, in acknowledged packets of Reno.; 0 if the control counts by itself.
     #[serde(default = "one")]
     pub count_unit: f64,
-    /// Whether the comparison in whole packets begins anew at each congestion, with the kernel's
-    /// window.
-    #[serde(default)]
-    pub restarts: bool,
-    /// Before the first congestion, as many acknowledged packets let the window grow by one at the
-    /// latest: a rule of the kernel's CUBIC, off unless it is given.
-    #[serde(default)]
-    pub first_growth_per: Option<u64>,
     /// Most packets by which the whole packets of the two windows may differ.
     pub bound_packets: u64,
     /// The same with tailroom's window as the engine has it; of a rate-based control, the percentage

@@ -99,8 +99,8 @@ const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "linux",
-        doc: "A Linux host of today, apart from its congestion control, as Linux is set up without \
-              any sysctl changed. Pacing is not part of it: a Linux host paces where the control \
+        doc: "A Linux host of today, apart from its congestion control (`cubic` and others have a \
+              `variant = \"linux\"`), as Linux is set up without any sysctl changed. Pacing is not part of it: a Linux host paces where the control \
               asks for it (as BBR does) or behind the queue discipline fq; write `pacing = true` \
               for the latter.",
         settings: &[

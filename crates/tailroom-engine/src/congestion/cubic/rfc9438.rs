@@ -1,57 +1,16 @@
-//! CUBIC (RFC 9438): the window is a cubic function of the time since the last congestion.
+//! CUBIC as RFC 9438 describes it, with a window of fractions of a packet.
 
 use libm::cbrt;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use super::CubicParams;
+use crate::congestion::{AckEvent, CongestionEvent, CongestionKind, WindowLaw};
 use crate::units::Time;
 
-/// Parameters of CUBIC; defaults as in RFC 9438. The RFC recommends HyStart++: set
-/// `slow_start = { kind = "hystart_plus_plus" }` in the group. Reductions for spurious losses are
-/// not undone (sec. 4.9, optional).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CubicParams {
-    /// Coefficient C of the cubic function, in packets per second cubed (RFC 9438 sec. 5.1: 0.4).
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    pub c: f64,
-    /// Fraction of the window that remains after congestion (beta; RFC 9438 sec. 4.6: 0.7; Linux:
-    /// 717/1024 = 0.7002).
-    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
-    pub beta: f64,
-    /// Fast convergence (RFC 9438 sec. 4.7): after congestion below its last maximum a flow lowers
-    /// the maximum further, to release capacity to new flows. The RFC advises against it if the
-    /// flow is the only one on the path.
-    pub fast_convergence: bool,
-    /// Alternative backoff with ECN (RFC 8511 sec. 3.1): a mark leaves at least 0.85 of the
-    /// window, because a queue that marks is short; a loss still leaves `beta` of it.
-    pub abe: bool,
-}
-
-impl Default for CubicParams {
-    fn default() -> Self {
-        CubicParams { c: 0.4, beta: 0.7, fast_convergence: true, abe: false }
-    }
-}
-
-impl ControlParameters for CubicParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        // Beyond these the cubic of a long run would leave the range of numbers.
-        let is_computable = (1e-9..=1e9).contains(&self.c);
-        check("c", self.c, is_computable, "at least 1e-9 and at most 1e9")?;
-        let is_share = 0.0 < self.beta && self.beta < 1.0;
-        check("beta", self.beta, is_share, "more than 0 and less than 1")
-    }
-}
-
-const BETA_ECN: f64 = 0.85; // RFC 8511 sec. 3.1: value for CUBIC
 const MAX_GROWTH: f64 = 1.5; // RFC 9438 sec. 4.2: per round trip, slower than slow start
 
 /// The state of CUBIC for one flow.
 #[derive(Debug)]
-pub struct Cubic {
+pub struct Rfc9438 {
     c: f64,
     beta: f64,
     beta_ecn: f64,
@@ -80,14 +39,14 @@ struct Epoch {
     friendly: f64,
 }
 
-impl Cubic {
+impl Rfc9438 {
     /// Creates the control in its initial state.
     pub fn new(params: &CubicParams) -> Self {
         let beta = params.beta;
-        Cubic {
+        Rfc9438 {
             c: params.c,
             beta,
-            beta_ecn: if params.abe { beta.max(BETA_ECN) } else { beta },
+            beta_ecn: params.beta_ecn(),
             has_fast_convergence: params.fast_convergence,
             friendly_increase: 3.0 * (1.0 - beta) / (1.0 + beta), // RFC 9438 sec. 4.3
             saturation: None,
@@ -120,7 +79,7 @@ impl Epoch {
     }
 }
 
-impl WindowLaw for Cubic {
+impl WindowLaw for Rfc9438 {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let mut epoch =
@@ -175,7 +134,7 @@ mod tests {
 
     /// A control that receives one ACK per packet, equally spaced over the round trip.
     struct Path {
-        control: Cubic,
+        control: Rfc9438,
         cwnd: f64,
         now: f64,
         rtt: f64,
@@ -183,7 +142,7 @@ mod tests {
 
     impl Path {
         fn new(params: &CubicParams, cwnd: f64, rtt: f64) -> Self {
-            Path { control: Cubic::new(params), cwnd, now: 100.0, rtt }
+            Path { control: Rfc9438::new(params), cwnd, now: 100.0, rtt }
         }
 
         fn ack_of(&mut self, acked_packets: u64) {
@@ -424,18 +383,6 @@ mod tests {
             assert!((path.congest(CongestionKind::Mark) - on_mark).abs() < 1e-9);
             path.cwnd = 100.0;
             assert!((path.lose() - 70.0).abs() < 1e-9);
-        }
-    }
-
-    #[test]
-    fn parameters_out_of_range_are_named() {
-        let with = |c, beta| CubicParams { c, beta, ..CubicParams::default() }.validate();
-        assert!(with(0.4, 0.7).is_ok());
-        for c in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert!(with(c, 0.7).is_err_and(|bad| bad.key == "c"));
-        }
-        for beta in [0.0, 1.0, f64::NAN] {
-            assert!(with(0.4, beta).is_err_and(|bad| bad.key == "beta"));
         }
     }
 }
