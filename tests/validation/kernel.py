@@ -12,8 +12,8 @@ tenth or 1 ms. What misses its goal is named, and docs/validation/kernel.md says
 """
 
 import argparse
-import gzip
 import json
+import lzma
 import statistics
 import sys
 import tomllib
@@ -83,7 +83,7 @@ def _number(value: float) -> str:
 
 def load(path: Path) -> dict[str, Any]:
     """Reads a recorded experiment."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
         recorded: dict[str, Any] = json.load(file)
     return recorded
 
@@ -253,10 +253,10 @@ def main(
     options = parser.parse_args(arguments)
     settings = dict(pair.split("=", 1) for pair in options.set)
     missed = set()
-    for path in sorted(recorded.glob("*.json.gz")):
+    for path in sorted(recorded.glob("*.json.xz")):
         if options.only not in path.name:
             continue
-        name = path.name.removesuffix(".json.gz")
+        name = path.name.removesuffix(".json.xz")
         for comparison in compare(load(path), settings):
             show(comparison.row(name) if options.markdown else comparison.line(name))
             if not comparison.is_met:

@@ -38,7 +38,7 @@ def _windows() -> Figure:
     figure = Figure(figsize=(9, 5), layout="constrained")
     panels = figure.subplots(2, len(ALONE), sharex=True, sharey="row")
     for column, (title, name) in enumerate(ALONE.items()):
-        recorded = load(RECORDED / f"{name}.json.gz")
+        recorded = load(RECORDED / f"{name}.json.xz")
         run = next(run for run in recorded["runs"] if not run["invalid"])
         windows, queue = panels[0][column], panels[1][column]
         windows.set_title(title, fontsize="medium")
@@ -90,7 +90,7 @@ def _agreement() -> Figure:
     """How far every statistic is from the kernel's, in units of its goal."""
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     panel = figure.subplots()
-    paths = sorted(RECORDED.glob("*.json.gz"))
+    paths = sorted(RECORDED.glob("*.json.xz"))
     markers: dict[str, dict[str, Any]] = {}
     for at, path in enumerate(paths):
         for comparison in compare(load(path), {}):
@@ -105,7 +105,7 @@ def _agreement() -> Figure:
             panel.plot([ratio], [at], **markers[comparison.what], label=label)
     panel.axvspan(-1, 1, color="0.93", zorder=0)
     panel.axvline(0, **style.LIMIT_LINE)
-    names = [path.name.removesuffix(".json.gz") for path in paths]
+    names = [path.name.removesuffix(".json.xz") for path in paths]
     panel.set_yticks(range(len(names)), names, fontsize="small")
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set_xlabel("tailroom minus Linux, in units of the goal (shaded: the goal is met)")

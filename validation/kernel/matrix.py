@@ -9,8 +9,8 @@ are left alone. With `--keep`, files of DIRECTORY whose runs are all valid are c
 """
 
 import argparse
-import gzip
 import json
+import lzma
 import signal
 import sys
 import threading
@@ -45,11 +45,12 @@ queue = {queue}
 """
 FLOWS = """
 [flows.{name}]
-congestion = "{control}"
+congestion = {control}
 rtt = "{rtt_ms} ms"
 send_burst = 2                           # no segmentation offload; an ACK covers two packets
 """
 KERNEL_NAMES = {"bbr1": "bbr"}
+TAILROOM_CONTROLS = {"cubic": '{ kind = "cubic", variant = "linux" }'}
 
 
 def _experiment(  # noqa: PLR0913 - an experiment has these parts
@@ -75,7 +76,8 @@ def _experiment(  # noqa: PLR0913 - an experiment has these parts
         title=name, duration_s=duration_s, warm_up_s=warm_up_s, rate=rate, queue=queue
     )
     for group, control, rtt_ms, further in flows:
-        text += FLOWS.format(name=group, control=control, rtt_ms=rtt_ms) + further
+        of_tailroom = TAILROOM_CONTROLS.get(control, f'"{control}"')
+        text += FLOWS.format(name=group, control=of_tailroom, rtt_ms=rtt_ms) + further
     controls = {
         group: KERNEL_NAMES[control] for group, control, _, _ in flows if control in KERNEL_NAMES
     }
@@ -197,10 +199,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _is_kept(experiment: Experiment) -> bool:
-    path = RECORDED / f"{experiment.name}.json.gz"
+    path = RECORDED / f"{experiment.name}.json.xz"
     if not path.exists():
         return False
-    kept = json.loads(gzip.decompress(path.read_bytes()))
+    kept = json.loads(lzma.decompress(path.read_bytes()))
     return bool(kept["scenario"] == experiment.scenario)
 
 
@@ -210,9 +212,7 @@ def _keep(directory: Path) -> None:
         if any(run["invalid"] for run in json.loads(path.read_bytes())["runs"]):
             print(f"{path.name}: not kept, a run is invalid", file=sys.stderr)
             continue
-        # Without a time: the same recording gives the same bytes.
-        packed = gzip.compress(path.read_bytes(), compresslevel=9, mtime=0)
-        (RECORDED / f"{path.name}.gz").write_bytes(packed)
+        (RECORDED / f"{path.name}.xz").write_bytes(lzma.compress(path.read_bytes()))
 
 
 def main() -> int:

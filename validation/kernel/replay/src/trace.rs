@@ -17,7 +17,8 @@ pub struct Description {
     /// this many.
     #[serde(default)]
     pub goal_at_most: Option<u64>,
-    /// What one of the kernel's count is, in acknowledged packets of Reno.; 0 if the control counts by itself.
+    /// What one of the kernel's count is, in acknowledged packets of Reno; 0 if the control counts by
+    /// itself.
     #[serde(default = "one")]
     pub count_unit: f64,
     /// Most packets by which the whole packets of the two windows may differ.
