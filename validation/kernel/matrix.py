@@ -37,6 +37,7 @@ path = ["bottleneck"]
 host = "linux"
 packet_size = "1500 B"
 header_size = "52 B"                     # IPv4, TCP and time stamps
+sender_side = 1                          # all other delay is behind the last link, on the way back
 
 [links.bottleneck]
 rate = "{rate}"
