@@ -1,0 +1,158 @@
+"""What a cell costs, and how it is obtained therefore.
+
+The cost of a run is its packets times the time of the engine per packet, on one core. A cell whose
+runs are affordable is computed in full; a dearer one in short form, with fewer seeds and shorter
+runs; one that is dearer still is scaled from two smaller links.
+"""
+
+from dataclasses import dataclass
+from math import cbrt, ceil
+from typing import Literal
+
+from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell
+
+How = Literal["full", "short", "scaled"]
+
+FULL_AT_MOST_CORE_S = 35.0
+"""A cell whose full form would cost more is computed in short form."""
+SHORT_AT_MOST_CORE_S = 130.0
+"""A cell whose short form would cost more is scaled."""
+FEW_RUNS_CORE_S = 0.04
+"""A run of the full form is made longer until it costs this."""
+LONGEST_MEASURED_S = 240.0
+"""Longest measured time of such a run."""
+
+CUBIC_BETA, CUBIC_C = 0.7, 0.4  # RFC 9438 sec. 4.6 and 5
+RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4.3
+PROBE_RTT_INTERVAL_S = 5.0  # draft-ietf-ccwg-bbr sec. 2.12, ProbeRTTInterval
+MIN_RTO_S = 0.2
+"""Shortest timeout of `host = "linux"`."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a cell is computed."""
+
+    max_seeds: int
+    """Largest number of runs of a buffer."""
+    precision: float
+    """Relative tolerance of the answer (0.02 = 2 %)."""
+    warm_up_epochs: float
+    """Time before the statistics, in epochs of the congestion control."""
+    measured_epochs: float
+    """Time of the statistics, in epochs of the congestion control."""
+    runs: float
+    """Typical number of runs of a cell, for the estimate of the cost."""
+
+
+FORMS: dict[str, Form] = {
+    "full": Form(8, 0.05, 3, 6, runs=90),
+    "short": Form(4, 0.1, 2, 3, runs=50),
+}
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell, how it is obtained, and what that costs."""
+
+    cell: Cell
+    """The cell."""
+    how: How
+    """`full` and `short` are computed, `scaled` follows from two smaller links."""
+    warm_up_s: float
+    """Simulated time before the statistics."""
+    measured_s: float
+    """Simulated time of the statistics."""
+    core_s: float
+    """Estimate of what all runs take on one core; 0 if the cell is scaled."""
+    is_rung: bool = False
+    """Whether the cell is there only because another one is scaled from it."""
+
+    @property
+    def form(self) -> Form:
+        """How the cell is computed; a scaled one has no form.
+
+        Raises:
+            KeyError: The cell is scaled.
+        """
+        return FORMS[self.how]
+
+    @property
+    def run_core_s(self) -> float:
+        """Estimate of what one run takes on one core."""
+        return run_cost_s(self.cell, self.warm_up_s + self.measured_s)
+
+
+def epoch_s(cell: Cell) -> float:
+    """The time in which a flow at its fair share repeats itself.
+
+    Of CUBIC, its period without a queue (RFC 9438); of BBRv3, half of the time between two drains
+    of the queue; of Prague, 30 round trips of at least 25 ms, below which it grows more slowly.
+
+    Args:
+        cell: The cell.
+    """
+    rtt_s, window = cell.site.mean_rtt_s, cell.fair_window_packets
+    lost = (1 - CUBIC_BETA) * window
+    epochs = {
+        "cubic": min(cbrt(lost / CUBIC_C), max(lost / RENO_FRIENDLY_ALPHA, 4) * rtt_s),
+        "bbr3": PROBE_RTT_INTERVAL_S / 2,
+        "prague": 30 * max(rtt_s, 0.025),
+    }
+    return max(epochs[name] for name in CONTROLS[cell.control].groups)
+
+
+def run_cost_s(cell: Cell, simulated_s: float) -> float:
+    """Estimate of the time that a run takes on one core.
+
+    Args:
+        cell: The cell.
+        simulated_s: Simulated time of the run.
+    """
+    packets = cell.site.rate_bps * simulated_s / (8 * PACKET_BYTES)
+    return 0.02 + packets * _packet_cost_s(cell)
+
+
+def _packet_cost_s(cell: Cell) -> float:
+    """Time of the engine per packet: what was measured with the pilot cells."""
+    cost = 0.20e-6
+    if cell.queue != "drop_tail" or cell.control != "cubic":
+        cost = 0.25e-6
+    return cost * (1.25 if cell.site.flows >= 1000 else 1.0)
+
+
+def planned_cell(cell: Cell, *, is_rung: bool = False) -> PlannedCell:
+    """How a cell is obtained.
+
+    Args:
+        cell: The cell.
+        is_rung: Whether the cell is there only because another one is scaled from it.
+    """
+    full = _computed(cell, "full", is_rung=is_rung)
+    if full.core_s <= FULL_AT_MOST_CORE_S:
+        return full
+    short = _computed(cell, "short", is_rung=is_rung)
+    if short.core_s <= SHORT_AT_MOST_CORE_S:
+        return short
+    return PlannedCell(cell, "scaled", 0.0, 0.0, 0.0, is_rung)
+
+
+def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
+    form = FORMS[how]
+    rtt_s, epoch = cell.site.mean_rtt_s, epoch_s(cell)
+    warm_up_s = max(form.warm_up_epochs * epoch, 20 * rtt_s, 2 * MIN_RTO_S)
+    measured_s = max(form.measured_epochs * epoch, 40 * rtt_s, 2 * MIN_RTO_S)
+    if "bbr3" in CONTROLS[cell.control].groups:
+        measured_s = PROBE_RTT_INTERVAL_S * ceil(measured_s / PROBE_RTT_INTERVAL_S)
+    if how == "full":
+        packets = FEW_RUNS_CORE_S / _packet_cost_s(cell)
+        cheap_s = packets * 8 * PACKET_BYTES / cell.site.rate_bps - warm_up_s
+        measured_s = max(measured_s, min(cheap_s, LONGEST_MEASURED_S))
+    warm_up_s, measured_s = _rounded(warm_up_s), _rounded(measured_s)
+    core_s = form.runs * run_cost_s(cell, warm_up_s + measured_s)
+    return PlannedCell(cell, how, warm_up_s, measured_s, core_s, is_rung)
+
+
+def _rounded(value_s: float) -> float:
+    """Two digits suffice."""
+    return float(f"{value_s:.2g}")

@@ -1,0 +1,30 @@
+"""The plan of the atlas: every cell, how it is obtained, and what all of them cost."""
+
+from collections.abc import Sequence
+
+from tailroom.buffer_atlas.cells import Cell, chosen_cells
+from tailroom.buffer_atlas.cost import PlannedCell, planned_cell
+from tailroom.buffer_atlas.scaling import rungs
+
+BUDGET_CORE_S = 10_000.0
+"""What the atlas may cost: 90 minutes on two cores, less what is lost between runs."""
+PLANNED_FRACTION = 0.8
+"""Part of the budget that the estimates may fill."""
+
+
+def plan(cells: Sequence[Cell] | None = None) -> list[PlannedCell]:
+    """Decides how each cell is obtained, and adds the smaller links that scaling needs.
+
+    Args:
+        cells: The cells; those of the rule if left out.
+    """
+    planned = [planned_cell(cell) for cell in (chosen_cells() if cells is None else cells)]
+    known = {entry.cell for entry in planned}
+    for entry in tuple(planned):
+        if entry.how == "scaled":
+            new = [rung for rung in rungs(entry.cell) if rung not in known]
+            known.update(new)
+            planned += [planned_cell(rung, is_rung=True) for rung in new]
+    return planned
+
+
