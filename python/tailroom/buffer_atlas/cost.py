@@ -41,13 +41,15 @@ class Form:
     """Time before the statistics, in epochs of the congestion control."""
     measured_epochs: float
     """Time of the statistics, in epochs of the congestion control."""
+    grid_points: int
+    """Number of values with which the search begins."""
     runs: float
     """Typical number of runs of a cell, for the estimate of the cost."""
 
 
 FORMS: dict[str, Form] = {
-    "full": Form(8, 0.05, 3, 6, runs=90),
-    "short": Form(4, 0.1, 2, 3, runs=50),
+    "full": Form(8, 0.05, 3, 6, grid_points=7, runs=90),
+    "short": Form(4, 0.1, 2, 3, grid_points=5, runs=50),
 }
 
 

@@ -12,7 +12,7 @@ from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
 from tailroom.studies.size_study.targets import Target
 
 GRID_POINTS = 7
-"""Number of buffers in the initial bracket, evenly spaced on a logarithmic scale."""
+"""Number of buffers in a wide initial bracket, evenly spaced on a logarithmic scale."""
 DECIDABLE = 0.5
 """Distance of a mean from a bound, in standard deviations, that 32 runs mostly resolve."""
 BESIDE = (0.5, 2.0)
@@ -121,6 +121,7 @@ class Search:
         *,
         precision: float,
         largest: int,
+        grid_points: int = GRID_POINTS,
     ) -> None:
         """Starts without buffers.
 
@@ -130,6 +131,7 @@ class Search:
             confirm: Adds runs to a buffer, and judges it again.
             precision: Relative tolerance of the answer (0.02 = 2 %).
             largest: Largest limit that may be tested, in packets.
+            grid_points: Number of buffers in the initial bracket.
         """
         self.targets = targets
         self.precision = precision
@@ -137,6 +139,7 @@ class Search:
         self.tried: dict[int, Tried] = {}
         self._simulate = look
         self._confirm = confirm
+        self._grid_points = grid_points
         self._gaps: list[tuple[int, int]] = []
 
     def run(self, low: int, high: int) -> None:
@@ -144,7 +147,7 @@ class Search:
 
         If no buffer meets all targets, it searches the range in which each target is met.
         """
-        self._look(_spread(low, high))
+        self._look(_spread(low, high, self._grid_points))
         self._widen()
         if self.answer is None:
             self._seek(self.targets)
@@ -320,8 +323,8 @@ def _clears(missing: Tried, meeting: Tried, target: Target) -> float:
     return min(max((needed - short) / (beyond - short), 0.0), 1.0)
 
 
-def _spread(low: int, high: int) -> list[int]:
+def _spread(low: int, high: int, points: int) -> list[int]:
     """Limits from `low` to `high`, evenly spaced on a logarithmic scale."""
-    steps = GRID_POINTS - 1
+    steps = points - 1
     ratio = log(high / low) / steps
-    return [round(low * exp(ratio * step)) for step in range(GRID_POINTS)]
+    return [round(low * exp(ratio * step)) for step in range(points)]
