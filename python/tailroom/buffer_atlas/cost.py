@@ -22,6 +22,9 @@ FEW_RUNS_CORE_S = 0.04
 LONGEST_MEASURED_S = 240.0
 """Longest measured time of such a run."""
 
+WARM_UP_FRACTION = 0.1
+"""Least part of a long run before its statistics begin."""
+
 CUBIC_BETA, CUBIC_C = 0.7, 0.4  # RFC 9438 sec. 4.6 and 5
 RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4.3
 PROBE_RTT_INTERVAL_S = 5.0  # draft-ietf-ccwg-bbr sec. 2.12, ProbeRTTInterval
@@ -150,6 +153,7 @@ def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
         packets = FEW_RUNS_CORE_S / _packet_cost_s(cell)
         cheap_s = packets * 8 * PACKET_BYTES / cell.site.rate_bps - warm_up_s
         measured_s = max(measured_s, min(cheap_s, LONGEST_MEASURED_S))
+        warm_up_s = max(warm_up_s, WARM_UP_FRACTION * measured_s)
     warm_up_s, measured_s = _rounded(warm_up_s), _rounded(measured_s)
     core_s = form.runs * run_cost_s(cell, warm_up_s + measured_s)
     return PlannedCell(cell, how, warm_up_s, measured_s, core_s, is_rung)

@@ -129,16 +129,21 @@ def read(directory: str | PathLike[str]) -> Atlas:
     tables = []
     for name, columns in ((ANSWERS, _COLUMNS), (CURVES, _CURVE_COLUMNS)):
         path = Path(directory) / name
+        if not path.is_file():
+            raise StoreError(
+                f"{path}: there is no atlas; make one with `tailroom atlas run --out DIR`"
+            )
         try:
             table = pq.read_table(path)
         except (OSError, pa.ArrowException) as error:
             raise StoreError(
-                f"{path}: cannot read the atlas: {error}; make one with `tailroom atlas run`"
+                f"{path}: cannot read the atlas: {error}; make it again with `tailroom "
+                "atlas run --out DIR`"
             ) from None
         if missing := set(columns) - set(table.column_names):
             raise StoreError(
                 f"{path}: lacks the column {min(missing)}; make the atlas again with `tailroom "
-                "atlas run`"
+                "atlas run --out DIR`"
             )
         tables.append(table)
     engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown").decode()

@@ -1,6 +1,7 @@
 """The plan of the atlas: every cell, how it is obtained, and what all of them cost."""
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from tailroom.buffer_atlas.cells import Cell, chosen_cells
 from tailroom.buffer_atlas.cost import PlannedCell, planned_cell
@@ -28,3 +29,29 @@ def plan(cells: Sequence[Cell] | None = None) -> list[PlannedCell]:
     return planned
 
 
+
+
+def named_cells(patterns: Sequence[str]) -> list[PlannedCell]:
+    """The cells with these names, and the rungs that scaled ones among them need.
+
+    Args:
+        patterns: Names, with `*` for any text.
+
+    Raises:
+        ValueError: No cell has such a name.
+    """
+    planned = plan()
+    for pattern in patterns:
+        if not any(fnmatchcase(entry.cell.name, pattern) for entry in planned):
+            raise ValueError(
+                f"{pattern}: the atlas has no such cell; `tailroom atlas plan --all` lists all"
+            )
+    chosen = {
+        entry.cell
+        for entry in planned
+        if any(fnmatchcase(entry.cell.name, pattern) for pattern in patterns)
+    }
+    for entry in planned:
+        if entry.how == "scaled" and entry.cell in chosen:
+            chosen.update(rungs(entry.cell))
+    return [entry for entry in planned if entry.cell in chosen]
