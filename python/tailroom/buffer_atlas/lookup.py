@@ -105,7 +105,11 @@ def nearest(rows: Sequence[Row], link: Link, count: int = NEAREST) -> list[Neigh
     """
     cells: dict[str, list[Row]] = {}
     for row in rows:
-        if (row["queue"], row["control"], row["traffic"]) == (link.queue, link.control, link.traffic):
+        if (row["queue"], row["control"], row["traffic"]) == (
+            link.queue,
+            link.control,
+            link.traffic,
+        ):
             cells.setdefault(row["cell"], []).append(row)
     neighbours = [
         Neighbour(
@@ -159,9 +163,7 @@ def link_of(row: Row) -> Link:
         row: The row.
     """
     rtt_s = (row["shortest_rtt_s"] + row["longest_rtt_s"]) / 2
-    return Link(
-        row["rate_bps"], rtt_s, row["flows"], row["control"], row["queue"], row["traffic"]
-    )
+    return Link(row["rate_bps"], rtt_s, row["flows"], row["control"], row["queue"], row["traffic"])
 
 
 def link_of_bottleneck(link: Bottleneck) -> Link | None:
@@ -173,9 +175,7 @@ def link_of_bottleneck(link: Bottleneck) -> Link | None:
     control, traffic = _control(link), _traffic(link)
     if control is None or traffic is None or link.changes or link.random_loss_fraction > 1e-5:
         return None
-    return Link(
-        link.rate_bps, link.mean_rtt_s, link.flow_count, control, link.discipline, traffic
-    )
+    return Link(link.rate_bps, link.mean_rtt_s, link.flow_count, control, link.discipline, traffic)
 
 
 def bracket(link: Bottleneck, utilization: float) -> tuple[int, int] | None:

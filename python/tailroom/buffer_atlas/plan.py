@@ -29,8 +29,6 @@ def plan(cells: Sequence[Cell] | None = None) -> list[PlannedCell]:
     return planned
 
 
-
-
 def named_cells(patterns: Sequence[str]) -> list[PlannedCell]:
     """The cells with these names, and the rungs that scaled ones among them need.
 

@@ -155,7 +155,9 @@ def show_cell(name: CellName) -> None:
                 if row["scaling_exponent"] is not None:
                     check = row["scaling_check"]
                     tested = f"; the same step below is off by x {check:.2f}" if check else ""
-                    print(f"  {row['target_utilization']:.1%}: {row['scaling_exponent']:.2f}{tested}")
+                    print(
+                        f"  {row['target_utilization']:.1%}: {row['scaling_exponent']:.2f}{tested}"
+                    )
         print(f"Repeat it: tailroom atlas run {name}")
         if rows[0]["how"] != "scaled":
             print(f"Its scenario: tailroom atlas scenario {name}")
@@ -266,8 +268,9 @@ def _show_runs(runs: "AtlasRuns", *, is_brief: bool) -> None:
     engine_s = sum(one.engine_s for one in runs.searched)
     planned_s = sum(one.planned.core_s for one in runs.searched)
     count = sum(tested.runs for one in runs.searched for tested in one.tested)
+    cells = len({row["cell"] for row in answers})
     print(
-        f"{len({row['cell'] for row in answers})} cells, {count:,} runs; the engine took "
+        f"{cells} {'cell' if cells == 1 else 'cells'}, {count:,} runs; the engine took "
         f"{engine_s:,.0f} s, estimated were {planned_s:,.0f} core-seconds."
     )
 
@@ -347,10 +350,10 @@ def _answer_table(row: dict[str, Any]) -> NumberTable:
         table.add_row(
             words,
             f"{factor * row['value']:,.0f}",
-            _number(row.get(f"{prefix}utilization"), "{:.2%}"),
-            _number(row.get(f"{prefix}loss_fraction"), "{:.2e}"),
-            _number(row.get(f"{prefix}queue_delay_s_mean"), "{:.3g} ms", 1e3),
-            _number(row.get(f"{prefix}queue_delay_s_p99"), "{:.3g} ms", 1e3),
+            _number(row[f"{prefix}utilization"], "{:.2%}"),
+            _number(row[f"{prefix}loss_fraction"], "{:.2e}"),
+            _number(row[f"{prefix}queue_delay_s_mean"], "{:.3g} ms", 1e3),
+            _number(row[f"{prefix}queue_delay_s_p99"], "{:.3g} ms", 1e3),
         )
     return table
 

@@ -127,9 +127,7 @@ def atlas_bar() -> Iterator[Callable[[AtlasProgress], None]]:
             printed = now
             words = f"after {(now - begun) / 60:.0f} min: {cells}, {left or state.cell}"
             bar.console.print(words, highlight=False)
-        bar.update(
-            task, total=state.all_core_s, completed=state.core_s, cells=cells, left=left
-        )
+        bar.update(task, total=state.all_core_s, completed=state.core_s, cells=cells, left=left)
 
     try:
         yield report

@@ -22,8 +22,8 @@ from tailroom.studies.size_study.stopping import (
 )
 from tailroom.studies.size_study.targets import Target
 
-SMALLEST_SHOWN = 0.1
-"""Smallest fraction of an answer that is shown, and simulated therefore."""
+SMALLEST_SHOWN, LARGEST_SHOWN = 0.1, 2
+"""Multiples of the answers that are shown, so that the simulated values reach that far."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ class CellSearch:
         found = tuple(self._search(target) for target in UTILIZATIONS)
         answers = [answer.value for answer in found if answer.value is not None]
         if answers:
-            self._simulate_down_to(round(SMALLEST_SHOWN * min(answers)))
+            self._simulate_out_to(round(SMALLEST_SHOWN * min(answers)))
+            self._simulate_out_to(LARGEST_SHOWN * max(answers))
         return SearchedCell(
             self.planned,
             self._sought,
@@ -165,9 +166,10 @@ class CellSearch:
         verdict = confirmed(target, tried.point.values(target.metric))
         return replace(tried, verdicts={target: verdict})
 
-    def _simulate_down_to(self, value: int) -> None:
-        value = max(value, self._sought.smallest)
-        if value < min(self._points):
+    def _simulate_out_to(self, value: int) -> None:
+        """Simulates a value, as far as it is allowed, if it is beyond all others."""
+        value = min(max(value, self._sought.smallest), self._sought.largest)
+        if not min(self._points) <= value <= max(self._points):
             self._complete([self._point(value)], FIRST_RUNS)
 
     def _complete(self, points: Sequence[Point], needed: int | Callable[[Point], int]) -> None:
@@ -183,8 +185,6 @@ class CellSearch:
 
     def _tested(self, value: int) -> Tested:
         point = self._points[value]
-        means = {
-            name: float(np.mean(point.values(f"links.{LINK}.{name}"))) for name in METRICS
-        }
+        means = {name: float(np.mean(point.values(f"links.{LINK}.{name}"))) for name in METRICS}
         utilization = Tried(value, point).interval(f"links.{LINK}.utilization")
         return Tested(value, len(point.finished), means, utilization.half_width)

@@ -8,11 +8,10 @@ import numpy as np
 
 from tailroom.buffer_atlas.cells import PACKET_BYTES, Cell
 from tailroom.buffer_atlas.cost import How
-from tailroom.buffer_atlas.data import FRACTIONS, METRICS, UTILIZATIONS
+from tailroom.buffer_atlas.data import COLUMNS, FRACTIONS, METRICS, UTILIZATIONS
 from tailroom.buffer_atlas.scaling import power_law
 from tailroom.buffer_atlas.scenarios import sought
 from tailroom.studies.atlas_study.cell_search import Found, SearchedCell, Tested
-from tailroom.studies.size_study.search import NEAR
 
 Row = dict[str, Any]
 
@@ -85,6 +84,7 @@ def scaled_rows(cell: Cell, rungs: Sequence[Sequence[Row]]) -> list[Row]:
 def _answer(searched: SearchedCell, found: Found) -> Row:
     cell = searched.planned.cell
     row: Row = {
+        **dict.fromkeys(COLUMNS),
         **cell_columns(cell, searched.planned.how),
         "target_utilization": found.utilization,
         "status": "none",
@@ -119,10 +119,7 @@ def _as_time(cell: Cell, value: float) -> Row:
 
 
 def _effect(tested: Sequence[Tested], value: float) -> Mapping[str, float | None]:
-    """The metrics at a value: of a simulated value close to it, or between simulated values."""
-    nearest = min(tested, key=lambda one: abs(log(one.value / value)))
-    if value / NEAR <= nearest.value <= value * NEAR:
-        return nearest.means
+    """The metrics at a value, from straight lines over the logarithm of simulated values."""
     if not tested[0].value <= value <= tested[-1].value:
         return dict.fromkeys(METRICS)
     logs = [log(one.value) for one in tested]
@@ -134,6 +131,7 @@ def _effect(tested: Sequence[Tested], value: float) -> Mapping[str, float | None
 
 def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
     row: Row = {
+        **dict.fromkeys(COLUMNS),
         **cell_columns(cell, "scaled"),
         "target_utilization": target,
         "status": "none",

@@ -144,7 +144,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         ) as runner,
     ):
         kept = runner.store
-        known = _atlas_bracket(question) if atlas else None
+        known = atlas_bracket(question) if atlas else None
         grid_points = NARROW_GRID_POINTS if known else GRID_POINTS
         work = _Work(question, runner, max_seeds, precision, progress, grid_points)
         phases: tuple[PhaseSpread, ...] = ()
@@ -172,8 +172,15 @@ def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
     return Predictions(link, requirement, answers)
 
 
-def _atlas_bracket(question: Question) -> tuple[int, int] | None:
-    """The bracket of the atlas for a single target that asks for a utilization of the link."""
+def atlas_bracket(question: Question) -> tuple[int, int] | None:
+    """The bracket of the atlas for a single target that asks for a utilization of the link.
+
+    Args:
+        question: The question.
+
+    Returns:
+        The bracket in packets; `None` if there are other targets, or no cell nearby.
+    """
     targets = question.targets
     if len(targets) != 1 or not targets[0].at_least:
         return None
