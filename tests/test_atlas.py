@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from tailroom import models
+from tailroom import _engine, models
 from tailroom.buffer_atlas import data, lookup
 from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell, chosen_cells
 from tailroom.buffer_atlas.cost import FORMS, PlannedCell, planned_cell
@@ -198,7 +198,9 @@ def test_an_interrupted_study_continues_with_the_missing_runs(
 ) -> None:
     with pytest.raises(tr.Interrupted) as ended:
         compute_atlas([TINY], tmp_path / "store", progress=Stop())
-    assert ended.value.known.searched == ()
+    known = ended.value.known
+    assert isinstance(known, AtlasRuns)
+    assert known.searched == ()
     kept = len(list((tmp_path / "store" / "runs").glob("*.parquet")))
     assert kept >= 10
     states: list[AtlasProgress] = []
@@ -273,7 +275,7 @@ def test_written_data_are_read_again(tiny: tuple[AtlasRuns, Path], tmp_path: Pat
     read = data.read(tmp_path)
     assert read.answers.to_pylist() == tiny[0].answers
     assert read.curves.num_rows == len(tiny[0].curves)
-    assert read.engine == tr.build()
+    assert read.engine == _engine.build()
     for name in read.answers.column_names:
         assert read.answers.schema.field(name).metadata[b"meaning"].decode() == data.COLUMNS[name]
 
@@ -331,7 +333,10 @@ def test_a_cell_that_is_the_link_gives_its_own_value() -> None:
 
 def test_a_value_between_cells_follows_bdp_over_the_root_of_the_flows() -> None:
     """Buffers that are half of C T / sqrt(n) everywhere are so between the cells too."""
-    half = lambda rate: 0.5 * rate * 0.04 / 12_000 / 10  # noqa: E731
+
+    def half(rate: float) -> float:
+        return 0.5 * rate * 0.04 / 12_000 / 10
+
     rows = made_up([1e8, 1e9], half)
     found = lookup.estimate(rows, lookup.Link(3e8, 0.04, 100), 0.98)
     assert found

@@ -2,11 +2,11 @@
 
 A cell is a link with its long flows (a site of `kinds.py`), the traffic beside them, the congestion
 control, and the queue discipline. In a sentence: *every site has cells behind DropTail with long
-flows under CUBIC, BBRv3 and half of each, and with short flows at 30 % of the link beside CUBIC and
-beside half of each; the typical sites of a kind also have CUBIC that the hosts pace, FQ-CoDel and PIE
-under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, half Prague.*
-(BBRv3 is left out inside data centres.) What no affordable run shows is scaled from smaller links
-of the same share per flow (`scaling.py`).
+flows under CUBIC, BBRv3 and half of each, and with short flows at 30 % of the link beside CUBIC
+and beside half of each; the typical sites of a kind also have CUBIC that the hosts pace, FQ-CoDel
+and PIE under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, half
+Prague.* (BBRv3 is left out inside data centres.) What no affordable run shows is scaled from
+smaller links of the same share per flow (`scaling.py`).
 """
 
 from collections.abc import Iterator

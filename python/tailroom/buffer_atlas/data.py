@@ -61,8 +61,8 @@ _COLUMNS: dict[str, tuple[str, str]] = {
     **{
         f"{word}_{name}": (
             "double",
-            f"`{name}` at {factor:g} times the value, from straight lines over the logarithm of the "
-            "simulated values; null beyond them.",
+            f"`{name}` at {factor:g} times the value, from straight lines over the logarithm of "
+            "the simulated values; null beyond them.",
         )
         for word, factor in FRACTIONS.items()
         for name in METRICS

@@ -94,7 +94,7 @@ def scenario(cell: Cell, warm_up_s: float, measured_s: float) -> Scenario:
         measured_s: Time that the statistics cover.
     """
     site = cell.site
-    groups = {
+    groups: dict[str, dict[str, Any]] = {
         name: {
             "count": count,
             "congestion": name,
@@ -120,7 +120,7 @@ def scenario(cell: Cell, warm_up_s: float, measured_s: float) -> Scenario:
                 },
             },
         }
-    common = {
+    common: dict[str, Any] = {
         "path": [LINK],
         "host": "linux",
         "packet_size": f"{PACKET_BYTES} B",

@@ -1,6 +1,6 @@
 """`tailroom atlas`: the buffers that links of today need, computed in advance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -210,7 +210,7 @@ def print_plan(
 
 
 @app.command("run")
-def run_cells(  # noqa: PLR0913 - one argument an option
+def run_cells(
     cells: Annotated[
         list[str] | None,
         typer.Argument(
@@ -307,11 +307,11 @@ def _read_link(  # noqa: PLR0913 - one argument an option
     return Link(rate_bps, (shortest_s + longest_s) / 2, flows, control, queue, traffic)
 
 
-def _rtt_words(row: dict[str, Any]) -> str:
+def _rtt_words(row: Mapping[str, Any]) -> str:
     return f"{1e3 * row['shortest_rtt_s']:g} to {1e3 * row['longest_rtt_s']:g} ms"
 
 
-def _value_words(row: dict[str, Any]) -> tuple[str, str, str]:
+def _value_words(row: Mapping[str, Any]) -> tuple[str, str, str]:
     """The value of an answer in its unit, in milliseconds and in bdp."""
     if row["value"] is None:
         return ("none", "", "none")
@@ -334,7 +334,7 @@ def _estimate_words(target: float, found: Any) -> str:
     )
 
 
-def _answer_table(row: dict[str, Any]) -> NumberTable:
+def _answer_table(row: Mapping[str, Any]) -> NumberTable:
     """A row per fraction of the answer: what it brings."""
     title = f"{row['cell']}, {row['target_utilization']:.1%} utilization"
     table = NumberTable(

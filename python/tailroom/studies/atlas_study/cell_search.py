@@ -128,11 +128,10 @@ class CellSearch:
             lambda tried: self._confirm(tried, target),
             precision=form.precision,
             largest=self._sought.largest,
-            grid_points=form.grid_points,
         )
         if known := sorted(self._points):
             search.tried = {tried.limit: tried for tried in self._look(known, target)}
-        search.run(*self._sought.first)
+        search.run(*self._sought.first, form.grid_points)
         answer, too_small = search.answer, search.too_small
         return Found(
             utilization,

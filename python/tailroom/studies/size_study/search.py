@@ -121,7 +121,6 @@ class Search:
         *,
         precision: float,
         largest: int,
-        grid_points: int = GRID_POINTS,
     ) -> None:
         """Starts without buffers.
 
@@ -131,7 +130,6 @@ class Search:
             confirm: Adds runs to a buffer, and judges it again.
             precision: Relative tolerance of the answer (0.02 = 2 %).
             largest: Largest limit that may be tested, in packets.
-            grid_points: Number of buffers in the initial bracket.
         """
         self.targets = targets
         self.precision = precision
@@ -139,15 +137,19 @@ class Search:
         self.tried: dict[int, Tried] = {}
         self._simulate = look
         self._confirm = confirm
-        self._grid_points = grid_points
         self._gaps: list[tuple[int, int]] = []
 
-    def run(self, low: int, high: int) -> None:
+    def run(self, low: int, high: int, grid_points: int = GRID_POINTS) -> None:
         """Searches the answer from a bracket, in packets; then tests half and twice the answer.
 
         If no buffer meets all targets, it searches the range in which each target is met.
+
+        Args:
+            low: Lower end of the bracket.
+            high: Upper end of the bracket.
+            grid_points: Number of buffers with which the search begins.
         """
-        self._look(_spread(low, high, self._grid_points))
+        self._look(_spread(low, high, grid_points))
         self._widen()
         if self.answer is None:
             self._seek(self.targets)

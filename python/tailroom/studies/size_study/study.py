@@ -145,12 +145,14 @@ def size(  # noqa: PLR0913 - keyword arguments
     ):
         kept = runner.store
         known = atlas_bracket(question) if atlas else None
-        grid_points = NARROW_GRID_POINTS if known else GRID_POINTS
-        work = _Work(question, runner, max_seeds, precision, progress, grid_points)
+        work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
-            work.search.run(*(known or _bracket(question.link, predictions)))
+            work.search.run(
+                *(known or _bracket(question.link, predictions)),
+                NARROW_GRID_POINTS if known else GRID_POINTS,
+            )
             phases = work.check_phases()
         except KeyboardInterrupt:
             raise Interrupted(work.size(predictions, phases, kept)) from None
@@ -239,19 +241,13 @@ class _Work:
         max_seeds: int,
         precision: float,
         progress: Callable[[SizeProgress], object] | None,
-        grid_points: int,
     ) -> None:
         self.question = question
         self.runner = runner
         self.max_seeds = max(max_seeds, FIRST_RUNS)
         largest = int(LARGEST_BDP * max(question.link.bdp_packets, 100))
         self.search = Search(
-            question.targets,
-            self.look,
-            self.confirm,
-            precision=precision,
-            largest=largest,
-            grid_points=grid_points,
+            question.targets, self.look, self.confirm, precision=precision, largest=largest
         )
         self.progress = progress or (lambda _: None)
         self.runs = 0
