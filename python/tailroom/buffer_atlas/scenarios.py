@@ -126,6 +126,7 @@ def scenario(cell: Cell, warm_up_s: float, measured_s: float) -> Scenario:
         "packet_size": f"{PACKET_BYTES} B",
         "access_rate": f"{_interface_bps(cell)} bit/s",
     }
+    flows: Any = {name: {**common, **group} for name, group in groups.items()}
     return {
         "title": f"Atlas: {cell.name}",
         "duration": _seconds(warm_up_s + measured_s),
@@ -137,7 +138,7 @@ def scenario(cell: Cell, warm_up_s: float, measured_s: float) -> Scenario:
                 "queue": _queue(cell),
             }
         },
-        "flows": {name: {**common, **group} for name, group in groups.items()},
+        "flows": flows,
     }
 
 

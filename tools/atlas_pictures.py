@@ -1,0 +1,118 @@
+"""The pictures of the atlas: one per kind of link."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
+from tailroom.buffer_atlas.data import UTILIZATIONS
+from tailroom.buffer_atlas.kinds import Kind
+from tailroom.plots import style
+
+Row = Mapping[str, Any]
+LOWEST = 0.7
+"""Lowest utilization that is drawn."""
+
+
+def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | None:
+    """Utilization over the buffer of each site under CUBIC, and of each queue at the typical site.
+
+    Args:
+        kind: The kind of link.
+        answers: Answers of its cells.
+        curves: Simulated values of its cells.
+
+    Returns:
+        The picture; `None` if no cell behind DropTail was computed.
+    """
+    cells = {row["cell"]: row for row in answers}
+    simple = [
+        row
+        for row in cells.values()
+        if (row["queue"], row["traffic"], row["control"]) == ("drop_tail", "long", "cubic")
+        and any(curve["cell"] == row["cell"] for curve in curves)
+    ]
+    if not simple:
+        return None
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    styles = style.line_styles()
+    for row in sorted(simple, key=lambda row: (row["rate_bps"], row["flows"])):
+        words = f"{rate_words(row['rate_bps'])}/s, {row['flows']:,} flow{'s' * (row['flows'] > 1)}"
+        _curve(left, row, curves, next(styles), words)
+    left.set_title("DropTail, long flows under CUBIC", fontsize="medium")
+    left.set_xscale("log")
+    left.set_xlabel("buffer (bdp)")
+    _utilization_axis(left)
+
+    site = _typical(kind, simple)
+    styles = style.line_styles()
+    for row in sorted(cells.values(), key=lambda row: (row["queue"], row["control"])):
+        if _site(row) == site and row["traffic"] == "long":
+            words = f"{QUEUES[row['queue']]}, {CONTROLS[row['control']].words}"
+            _delays(right, row, curves, next(styles), words)
+    right.set_title(
+        f"{rate_words(site[0])}/s, {site[3]:,} flow{'s' * (site[3] > 1)}: every queue and control",
+        fontsize="medium",
+    )
+    right.set_xscale("log")
+    right.set_xlabel("mean queueing delay (ms)")
+    _utilization_axis(right)
+    figure.suptitle(kind.words)
+    return figure
+
+
+def _site(row: Row) -> tuple[float, float, float, int]:
+    return row["rate_bps"], row["shortest_rtt_s"], row["longest_rtt_s"], row["flows"]
+
+
+def _typical(kind: Kind, rows: Sequence[Row]) -> tuple[float, float, float, int]:
+    """The typical site with the largest rate that has data; else the last one that has."""
+    known = {_site(row) for row in rows}
+    sites = [
+        (site.rate_bps, site.shortest_rtt_ms / 1e3, site.longest_rtt_ms / 1e3, site.flows)
+        for site in kind.sites
+        if site.is_typical
+    ]
+    return next((site for site in reversed(sites) if site in known), max(known))
+
+
+def _curve(
+    axes: Axes, row: Row, curves: Sequence[Row], line: Mapping[str, Any], words: str
+) -> None:
+    points = [curve for curve in curves if curve["cell"] == row["cell"]]
+    axes.plot(
+        [curve["value"] / row["bdp_packets"] for curve in points],
+        [curve["utilization"] for curve in points],
+        label=words,
+        marker=".",
+        markersize=4,
+        **line,
+    )
+
+
+def _delays(
+    axes: Axes, row: Row, curves: Sequence[Row], line: Mapping[str, Any], words: str
+) -> None:
+    points = [curve for curve in curves if curve["cell"] == row["cell"]]
+    if points:
+        axes.plot(
+            [1e3 * curve["queue_delay_s_mean"] for curve in points],
+            [curve["utilization"] for curve in points],
+            label=words,
+            marker=".",
+            markersize=4,
+            **line,
+        )
+
+
+def _utilization_axis(axes: Axes) -> None:
+    for target in UTILIZATIONS:
+        axes.axhline(target, **{**style.LIMIT_LINE, "linewidth": 0.6})
+    axes.set_ylim(LOWEST, 1.005)
+    axes.set_yticks([0.7, 0.8, 0.9, 0.95, 1.0], ["70 %", "80 %", "90 %", "95 %", "100 %"])
+    axes.set_ylabel("utilization")
+    axes.grid(visible=True, which="major", color="0.92")
+    axes.legend(fontsize="x-small", frameon=False, loc="lower right")
