@@ -13,15 +13,30 @@ from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell
 
 How = Literal["full", "short", "scaled"]
 
-FULL_AT_MOST_CORE_S = 35.0
+FULL_AT_MOST_CORE_S = 40.0
 """A cell whose full form would cost more is computed in short form."""
-SHORT_AT_MOST_CORE_S = 130.0
+SHORT_AT_MOST_CORE_S = 150.0
 """A cell whose short form would cost more is scaled."""
 FEW_RUNS_CORE_S = 0.04
 """A run of the full form is made longer until it costs this."""
 LONGEST_MEASURED_S = 240.0
 """Longest measured time of such a run."""
 
+RUN_OVERHEAD_S = 0.02
+"""Time of a run apart from the simulation: the scenario, the store."""
+PACKET_COST_US = {
+    "cubic": 0.115,
+    "cubic_paced": 0.16,
+    "bbr3": 0.175,
+    "cubic_and_bbr3": 0.16,
+    "prague": 0.14,
+    "cubic_and_prague": 0.14,
+}
+"""Processor time per packet with few flows, as measured with single runs on one core."""
+MANAGED_QUEUE_US = 0.03
+"""What a managed queue adds."""
+CACHE_FACTORS = ((3000, 3.4), (300, 2.9), (40, 1.8), (0, 1.1))
+"""Number of flows, and the cost per packet from there on over that of a few flows."""
 WARM_UP_FRACTION = 0.1
 """Least part of a long run before its statistics begin."""
 
@@ -51,7 +66,7 @@ class Form:
 
 
 FORMS: dict[str, Form] = {
-    "full": Form(8, 0.05, 3, 6, grid_points=7, runs=90),
+    "full": Form(8, 0.05, 3, 6, grid_points=7, runs=100),
     "short": Form(4, 0.1, 2, 3, grid_points=5, runs=50),
 }
 
@@ -115,15 +130,16 @@ def run_cost_s(cell: Cell, simulated_s: float) -> float:
         simulated_s: Simulated time of the run.
     """
     packets = cell.site.rate_bps * simulated_s / (8 * PACKET_BYTES)
-    return 0.02 + packets * _packet_cost_s(cell)
+    return RUN_OVERHEAD_S + packets * _packet_cost_s(cell)
 
 
 def _packet_cost_s(cell: Cell) -> float:
-    """Time of the engine per packet: what was measured with the pilot cells."""
-    cost = 0.20e-6
-    if cell.queue != "drop_tail" or cell.control != "cubic":
-        cost = 0.25e-6
-    return cost * (1.25 if cell.site.flows >= 1000 else 1.0)
+    """Time of the engine per packet: many flows outgrow the caches of a core."""
+    cost_us = PACKET_COST_US[cell.control]
+    if cell.queue != "drop_tail":
+        cost_us += MANAGED_QUEUE_US
+    factor = next(factor for flows, factor in CACHE_FACTORS if cell.site.flows >= flows)
+    return 1e-6 * cost_us * factor
 
 
 def planned_cell(cell: Cell, *, is_rung: bool = False) -> PlannedCell:
