@@ -74,8 +74,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "# Atlas: what buffer, for which link?",
         "",
         f"The smallest buffers of {len(cells)} links for "
-        f"{' , '.join(f'{target:.1%}' for target in data.UTILIZATIONS[:-1]).replace(' ,', ',')} "
-        f"and {data.UTILIZATIONS[-1]:.1%} utilization, computed with tailroom "
+        f"{', '.join(map(_words, data.UTILIZATIONS[:-1]))} and {_words(data.UTILIZATIONS[-1])} "
+        f"utilization, computed with tailroom "
         f"({atlas.engine}): {atlas.curves.num_rows:,} buffers were simulated, with "
         f"{sum(atlas.curves['runs'].to_pylist()):,} runs. {hows.count('full')} cells are computed "
         f"in full, {hows.count('short')} with fewer seeds and shorter runs, and "
@@ -90,8 +90,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "",
         "**Which links.** Every *site* (a kind of link, a rate, a range of RTTs, a number of long "
         "flows) has cells behind DropTail with long flows under CUBIC, under BBRv3 and under half "
-        f"of each, and with short flows that offer {SHORT_LOAD:.0%} of the link beside CUBIC and "
-        "beside half of each. Typical sites also have CUBIC that the hosts pace, FQ-CoDel and PIE "
+        f"of each, and with short flows that offer {_words(SHORT_LOAD)} of the link beside CUBIC "
+        "and beside half of each. Typical sites also have CUBIC that the hosts pace, FQ-CoDel and PIE "
         "under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, half "
         "Prague. Hosts are `linux` (segmentation bursts; BBRv3 and Prague pace, CUBIC does not "
         "unless the cell says so).",
@@ -107,7 +107,7 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
 
 def _summary(answers: Sequence[Row]) -> Iterator[str]:
     yield from (
-        f"## Long flows under CUBIC behind DropTail, {MIDDLE:.0%} utilization",
+        f"## Long flows under CUBIC behind DropTail, {_words(MIDDLE)} utilization",
         "",
         "| kind of link | rate | RTT | flows | packets | ms | bdp | loss | mean delay | how |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -142,8 +142,9 @@ def _kind(kind: Kind, answers: Sequence[Row], has_picture: bool) -> Iterator[str
     targets = data.UTILIZATIONS
     yield (
         "| rate | RTT | flows | queue | long flows | short flows | "
-        + " | ".join(f"{target:.1%}" for target in targets)
-        + f" | {MIDDLE:.0%}: loss, mean delay, 99 % | with a tenth, half, twice | how |"
+        + " | ".join(f"{_words(target)}" for target in targets)
+        + f" | {_words(MIDDLE)}: loss, mean delay, 99 % | its tenth, half, twice: utilization "
+        "| how |"
     )
     yield "| --- " * (9 + len(targets)) + "|"
     for cell in dict.fromkeys(row["cell"] for row in own):
@@ -174,7 +175,7 @@ def _rules(answers: Sequence[Row]) -> Iterator[str]:
     yield from (
         "## The rules of the literature",
         "",
-        f"The buffer that a [model](../models/buffer-rules.md) requires for {MIDDLE:.0%}, over "
+        f"The buffer that a [model](../models/buffer-rules.md) requires for {_words(MIDDLE)}, over "
         "that of the atlas: computed DropTail cells with long flows. A model is asked although "
         "some of its assumptions may fail; `tailroom model` names them.",
         "",
@@ -198,7 +199,7 @@ def _fitted(answers: Sequence[Row]) -> Iterator[str]:
             rule = fitted_rule(answers, target, control)
             if rule:
                 lines.append(
-                    f"| {CONTROLS[control].words} | {target:.1%} | {rule.factor:.3g} | "
+                    f"| {CONTROLS[control].words} | {_words(target)} | {rule.factor:.3g} | "
                     f"{rule.flows_exponent:.2f} | {rule.window_exponent:.2f} | {rule.cells} | "
                     f"x {rule.median_error:.2f} | x {rule.error_90:.2f} |"
                 )
@@ -222,9 +223,9 @@ def _certainty(answers: Sequence[Row]) -> Iterator[str]:
     yield from ("## How sure it is", "")
     full, short = FORMS["full"], FORMS["short"]
     yield (
-        f"* *full*: up to {full.max_seeds} seeds per buffer, answers to {full.precision:.0%}; "
-        f"*short*: {short.max_seeds} seeds, {short.precision:.0%}. The next smaller buffer that "
-        "is known to be too small is in the column `too_small`."
+        f"* *full*: up to {full.max_seeds} seeds per buffer, answers to {_words(full.precision)}; "
+        f"*short*: {short.max_seeds} seeds, {_words(short.precision)}. The next smaller buffer "
+        "that is known to be too small is in the column `too_small`."
     )
     checks = sorted(
         {
@@ -258,8 +259,8 @@ def _limits() -> Iterator[str]:
         "One link is congested, at a constant rate and without random loss; data flow in one "
         "direction, and packets have 1500 bytes. RTTs are spread evenly over the range. Hosts "
         "have interfaces of 10 Gbit/s, or faster ones where a flow's share needs it. Short flows "
-        f"offer {SHORT_LOAD:.0%} with bounded Pareto sizes (shape 1.2, from 10 kB) under CUBIC. "
-        "Half and half means numbers of flows. FQ-CoDel has the interval of RFC 8290, or the "
+        f"offer {_words(SHORT_LOAD)} with bounded Pareto sizes (shape 1.2, from 10 kB) under "
+        "CUBIC. Half and half means numbers of flows. FQ-CoDel has the interval of RFC 8290, or the "
         "longest RTT if that is longer. Reno, DCTCP, BBRv1 and older controls, ECN without L4S, "
         "Wi-Fi and cellular rates that change, and single flows with windows above 12,500 packets "
         "are left out: `tailroom size` simulates such a link itself.",
@@ -283,7 +284,7 @@ def _value(row: Row) -> str:
 def _with_unit(row: Row) -> str:
     """The answer in packets with its part of the bdp, or as a time."""
     if row["value"] is None:
-        return f"none (best {row['best_utilization']:.1%})"
+        return f"none (best {_percent(row['best_utilization'])})"
     sign = "<= " if row["status"] == "smallest" else ""
     if row["unit"] == "us":
         return f"{sign}{1e3 * row['buffer_s']:.3g} ms"
@@ -291,7 +292,11 @@ def _with_unit(row: Row) -> str:
 
 
 def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
-    return "" if value is None else f"{factor * value:.2g}{unit}"
+    return "" if value is None else f"{factor * value:.3g}{unit}"
+
+
+def _words(fraction: float) -> str:
+    return f"{100 * fraction:g} %"
 
 
 def _percent(value: float | None) -> str:

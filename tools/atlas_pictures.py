@@ -82,7 +82,7 @@ def _typical(kind: Kind, rows: Sequence[Row]) -> tuple[float, float, float, int]
 def _curve(
     axes: Axes, row: Row, curves: Sequence[Row], line: Mapping[str, Any], words: str
 ) -> None:
-    points = [curve for curve in curves if curve["cell"] == row["cell"]]
+    points = _drawn(row, curves)
     axes.plot(
         [curve["value"] / row["bdp_packets"] for curve in points],
         [curve["utilization"] for curve in points],
@@ -96,7 +96,7 @@ def _curve(
 def _delays(
     axes: Axes, row: Row, curves: Sequence[Row], line: Mapping[str, Any], words: str
 ) -> None:
-    points = [curve for curve in curves if curve["cell"] == row["cell"]]
+    points = _drawn(row, curves)
     if points:
         axes.plot(
             [1e3 * curve["queue_delay_s_mean"] for curve in points],
@@ -106,6 +106,13 @@ def _delays(
             markersize=4,
             **line,
         )
+
+
+def _drawn(row: Row, curves: Sequence[Row]) -> list[Row]:
+    """The simulated values of a cell from the last one below the lowest utilization on."""
+    points = [curve for curve in curves if curve["cell"] == row["cell"]]
+    below = [at for at, curve in enumerate(points) if curve["utilization"] < LOWEST]
+    return points[max(below, default=0) :]
 
 
 def _utilization_axis(axes: Axes) -> None:
