@@ -1,5 +1,7 @@
 """The atlas: the rule of its cells, the search of a cell, its data, and what looks them up."""
 
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -9,11 +11,14 @@ from typing import Any
 
 import pytest
 
+import atlas_checks
+import atlas_page
 import tailroom as tr
 from tailroom import _engine, models
 from tailroom.buffer_atlas import data, lookup
 from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell, chosen_cells
 from tailroom.buffer_atlas.cost import FORMS, PlannedCell, planned_cell
+from tailroom.buffer_atlas.fitted_rule import fitted_rule
 from tailroom.buffer_atlas.kinds import KINDS, MEGABIT, Site
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_cells, plan
 from tailroom.buffer_atlas.scaling import power_law, rungs
@@ -21,11 +26,12 @@ from tailroom.buffer_atlas.scenarios import LINK, scenario, sought
 from tailroom.scenario.dumbbell import dumbbell
 from tailroom.scenario.source import ScenarioSource
 from tailroom.studies.atlas_study import study
-from tailroom.studies.atlas_study.rows import scaled_rows
+from tailroom.studies.atlas_study.rows import cell_columns, scaled_rows
 from tailroom.studies.atlas_study.study import AtlasProgress, AtlasRuns, compute_atlas
 from tailroom.studies.size_study.question import read_question
 from tailroom.studies.size_study.study import atlas_bracket
 from tests.conftest import Tailroom
+from tests.ctrl_c import interrupt, wait_until
 
 TINY = PlannedCell(
     Cell("home", Site(5 * MEGABIT, 20, 20, 1), "long", "cubic", "drop_tail"),
@@ -380,6 +386,99 @@ def test_the_bracket_holds_the_cells_own_answer(
         assert bracket[0] < row["value"] < bracket[1]
 
 
+# The fitted rule
+
+
+def by_law(exponent: float, *, noise: bool = False) -> list[dict[str, Any]]:
+    """Cells of four kinds whose buffers are 2 n^exponent W^0.25 bdp, every other one twice that."""
+    rows = []
+    for at, (kind, flows, window) in enumerate(
+        (kind, flows, window)
+        for kind in "abcd"
+        for flows in (1, 10, 100)
+        for window in (10.0, 100.0)
+    ):
+        buffer_bdp = 2 * flows**exponent * window**0.25 * (2 if noise and at % 2 else 1)
+        rows.append(
+            {
+                **made_up([1e8], lambda _: 1.0)[1],
+                "kind": kind,
+                "how": "full",
+                "flows": flows,
+                "bdp_packets": flows * window,
+                "buffer_bdp": buffer_bdp,
+            }
+        )
+    return rows
+
+
+def test_a_power_law_is_recovered_from_cells_that_follow_it() -> None:
+    rule = fitted_rule(by_law(-0.5), 0.98, "cubic")
+    assert rule
+    assert rule.factor == pytest.approx(2)
+    assert rule.flows_exponent == pytest.approx(-0.5)
+    assert rule.window_exponent == pytest.approx(0.25)
+    assert rule.error_90 == pytest.approx(1)
+    assert rule.buffer_bdp(400, 4) == pytest.approx(2 * 0.5 * 100**0.25)
+
+
+def test_the_error_of_the_rule_is_that_of_kinds_left_out() -> None:
+    """Cells with large windows have twice the buffer, which the power of the window takes up."""
+    assert fitted_rule(by_law(-0.5, noise=True), 0.98, "cubic").error_90 == pytest.approx(1)  # type: ignore[union-attr]
+    rows = by_law(-0.5)
+    for row in rows:
+        row["buffer_bdp"] *= 3 if row["kind"] == "d" else 1
+    rule = fitted_rule(rows, 0.98, "cubic")
+    assert rule
+    assert rule.error_90 == pytest.approx(3)
+    assert fitted_rule(rows[:6], 0.98, "cubic") is None
+    assert fitted_rule(rows, 0.95, "cubic") is None
+
+
+# The page
+
+
+def test_the_page_has_every_kind_with_data_and_its_picture(
+    shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = tmp_path / "docs"
+    monkeypatch.setattr("sys.argv", ["atlas_page.py", "--data", str(shipped), "--docs", str(docs)])
+    atlas_page.main()
+    text = (docs / "atlas" / "index.md").read_text(encoding="utf-8")
+    assert "## Home access over fibre or cable" in text
+    assert "## Backbone link" not in text
+    assert "(../images/atlas_home.png)" in text
+    assert (docs / "images" / "atlas_home.png").stat().st_size > 10_000
+    middle = data.read(shipped).answers.to_pylist()[1]
+    assert f"| {middle['value']:,.0f} ({middle['buffer_bdp']:.2g} bdp) |" in text
+
+
+def test_the_lookup_is_tried_on_cells_that_are_left_out() -> None:
+    half = made_up([1e8, 2e8, 4e8], lambda rate: rate / 1e6)
+    assert atlas_checks.lookup_errors(half, 0.98) == pytest.approx([1, 1, 1])
+    half[4]["value"] *= 4  # of the middle cell, at 98 %
+    errors = atlas_checks.lookup_errors(half, 0.98)
+    assert max(errors) == errors[1] == pytest.approx(4)
+
+
+def test_rules_are_compared_with_the_cells_of_the_plan() -> None:
+    """The rule of thumb asks for one bdp: twice the half bdp of a made-up answer."""
+    entry = next(
+        entry for entry in plan() if entry.cell.queue == "drop_tail" and entry.how == "full"
+    )
+    row = {
+        **dict.fromkeys(data.COLUMNS),
+        **cell_columns(entry.cell, "full"),
+        "target_utilization": 0.98,
+        "status": "found",
+        "value": entry.cell.bdp_packets / 2,
+    }
+    found = {one.model: one for one in atlas_checks.rule_agreements([row], plan(), 0.98)}
+    assert found["rule_of_thumb"].ratios == pytest.approx((2.0,), rel=0.01)
+    assert found["rule_of_thumb"].near == 0
+    assert found["rule_of_thumb"].worst[0] == entry.cell.name
+
+
 # The first bracket of size
 
 
@@ -494,6 +593,25 @@ def test_run_writes_the_data_of_the_named_cells(
     assert data.read(out).answers["cell"].to_pylist() == [TINY.cell.name] * 3
     again = tailroom("atlas", "run", TINY.cell.name, "--out", out, "--store", store)
     assert (again.status, str(out) in again.errors) == (2, True)
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_the_runs_and_says_how_to_continue(tmp_path: Path) -> None:
+    name = "dsl-10Mbit-20-60ms-4-cubic-drop_tail"
+    store = tmp_path / "store"
+    command = [sys.executable, "-m", "tailroom", "atlas", "run", name, "--store", str(store)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_until(lambda: len(list(store.glob("runs/*.parquet"))) > 10, process)
+        output, errors = interrupt(process)
+    assert (process.returncode, output) == (130, "")
+    assert errors.startswith("interrupted: 0 cells are finished, and every finished run is kept")
+    assert f"atlas run {name} --store {store}" in errors
+    kept = {path: path.stat().st_mtime_ns for path in store.glob("runs/*.parquet")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"{name}, 99.5%" in " ".join(done.stdout.split())
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
 
 
 @pytest.mark.slow

@@ -92,9 +92,9 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "flows) has cells behind DropTail with long flows under CUBIC, under BBRv3 and under half "
         f"of each, and with short flows that offer {_words(SHORT_LOAD)} of the link beside CUBIC "
         "and beside half of each. Typical sites also have CUBIC that the hosts pace, FQ-CoDel and "
-        "PIE under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, half "
-        "Prague. Hosts are `linux` (segmentation bursts; BBRv3 and Prague pace, CUBIC does not "
-        "unless the cell says so).",
+        "PIE under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, "
+        "half Prague. Hosts are `linux` (segmentation bursts; BBRv3 and Prague pace, CUBIC does "
+        "not unless the cell says so).",
         "",
         "**How to read it.** For DropTail the answer is the limit in packets of 1500 bytes, and "
         "its part of the bandwidth-delay product (bdp). For the others it is the target delay "
@@ -261,9 +261,9 @@ def _limits() -> Iterator[str]:
         "have interfaces of 10 Gbit/s, or faster ones where a flow's share needs it. Short flows "
         f"offer {_words(SHORT_LOAD)} with bounded Pareto sizes (shape 1.2, from 10 kB) under "
         "CUBIC. Half and half means numbers of flows. FQ-CoDel has the interval of RFC 8290, or "
-        "the longest RTT if that is longer. Reno, DCTCP, BBRv1 and older controls, ECN without L4S, "
-        "Wi-Fi and cellular rates that change, and single flows with windows above 12,500 packets "
-        "are left out: `tailroom size` simulates such a link itself.",
+        "the longest RTT if that is longer. Reno, DCTCP, BBRv1 and older controls, ECN without "
+        "L4S, Wi-Fi and cellular rates that change, and single flows with windows above 12,500 "
+        "packets are left out: `tailroom size` simulates such a link itself.",
         "",
     )
 

@@ -271,7 +271,7 @@ def _show_runs(runs: "AtlasRuns", *, is_brief: bool) -> None:
     cells = len({row["cell"] for row in answers})
     print(
         f"{cells} {'cell' if cells == 1 else 'cells'}, {count:,} runs; the engine took "
-        f"{engine_s:,.0f} s, estimated were {planned_s:,.0f} core-seconds."
+        f"{engine_s:,.0f} s for them, one after the other; estimated were {planned_s:,.0f}."
     )
 
 

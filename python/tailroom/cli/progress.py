@@ -125,7 +125,7 @@ def atlas_bar() -> Iterator[Callable[[AtlasProgress], None]]:
         cells = f"{state.cells} of {state.all_cells} cells, {state.new_runs:,} new runs"
         if now - printed > LINE_EVERY_S:
             printed = now
-            words = f"after {(now - begun) / 60:.0f} min: {cells}, {left or state.cell}"
+            words = f"after {(now - begun) / 60:.0f} min: {cells}{left and ', ' + left}"
             bar.console.print(words, highlight=False)
         bar.update(task, total=state.all_core_s, completed=state.core_s, cells=cells, left=left)
 

@@ -91,8 +91,8 @@ class CellSearch:
 
     @property
     def run_count(self) -> int:
-        """Number of finished runs, those that the store held included."""
-        return sum(len(point.rows) for point in self._points.values())
+        """Number of finished runs, those that the store held included; for any thread."""
+        return sum(len(point.rows) for point in list(self._points.values()))
 
     def run(self) -> SearchedCell:
         """Searches the answer for each target; runs that the store holds are not repeated.

@@ -1,6 +1,8 @@
-"""The study of the atlas: all cells, one after the other, from a store that keeps every run."""
+"""The study of the atlas: some cells at a time, from a store that keeps every run."""
 
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
@@ -13,10 +15,14 @@ from tailroom.buffer_atlas.scaling import rungs
 from tailroom.errors import Interrupted
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.progress import RunProgress
-from tailroom.execution.runner import Runner
+from tailroom.execution.runner import LOOK_AFTER_S, Runner
+from tailroom.execution.task import Cancelled
 from tailroom.studies.atlas_study.cell_search import CellSearch, SearchedCell
 from tailroom.studies.atlas_study.rows import Row, answer_rows, curve_rows, scaled_rows
+from tailroom.studies.size_study.stopping import FIRST_RUNS
 
+FEWEST_AT_A_TIME = 2
+"""Fewest cells that are searched at the same time: near its answer, a cell has few runs to do."""
 MOST_OF_A_CELL = 0.95
 """Largest part of a cell that counts as finished while it needs runs."""
 
@@ -25,8 +31,6 @@ MOST_OF_A_CELL = 0.95
 class AtlasProgress:
     """Progress of the atlas."""
 
-    cell: str
-    """Name of the cell whose runs are being performed; empty in the end."""
     cells: int
     """Number of finished cells."""
     all_cells: int
@@ -102,22 +106,59 @@ def compute_atlas(
     """
     computed = [entry for entry in planned if entry.how != "scaled"]
     scaled = tuple(entry.cell for entry in planned if entry.how == "scaled")
-    searched: list[SearchedCell] = []
-    with Runner.opened(store, in_processes=False, workers=workers, executor=executor) as runner:
+    with (
+        Runner.opened(store, in_processes=False, workers=workers, executor=executor) as runner,
+        ThreadPoolExecutor(max(FEWEST_AT_A_TIME, runner.at_a_time // FIRST_RUNS)) as threads,
+    ):
         counted = _Counted(computed, progress or (lambda _: None))
+        searches = [threads.submit(_search, entry, runner, counted) for entry in computed]
         try:
-            for entry in computed:
-                search = CellSearch(entry, runner)
-                counted.begin(search)
-                searched.append(search.run())
-                counted.end(search)
-        except KeyboardInterrupt:
-            raise Interrupted(AtlasRuns(tuple(searched), scaled)) from None
-    return AtlasRuns(tuple(searched), scaled)
+            _wait_for(searches)
+        except BaseException as error:
+            runner.stop()
+            for search in searches:
+                search.cancel()
+            wait(searches)
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted(AtlasRuns(_finished(searches), scaled)) from None
+            raise
+    return AtlasRuns(_finished(searches), scaled)
+
+
+def _search(entry: PlannedCell, runner: Runner, counted: "_Counted") -> SearchedCell:
+    search = CellSearch(entry, runner)
+    counted.begin(search)
+    searched = search.run()
+    counted.end(search)
+    return searched
+
+
+def _wait_for(searches: Sequence[Future[SearchedCell]]) -> None:
+    """Waits for all searches, or for the first that fails, and raises its error.
+
+    Raises:
+        BaseException: A search failed or was interrupted.
+    """
+    waiting = set(searches)
+    while waiting:
+        done, waiting = wait(waiting, timeout=LOOK_AFTER_S, return_when=FIRST_EXCEPTION)
+        errors = [error for search in done if (error := search.exception())]
+        # A search that fails cancels the runs of the others.
+        errors.sort(key=lambda error: isinstance(error, Cancelled))
+        if errors:
+            raise errors[0]
+
+
+def _finished(searches: Sequence[Future[SearchedCell]]) -> tuple[SearchedCell, ...]:
+    return tuple(
+        search.result()
+        for search in searches
+        if search.done() and not search.cancelled() and search.exception() is None
+    )
 
 
 class _Counted:
-    """The progress, from what the runner reports of one set of runs after the other."""
+    """The progress of all cells, some of which are searched at the same time."""
 
     def __init__(
         self, planned: Sequence[PlannedCell], report: Callable[[AtlasProgress], object]
@@ -125,39 +166,47 @@ class _Counted:
         self._all_cells = len(planned)
         self._all_core_s = sum(entry.core_s for entry in planned)
         self._report = report
+        self._lock = threading.Lock()
         self._cells = 0
         self._core_s = 0.0
         self._new_runs = 0
+        self._searches: list[CellSearch] = []
+        """The cells whose runs are being performed."""
 
     def begin(self, search: CellSearch) -> None:
         """Reports the runs of a cell from now on."""
-        search.watched = lambda: self._counter(search)
-        self._tell(search)
+        search.watched = self._counter
+        with self._lock:
+            self._searches.append(search)
+            self._tell()
 
     def end(self, search: CellSearch) -> None:
         """Counts a cell as finished."""
-        self._cells += 1
-        self._core_s += search.planned.core_s
-        self._tell(None)
+        with self._lock:
+            self._searches.remove(search)
+            self._cells += 1
+            self._core_s += search.planned.core_s
+            self._tell()
 
-    def _counter(self, search: CellSearch) -> Callable[[RunProgress], None]:
+    def _counter(self) -> Callable[[RunProgress], None]:
         """A callback for one call of the runner, which counts from zero."""
-        before = self._new_runs
+        counted = 0
 
         def report(state: RunProgress) -> None:
-            self._new_runs = before + state.done - state.found
-            self._tell(search)
+            nonlocal counted
+            with self._lock:
+                new = state.done - state.found
+                self._new_runs += new - counted
+                counted = new
+                self._tell()
 
         return report
 
-    def _tell(self, search: CellSearch | None) -> None:
-        core_s, name = self._core_s, ""
-        if search:
-            entry = search.planned
-            name = entry.cell.name
-            core_s += entry.core_s * min(search.run_count / entry.form.runs, MOST_OF_A_CELL)
+    def _tell(self) -> None:
+        core_s = self._core_s + sum(
+            search.planned.core_s * min(search.run_count / search.planned.form.runs, MOST_OF_A_CELL)
+            for search in self._searches
+        )
         self._report(
-            AtlasProgress(
-                name, self._cells, self._all_cells, core_s, self._all_core_s, self._new_runs
-            )
+            AtlasProgress(self._cells, self._all_cells, core_s, self._all_core_s, self._new_runs)
         )
