@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tailroom import models
+from tailroom.buffer_atlas.cost import PlannedCell
 from tailroom.buffer_atlas.lookup import estimate, link_of
-from tailroom.buffer_atlas.plan import PlannedCell
 from tailroom.buffer_atlas.scenarios import LINK, scenario
 from tailroom.models import Requirement
 from tailroom.scenario.source import ScenarioSource

@@ -104,4 +104,5 @@ def _logs(rows: Sequence[Row]) -> NDArray[np.float64]:
 
 
 def _fit(rows: Sequence[Row]) -> NDArray[np.float64]:
-    return np.linalg.lstsq(_features(rows), _logs(rows), rcond=None)[0]
+    found = np.linalg.lstsq(_features(rows), _logs(rows), rcond=None)[0]
+    return np.asarray(found, dtype=np.float64)
