@@ -126,6 +126,15 @@ def test_scaled_cells_have_rungs_of_the_same_share_per_flow_in_the_plan() -> Non
             assert rung in computed
             assert rung.fair_share_bps == pytest.approx(cell.fair_share_bps)
             assert rung.site.mean_rtt_s == cell.site.mean_rtt_s
+            assert rung.interface_bps / rung.site.rate_bps == pytest.approx(
+                cell.interface_bps / cell.site.rate_bps
+            )
+
+
+def test_no_interface_is_as_fast_as_the_link() -> None:
+    """One host would keep the queue full forever, in step with the departures."""
+    assert all(entry.cell.interface_bps != entry.cell.site.rate_bps for entry in plan())
+    assert all(entry.cell.interface_bps >= 2 * entry.cell.fair_share_bps for entry in plan())
 
 
 def test_a_cell_without_rungs_is_refused_with_its_name() -> None:

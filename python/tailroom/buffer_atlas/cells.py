@@ -36,6 +36,11 @@ class Control:
     """Whether the hosts pace controls that do not pace by themselves."""
 
 
+INTERFACES_BPS = (10**10, 25 * 10**9, 10**11, 4 * 10**11)
+"""Rates of the hosts' interfaces."""
+INTERFACE_OVER_SHARE = 4
+"""A host has the slowest interface of at least this multiple of its fair share."""
+
 CONTROLS = {
     "cubic": Control("CUBIC", ("cubic",)),
     "cubic_paced": Control("CUBIC, paced by the host", ("cubic",), pacing=True),
@@ -73,6 +78,13 @@ class Cell:
     """Name in `CONTROLS`."""
     queue: Queue
     """Kind of the queue discipline."""
+    interface_bps: int = 0
+    """Rate of the hosts' interfaces; 0 for the rate of a site of this size."""
+
+    def __post_init__(self) -> None:
+        """Chooses the interfaces."""
+        if not self.interface_bps:
+            object.__setattr__(self, "interface_bps", usual_interface_bps(self.site))
 
     @property
     def name(self) -> str:
@@ -80,9 +92,12 @@ class Cell:
         site = self.site
         rtts = f"{site.shortest_rtt_ms:g}-{site.longest_rtt_ms:g}ms"
         what = "" if self.traffic == "long" else "-short"
+        hosts = ""
+        if self.interface_bps != usual_interface_bps(site):
+            hosts = f"-hosts{rate_words(self.interface_bps).replace(' ', '')}"
         return (
             f"{self.kind}-{rate_words(site.rate_bps).replace(' ', '')}-{rtts}-{site.flows}"
-            f"{what}-{self.control}-{self.queue}"
+            f"{what}-{self.control}-{self.queue}{hosts}"
         )
 
     @property
@@ -102,16 +117,34 @@ class Cell:
         return self.fair_share_bps * self.site.mean_rtt_s / (8 * PACKET_BYTES)
 
     def smaller(self, factor: int) -> "Cell":
-        """The cell with a rate and a number of flows that are smaller by a factor.
+        """The cell with rates and a number of flows that are smaller by a factor.
+
+        The hosts' interfaces are slower too: whether a burst queues depends on their rate over that
+        of the link.
 
         Args:
-            factor: Divisor of the number of flows.
+            factor: Divisor of the rates and of the number of flows.
         """
         site = self.site
         return replace(
             self,
             site=replace(site, rate_bps=site.rate_bps // factor, flows=site.flows // factor),
+            interface_bps=self.interface_bps // factor,
         )
+
+
+def usual_interface_bps(site: Site) -> int:
+    """The slowest interface of at least four fair shares that differs from the link.
+
+    A host whose interface is as fast as the link can keep a full queue full forever, so that no
+    other flow gets a packet through; real interfaces are never exactly as fast.
+
+    Args:
+        site: The link.
+    """
+    wanted = INTERFACE_OVER_SHARE * site.rate_bps / site.flows
+    fast_enough = [rate for rate in INTERFACES_BPS if rate >= wanted and rate != site.rate_bps]
+    return fast_enough[0] if fast_enough else INTERFACES_BPS[-1]
 
 
 def rate_words(rate_bps: float) -> str:

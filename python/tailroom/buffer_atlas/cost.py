@@ -10,10 +10,11 @@ from math import cbrt, ceil
 from typing import Literal
 
 from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell
+from tailroom.buffer_atlas.scenarios import codel_interval_s
 
 How = Literal["full", "short", "scaled"]
 
-FULL_AT_MOST_CORE_S = 40.0
+FULL_AT_MOST_CORE_S = 35.0
 """A cell whose full form would cost more is computed in short form."""
 SHORT_AT_MOST_CORE_S = 150.0
 """A cell whose short form would cost more is scaled."""
@@ -59,6 +60,8 @@ class Form:
     """Time before the statistics, in epochs of the congestion control."""
     measured_epochs: float
     """Time of the statistics, in epochs of the congestion control."""
+    timeouts: float
+    """Least time before the statistics, and of them, in shortest timeouts of the senders."""
     grid_points: int
     """Number of values with which the search begins."""
     runs: float
@@ -66,8 +69,8 @@ class Form:
 
 
 FORMS: dict[str, Form] = {
-    "full": Form(8, 0.05, 3, 6, grid_points=7, runs=100),
-    "short": Form(4, 0.1, 2, 3, grid_points=5, runs=50),
+    "full": Form(8, 0.05, 3, 6, timeouts=5, grid_points=7, runs=100),
+    "short": Form(4, 0.1, 2, 3, timeouts=2, grid_points=5, runs=50),
 }
 
 
@@ -161,8 +164,9 @@ def planned_cell(cell: Cell, *, is_rung: bool = False) -> PlannedCell:
 def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
     form = FORMS[how]
     rtt_s, epoch = cell.site.mean_rtt_s, epoch_s(cell)
-    warm_up_s = max(form.warm_up_epochs * epoch, 20 * rtt_s, 2 * MIN_RTO_S)
-    measured_s = max(form.measured_epochs * epoch, 40 * rtt_s, 2 * MIN_RTO_S)
+    least_s = max(form.timeouts * MIN_RTO_S, _settling_s(cell))
+    warm_up_s = max(form.warm_up_epochs * epoch, 20 * rtt_s, least_s)
+    measured_s = max(form.measured_epochs * epoch, 40 * rtt_s, least_s)
     if "bbr3" in CONTROLS[cell.control].groups:
         measured_s = PROBE_RTT_INTERVAL_S * ceil(measured_s / PROBE_RTT_INTERVAL_S)
     if how == "full":
@@ -173,6 +177,13 @@ def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
     warm_up_s, measured_s = _rounded(warm_up_s), _rounded(measured_s)
     core_s = form.runs * run_cost_s(cell, warm_up_s + measured_s)
     return PlannedCell(cell, how, warm_up_s, measured_s, core_s, is_rung)
+
+
+def _settling_s(cell: Cell) -> float:
+    """Time that a managed queue takes to find its rate of drops or marks."""
+    if cell.queue == "drop_tail":
+        return 0.0
+    return 20 * codel_interval_s(cell) if cell.queue == "fq_codel" else 2.0
 
 
 def _rounded(value_s: float) -> float:

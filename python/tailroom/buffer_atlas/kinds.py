@@ -97,8 +97,8 @@ KINDS = (
         "metro",
         "Link between data centres of a region",
         (
-            *_sites(GIGABIT, (1, 5), (10, 100)),
-            *_sites(10 * GIGABIT, (1, 5), (160, 1000), 160),
+            *_sites(GIGABIT, (1, 5), (10, 100), 100),
+            *_sites(10 * GIGABIT, (1, 5), (160, 1000)),
             *_sites(100 * GIGABIT, (1, 5), (1600, 10_000)),
         ),
     ),

@@ -8,10 +8,6 @@ from tailroom.scenario.types import Scenario
 
 LINK = "link"
 """Name of the link in every cell."""
-INTERFACES_BPS = (10**10, 10**11, 4 * 10**11)
-"""Rates of the hosts' interfaces."""
-INTERFACE_OVER_SHARE = 4
-"""A host has the slowest interface of at least this multiple of its fair share."""
 FEWEST_QUEUED = 10_240
 """Limit of managed queues in packets, as FQ-CoDel has it (RFC 8290 sec. 5.2.3), so that their
 target decides."""
@@ -20,8 +16,8 @@ QUEUED_BDP = 4
 DEFAULT_L4S_THRESHOLD_US, RAMP_US = 800, 400
 """Threshold of DualPI2 from which L4S packets are marked, and the ramp above it (RFC 9332
 appendix A); a classic target has to be above both."""
-LONGEST_INTERVAL_S = 0.1
-"""Interval of FQ-CoDel (RFC 8290 sec. 5.2.1), unless the longest RTT is longer."""
+INTERVALS_S = (0.01, 0.1)
+"""Intervals of FQ-CoDel: 100 ms (RFC 8290 sec. 5.2.1), 10 ms where all round trips are shorter."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ def sought(cell: Cell) -> Sought:
     packet_us = -(-8 * PACKET_BYTES * 10**6 // site.rate_bps)
     rtt_us = 1e6 * site.mean_rtt_s
     if cell.queue == "fq_codel":
-        name, smallest, largest = "target", packet_us, round(1e6 * _interval_s(cell)) - 1
+        name, smallest, largest = "target", packet_us, round(1e6 * codel_interval_s(cell)) - 1
     elif cell.control == "prague":
         name, smallest, largest = "l4s_threshold", 1, _classic_target_us(cell) - RAMP_US - 1
     else:
@@ -124,7 +120,7 @@ def scenario(cell: Cell, warm_up_s: float, measured_s: float) -> Scenario:
         "path": [LINK],
         "host": "linux",
         "packet_size": f"{PACKET_BYTES} B",
-        "access_rate": f"{_interface_bps(cell)} bit/s",
+        "access_rate": f"{cell.interface_bps} bit/s",
     }
     flows: Any = {name: {**common, **group} for name, group in groups.items()}
     return {
@@ -163,13 +159,14 @@ def _rtts(cell: Cell, flows: int | None = None) -> Any:
     return {"uniform": [_milliseconds(site.shortest_rtt_ms), _milliseconds(site.longest_rtt_ms)]}
 
 
-def _interface_bps(cell: Cell) -> int:
-    wanted = INTERFACE_OVER_SHARE * cell.site.rate_bps / cell.site.flows
-    return next((rate for rate in INTERFACES_BPS if rate >= wanted), INTERFACES_BPS[-1])
+def codel_interval_s(cell: Cell) -> float:
+    """Interval of FQ-CoDel: about the longest round trip, as RFC 8290 sec. 5.2.1 advises.
 
-
-def _interval_s(cell: Cell) -> float:
-    return max(LONGEST_INTERVAL_S, cell.site.longest_rtt_ms / 1e3)
+    Args:
+        cell: The cell.
+    """
+    longest_s = cell.site.longest_rtt_ms / 1e3
+    return next((interval for interval in INTERVALS_S if interval >= longest_s), longest_s)
 
 
 def _queue(cell: Cell) -> Any:
@@ -178,7 +175,7 @@ def _queue(cell: Cell) -> Any:
     limit = max(FEWEST_QUEUED, round(QUEUED_BDP * cell.bdp_packets))
     queue: dict[str, Any] = {"kind": cell.queue, "limit": f"{limit} packets"}
     if cell.queue == "fq_codel":
-        queue["interval"] = _seconds(_interval_s(cell))
+        queue["interval"] = _seconds(codel_interval_s(cell))
     if cell.control == "prague":
         queue["target"] = f"{_classic_target_us(cell)} us"
     return queue
