@@ -119,8 +119,8 @@ class Cell:
     def smaller(self, factor: int) -> "Cell":
         """The cell with rates and a number of flows that are smaller by a factor.
 
-        The hosts' interfaces are slower too: whether a burst queues depends on their rate over that
-        of the link.
+        The hosts' interfaces are slower too, as whether a burst queues depends on their rate over
+        that of the link, but not slower than the usual multiple of the fair share.
 
         Args:
             factor: Divisor of the rates and of the number of flows.
@@ -129,7 +129,10 @@ class Cell:
         return replace(
             self,
             site=replace(site, rate_bps=site.rate_bps // factor, flows=site.flows // factor),
-            interface_bps=self.interface_bps // factor,
+            interface_bps=max(
+                self.interface_bps // factor,
+                INTERFACE_OVER_SHARE * site.rate_bps // site.flows,
+            ),
         )
 
 
