@@ -27,6 +27,9 @@ MIDDLE = 0.98
 FEWEST_FOR_RULES = 3
 """Fewest cells from which a line about a model is made."""
 
+NOTHING = "-"
+"""Stands for what no run shows: below the smallest allowed value, or without an answer."""
+
 Row = Mapping[str, Any]
 
 
@@ -100,7 +103,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "its part of the bandwidth-delay product (bdp). For the others it is the target delay "
         "(under Prague alone, the threshold from which packets are marked): their limit is 4 bdp "
         "or more and does not bind. An answer gives the utilization with 95 % confidence. `<=` "
-        "says that the smallest value that the queue takes is enough.",
+        "says that the smallest value that the queue takes is enough, and `-` stands for what no "
+        "run shows.",
         "",
     )
 
@@ -292,7 +296,7 @@ def _with_unit(row: Row) -> str:
 
 
 def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
-    return "" if value is None else f"{factor * value:.3g}{unit}"
+    return NOTHING if value is None else f"{factor * value:.3g}{unit}"
 
 
 def _words(fraction: float) -> str:
@@ -300,7 +304,7 @@ def _words(fraction: float) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return "?" if value is None else f"{100 * value:.3g} %"
+    return NOTHING if value is None else f"{100 * value:.3g} %"
 
 
 def main() -> None:

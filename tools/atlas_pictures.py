@@ -10,8 +10,11 @@ from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
 from tailroom.buffer_atlas.data import UTILIZATIONS
 from tailroom.buffer_atlas.kinds import Kind
 from tailroom.plots import style
+from tailroom.plots.log_axis import label_logarithmic
 
 Row = Mapping[str, Any]
+DASHES: dict[str, Any] = dict(zip(CONTROLS, (*style.DASHES, (0, (1, 3))), strict=True))
+"""A dash per control; a colour is a queue discipline."""
 LOWEST = 0.7
 """Lowest utilization that is drawn."""
 
@@ -43,23 +46,29 @@ def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | 
         words = f"{rate_words(row['rate_bps'])}/s, {row['flows']:,} flow{'s' * (row['flows'] > 1)}"
         _curve(left, row, curves, next(styles), words)
     left.set_title("DropTail, long flows under CUBIC", fontsize="medium")
-    left.set_xscale("log")
     left.set_xlabel("buffer (bdp)")
     _utilization_axis(left)
+    left.set_xscale("log")
+    label_logarithmic(left.xaxis)
 
     site = _typical(kind, simple)
-    styles = style.line_styles()
     for row in sorted(cells.values(), key=lambda row: (row["queue"], row["control"])):
         if _site(row) == site and row["traffic"] == "long":
             words = f"{QUEUES[row['queue']]}, {CONTROLS[row['control']].words}"
-            _delays(right, row, curves, next(styles), words)
+            line = {
+                "color": style.COLOURS[list(QUEUES).index(row["queue"])],
+                "linestyle": DASHES[row["control"]],
+                "linewidth": 1.1,
+            }
+            _delays(right, row, curves, line, words)
     right.set_title(
         f"{rate_words(site[0])}/s, {site[3]:,} flow{'s' * (site[3] > 1)}: every queue and control",
         fontsize="medium",
     )
-    right.set_xscale("log")
     right.set_xlabel("mean queueing delay (ms)")
     _utilization_axis(right)
+    right.set_xscale("log")
+    label_logarithmic(right.xaxis)
     figure.suptitle(kind.words)
     return figure
 

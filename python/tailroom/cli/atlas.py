@@ -115,7 +115,7 @@ def near(  # noqa: PLR0913 - one argument an option
             f"Nearest cells, with the buffer for {' / '.join(f'{u:.1%}' for u in UTILIZATIONS)}",
             "cell",
             "away",
-            neighbours[0].answers[0]["unit"],
+            _unit(neighbours[0].answers[0]["unit"]),
             "bdp",
             "how",
         )
@@ -317,10 +317,19 @@ def _value_words(row: Mapping[str, Any]) -> tuple[str, str, str]:
         return ("none", "", "none")
     sign = "<= " if row["status"] == "smallest" else ""
     return (
-        f"{sign}{row['value']:,.0f}",
+        f"{sign}{_in_unit(row['value'], row['unit'])}",
         f"{1e3 * row['buffer_s']:.3g}",
         f"{row['buffer_bdp']:.2g}",
     )
+
+
+def _unit(unit: str) -> str:
+    """The unit in which values are shown: times in milliseconds."""
+    return "ms" if unit == "us" else unit
+
+
+def _in_unit(value: float, unit: str) -> str:
+    return f"{value / 1e3:.3g}" if unit == "us" else f"{value:,.0f}"
 
 
 def _estimate_words(target: float, found: Any) -> str:
@@ -328,9 +337,9 @@ def _estimate_words(target: float, found: Any) -> str:
         return f"{target:.1%}: no cell nearby has an answer"
     cells = "cell" if len(found.used) == 1 else "cells"
     return (
-        f"{target:.1%}: about {found.value:,.0f} {found.unit}, {found.low:,.0f} to "
-        f"{found.high:,.0f} by {len(found.used)} {cells}, the nearest x "
-        f"{found.used[0].factor:.3g} away"
+        f"{target:.1%}: about {_in_unit(found.value, found.unit)} {_unit(found.unit)}, "
+        f"{_in_unit(found.low, found.unit)} to {_in_unit(found.high, found.unit)} by "
+        f"{len(found.used)} {cells}, the nearest x {found.used[0].factor:.3g} away"
     )
 
 
@@ -338,7 +347,7 @@ def _answer_table(row: Mapping[str, Any]) -> NumberTable:
     """A row per fraction of the answer: what it brings."""
     title = f"{row['cell']}, {row['target_utilization']:.1%} utilization"
     table = NumberTable(
-        shown(title), "value", row["unit"], "utilization", "loss", "mean delay", "99 %"
+        shown(title), "value", _unit(row["unit"]), "utilization", "loss", "mean delay", "99 %"
     )
     if row["value"] is None:
         table.add_row(f"none suffices; the best gives {row['best_utilization']:.2%}", *[""] * 5)
@@ -349,7 +358,7 @@ def _answer_table(row: Mapping[str, Any]) -> NumberTable:
     for prefix, (words, factor) in sorted(columns.items(), key=lambda item: item[1][1]):
         table.add_row(
             words,
-            f"{factor * row['value']:,.0f}",
+            _in_unit(factor * row["value"], row["unit"]),
             _number(row[f"{prefix}utilization"], "{:.2%}"),
             _number(row[f"{prefix}loss_fraction"], "{:.2e}"),
             _number(row[f"{prefix}queue_delay_s_mean"], "{:.3g} ms", 1e3),
