@@ -1,5 +1,6 @@
 """`tailroom atlas`: the buffers that links of today need, computed in advance."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,7 +70,7 @@ def overview(context: typer.Context) -> None:
             if row["target_utilization"] == target:
                 table.add_row(
                     words.get(row["kind"], row["kind"]),
-                    rate_words(row["rate_bps"]),
+                    f"{rate_words(row['rate_bps'])}/s",
                     _rtt_words(row),
                     f"{row['flows']:,}",
                     *_value_words(row),
@@ -240,6 +241,11 @@ def run_cells(
     with failures.reported(_show_known):
         with failures.input_checked():
             planned = named_cells(cells) if cells else plan()
+        print(
+            f"{len(planned)} cells, about {sum(entry.core_s for entry in planned):,.0f} "
+            "core-seconds, less what the store holds",
+            file=sys.stderr,
+        )
         with _directory(out) as output:
             with atlas_bar() as progress:
                 runs = compute_atlas(
