@@ -14,9 +14,9 @@ from tailroom.buffer_atlas.scenarios import codel_interval_s
 
 How = Literal["full", "short", "scaled"]
 
-FULL_AT_MOST_CORE_S = 40.0
+FULL_AT_MOST_CORE_S = 60.0
 """A cell whose full form would cost more is computed in short form."""
-SHORT_AT_MOST_CORE_S = 130.0
+SHORT_AT_MOST_CORE_S = 108.0
 """A cell whose short form would cost more is scaled."""
 FEW_RUNS_CORE_S = 0.04
 """A run of the full form is made longer until it costs this."""
