@@ -461,6 +461,19 @@ def test_the_page_has_every_kind_with_data_and_its_picture(
     assert f"| {middle['value']:,.0f} ({middle['buffer_bdp']:.2g} bdp) |" in text
 
 
+def test_the_page_shows_what_scaled_cells_follow_from(
+    tiny: tuple[AtlasRuns, Path], tmp_path: Path
+) -> None:
+    cell = Cell("backbone", Site(10**11, 10, 100, 10_000), "long", "cubic", "drop_tail")
+    ladder = ((1000, 40), (100, 20), (10, 5))
+    rows = scaled_rows(cell, [[_rung(cell, flows, packets)] * 3 for flows, packets in ladder])
+    data.write(tmp_path, [*tiny[0].answers, *rows], tiny[0].curves, "an engine")
+    text = atlas_page.page(data.read(tmp_path), [])
+    assert f"| `{cell.name}` | `{cell.smaller(10).name}`, " in text
+    assert "| 0.30 | x 2.00 |" in text  # 20 / 5 per decade would give 80, not 40
+    assert "1 are scaled from smaller links" in text
+
+
 def test_the_lookup_is_tried_on_cells_that_are_left_out() -> None:
     half = made_up([1e8, 2e8, 4e8], lambda rate: rate / 1e6)
     assert atlas_checks.lookup_errors(half, 0.98) == pytest.approx([1, 1, 1])

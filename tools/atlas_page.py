@@ -48,6 +48,7 @@ def page(atlas: data.Atlas, pictures: Sequence[str]) -> str:
         *_rules(answers),
         *_fitted(answers),
         *_certainty(answers),
+        *_scaling(answers),
         *_limits(),
     ]
     return "\n".join(parts).rstrip() + "\n"
@@ -253,6 +254,36 @@ def _certainty(answers: Sequence[Row]) -> Iterator[str]:
             f"({np.quantile(errors, 0.9):.2f} for nine of ten) at {len(errors)} DropTail cells "
             "that were left out for this test."
         )
+    yield ""
+
+
+def _scaling(answers: Sequence[Row]) -> Iterator[str]:
+    """What the scaling says of links that were also computed, and the powers that it uses."""
+    scaled = [
+        row
+        for row in answers
+        if row["how"] == "scaled"
+        and row["target_utilization"] == MIDDLE
+        and row["scaling_exponent"] is not None
+    ]
+    if not scaled:
+        return
+    yield from (
+        "## Scaled cells",
+        "",
+        "At the same share per flow, the buffer grows with a power of the number of flows (1: in "
+        "proportion to the rate; 1/2: as the square-root rule has it), which two smaller links "
+        f"give. *Check*: the larger of them, scaled in the same way from two that are smaller "
+        f"still, over its computed buffer. For {_words(MIDDLE)} utilization:",
+        "",
+        "| cell | scaled from | power | check |",
+        "| --- | --- | --- | --- |",
+    )
+    for row in scaled:
+        rungs = row["scaled_from"].split(", ")
+        sizes = ", ".join(f"`{rung}`" for rung in rungs)
+        check = NOTHING if row["scaling_check"] is None else f"x {row['scaling_check']:.2f}"
+        yield f"| `{row['cell']}` | {sizes} | {row['scaling_exponent']:.2f} | {check} |"
     yield ""
 
 
