@@ -601,7 +601,7 @@ def test_a_cell_is_shown_with_its_command(shipped: Path, tailroom: Tailroom) -> 
     assert f"tailroom atlas run {TINY.cell.name}" in done.output
     assert tailroom("atlas").status == 0
     wrong = tailroom("atlas", "show", "nosuch")
-    assert (wrong.status, "tailroom atlas plan" in wrong.errors) == (2, True)
+    assert (wrong.status, "tailroom atlas plan --all" in wrong.errors) == (2, True)
 
 
 def test_run_writes_the_data_of_the_named_cells(

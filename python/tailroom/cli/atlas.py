@@ -15,7 +15,7 @@ from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, Link, estimate, nearest
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
 from tailroom.buffer_atlas.scenarios import scenario, sought
-from tailroom.cli import failures
+from tailroom.cli import completion, failures
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import atlas_bar
 from tailroom.cli.shown_text import shown
@@ -37,7 +37,12 @@ app = typer.Typer(
 )
 
 CellName = Annotated[
-    str, typer.Argument(metavar="CELL", help="Name of a cell, as `tailroom atlas plan` lists it.")
+    str,
+    typer.Argument(
+        metavar="CELL",
+        help="Name of a cell, as `tailroom atlas plan --all` lists it.",
+        autocompletion=completion.cell_names,
+    ),
 ]
 
 
@@ -145,7 +150,7 @@ def show_cell(name: CellName) -> None:
         rows = [row for row in atlas().answers.to_pylist() if row["cell"] == name]
         if not rows:
             raise failures.InputError(
-                f"{shown(name)}: the atlas has no such cell; `tailroom atlas plan` lists all"
+                f"{shown(name)}: the atlas has no such cell; `tailroom atlas plan --all` lists all"
             )
         for row in rows:
             Console(highlight=False).print(_answer_table(row))
@@ -217,6 +222,7 @@ def run_cells(
         typer.Argument(
             metavar="[CELL...]",
             help="Names of cells, with * for any text (default: every cell).",
+            autocompletion=completion.cell_names,
         ),
     ] = None,
     *,
