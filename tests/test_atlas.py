@@ -21,12 +21,12 @@ from tailroom.buffer_atlas.cost import PlannedCell, planned_cell
 from tailroom.buffer_atlas.fitted_rule import fitted_rule
 from tailroom.buffer_atlas.kinds import KINDS, MEGABIT, Site
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_cells, plan
-from tailroom.buffer_atlas.scaling import power_law, rungs
+from tailroom.buffer_atlas.scaling import is_checked, power_law, rungs
 from tailroom.buffer_atlas.scenarios import LINK, scenario, sought
 from tailroom.scenario.dumbbell import dumbbell
 from tailroom.scenario.source import ScenarioSource
 from tailroom.studies.atlas_study import study
-from tailroom.studies.atlas_study.rows import cell_columns, scaled_rows
+from tailroom.studies.atlas_study.rows import cell_columns, check_scaling, scaled_rows
 from tailroom.studies.atlas_study.study import AtlasProgress, AtlasRuns, compute_atlas
 from tailroom.studies.size_study.question import read_question
 from tailroom.studies.size_study.study import atlas_bracket
@@ -276,6 +276,28 @@ def _rung(cell: Cell, flows: int, packets: float) -> dict[str, Any]:
     }
 
 
+def test_a_computed_cell_says_what_scaling_would_have_said() -> None:
+    """By hand: 10 and 20 packets at 10 and 100 flows give 40 at 1000, where 50 were computed."""
+    cell = Cell("metro", Site(10**10, 1, 5, 1000), "long", "cubic", "drop_tail")
+    assert is_checked(cell)
+    assert not is_checked(replace(cell, queue="pie"))
+    assert not is_checked(cell.smaller(5))
+    rows = [{**_rung(cell, 1000, 50), "how": "full"} for _ in data.UTILIZATIONS]
+    rows[2]["status"] = "none"
+    check_scaling(rows, [[_rung(cell, 100, 20)] * 3, [_rung(cell, 10, 10)] * 3])
+    assert rows[0]["scaling_check"] == pytest.approx(0.8)
+    assert rows[0]["scaled_from"] == f"{cell.smaller(10).name}, {cell.smaller(100).name}"
+    assert rows[2]["scaling_check"] == 0.5  # untouched
+
+
+def test_the_plan_checks_the_scaling_at_1_and_10_gbit_per_s() -> None:
+    planned = plan()
+    computed = {entry.cell for entry in planned if entry.how != "scaled"}
+    checked = [cell for cell in computed if is_checked(cell)]
+    assert {cell.site.rate_bps for cell in checked} == {10**9, 10**10}
+    assert all(set(rungs(cell)) <= computed for cell in checked)
+
+
 def test_a_power_law_goes_through_its_rungs() -> None:
     law = power_law((100, 30.0), (1000, 300.0))
     assert (law.at(100), law.at(1000), law.at(10_000)) == pytest.approx((30, 300, 3000))
@@ -469,7 +491,7 @@ def test_the_page_shows_what_scaled_cells_follow_from(
     rows = scaled_rows(cell, [[_rung(cell, flows, packets)] * 3 for flows, packets in ladder])
     data.write(tmp_path, [*tiny[0].answers, *rows], tiny[0].curves, "an engine")
     text = atlas_page.page(data.read(tmp_path), [])
-    assert f"| `{cell.name}` | `{cell.smaller(10).name}`, " in text
+    assert f"| `{cell.name}` | scaled | `{cell.smaller(10).name}`, " in text
     assert "| 0.30 | x 2.00 |" in text  # 20 / 5 per decade would give 80, not 40
     assert "1 are scaled from smaller links" in text
 

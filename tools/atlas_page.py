@@ -85,7 +85,7 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         f"in full, {hows.count('short')} with fewer seeds and shorter runs, and "
         f"{hows.count('scaled')} are scaled from smaller links.",
         "",
-        "```sh",
+        "```text",
         "tailroom atlas near --rate 1Gbit/s --rtt 40ms --flows 100   # the nearest cells",
         "tailroom atlas show CELL                                    # all of a cell",
         "tailroom atlas run CELL                                     # repeat it",
@@ -242,8 +242,8 @@ def _certainty(answers: Sequence[Row]) -> Iterator[str]:
     if checks:
         off = np.maximum(checks, 1 / np.array(checks))
         yield (
-            f"* *scaled*: for {len(checks)} of the scaled answers the same step was also made one "
-            "rung lower, where it can be computed: it is off by a factor of "
+            f"* *scaled*: {len(checks)} answers can be both scaled and computed (see below): "
+            "scaling is off by a factor of "
             f"{np.median(off):.2f} in the median, and of {np.quantile(off, 0.9):.2f} or less for "
             "nine of ten. The column `scaling_check` has each."
         )
@@ -262,28 +262,28 @@ def _scaling(answers: Sequence[Row]) -> Iterator[str]:
     scaled = [
         row
         for row in answers
-        if row["how"] == "scaled"
-        and row["target_utilization"] == MIDDLE
-        and row["scaling_exponent"] is not None
+        if row["target_utilization"] == MIDDLE and row["scaling_exponent"] is not None
     ]
     if not scaled:
         return
     yield from (
-        "## Scaled cells",
+        "## Scaling",
         "",
         "At the same share per flow, the buffer grows with a power of the number of flows (1: in "
         "proportion to the rate; 1/2: as the square-root rule has it), which two smaller links "
-        f"give. *Check*: the larger of them, scaled in the same way from two that are smaller "
-        f"still, over its computed buffer. For {_words(MIDDLE)} utilization:",
+        f"give. *Check*: scaled over computed buffer. Cells with 1,000 flows at 1 and 10 Gbit/s "
+        "are computed and scaled; of a cell that is only scaled, the larger of the smaller links "
+        f"is, from two that are smaller still. For {_words(MIDDLE)} utilization:",
         "",
-        "| cell | scaled from | power | check |",
-        "| --- | --- | --- | --- |",
+        "| cell | how | scaled from | power | check |",
+        "| --- | --- | --- | --- | --- |",
     )
     for row in scaled:
         rungs = row["scaled_from"].split(", ")
         sizes = ", ".join(f"`{rung}`" for rung in rungs)
         check = NOTHING if row["scaling_check"] is None else f"x {row['scaling_check']:.2f}"
-        yield f"| `{row['cell']}` | {sizes} | {row['scaling_exponent']:.2f} | {check} |"
+        power = f"{row['scaling_exponent']:.2f}"
+        yield f"| `{row['cell']}` | {row['how']} | {sizes} | {power} | {check} |"
     yield ""
 
 

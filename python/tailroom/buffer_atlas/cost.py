@@ -14,7 +14,7 @@ from tailroom.buffer_atlas.scenarios import codel_interval_s
 
 How = Literal["full", "short", "scaled"]
 
-FULL_AT_MOST_CORE_S = 60.0
+FULL_AT_MOST_CORE_S = 50.0
 """A cell whose full form would cost more is computed in short form."""
 SHORT_AT_MOST_CORE_S = 108.0
 """A cell whose short form would cost more is scaled."""

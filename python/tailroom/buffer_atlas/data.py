@@ -68,15 +68,18 @@ _COLUMNS: dict[str, tuple[str, str]] = {
         for name in METRICS
     },
     "best_utilization": ("double", "Largest mean utilization of any tried value."),
-    "scaled_from": ("string", "Scaled cells: the computed cells, from the largest."),
+    "scaled_from": (
+        "string",
+        "Scaled cells, and those that check the scaling: the smaller links, from the largest.",
+    ),
     "scaling_exponent": (
         "double",
-        "Scaled cells: `value` grows with this power of the flows.",
+        "Power of the number of flows with which `value` grows from link to link.",
     ),
     "scaling_check": (
         "double",
-        "The value of the upper rung as scaled from the lower two, over its computed value; null "
-        "with two rungs.",
+        "Scaled over computed value: of the cell itself if it is computed, of the largest of the "
+        "smaller links if it is scaled; null if there are only two.",
     ),
 }
 _CURVE_COLUMNS: dict[str, tuple[str, str]] = {

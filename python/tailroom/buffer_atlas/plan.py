@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from tailroom.buffer_atlas.cells import Cell, chosen_cells
 from tailroom.buffer_atlas.cost import PlannedCell, planned_cell
-from tailroom.buffer_atlas.scaling import rungs
+from tailroom.buffer_atlas.scaling import is_checked, rungs
 
 BUDGET_CORE_S = 10_000.0
 """What the atlas may cost: 90 minutes on two cores, less what is lost between runs."""
@@ -22,7 +22,7 @@ def plan(cells: Sequence[Cell] | None = None) -> list[PlannedCell]:
     planned = [planned_cell(cell) for cell in (chosen_cells() if cells is None else cells)]
     known = {entry.cell for entry in planned}
     for entry in tuple(planned):
-        if entry.how == "scaled":
+        if entry.how == "scaled" or is_checked(entry.cell):
             new = [rung for rung in rungs(entry.cell) if rung not in known]
             known.update(new)
             planned += [planned_cell(rung, is_rung=True) for rung in new]
@@ -30,7 +30,7 @@ def plan(cells: Sequence[Cell] | None = None) -> list[PlannedCell]:
 
 
 def named_cells(patterns: Sequence[str]) -> list[PlannedCell]:
-    """The cells with these names, and the rungs that scaled ones among them need.
+    """The cells with these names, and the rungs that they are scaled from or checked with.
 
     Args:
         patterns: Names, with `*` for any text.
@@ -50,6 +50,6 @@ def named_cells(patterns: Sequence[str]) -> list[PlannedCell]:
         if any(fnmatchcase(entry.cell.name, pattern) for pattern in patterns)
     }
     for entry in planned:
-        if entry.how == "scaled" and entry.cell in chosen:
+        if entry.cell in chosen and (entry.how == "scaled" or is_checked(entry.cell)):
             chosen.update(rungs(entry.cell))
     return [entry for entry in planned if entry.cell in chosen]

@@ -1,6 +1,6 @@
 """Cells that are too large to compute: a power law over smaller links of the same share per flow.
 
-A link with a tenth of the rate and a tenth of the flows has the same windows and the same RTTs; it
+A link with a fifth of the rate and a fifth of the flows has the same windows and the same RTTs; it
 differs in the number of flows alone. From two such links follows how the sufficient buffer grows
 with the number of flows, and the power law through both gives the buffer of the large one. Where a
 third, smaller link is at hand, the same step from the lower two to the upper one is compared with
@@ -13,8 +13,12 @@ from math import exp, log
 from tailroom.buffer_atlas.cells import CONTROLS, Cell
 from tailroom.buffer_atlas.cost import planned_cell
 
-FACTORS = (10, 4)
-"""Ratios of rates and of numbers of flows between two rungs, in the order of preference."""
+FACTORS = (5, 10, 4)
+"""Ratios of rates and of numbers of flows between two rungs, in the order of preference: the power
+falls slowly with the number of flows, so that near rungs predict better than far ones."""
+CHECKED_RATES_BPS, CHECKED_FLOWS = (10**9, 10**10), 1000
+"""Rates and number of flows of the computed cells behind DropTail that are scaled as well, to show
+how far the scaling is off."""
 FEWEST_FLOWS = 10
 """Fewest flows of a rung: few flows differ from many in more than a power law."""
 MOST_RUNGS = 3
@@ -58,6 +62,17 @@ def rungs(cell: Cell) -> list[Cell]:
         f"{cell.name}: too dear to compute, and fewer than two smaller links of the same share "
         f"per flow have {FEWEST_FLOWS} flows; choose another number of flows"
     )
+
+
+def is_checked(cell: Cell) -> bool:
+    """Whether a cell that is computed is scaled as well.
+
+    Args:
+        cell: The cell.
+    """
+    site = cell.site
+    is_simple = (cell.queue, cell.traffic) == ("drop_tail", "long")
+    return is_simple and site.rate_bps in CHECKED_RATES_BPS and site.flows == CHECKED_FLOWS
 
 
 def _rungs(cell: Cell, ratio: int) -> list[Cell]:

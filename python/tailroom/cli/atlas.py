@@ -154,16 +154,9 @@ def show_cell(name: CellName) -> None:
             )
         for row in rows:
             Console(highlight=False).print(_answer_table(row))
-        if rows[0]["how"] == "scaled":
-            print(f"Scaled from {rows[0]['scaled_from']}; for 10 times as many flows at 10 times")
-            print("the rate, the value grows by 10 to the power of:")
-            for row in rows:
-                if row["scaling_exponent"] is not None:
-                    check = row["scaling_check"]
-                    tested = f"; the same step below is off by x {check:.2f}" if check else ""
-                    print(
-                        f"  {row['target_utilization']:.1%}: {row['scaling_exponent']:.2f}{tested}"
-                    )
+        for row in rows:
+            if row["scaling_exponent"] is not None:
+                print(_scaling_words(row))
         print(f"Repeat it: tailroom atlas run {name}")
         if rows[0]["how"] != "scaled":
             print(f"Its scenario: tailroom atlas scenario {name}")
@@ -377,6 +370,18 @@ def _answer_table(row: Mapping[str, Any]) -> NumberTable:
             _number(row[f"{prefix}queue_delay_s_p99"], "{:.3g} ms", 1e3),
         )
     return table
+
+
+def _scaling_words(row: Mapping[str, Any]) -> str:
+    """What the scaling of an answer rests on, and how far it is off where that is known."""
+    text = (
+        f"{row['target_utilization']:.1%}: from {row['scaled_from']}, by the number of flows to "
+        f"the power of {row['scaling_exponent']:.2f}"
+    )
+    if row["scaling_check"] is None:
+        return text
+    checked = "the largest of these" if row["how"] == "scaled" else "this cell"
+    return f"{text}; scaled over computed value of {checked}: {row['scaling_check']:.2f}"
 
 
 def _number(value: float | None, form: str, factor: float = 1.0) -> str:

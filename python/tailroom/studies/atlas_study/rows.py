@@ -81,6 +81,23 @@ def scaled_rows(cell: Cell, rungs: Sequence[Sequence[Row]]) -> list[Row]:
     ]
 
 
+def check_scaling(rows: Sequence[Row], rungs: Sequence[Sequence[Row]]) -> None:
+    """Adds to the rows of a computed cell what scaling would have said.
+
+    Args:
+        rows: The rows of the cell, one per target.
+        rungs: The rows of its rungs, from the largest.
+    """
+    for at, row in enumerate(rows):
+        upper, lower = rungs[0][at], rungs[1][at]
+        if "none" in (row["status"], upper["status"], lower["status"]):
+            continue
+        law = power_law((lower["flows"], lower["value"]), (upper["flows"], upper["value"]))
+        row["scaled_from"] = ", ".join(rung[at]["cell"] for rung in rungs[:2])
+        row["scaling_exponent"] = law.exponent
+        row["scaling_check"] = law.at(row["flows"]) / row["value"]
+
+
 def _answer(searched: SearchedCell, found: Found) -> Row:
     cell = searched.planned.cell
     row: Row = {

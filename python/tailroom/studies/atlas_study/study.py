@@ -11,14 +11,20 @@ from tailroom import _engine
 from tailroom.buffer_atlas.cells import Cell
 from tailroom.buffer_atlas.cost import PlannedCell
 from tailroom.buffer_atlas.data import write
-from tailroom.buffer_atlas.scaling import rungs
+from tailroom.buffer_atlas.scaling import is_checked, rungs
 from tailroom.errors import Interrupted
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import LOOK_AFTER_S, Runner
 from tailroom.execution.task import Cancelled
 from tailroom.studies.atlas_study.cell_search import CellSearch, SearchedCell
-from tailroom.studies.atlas_study.rows import Row, answer_rows, curve_rows, scaled_rows
+from tailroom.studies.atlas_study.rows import (
+    Row,
+    answer_rows,
+    check_scaling,
+    curve_rows,
+    scaled_rows,
+)
 from tailroom.studies.size_study.stopping import FIRST_RUNS
 
 FEWEST_AT_A_TIME = 2
@@ -56,6 +62,9 @@ class AtlasRuns:
     def answers(self) -> list[Row]:
         """A row per cell and target; a scaled cell has rows if its rungs are finished."""
         computed = {one.planned.cell: answer_rows(one) for one in self.searched}
+        for cell in filter(is_checked, computed):
+            with suppress(KeyError):
+                check_scaling(computed[cell], [computed[rung] for rung in rungs(cell)])
         rows = [row for cell_rows in computed.values() for row in cell_rows]
         for cell in self.scaled:
             with suppress(KeyError):
