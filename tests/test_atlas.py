@@ -649,7 +649,7 @@ def test_ctrl_c_keeps_the_runs_and_says_how_to_continue(tmp_path: Path) -> None:
         wait_until(lambda: len(list(store.glob("runs/*.parquet"))) > 10, process)
         output, errors = interrupt(process)
     assert (process.returncode, output) == (130, "")
-    assert errors.startswith("interrupted: 0 cells are finished, and every finished run is kept")
+    assert "\ninterrupted: 0 cells are finished, and every finished run is kept" in errors
     assert f"atlas run {name} --store {store}" in errors
     kept = {path: path.stat().st_mtime_ns for path in store.glob("runs/*.parquet")}
     done = subprocess.run(command, capture_output=True, text=True, check=True)

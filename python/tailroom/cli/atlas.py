@@ -241,7 +241,7 @@ def run_cells(
         with failures.input_checked():
             planned = named_cells(cells) if cells else plan()
         print(
-            f"{len(planned)} cells, about {sum(entry.core_s for entry in planned):,.0f} "
+            f"{_cells(len(planned))}, about {sum(entry.core_s for entry in planned):,.0f} "
             "core-seconds, less what the store holds",
             file=sys.stderr,
         )
@@ -275,7 +275,7 @@ def _show_runs(runs: "AtlasRuns", *, is_brief: bool) -> None:
     count = sum(tested.runs for one in runs.searched for tested in one.tested)
     cells = len({row["cell"] for row in answers})
     print(
-        f"{cells} {'cell' if cells == 1 else 'cells'}, {count:,} runs; the engine took "
+        f"{_cells(cells)}, {count:,} runs; the engine took "
         f"{engine_s:,.0f} s for them, one after the other; estimated were {planned_s:,.0f}."
     )
 
@@ -382,6 +382,10 @@ def _scaling_words(row: Mapping[str, Any]) -> str:
         return text
     checked = "the largest of these" if row["how"] == "scaled" else "this cell"
     return f"{text}; scaled over computed value of {checked}: {row['scaling_check']:.2f}"
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"
 
 
 def _number(value: float | None, form: str, factor: float = 1.0) -> str:

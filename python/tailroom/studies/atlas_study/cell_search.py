@@ -105,7 +105,7 @@ class CellSearch:
         found = tuple(self._search(target) for target in UTILIZATIONS)
         answers = [answer.value for answer in found if answer.value is not None]
         if answers:
-            self._simulate_out_to(round(SMALLEST_SHOWN * min(answers)))
+            self._simulate_out_to(int(SMALLEST_SHOWN * min(answers)))
             self._simulate_out_to(LARGEST_SHOWN * max(answers))
         return SearchedCell(
             self.planned,
