@@ -41,10 +41,11 @@ def page(atlas: data.Atlas, pictures: Sequence[str]) -> str:
         pictures: Names of the kinds that have a picture.
     """
     answers = atlas.answers.to_pylist()
+    chosen = _without_rungs(answers)
     parts = [
         *_head(atlas, answers),
-        *_summary(answers),
-        *(line for kind in KINDS for line in _kind(kind, answers, kind.name in pictures)),
+        *_summary(chosen),
+        *(line for kind in KINDS for line in _kind(kind, chosen, kind.name in pictures)),
         *_rules(answers),
         *_fitted(answers),
         *_certainty(answers),
@@ -60,7 +61,7 @@ def draw(atlas: data.Atlas) -> dict[str, Figure]:
     Args:
         atlas: The data.
     """
-    answers, curves = atlas.answers.to_pylist(), atlas.curves.to_pylist()
+    answers, curves = _without_rungs(atlas.answers.to_pylist()), atlas.curves.to_pylist()
     found = {}
     for kind in KINDS:
         own = [row for row in answers if row["kind"] == kind.name]
@@ -69,6 +70,12 @@ def draw(atlas: data.Atlas) -> dict[str, Figure]:
         if figure:
             found[kind.name] = figure
     return found
+
+
+def _without_rungs(answers: Sequence[Row]) -> list[Row]:
+    """The cells that the rule chooses, without those that only others are scaled from."""
+    rungs = {entry.cell.name for entry in plan() if entry.is_rung}
+    return [row for row in answers if row["cell"] not in rungs]
 
 
 def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
@@ -105,7 +112,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "(under Prague alone, the threshold from which packets are marked): their limit is 4 bdp "
         "or more and does not bind. An answer gives the utilization with 95 % confidence. `<=` "
         "says that the smallest value that the queue takes is enough, and `-` stands for what no "
-        "run shows.",
+        "run shows. Smaller links that others are scaled from are in the data, and not in the "
+        "tables.",
         "",
     )
 
