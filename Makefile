@@ -11,7 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak attack \
-	lint deny page wheel bench validate validate-kernel docs papers schema clean
+	lint deny page wheel bench validate validate-kernel docs papers atlas schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
@@ -32,6 +32,7 @@ help:
 	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, an hour)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
 	@echo "make docs      write docs/reference and the pictures in docs/images anew"
+	@echo "make atlas     compute the atlas of buffers anew, its data and its page (90 minutes)"
 	@echo "make papers    reproduce the papers in full and write docs/papers anew (slow)"
 	@echo "make clean     remove everything that was built"
 
@@ -149,6 +150,14 @@ validate: setup-release
 validate-kernel: package
 	$(BIN)/python -m validation.kernel.matrix --out out/kernel --keep
 	$(BIN)/python -m tests.validation.kernel
+
+# Continues where it was interrupted: out/atlas-store keeps every run.
+atlas: setup-release
+	rm -rf out/atlas
+	$(BIN)/tailroom atlas run --store out/atlas-store --out out/atlas
+	mkdir -p python/tailroom/buffer_atlas/shipped
+	cp out/atlas/*.parquet python/tailroom/buffer_atlas/shipped/
+	$(BIN)/python tools/atlas_page.py
 
 papers: setup-release
 	$(BIN)/python tools/paper_reports.py

@@ -1,13 +1,17 @@
 """What the tests of the Python package share: a small scenario and the command line."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tailroom.cli.main import app
+
+if TYPE_CHECKING:
+    from tailroom.studies.atlas_study.study import AtlasRuns
 
 # Where the tests run in the background of a script, Ctrl-C is ignored, in the commands that they
 # start too; some of them are about what it does.
@@ -68,3 +72,28 @@ def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_atlas(tmp_path_factory: pytest.TempPathFactory) -> "tuple[AtlasRuns, Path]":
+    """The tiny cell, computed, and its store."""
+    from tailroom.studies.atlas_study.study import compute_atlas  # noqa: PLC0415 - loads SciPy
+    from tests.tiny_atlas import TINY  # noqa: PLC0415
+
+    store = tmp_path_factory.mktemp("atlas") / "store"
+    return compute_atlas([TINY], store), store
+
+
+@pytest.fixture
+def shipped_atlas(
+    tiny_atlas: "tuple[AtlasRuns, Path]", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A package whose atlas has the tiny cell."""
+    from tailroom.buffer_atlas import data, lookup  # noqa: PLC0415 - as above
+
+    tiny_atlas[0].write(tmp_path)
+    monkeypatch.setattr(data, "SHIPPED", tmp_path)
+    monkeypatch.setattr(lookup, "SHIPPED", tmp_path)
+    lookup.shipped_rows.cache_clear()
+    yield tmp_path
+    lookup.shipped_rows.cache_clear()

@@ -18,8 +18,12 @@ import pytest
 
 import tailroom as tr
 from tailroom import _engine
+from tailroom.buffer_atlas.cells import Cell
+from tailroom.buffer_atlas.cost import PlannedCell
+from tailroom.buffer_atlas.kinds import Site
 from tailroom.execution import dask_cluster as cluster
 from tailroom.execution.progress import RunProgress
+from tailroom.studies.atlas_study.study import compute_atlas
 from tests.conftest import SMALL, Tailroom
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: tailroom[cluster]")
@@ -535,3 +539,12 @@ def test_a_run_that_kills_its_workers_fails(client: Any, small: Path, tmp_path: 
             )
     finally:
         client.run_on_scheduler(allow, before)
+
+
+def test_cells_of_the_atlas_are_the_same_on_a_cluster(client: Any, tmp_path: Path) -> None:
+    cell = Cell("home", Site(5 * 10**6, 20, 20, 1), "long", "cubic", "drop_tail")
+    planned = [PlannedCell(cell, "short", warm_up_s=1.0, measured_s=3.0, core_s=1.0)]
+    here = compute_atlas(planned, tmp_path / "here")
+    there = compute_atlas(planned, tmp_path / "there", executor=client)
+    assert there.answers == here.answers
+    assert there.curves == here.curves

@@ -184,6 +184,8 @@ def test_models_papers_controls_and_kinds_are_completed(completed: Completed) ->
     assert completed("tailroom", "model", "first", "--model", "") == list(MODELS)
     assert completed("tailroom", "papers", "run", "barm") == ["barman-2004"]
     assert "3" in completed("tailroom", "papers", "run", "barman-2004", "--figure", "")
+    cell = "mobile-40Mbit-40-80ms-4-cubic-pie"
+    assert completed("tailroom", "atlas", "show", cell[:-2]) == [cell]
     assert completed("tailroom", "evaluate", "bb") == ["bbr1", "bbr3"]
     assert completed("tailroom", "size", "--congestion", "cub") == ["cubic"]
     assert completed("tailroom", "list", "sc") == ["scenarios"]

@@ -47,6 +47,7 @@ from tailroom.errors import (
 )
 
 if TYPE_CHECKING:
+    from tailroom.buffer_atlas.data import Atlas, atlas
     from tailroom.execution.progress import RunProgress
     from tailroom.models.model import Requirement
     from tailroom.scenario.axis import Axis
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AckEvent",
+    "Atlas",
     "Axis",
     "BeginEvent",
     "Capture",
@@ -120,6 +122,7 @@ __all__ = [
     "TargetError",
     "WrongInputError",
     "__version__",
+    "atlas",
     "choices",
     "evaluate",
     "import_capture",
@@ -136,6 +139,7 @@ __all__ = [
 __version__ = build().partition("+")[0]
 
 _MODULES = {
+    "buffer_atlas.data": ("Atlas", "atlas"),
     "execution.progress": ("RunProgress",),
     "models.model": ("Requirement",),
     "scenario.axis": ("Axis",),

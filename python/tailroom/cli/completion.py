@@ -255,6 +255,15 @@ def paper_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 @completer
+def cell_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Cells of the atlas."""
+    from tailroom.buffer_atlas.plan import plan  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return (entry.cell.name for entry in plan())
+
+
+@completer
 def control_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Congestion controls of the engine."""
     del ctx, incomplete

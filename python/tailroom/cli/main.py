@@ -20,6 +20,10 @@ app = LazyGroup(
             "tailroom.cli.size:size_command",
             "Find the smallest buffer that meets every target with 95 % confidence.",
         ),
+        "atlas": Subcommand(
+            "tailroom.cli.atlas:app",
+            "Show the buffers that links of today need; `run` computes them.",
+        ),
         "sweep": Subcommand(
             "tailroom.cli.sweep:sweep_command",
             "Run a scenario at every point of a grid, several times each, and keep every run.",

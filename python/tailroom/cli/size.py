@@ -94,6 +94,13 @@ def size_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
+    atlas: Annotated[
+        bool,
+        typer.Option(
+            "--atlas/--no-atlas",
+            help="Begin the search where the atlas has links nearby (`tailroom atlas`).",
+        ),
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
     out: Annotated[
         Path | None,
@@ -106,9 +113,9 @@ def size_command(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 
-    The models of the literature give the initial range, and simulations give the answer. If no
-    buffer meets all targets, the answer lists the limits that meet each target and the pairs of
-    targets that conflict, and the exit status is 4.
+    The atlas or the models of the literature give the initial range, and simulations give the
+    answer. If no buffer meets all targets, the answer lists the limits that meet each target and
+    the pairs of targets that conflict, and the exit status is 4.
     """
     with failures.reported(_show_known):
         if out and out.suffix not in (".png", ".svg", ".pdf"):
@@ -136,6 +143,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
                     workers=workers,
                     executor=cluster,
                     progress=progress,
+                    atlas=atlas,
                 )
             # Printed first, because writing may fail.
             if json:

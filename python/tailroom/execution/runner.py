@@ -1,6 +1,7 @@
 """The run loop of every study: performs the runs that points need and the store lacks."""
 
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import ExitStack, contextmanager
@@ -29,6 +30,16 @@ class Runner:
         """Takes a store and the performer of the runs."""
         self.store = store
         self._performer = performer
+        self._stopped = threading.Event()
+
+    @property
+    def at_a_time(self) -> int:
+        """Maximum number of runs at a time."""
+        return self._performer.at_a_time
+
+    def stop(self) -> None:
+        """Ends every `complete` that is in progress, in whatever thread, as Ctrl-C would."""
+        self._stopped.set()
 
     @classmethod
     @contextmanager
@@ -91,6 +102,7 @@ class Runner:
             ControlError: A control written in Python raised an exception.
             ClusterError: The cluster or executor cannot perform the runs.
             NotWrittenError: The store cannot be written, for example on a full disk.
+            KeyboardInterrupt: Ctrl-C, or another thread has called `stop`.
         """
         count = needed if callable(needed) else lambda _: needed
         work = _Work(self.store, count, progress or (lambda _: None))
@@ -112,6 +124,8 @@ class Runner:
                     task = work.next_task()
                     running[self._performer.submit(task)] = task
                 done, _ = wait(running, timeout=LOOK_AFTER_S, return_when=FIRST_COMPLETED)
+                if self._stopped.is_set():
+                    raise KeyboardInterrupt
                 for future in done:
                     task = running.pop(future)
                     ended = _ended(future)

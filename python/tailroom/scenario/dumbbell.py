@@ -63,7 +63,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     _check_text("rtt", rtt, "40 ms")
     _check_text("duration", duration, "60 s")
     rate_bps = _read("rate", "rate", rate)
-    shortest_s, longest_s = _read_rtts(rtt)
+    shortest_s, longest_s = read_rtts(rtt)
     mix = _mix(flows, congestion)
     mean_s = (shortest_s + longest_s) / 2
     if shortest_s == longest_s and sum(mix.values()) > 1:
@@ -170,8 +170,11 @@ def _mix_words(mix: Mapping[str, int]) -> str:
     return f"{' and '.join(parts)} {'flow' if sum(mix.values()) == 1 else 'flows'}"
 
 
-def _read_rtts(rtt: str) -> tuple[float, float]:
-    """The shortest and the longest RTT in seconds.
+def read_rtts(rtt: str) -> tuple[float, float]:
+    """Reads `40 ms` or `5 ms to 200 ms`: the shortest and the longest RTT in seconds.
+
+    Args:
+        rtt: The text.
 
     Raises:
         ScenarioError: The text is not an RTT or a range, or the range is empty.

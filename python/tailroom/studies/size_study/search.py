@@ -12,7 +12,7 @@ from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
 from tailroom.studies.size_study.targets import Target
 
 GRID_POINTS = 7
-"""Number of buffers in the initial bracket, evenly spaced on a logarithmic scale."""
+"""Number of buffers in a wide initial bracket, evenly spaced on a logarithmic scale."""
 DECIDABLE = 0.5
 """Distance of a mean from a bound, in standard deviations, that 32 runs mostly resolve."""
 BESIDE = (0.5, 2.0)
@@ -139,12 +139,17 @@ class Search:
         self._confirm = confirm
         self._gaps: list[tuple[int, int]] = []
 
-    def run(self, low: int, high: int) -> None:
+    def run(self, low: int, high: int, grid_points: int = GRID_POINTS) -> None:
         """Searches the answer from a bracket, in packets; then tests half and twice the answer.
 
         If no buffer meets all targets, it searches the range in which each target is met.
+
+        Args:
+            low: Lower end of the bracket.
+            high: Upper end of the bracket.
+            grid_points: Number of buffers with which the search begins.
         """
-        self._look(_spread(low, high))
+        self._look(_spread(low, high, grid_points))
         self._widen()
         if self.answer is None:
             self._seek(self.targets)
@@ -320,8 +325,8 @@ def _clears(missing: Tried, meeting: Tried, target: Target) -> float:
     return min(max((needed - short) / (beyond - short), 0.0), 1.0)
 
 
-def _spread(low: int, high: int) -> list[int]:
+def _spread(low: int, high: int, points: int) -> list[int]:
     """Limits from `low` to `high`, evenly spaced on a logarithmic scale."""
-    steps = GRID_POINTS - 1
+    steps = points - 1
     ratio = log(high / low) / steps
-    return [round(low * exp(ratio * step)) for step in range(GRID_POINTS)]
+    return [round(low * exp(ratio * step)) for step in range(points)]

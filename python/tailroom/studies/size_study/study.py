@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from tailroom import models
+from tailroom.buffer_atlas import lookup
 from tailroom.errors import Interrupted, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
@@ -26,6 +27,7 @@ from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import Numbers, Question, asked_scenario, read_question
 from tailroom.studies.size_study.search import (
+    GRID_POINTS,
     Search,
     Tried,
     feasible_limits,
@@ -47,6 +49,8 @@ MOST_SHIFTS = 16
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
 PRECISION = 0.02
 """Relative tolerance of the answer (0.02 = 2 %)."""
+NARROW_GRID_POINTS = 3
+"""Number of buffers in an initial bracket of the atlas, which is narrow."""
 RUNS_PER_LOOK = 14
 """Typical number of runs of a buffer near an edge, for the estimate of the progress bar."""
 
@@ -72,10 +76,12 @@ def size(  # noqa: PLR0913 - keyword arguments
     progress: Callable[[SizeProgress], object] | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
+    atlas: bool = True,
 ) -> Size:
     """Finds the smallest buffer of a link that meets every target with 95 % confidence.
 
-    The models determine the initial bracket. Each buffer is simulated with as many seeds as the
+    The atlas determines the initial bracket if it has a link nearby and the only target is a
+    utilization, the models otherwise. Each buffer is simulated with as many seeds as the
     verdict on the targets needs (at most `max_seeds`; `studies/size_study/stopping.py` has the
     rule): first buffers over the whole bracket, then buffers around the edge, then about half and
     twice the answer.
@@ -108,6 +114,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.
+        atlas: Whether the atlas may determine the initial bracket.
 
     Raises:
         ScenarioError: The scenario or one of the numbers is wrong, or there is no such link.
@@ -137,11 +144,15 @@ def size(  # noqa: PLR0913 - keyword arguments
         ) as runner,
     ):
         kept = runner.store
+        known = atlas_bracket(question) if atlas else None
         work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
-            work.search.run(*_bracket(question.link, predictions))
+            work.search.run(
+                *(known or _bracket(question.link, predictions)),
+                NARROW_GRID_POINTS if known else GRID_POINTS,
+            )
             phases = work.check_phases()
         except KeyboardInterrupt:
             raise Interrupted(work.size(predictions, phases, kept)) from None
@@ -161,6 +172,24 @@ def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
     requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
     answers = tuple(ask(model, link, requirement) for model in models.MODELS.values())
     return Predictions(link, requirement, answers)
+
+
+def atlas_bracket(question: Question) -> tuple[int, int] | None:
+    """The bracket of the atlas for a single target that asks for a utilization of the link.
+
+    Args:
+        question: The question.
+
+    Returns:
+        The bracket in packets; `None` if there are other targets, or no cell nearby.
+    """
+    targets = question.targets
+    if len(targets) != 1 or not targets[0].at_least:
+        return None
+    link, _, metric = targets[0].metric.rpartition(".")
+    if metric != "utilization" or link.rpartition(".")[2] not in ("", question.link.name):
+        return None
+    return lookup.bracket(question.link, targets[0].bound)
 
 
 def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:

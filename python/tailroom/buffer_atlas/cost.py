@@ -1,0 +1,192 @@
+"""What a cell costs, and how it is obtained therefore.
+
+The cost of a run is its packets times the time of the engine per packet, on one core. A cell whose
+runs are affordable is computed in full; a dearer one in short form, with fewer seeds and shorter
+runs; one that is dearer still is scaled from two smaller links.
+"""
+
+from dataclasses import dataclass
+from math import cbrt, ceil
+from typing import Literal
+
+from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell
+from tailroom.buffer_atlas.scenarios import codel_interval_s
+
+How = Literal["full", "short", "scaled"]
+
+FULL_AT_MOST_CORE_S = 50.0
+"""A cell whose full form would cost more is computed in short form."""
+SHORT_AT_MOST_CORE_S = 108.0
+"""A cell whose short form would cost more is scaled."""
+FEW_RUNS_CORE_S = 0.04
+"""A run of the full form is made longer until it costs this."""
+LONGEST_MEASURED_S = 240.0
+"""Longest measured time of such a run."""
+
+RUN_OVERHEAD_S = 0.02
+"""Time of a run apart from the simulation: the scenario, the store."""
+PACKET_COST_US = {
+    "cubic": 0.07,
+    "cubic_paced": 0.09,
+    "bbr3": 0.1,
+    "cubic_and_bbr3": 0.085,
+    "prague": 0.085,
+    "cubic_and_prague": 0.085,
+}
+"""Processor time per packet with few flows: a third more than single runs took on an idle machine
+with two cores, and half of what they took while other programs had both."""
+MANAGED_QUEUE_US = 0.03
+"""What a managed queue adds."""
+CACHE_FACTORS = ((3000, 4.5), (300, 1.8), (0, 1.0))
+"""Number of flows, and the cost per packet from there on over that of a few flows."""
+WARM_UP_FRACTION = 0.1
+"""Least part of a long run before its statistics begin."""
+
+CUBIC_BETA, CUBIC_C = 0.7, 0.4  # RFC 9438 sec. 4.6 and 5
+RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4.3
+PROBE_RTT_INTERVAL_S = 5.0  # draft-ietf-ccwg-bbr sec. 2.12, ProbeRTTInterval
+MIN_RTO_S = 0.2
+"""Shortest timeout of `host = "linux"`."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a cell is computed."""
+
+    max_seeds: int
+    """Largest number of runs of a buffer."""
+    precision: float
+    """Relative tolerance of the answer (0.02 = 2 %)."""
+    warm_up_epochs: float
+    """Time before the statistics, in epochs of the congestion control."""
+    measured_epochs: float
+    """Time of the statistics, in epochs of the congestion control."""
+    timeouts: float
+    """Least time before the statistics, and of them, in shortest timeouts of the senders."""
+    grid_points: int
+    """Number of values with which the search begins."""
+    runs: float
+    """Typical number of runs of a cell, for the estimate of the cost."""
+
+
+FORMS: dict[str, Form] = {
+    "full": Form(8, 0.05, 3, 6, timeouts=5, grid_points=7, runs=100),
+    "short": Form(4, 0.1, 2, 3, timeouts=2, grid_points=5, runs=50),
+}
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell, how it is obtained, and what that costs."""
+
+    cell: Cell
+    """The cell."""
+    how: How
+    """`full` and `short` are computed, `scaled` follows from two smaller links."""
+    warm_up_s: float
+    """Simulated time before the statistics."""
+    measured_s: float
+    """Simulated time of the statistics."""
+    core_s: float
+    """Estimate of what all runs take on one core; 0 if the cell is scaled."""
+    is_rung: bool = False
+    """Whether the cell is there only because another one is scaled from it."""
+
+    @property
+    def form(self) -> Form:
+        """How the cell is computed; a scaled one has no form.
+
+        Raises:
+            KeyError: The cell is scaled.
+        """
+        return FORMS[self.how]
+
+    @property
+    def run_core_s(self) -> float:
+        """Estimate of what one run takes on one core."""
+        return run_cost_s(self.cell, self.warm_up_s + self.measured_s)
+
+
+def epoch_s(cell: Cell) -> float:
+    """The time in which a flow at its fair share repeats itself.
+
+    Of CUBIC, its period without a queue (RFC 9438); of BBRv3, half of the time between two drains
+    of the queue; of Prague, 30 round trips of at least 25 ms, below which it grows more slowly.
+
+    Args:
+        cell: The cell.
+    """
+    rtt_s, window = cell.site.mean_rtt_s, cell.fair_window_packets
+    lost = (1 - CUBIC_BETA) * window
+    epochs = {
+        "cubic": min(cbrt(lost / CUBIC_C), max(lost / RENO_FRIENDLY_ALPHA, 4) * rtt_s),
+        "bbr3": PROBE_RTT_INTERVAL_S / 2,
+        "prague": 30 * max(rtt_s, 0.025),
+    }
+    return max(epochs[name] for name in CONTROLS[cell.control].groups)
+
+
+def run_cost_s(cell: Cell, simulated_s: float) -> float:
+    """Estimate of the time that a run takes on one core.
+
+    Args:
+        cell: The cell.
+        simulated_s: Simulated time of the run.
+    """
+    packets = cell.site.rate_bps * simulated_s / (8 * PACKET_BYTES)
+    return RUN_OVERHEAD_S + packets * _packet_cost_s(cell)
+
+
+def _packet_cost_s(cell: Cell) -> float:
+    """Time of the engine per packet: many flows outgrow the caches of a core."""
+    cost_us = PACKET_COST_US[cell.control]
+    if cell.queue != "drop_tail":
+        cost_us += MANAGED_QUEUE_US
+    factor = next(factor for flows, factor in CACHE_FACTORS if cell.site.flows >= flows)
+    return 1e-6 * cost_us * factor
+
+
+def planned_cell(cell: Cell, *, is_rung: bool = False) -> PlannedCell:
+    """How a cell is obtained.
+
+    Args:
+        cell: The cell.
+        is_rung: Whether the cell is there only because another one is scaled from it.
+    """
+    full = _computed(cell, "full", is_rung=is_rung)
+    if full.core_s <= FULL_AT_MOST_CORE_S:
+        return full
+    short = _computed(cell, "short", is_rung=is_rung)
+    if short.core_s <= SHORT_AT_MOST_CORE_S:
+        return short
+    return PlannedCell(cell, "scaled", 0.0, 0.0, 0.0, is_rung)
+
+
+def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
+    form = FORMS[how]
+    rtt_s, epoch = cell.site.mean_rtt_s, epoch_s(cell)
+    least_s = max(form.timeouts * MIN_RTO_S, _settling_s(cell))
+    warm_up_s = max(form.warm_up_epochs * epoch, 20 * rtt_s, least_s)
+    measured_s = max(form.measured_epochs * epoch, 40 * rtt_s, least_s)
+    if "bbr3" in CONTROLS[cell.control].groups:
+        measured_s = PROBE_RTT_INTERVAL_S * ceil(measured_s / PROBE_RTT_INTERVAL_S)
+    if how == "full":
+        packets = FEW_RUNS_CORE_S / _packet_cost_s(cell)
+        cheap_s = packets * 8 * PACKET_BYTES / cell.site.rate_bps - warm_up_s
+        measured_s = max(measured_s, min(cheap_s, LONGEST_MEASURED_S))
+        warm_up_s = max(warm_up_s, WARM_UP_FRACTION * measured_s)
+    warm_up_s, measured_s = _rounded(warm_up_s), _rounded(measured_s)
+    core_s = form.runs * run_cost_s(cell, warm_up_s + measured_s)
+    return PlannedCell(cell, how, warm_up_s, measured_s, core_s, is_rung)
+
+
+def _settling_s(cell: Cell) -> float:
+    """Time that a managed queue takes to find its rate of drops or marks."""
+    if cell.queue == "drop_tail":
+        return 0.0
+    return 20 * codel_interval_s(cell) if cell.queue == "fq_codel" else 2.0
+
+
+def _rounded(value_s: float) -> float:
+    """Two digits suffice."""
+    return float(f"{value_s:.2g}")

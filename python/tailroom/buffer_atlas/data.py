@@ -1,0 +1,200 @@
+"""The data of the atlas: a table of answers and a table of curves, in one Parquet file each."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tailroom.errors import StoreError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+UTILIZATIONS = (0.95, 0.98, 0.995)
+"""The utilizations that the atlas asks for."""
+METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
+"""What is measured at the link, as in `tailroom run --json`."""
+FRACTIONS = {"tenth": 0.1, "half": 0.5, "twice": 2.0}
+"""Fractions of an answer whose effect is shown."""
+ANSWERS, CURVES = "answers.parquet", "curves.parquet"
+"""Names of the files."""
+SHIPPED = Path(__file__).parent / "shipped"
+"""Directory of the data that come with the package."""
+
+_CELL_COLUMNS = {
+    "cell": ("string", "Name of the cell."),
+    "kind": ("string", "Kind of link."),
+    "rate_bps": ("double", "Rate of the link."),
+    "shortest_rtt_s": ("double", "Shortest two-way propagation delay of a flow."),
+    "longest_rtt_s": ("double", "Longest two-way propagation delay of a flow."),
+    "flows": ("int64", "Number of long flows."),
+    "traffic": ("string", "`long`, or `long_and_short`: short flows offer 30 % of the link."),
+    "control": ("string", "Congestion control of the long flows."),
+    "queue": ("string", "Queue discipline."),
+    "bdp_packets": ("double", "Rate times mean RTT, in packets of 1500 bytes."),
+    "how": (
+        "string",
+        "`full` or `short` (fewer seeds, shorter runs) for computed cells, `scaled` for those that "
+        "follow from smaller links of the same share per flow.",
+    ),
+    "unit": (
+        "string",
+        "Unit of `value`: `packets` of the limit (drop_tail), or `us` of the target or, where all "
+        "flows are under Prague, of the L4S threshold.",
+    ),
+}
+_COLUMNS: dict[str, tuple[str, str]] = {
+    **_CELL_COLUMNS,
+    "target_utilization": ("double", "The utilization that is asked for."),
+    "status": (
+        "string",
+        "`found`; `smallest` if even the smallest value suffices; `none` if no tried value does.",
+    ),
+    "value": ("double", "Smallest value that gives the utilization with 95 % confidence."),
+    "too_small": ("double", "Largest value below it that misses with 95 % confidence; 0 if none."),
+    "buffer_s": ("double", "The value as a time: a limit at the link's rate, or the target."),
+    "buffer_bdp": ("double", "`buffer_s` over the mean RTT: for a limit, its part of the BDP."),
+    **{name: ("double", f"Mean `{name}` of the link at the value.") for name in METRICS},
+    "utilization_half_width": ("double", "Half-width of its 95 % confidence interval."),
+    "runs": ("int64", "Number of runs at the value; of the upper rung for scaled cells."),
+    **{
+        f"{word}_{name}": (
+            "double",
+            f"`{name}` at {factor:g} times the value, from straight lines over the logarithm of "
+            "the simulated values; null beyond them.",
+        )
+        for word, factor in FRACTIONS.items()
+        for name in METRICS
+    },
+    "best_utilization": ("double", "Largest mean utilization of any tried value."),
+    "scaled_from": (
+        "string",
+        "Scaled cells, and those that check the scaling: the smaller links, from the largest.",
+    ),
+    "scaling_exponent": (
+        "double",
+        "Power of the number of flows with which `value` grows from link to link.",
+    ),
+    "scaling_check": (
+        "double",
+        "Scaled over computed value: of the cell itself if it is computed, of the largest of the "
+        "smaller links if it is scaled; null if there are only two.",
+    ),
+}
+_CURVE_COLUMNS: dict[str, tuple[str, str]] = {
+    "cell": _CELL_COLUMNS["cell"],
+    "unit": _CELL_COLUMNS["unit"],
+    "value": ("double", "The simulated limit, target or threshold."),
+    "runs": ("int64", "Number of runs, with seeds 1, 2, ..."),
+    **{name: ("double", f"Mean `{name}` of the link.") for name in METRICS},
+    "utilization_half_width": ("double", "Half-width of its 95 % confidence interval."),
+}
+COLUMNS = {name: meaning for name, (_, meaning) in _COLUMNS.items()}
+"""Columns of the answers with their meanings."""
+CURVE_COLUMNS = {name: meaning for name, (_, meaning) in _CURVE_COLUMNS.items()}
+"""Columns of the curves with their meanings."""
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The data of the atlas.
+
+    The unit of a column is the last word of its name; `COLUMNS` and `CURVE_COLUMNS` of
+    `tailroom.buffer_atlas.data` say what a column means, as do the fields of the files.
+    """
+
+    answers: "pa.Table"
+    """A row per cell and target: the smallest buffer and what it brings."""
+    curves: "pa.Table"
+    """A row per cell and simulated value."""
+    engine: str
+    """Build of the engine that made the data."""
+
+    def __repr__(self) -> str:
+        """What there is."""
+        cells = len(self.answers["cell"].unique())
+        return f"<Atlas: {cells} cells, {self.curves.num_rows} simulated buffers, {self.engine}>"
+
+
+def read(directory: str | PathLike[str]) -> Atlas:
+    """Reads the two files of an atlas.
+
+    Args:
+        directory: Directory with both files.
+
+    Raises:
+        StoreError: A file is missing, or is not a table of an atlas.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - loaded where it is used
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    tables = []
+    for name, columns in ((ANSWERS, _COLUMNS), (CURVES, _CURVE_COLUMNS)):
+        path = Path(directory) / name
+        if not path.is_file():
+            raise StoreError(
+                f"{path}: there is no atlas; make one with `tailroom atlas run --out DIR`"
+            )
+        try:
+            table = pq.read_table(path)
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(
+                f"{path}: cannot read the atlas: {error}; make it again with `tailroom "
+                "atlas run --out DIR`"
+            ) from None
+        if missing := set(columns) - set(table.column_names):
+            raise StoreError(
+                f"{path}: lacks the column {min(missing)}; make the atlas again with `tailroom "
+                "atlas run --out DIR`"
+            )
+        tables.append(table)
+    engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown").decode()
+    return Atlas(tables[0], tables[1], engine)
+
+
+def write(
+    directory: str | PathLike[str],
+    answers: Iterable[Mapping[str, Any]],
+    curves: Iterable[Mapping[str, Any]],
+    engine: str,
+) -> None:
+    """Writes the two files of an atlas into an existing directory.
+
+    Args:
+        directory: The directory.
+        answers: A row per cell and target.
+        curves: A row per cell and simulated value.
+        engine: Build of the engine.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415 - loaded where it is used
+
+    for name, rows, columns in (
+        (ANSWERS, answers, _COLUMNS),
+        (CURVES, curves, _CURVE_COLUMNS),
+    ):
+        pq.write_table(_table(rows, columns, engine), Path(directory) / name, compression="zstd")
+
+
+def _table(
+    rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]], engine: str
+) -> "pa.Table":
+    import pyarrow as pa  # noqa: PLC0415 - loaded where it is used
+
+    schema = pa.schema(
+        [
+            pa.field(name, pa.type_for_alias(kind), metadata={"meaning": meaning})
+            for name, (kind, meaning) in columns.items()
+        ],
+        metadata={"engine": engine},
+    )
+    return pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
+
+
+def atlas() -> Atlas:
+    """The data of the atlas that come with the package.
+
+    Raises:
+        StoreError: They are missing, or damaged.
+    """
+    return read(SHIPPED)

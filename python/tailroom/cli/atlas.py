@@ -1,0 +1,401 @@
+"""`tailroom atlas`: the buffers that links of today need, computed in advance."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tomli_w
+import typer
+from rich.console import Console
+
+from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
+from tailroom.buffer_atlas.data import FRACTIONS, UTILIZATIONS, atlas
+from tailroom.buffer_atlas.kinds import KINDS
+from tailroom.buffer_atlas.lookup import FAR, Link, estimate, nearest
+from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
+from tailroom.buffer_atlas.scenarios import scenario, sought
+from tailroom.cli import completion, failures
+from tailroom.cli.options import ClusterAddress, Workers
+from tailroom.cli.progress import atlas_bar
+from tailroom.cli.shown_text import shown
+from tailroom.cli.table import NumberTable
+from tailroom.errors import ScenarioError
+from tailroom.scenario.dumbbell import read_rtts
+from tailroom.storage.output import output_directory
+
+if TYPE_CHECKING:
+    from tailroom.buffer_atlas.cost import PlannedCell
+    from tailroom.studies.atlas_study.study import AtlasRuns
+
+STORE = Path("atlas-store")
+
+app = typer.Typer(
+    help="Show the buffers that links of today need; `run` computes them.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+CellName = Annotated[
+    str,
+    typer.Argument(
+        metavar="CELL",
+        help="Name of a cell, as `tailroom atlas plan --all` lists it.",
+        autocompletion=completion.cell_names,
+    ),
+]
+
+
+@app.callback()
+def overview(context: typer.Context) -> None:
+    """Show the buffers that links of today need; `run` computes them."""
+    if context.invoked_subcommand:
+        return
+    with failures.reported():
+        data = atlas()
+        rows = [
+            row
+            for row in data.answers.to_pylist()
+            if (row["queue"], row["traffic"], row["control"]) == ("drop_tail", "long", "cubic")
+        ]
+        target = UTILIZATIONS[1]
+        table = NumberTable(
+            f"Smallest DropTail buffers for {target:.1%} utilization, long flows under CUBIC",
+            "kind of link",
+            "rate",
+            "RTT",
+            "flows",
+            "packets",
+            "ms",
+            "bdp",
+            "how",
+        )
+        words = {kind.name: kind.words for kind in KINDS}
+        for row in rows:
+            if row["target_utilization"] == target:
+                table.add_row(
+                    words.get(row["kind"], row["kind"]),
+                    f"{rate_words(row['rate_bps'])}/s",
+                    _rtt_words(row),
+                    f"{row['flows']:,}",
+                    *_value_words(row),
+                    row["how"],
+                )
+        console = Console(highlight=False)
+        console.print(table)
+        cells = len(data.answers["cell"].unique())
+        print(
+            f"{cells} cells in all; `tailroom atlas near --rate 1Gbps --rtt 40ms --flows 100` "
+            "finds those near a link, `tailroom atlas show CELL` shows all of a cell."
+        )
+
+
+@app.command("near")
+def near(  # noqa: PLR0913 - one argument an option
+    *,
+    rate: Annotated[str, typer.Option(help="Rate of the link, e.g. 1Gbit/s.")],
+    rtt: Annotated[str, typer.Option(help='RTT without queues, e.g. 40ms or "5ms to 200ms".')],
+    flows: Annotated[int, typer.Option(min=1, help="Number of long flows.")] = 1,
+    congestion: Annotated[
+        str, typer.Option(help=f"Congestion control of the long flows: {', '.join(CONTROLS)}.")
+    ] = "cubic",
+    queue: Annotated[
+        str, typer.Option(help=f"Queue discipline: {', '.join(QUEUES)}.")
+    ] = "drop_tail",
+    short_flows: Annotated[
+        bool, typer.Option("--short-flows", help="Short flows offer 30 % of the link besides.")
+    ] = False,
+) -> None:
+    """Show the cells nearest to a link, and what they say about it."""
+    with failures.reported():
+        link = _read_link(rate, rtt, flows, congestion, queue, short_flows=short_flows)
+        rows = atlas().answers.to_pylist()
+        neighbours = nearest(rows, link)
+        if not neighbours:
+            raise failures.InputError(
+                f"the atlas has no cell with --queue {queue}, --congestion {congestion}"
+                f"{' and --short-flows' if short_flows else ''}; give others, or ask `tailroom "
+                "size` for this link"
+            )
+        table = NumberTable(
+            f"Nearest cells, with the buffer for {' / '.join(f'{u:.1%}' for u in UTILIZATIONS)}",
+            "cell",
+            "away",
+            _unit(neighbours[0].answers[0]["unit"]),
+            "bdp",
+            "how",
+        )
+        for neighbour in neighbours:
+            values = [_value_words(row) for row in neighbour.answers]
+            table.add_row(
+                shown(neighbour.cell),
+                f"x {neighbour.factor:.3g}",
+                " / ".join(value[0] for value in values),
+                " / ".join(value[2] for value in values),
+                neighbour.answers[0]["how"],
+            )
+        Console(highlight=False).print(table)
+        for target in UTILIZATIONS:
+            found = estimate(rows, link, target)
+            print(_estimate_words(target, found))
+        print("`away` is the distance: x 2 if only the rate, RTT or number of flows is double.")
+        if neighbours[0].distance > FAR:
+            print("Every cell is far from this link; `tailroom size` simulates the link itself.")
+
+
+@app.command("show")
+def show_cell(name: CellName) -> None:
+    """Show the buffers of a cell, what they bring, and the command that repeats it."""
+    with failures.reported():
+        rows = [row for row in atlas().answers.to_pylist() if row["cell"] == name]
+        if not rows:
+            raise failures.InputError(
+                f"{shown(name)}: the atlas has no such cell; `tailroom atlas plan --all` lists all"
+            )
+        for row in rows:
+            Console(highlight=False).print(_answer_table(row))
+        for row in rows:
+            if row["scaling_exponent"] is not None:
+                print(_scaling_words(row))
+        print(f"Repeat it: tailroom atlas run {name}")
+        if rows[0]["how"] != "scaled":
+            print(f"Its scenario: tailroom atlas scenario {name}")
+
+
+@app.command("scenario")
+def print_scenario(name: CellName) -> None:
+    """Print the scenario of a cell as TOML, for `run`, `size` and `explore`."""
+    with failures.reported():
+        with failures.input_checked():
+            entry = named_cells([name])[0]
+        if entry.how == "scaled":
+            raise failures.InputError(
+                f"{shown(name)}: is scaled from smaller links and has no scenario of its own; "
+                f"`tailroom atlas show {shown(name)}` names them"
+            )
+        print(f"# The search varies {sought(entry.cell).key}, seeds 1 to {entry.form.max_seeds}.")
+        print(tomli_w.dumps(scenario(entry.cell, entry.warm_up_s, entry.measured_s)), end="")
+
+
+@app.command("plan")
+def print_plan(
+    *,
+    all_cells: Annotated[
+        bool, typer.Option("--all", help="List every cell with its cost.")
+    ] = False,
+) -> None:
+    """List the cells by kind of link, how they are obtained, and what they cost."""
+    with failures.reported():
+        planned = plan()
+        table = NumberTable(
+            "Cells of the atlas", "kind of link", "cells", "full", "short", "scaled", "core-s"
+        )
+        for kind in KINDS:
+            of_kind = [entry for entry in planned if entry.cell.kind == kind.name]
+            table.add_row(kind.words, *_counts(of_kind))
+        table.add_row("all", *_counts(planned))
+        console = Console(highlight=False)
+        console.print(table)
+        if all_cells:
+            for entry in planned:
+                print(f"{entry.cell.name}  {entry.how}  {entry.core_s:.1f}")
+        rungs = sum(entry.is_rung for entry in planned)
+        cost = sum(entry.core_s for entry in planned)
+        print(
+            f"{rungs} of them are only there to scale others from. Estimate: {cost:,.0f} "
+            f"core-seconds of the {BUDGET_CORE_S:,.0f} that the atlas may cost, "
+            f"{cost / 120:.0f} minutes on two cores."
+        )
+
+
+@app.command("run")
+def run_cells(
+    cells: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CELL...]",
+            help="Names of cells, with * for any text (default: every cell).",
+            autocompletion=completion.cell_names,
+        ),
+    ] = None,
+    *,
+    store: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Store for the runs; stored runs are not repeated, so the same command continues "
+            "after an interruption.",
+        ),
+    ] = STORE,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="New directory for answers.parquet and curves.parquet."),
+    ] = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+) -> None:
+    """Compute cells: all of them in 90 minutes on two cores, and nothing that the store holds."""
+    from tailroom.studies.atlas_study.study import compute_atlas  # noqa: PLC0415 - loads SciPy
+
+    with failures.reported(_show_known):
+        with failures.input_checked():
+            planned = named_cells(cells) if cells else plan()
+        print(
+            f"{_cells(len(planned))}, about {sum(entry.core_s for entry in planned):,.0f} "
+            "core-seconds, less what the store holds",
+            file=sys.stderr,
+        )
+        with _directory(out) as output:
+            with atlas_bar() as progress:
+                runs = compute_atlas(
+                    planned, store, workers=workers, executor=cluster, progress=progress
+                )
+            _show_runs(runs, is_brief=not cells)
+            if output:
+                output.write(runs.write)
+        if out:
+            print(f"The data are in {shown(str(out))}")
+
+
+def _directory(out: Path | None) -> Any:
+    from contextlib import nullcontext  # noqa: PLC0415 - one use
+
+    return output_directory(out) if out else nullcontext()
+
+
+def _show_runs(runs: "AtlasRuns", *, is_brief: bool) -> None:
+    """Prints the answers, or how many there are, and the cost against its estimate."""
+    answers = runs.answers
+    if not is_brief:
+        console = Console(highlight=False)
+        for row in answers:
+            console.print(_answer_table(row))
+    engine_s = sum(one.engine_s for one in runs.searched)
+    planned_s = sum(one.planned.core_s for one in runs.searched)
+    count = sum(tested.runs for one in runs.searched for tested in one.tested)
+    cells = len({row["cell"] for row in answers})
+    print(
+        f"{_cells(cells)}, {count:,} runs; the engine took "
+        f"{engine_s:,.0f} s for them, one after the other; estimated were {planned_s:,.0f}."
+    )
+
+
+def _show_known(runs: "AtlasRuns") -> str:
+    return (
+        f"{len(runs.searched)} cells are finished, and every finished run is kept; to continue, "
+        f"give the same command again: {failures.this_command()}"
+    )
+
+
+def _read_link(  # noqa: PLR0913 - one argument an option
+    rate: str, rtt: str, flows: int, control: str, queue: str, *, short_flows: bool
+) -> Link:
+    from tailroom import _engine  # noqa: PLC0415 - the compiled engine
+
+    for option, value, known in (
+        ("congestion", control, CONTROLS),
+        ("queue", queue, QUEUES),
+    ):
+        if value not in known:
+            raise failures.InputError(
+                f"--{option} {shown(value)}: the atlas has none; choose one of {', '.join(known)}"
+            )
+    try:
+        rate_bps = _engine.quantity("rate", rate)
+    except ScenarioError as error:
+        raise failures.InputError(f"--rate: {error}") from None
+    try:
+        shortest_s, longest_s = read_rtts(rtt)
+    except ScenarioError as error:
+        raise failures.InputError(f"--{error}") from None
+    traffic = "long_and_short" if short_flows else "long"
+    return Link(rate_bps, (shortest_s + longest_s) / 2, flows, control, queue, traffic)
+
+
+def _rtt_words(row: Mapping[str, Any]) -> str:
+    return f"{1e3 * row['shortest_rtt_s']:g} to {1e3 * row['longest_rtt_s']:g} ms"
+
+
+def _value_words(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The value of an answer in its unit, in milliseconds and in bdp."""
+    if row["value"] is None:
+        return ("none", "", "none")
+    sign = "<= " if row["status"] == "smallest" else ""
+    return (
+        f"{sign}{_in_unit(row['value'], row['unit'])}",
+        f"{1e3 * row['buffer_s']:.3g}",
+        f"{row['buffer_bdp']:.2g}",
+    )
+
+
+def _unit(unit: str) -> str:
+    """The unit in which values are shown: times in milliseconds."""
+    return "ms" if unit == "us" else unit
+
+
+def _in_unit(value: float, unit: str) -> str:
+    return f"{value / 1e3:.3g}" if unit == "us" else f"{value:,.0f}"
+
+
+def _estimate_words(target: float, found: Any) -> str:
+    if found is None:
+        return f"{target:.1%}: no cell nearby has an answer"
+    cells = "cell" if len(found.used) == 1 else "cells"
+    return (
+        f"{target:.1%}: about {_in_unit(found.value, found.unit)} {_unit(found.unit)}, "
+        f"{_in_unit(found.low, found.unit)} to {_in_unit(found.high, found.unit)} by "
+        f"{len(found.used)} {cells}, the nearest x {found.used[0].factor:.3g} away"
+    )
+
+
+def _answer_table(row: Mapping[str, Any]) -> NumberTable:
+    """A row per fraction of the answer: what it brings."""
+    title = f"{row['cell']}, {row['target_utilization']:.1%} utilization"
+    table = NumberTable(
+        shown(title), "value", _unit(row["unit"]), "utilization", "loss", "mean delay", "99 %"
+    )
+    if row["value"] is None:
+        table.add_row(f"none suffices; the best gives {row['best_utilization']:.2%}", *[""] * 5)
+        return table
+    columns = {"": ("the answer", 1.0)} | {
+        f"{word}_": (f"{factor:g} times", factor) for word, factor in FRACTIONS.items()
+    }
+    for prefix, (words, factor) in sorted(columns.items(), key=lambda item: item[1][1]):
+        table.add_row(
+            words,
+            _in_unit(factor * row["value"], row["unit"]),
+            _number(row[f"{prefix}utilization"], "{:.2%}"),
+            _number(row[f"{prefix}loss_fraction"], "{:.2e}"),
+            _number(row[f"{prefix}queue_delay_s_mean"], "{:.3g} ms", 1e3),
+            _number(row[f"{prefix}queue_delay_s_p99"], "{:.3g} ms", 1e3),
+        )
+    return table
+
+
+def _scaling_words(row: Mapping[str, Any]) -> str:
+    """What the scaling of an answer rests on, and how far it is off where that is known."""
+    text = (
+        f"{row['target_utilization']:.1%}: from {row['scaled_from']}, by the number of flows to "
+        f"the power of {row['scaling_exponent']:.2f}"
+    )
+    if row["scaling_check"] is None:
+        return text
+    checked = "the largest of these" if row["how"] == "scaled" else "this cell"
+    return f"{text}; scaled over computed value of {checked}: {row['scaling_check']:.2f}"
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"
+
+
+def _number(value: float | None, form: str, factor: float = 1.0) -> str:
+    return "" if value is None else form.format(factor * value)
+
+
+def _counts(planned: "Sequence[PlannedCell]") -> list[str]:
+    hows = [entry.how for entry in planned]
+    return [
+        str(len(planned)),
+        *(str(hows.count(how)) for how in ("full", "short", "scaled")),
+        f"{sum(entry.core_s for entry in planned):,.0f}",
+    ]

@@ -1,0 +1,368 @@
+"""Writes the page of the atlas from its data: docs/atlas/index.md, and a picture per kind of link.
+
+python tools/atlas_page.py [--data DIR] [--docs DIR]
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import atlas_checks
+import atlas_pictures
+from tailroom.buffer_atlas import data
+from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, SHORT_LOAD, rate_words
+from tailroom.buffer_atlas.cost import FORMS
+from tailroom.buffer_atlas.fitted_rule import fitted_rule
+from tailroom.buffer_atlas.kinds import KINDS, Kind
+from tailroom.buffer_atlas.plan import plan
+
+REPOSITORY = Path(__file__).parents[1]
+DOTS_PER_INCH = 110
+MIDDLE = 0.98
+"""The utilization of the short tables."""
+FEWEST_FOR_RULES = 3
+"""Fewest cells from which a line about a model is made."""
+
+NOTHING = "-"
+"""Stands for what no run shows: below the smallest allowed value, or without an answer."""
+
+Row = Mapping[str, Any]
+
+
+def page(atlas: data.Atlas, pictures: Sequence[str]) -> str:
+    """The text of the page.
+
+    Args:
+        atlas: The data.
+        pictures: Names of the kinds that have a picture.
+    """
+    answers = atlas.answers.to_pylist()
+    chosen = _without_rungs(answers)
+    parts = [
+        *_head(atlas, answers),
+        *_summary(chosen),
+        *(line for kind in KINDS for line in _kind(kind, chosen, kind.name in pictures)),
+        *_rules(answers),
+        *_fitted(answers),
+        *_certainty(answers),
+        *_scaling(answers),
+        *_limits(),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def draw(atlas: data.Atlas) -> dict[str, Figure]:
+    """A picture per kind of link that has computed cells.
+
+    Args:
+        atlas: The data.
+    """
+    answers, curves = _without_rungs(atlas.answers.to_pylist()), atlas.curves.to_pylist()
+    found = {}
+    for kind in KINDS:
+        own = [row for row in answers if row["kind"] == kind.name]
+        names = {row["cell"] for row in own}
+        figure = atlas_pictures.draw(kind, own, [row for row in curves if row["cell"] in names])
+        if figure:
+            found[kind.name] = figure
+    return found
+
+
+def _without_rungs(answers: Sequence[Row]) -> list[Row]:
+    """The cells that the rule chooses, without those that only others are scaled from."""
+    rungs = {entry.cell.name for entry in plan() if entry.is_rung}
+    return [row for row in answers if row["cell"] not in rungs]
+
+
+def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
+    cells = {row["cell"]: row["how"] for row in answers}
+    hows = list(cells.values())
+    yield from (
+        "# Atlas: what buffer, for which link?",
+        "",
+        f"The smallest buffers of {len(cells)} links for "
+        f"{', '.join(map(_words, data.UTILIZATIONS[:-1]))} and {_words(data.UTILIZATIONS[-1])} "
+        f"utilization, computed with tailroom "
+        f"({atlas.engine}): {atlas.curves.num_rows:,} buffers were simulated, with "
+        f"{sum(atlas.curves['runs'].to_pylist()):,} runs. {hows.count('full')} cells are computed "
+        f"in full, {hows.count('short')} with fewer seeds and shorter runs, and "
+        f"{hows.count('scaled')} are scaled from smaller links.",
+        "",
+        "```text",
+        "tailroom atlas near --rate 1Gbit/s --rtt 40ms --flows 100   # the nearest cells",
+        "tailroom atlas show CELL                                    # all of a cell",
+        "tailroom atlas run CELL                                     # repeat it",
+        "tailroom atlas run --out atlas                              # repeat all: 90 minutes",
+        "```",
+        "",
+        "**Which links.** Every *site* (a kind of link, a rate, a range of RTTs, a number of long "
+        "flows) has cells behind DropTail with long flows under CUBIC, under BBRv3 and under half "
+        f"of each, and with short flows that offer {_words(SHORT_LOAD)} of the link beside CUBIC "
+        "and beside half of each. Typical sites also have CUBIC that the hosts pace, FQ-CoDel and "
+        "PIE under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, "
+        "half Prague. Hosts are `linux` (segmentation bursts; BBRv3 and Prague pace, CUBIC does "
+        "not unless the cell says so).",
+        "",
+        "**How to read it.** For DropTail the answer is the limit in packets of 1500 bytes, and "
+        "its part of the bandwidth-delay product (bdp). For the others it is the target delay "
+        "(under Prague alone, the threshold from which packets are marked): their limit is 4 bdp "
+        "or more and does not bind. An answer gives the utilization with 95 % confidence. `<=` "
+        "says that the smallest value that the queue takes is enough, and `-` stands for what no "
+        "run shows. Smaller links that others are scaled from are in the data, and not in the "
+        "tables.",
+        "",
+    )
+
+
+def _summary(answers: Sequence[Row]) -> Iterator[str]:
+    yield from (
+        f"## Long flows under CUBIC behind DropTail, {_words(MIDDLE)} utilization",
+        "",
+        "| kind of link | rate | RTT | flows | packets | ms | bdp | loss | mean delay | how |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    )
+    for kind in KINDS:
+        for row in answers:
+            if row["kind"] == kind.name and _is_plain(row) and row["target_utilization"] == MIDDLE:
+                yield (
+                    f"| {kind.words} | {_site_cells(row)} | {_value(row)} | "
+                    f"{_scaled(row['buffer_s'], 1e3)} | {_scaled(row['buffer_bdp'])} | "
+                    f"{_percent(row['loss_fraction'])} | "
+                    f"{_scaled(row['queue_delay_s_mean'], 1e3, ' ms')} | {row['how']} |"
+                )
+    yield ""
+
+
+def _is_plain(row: Row) -> bool:
+    return (row["queue"], row["traffic"], row["control"]) == ("drop_tail", "long", "cubic")
+
+
+def _kind(kind: Kind, answers: Sequence[Row], has_picture: bool) -> Iterator[str]:
+    own = [row for row in answers if row["kind"] == kind.name]
+    if not own:
+        return
+    yield from (f"## {kind.words}", "")
+    if has_picture:
+        yield from (
+            f"![{kind.words}: utilization over the buffer, and over the mean delay]"
+            f"(../images/atlas_{kind.name}.png)",
+            "",
+        )
+    targets = data.UTILIZATIONS
+    yield (
+        "| rate | RTT | flows | queue | long flows | short flows | "
+        + " | ".join(f"{_words(target)}" for target in targets)
+        + f" | {_words(MIDDLE)}: loss, mean delay, 99 % | its tenth, half, twice: utilization "
+        "| how |"
+    )
+    yield "| --- " * (9 + len(targets)) + "|"
+    for cell in dict.fromkeys(row["cell"] for row in own):
+        rows = {row["target_utilization"]: row for row in own if row["cell"] == cell}
+        middle = rows[MIDDLE]
+        yield (
+            f"| {_site_cells(middle)} | {QUEUES[middle['queue']]} | "
+            f"{CONTROLS[middle['control']].words} | "
+            f"{'yes' if middle['traffic'] == 'long_and_short' else 'no'} | "
+            + " | ".join(_with_unit(rows[target]) for target in targets)
+            + f" | {_percent(middle['loss_fraction'])}, "
+            f"{_scaled(middle['queue_delay_s_mean'], 1e3, ' ms')}, "
+            f"{_scaled(middle['queue_delay_s_p99'], 1e3, ' ms')} | "
+            + ", ".join(_percent(middle[f"{word}_utilization"]) for word in data.FRACTIONS)
+            + f" | {middle['how']} |"
+        )
+    yield ""
+
+
+def _rules(answers: Sequence[Row]) -> Iterator[str]:
+    agreements = [
+        found
+        for found in atlas_checks.rule_agreements(answers, plan(), MIDDLE)
+        if len(found.ratios) >= FEWEST_FOR_RULES
+    ]
+    if not agreements:
+        return
+    yield from (
+        "## The rules of the literature",
+        "",
+        f"The buffer that a [model](../models/buffer-rules.md) requires for {_words(MIDDLE)}, over "
+        "that of the atlas: computed DropTail cells with long flows. A model is asked although "
+        "some of its assumptions may fail; `tailroom model` names them.",
+        "",
+        "| model | control | cells | median ratio | within a factor of "
+        f"{atlas_checks.NEAR:g} | furthest off |",
+        "| --- | --- | --- | --- | --- | --- |",
+    )
+    for found in sorted(agreements, key=lambda one: (one.control, -one.near / len(one.ratios))):
+        cell, ratio = found.worst
+        yield (
+            f"| `{found.model}` | {CONTROLS[found.control].words} | {len(found.ratios)} | "
+            f"{found.median:.2g} | {found.near} | {ratio:.2g} at `{cell}` |"
+        )
+    yield ""
+
+
+def _fitted(answers: Sequence[Row]) -> Iterator[str]:
+    lines = []
+    for control in CONTROLS:
+        for target in data.UTILIZATIONS:
+            rule = fitted_rule(answers, target, control)
+            if rule:
+                lines.append(
+                    f"| {CONTROLS[control].words} | {_words(target)} | {rule.factor:.3g} | "
+                    f"{rule.flows_exponent:.2f} | {rule.window_exponent:.2f} | {rule.cells} | "
+                    f"x {rule.median_error:.2f} | x {rule.error_90:.2f} |"
+                )
+    if lines:
+        yield from (
+            "## A fitted rule",
+            "",
+            "    B / (C T) = a n^b W^c",
+            "",
+            "n long flows whose fair window is W = C T / n packets, behind DropTail. The errors "
+            "are those of kinds of links to which the formula was not fitted.",
+            "",
+            "| control | utilization | a | b | c | cells | median error | nine of ten below |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- |",
+            *lines,
+            "",
+        )
+
+
+def _certainty(answers: Sequence[Row]) -> Iterator[str]:
+    yield from ("## How sure it is", "")
+    full, short = FORMS["full"], FORMS["short"]
+    yield (
+        f"* *full*: up to {full.max_seeds} seeds per buffer, answers to {_words(full.precision)}; "
+        f"*short*: {short.max_seeds} seeds, {_words(short.precision)}. The next smaller buffer "
+        "that is known to be too small is in the column `too_small`."
+    )
+    checks = sorted(
+        {
+            (row["cell"], row["target_utilization"]): row["scaling_check"]
+            for row in answers
+            if row["scaling_check"] is not None
+        }.values()
+    )
+    if checks:
+        off = np.maximum(checks, 1 / np.array(checks))
+        yield (
+            f"* *scaled*: {len(checks)} answers can be both scaled and computed (see below): "
+            "scaling is off by a factor of "
+            f"{np.median(off):.2f} in the median, and of {np.quantile(off, 0.9):.2f} or less for "
+            "nine of ten. The column `scaling_check` has each."
+        )
+    errors = atlas_checks.lookup_errors(answers, MIDDLE)
+    if errors:
+        yield (
+            f"* `tailroom atlas near` is off by a factor of {np.median(errors):.2f} in the median "
+            f"({np.quantile(errors, 0.9):.2f} for nine of ten) at {len(errors)} DropTail cells "
+            "that were left out for this test."
+        )
+    yield ""
+
+
+def _scaling(answers: Sequence[Row]) -> Iterator[str]:
+    """What the scaling says of links that were also computed, and the powers that it uses."""
+    scaled = [
+        row
+        for row in answers
+        if row["target_utilization"] == MIDDLE and row["scaling_exponent"] is not None
+    ]
+    if not scaled:
+        return
+    yield from (
+        "## Scaling",
+        "",
+        "At the same share per flow, the buffer grows with a power of the number of flows (1: in "
+        "proportion to the rate; 1/2: as the square-root rule has it), which two smaller links "
+        f"give. *Check*: scaled over computed buffer. Cells with 1,000 flows at 1 and 10 Gbit/s "
+        "are computed and scaled; of a cell that is only scaled, the larger of the smaller links "
+        f"is, from two that are smaller still. For {_words(MIDDLE)} utilization:",
+        "",
+        "| cell | how | scaled from | power | check |",
+        "| --- | --- | --- | --- | --- |",
+    )
+    for row in scaled:
+        rungs = row["scaled_from"].split(", ")
+        sizes = ", ".join(f"`{rung}`" for rung in rungs)
+        check = NOTHING if row["scaling_check"] is None else f"x {row['scaling_check']:.2f}"
+        power = f"{row['scaling_exponent']:.2f}"
+        yield f"| `{row['cell']}` | {row['how']} | {sizes} | {power} | {check} |"
+    yield ""
+
+
+def _limits() -> Iterator[str]:
+    yield from (
+        "## What was not varied",
+        "",
+        "One link is congested, at a constant rate and without random loss; data flow in one "
+        "direction, and packets have 1500 bytes. RTTs are spread evenly over the range. Hosts "
+        "have interfaces of 10 Gbit/s, or faster ones where a flow's share needs it. Short flows "
+        f"offer {_words(SHORT_LOAD)} with bounded Pareto sizes (shape 1.2, from 10 kB) under "
+        "CUBIC. Half and half means numbers of flows. FQ-CoDel has the interval of RFC 8290, or "
+        "the longest RTT if that is longer. Reno, DCTCP, BBRv1 and older controls, ECN without "
+        "L4S, Wi-Fi and cellular rates that change, and single flows with windows above 12,500 "
+        "packets are left out: `tailroom size` simulates such a link itself.",
+        "",
+    )
+
+
+def _site_cells(row: Row) -> str:
+    return (
+        f"{rate_words(row['rate_bps'])}/s | {1e3 * row['shortest_rtt_s']:g} to "
+        f"{1e3 * row['longest_rtt_s']:g} ms | {row['flows']:,}"
+    )
+
+
+def _value(row: Row) -> str:
+    if row["value"] is None:
+        return "none"
+    return f"{'<= ' if row['status'] == 'smallest' else ''}{row['value']:,.0f}"
+
+
+def _with_unit(row: Row) -> str:
+    """The answer in packets with its part of the bdp, or as a time."""
+    if row["value"] is None:
+        return f"none (best {_percent(row['best_utilization'])})"
+    sign = "<= " if row["status"] == "smallest" else ""
+    if row["unit"] == "us":
+        return f"{sign}{1e3 * row['buffer_s']:.3g} ms"
+    return f"{_value(row)} ({row['buffer_bdp']:.2g} bdp)"
+
+
+def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
+    return NOTHING if value is None else f"{factor * value:.3g}{unit}"
+
+
+def _words(fraction: float) -> str:
+    return f"{100 * fraction:g} %"
+
+
+def _percent(value: float | None) -> str:
+    return NOTHING if value is None else f"{100 * value:.3g} %"
+
+
+def main() -> None:
+    """Writes the page and the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=data.SHIPPED, help="directory of the data")
+    parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs", help="docs directory")
+    arguments = parser.parse_args()
+    atlas = data.read(arguments.data)
+    figures = draw(atlas)
+    images = arguments.docs / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    for name, figure in figures.items():
+        figure.savefig(images / f"atlas_{name}.png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+    place = arguments.docs / "atlas" / "index.md"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(page(atlas, list(figures)), encoding="utf-8")
+    print(f"wrote {place} and {len(figures)} pictures")
+
+
+if __name__ == "__main__":
+    main()
