@@ -1,6 +1,7 @@
 """Links and anchors of every Markdown file of the repository."""
 
 import subprocess
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -30,6 +31,11 @@ def text_of(name: PurePosixPath) -> str:
     return (REPOSITORY / name).read_text(encoding="utf-8")
 
 
+@cache
+def anchors_of(path: Path) -> set[str]:
+    return anchors(path.read_text(encoding="utf-8"))
+
+
 def faults(root: Path, page: PurePosixPath) -> list[str]:
     """What is wrong with the links of a page: place, target, and what is missing."""
     found = []
@@ -44,9 +50,8 @@ def faults(root: Path, page: PurePosixPath) -> list[str]:
             continue
         if not target.exists():
             found.append(f"{place}: there is no such file")
-        elif link.anchor and target.suffix == ".md":
-            if link.anchor not in anchors(target.read_text(encoding="utf-8")):
-                found.append(f"{place}: the file has no such heading")
+        elif link.anchor and target.suffix == ".md" and link.anchor not in anchors_of(target):
+            found.append(f"{place}: the file has no such heading")
     return found
 
 
