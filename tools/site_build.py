@@ -3,8 +3,8 @@
 python tools/site_build.py [--out out/site]
 
 The pages are the Markdown files of the repository (site_pages.py says which, and where they lie),
-Zensical builds them, and the page of `tailroom explore` becomes `explore/` if it is built. In the end
-every link of the site is checked (site_check.py). No network is needed.
+Zensical builds them, and the page of `tailroom explore` becomes `explore/` if it is built. In the
+end every link of the site is checked (site_check.py). No network is needed.
 """
 
 import argparse
@@ -104,7 +104,9 @@ def stage(source: Path, repository_address: str | None) -> Pages:
     document = tomllib.loads(CONFIGURATION.read_text(encoding="utf-8"))
     project = document["project"]
     project["nav"] = navigation(project["nav"], written)
-    absent = sorted({str(page) for page in written if page.parts[0] != "project"} - named(project["nav"]))
+    absent = sorted(
+        {str(page) for page in written if page.parts[0] != "project"} - named(project["nav"])
+    )
     if absent:
         raise SystemExit(f"zensical.toml: nav does not name {', '.join(absent)}")
     project["docs_dir"] = "pages"

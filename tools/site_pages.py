@@ -1,7 +1,7 @@
 """The Markdown of the repository as the pages of a site.
 
-A page of `docs/` keeps its place without that folder; every other Markdown file to which a page links
-lies below `project/`. A link to a page stays a link to a page. A link to any other file of the
+A page of `docs/` keeps its place without that folder; every other Markdown file to which a page
+links lies below `project/`. A link to a page stays a link to a page. A link to any other file of the
 repository leads to the repository's address; without an address, its text stays alone.
 
 The site's Markdown is not GitHub's in three points, which are adapted: lists are indented by four
@@ -30,14 +30,17 @@ search:
 
 # Explorer
 
-This copy of the site was built without the explorer. `make page` builds it, and `make site` then puts
-it here. `tailroom explore` serves the same page on your own computer;
+This copy of the site was built without the explorer. `make page` builds it, and `make site` then
+puts it here. `tailroom explore` serves the same page on your own computer;
 [Exploring in the browser](../guide/explore.md) shows what it does.
 """
 
-FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^\n$]*[^\s$])?)\$(?!\w)", re.S)
+FORMULA = re.compile(
+    r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^\n$]*[^\s$])?)\$(?!\w)", re.S
+)
 FIGURE = re.compile(
-    r"^!\[(?P<alt>[^\[\]]+)\]\((?P<target>[^()\s]+)\)\n(?:\n+\*(?P<caption>[^*]+)\*\n)?(?=\n|\Z)", re.M
+    r"^!\[(?P<alt>[^\[\]]+)\]\((?P<target>[^()\s]+)\)\n(?:\n+\*(?P<caption>[^*]+)\*\n)?(?=\n|\Z)",
+    re.M,
 )
 MARKUP = re.compile(r"[*_`\[\]!\\]")
 
