@@ -1,8 +1,8 @@
 """The Markdown of the repository as the pages of a site.
 
 A page of `docs/` keeps its place without that folder; every other Markdown file to which a page
-links lies below `project/`. A link to a page stays a link to a page. A link to any other file of the
-repository leads to the repository's address; without an address, its text stays alone.
+links lies below `project/`. A link to a page stays a link to a page. A link to any other file of
+the repository leads to the repository's address; without an address, its text stays alone.
 
 The site's Markdown is not GitHub's in three points, which are adapted: lists are indented by four
 spaces, a picture that is a paragraph gets a caption, and formulas become MathML.
