@@ -75,7 +75,7 @@ def test_there_are_two_notebooks() -> None:
 def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
     """Outputs change with the version of matplotlib; the tutorial shows some that are checked."""
     notebook = _read(path)
-    nbformat.validate(notebook)  # type: ignore[no-untyped-call]
+    nbformat.validate(notebook)
     for cell in _code_cells(notebook):
         assert cell.outputs == []
         assert cell.execution_count is None

@@ -1,6 +1,7 @@
 """The tutorial: every command is run, and prints what stands below it."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -96,5 +97,5 @@ def test_a_command_that_is_to_fail_shows_its_errors() -> None:
 @pytest.mark.parametrize("head", ["", "<!-- exit status 2 -->\n"])
 def test_another_exit_status_ends_the_comparison(head: str) -> None:
     page = _page(f"{head}```console\n$ exit 3\n```")
-    with pytest.raises(transcripts.subprocess.CalledProcessError, match="exit status 3"):
+    with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
         list(transcripts.stale_blocks(page, _quietly))
