@@ -38,7 +38,8 @@ def repository(tmp_path: Path) -> Path:
         ),
         "docs/images/curve.png": "",
         "docs/images/unused.png": "",
-        "b/README.md": "# B\n\n[back](../docs/guide/a.md#a)\n",
+        "b/README.md": "# B\n\n[back](../docs/guide/a.md#a), [![c](c.png)](../README.md)\n",
+        "b/c.png": "",
         "src/lib.rs": "",
     }
     for name, text in files.items():
@@ -59,7 +60,7 @@ def test_links_lead_from_page_to_page_and_else_to_the_repository(
     assert f"[code]({ADDRESS}/blob/HEAD/src/lib.rs), [all]({ADDRESS}/tree/HEAD/src)" in guide
     assert "[more](../project/b/README.md)" in guide
     other = (tmp_path / "out/project/b/README.md").read_text(encoding="utf-8")
-    assert "[back](../../guide/a.md#a)" in other
+    assert "[back](../../guide/a.md#a), [![c](c.png)](../README.md)" in other
     assert "](../images/curve.png)" in (tmp_path / "out/project/README.md").read_text("utf-8")
     assert (tmp_path / "out/images/curve.png").exists()
     assert not (tmp_path / "out/images/unused.png").exists()
@@ -127,7 +128,9 @@ def test_lists_keep_their_meaning_in_every_page() -> None:
 
 
 def test_formulas_become_mathml_and_code_stays() -> None:
-    shown = with_formulas("With $B = C_0 / \\sqrt{n}$, `$x$` costs 5 $ or 6 $.\n\n$$\nw^*\n$$\n")
+    text = "With $B = C_0 / \\sqrt{n}$, `$x$` costs 5 $ or 6 $.\n\n$$\nw^*\n$$\n"
+    shown = with_formulas(text)
+    assert with_formulas(text.replace("$$\nw^*\n$$", "```math\nw^*\n```")) == shown
     assert "`$x$` costs 5 $ or 6 $." in shown
     first, second = (part.split("</math>")[0] + "</math>" for part in shown.split("<math")[1:])
     inline, block = (ElementTree.fromstring("<math" + part) for part in (first, second))

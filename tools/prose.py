@@ -101,7 +101,7 @@ def main() -> int:
     listed = subprocess.run(
         ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
-    found = []
+    found: list[str] = []
     for name in listed.stdout.splitlines():
         path = PurePosixPath(name)
         is_checked = path.suffix in CHECKED and not name.startswith(NOT_OURS)

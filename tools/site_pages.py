@@ -35,6 +35,7 @@ puts it here. `tailroom explore` serves the same page on your own computer;
 [Exploring in the browser](../guide/explore.md) shows what it does.
 """
 
+MATH_FENCE = re.compile(r"^```math\n(?P<formula>.*?)^```$", re.M | re.S)
 FORMULA = re.compile(
     r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^\n$]*[^\s$])?)\$(?!\w)", re.S
 )
@@ -90,10 +91,10 @@ class Pages:
             text = (self.repository / page).read_text(encoding="utf-8")
             _write(out / place(page), adapted(self._with_links(page, text)))
             written.append(place(page))
-        for name in self._files:
-            target = out / place(name)
+        for file in self._files:
+            target = out / place(file)
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(self.repository / name, target)
+            shutil.copyfile(self.repository / file, target)
         return written
 
     def _need(self, page: PurePosixPath) -> None:
@@ -133,6 +134,9 @@ class Pages:
             return written.replace(link.target, f"{self.address}/{kind}/HEAD/{name}")
         new = _relative(place(page).parent, place(name))
         anchor = f"#{link.anchor}" if link.anchor else ""
+        if not link.is_image and "](" in link.text:
+            # The text of the link is a picture.
+            written = written.replace(link.text, self._with_links(page, link.text))
         head, _, tail = written.rpartition(link.target)
         return f"{head}{new}{anchor}{tail}"
 
@@ -222,21 +226,28 @@ def with_deep_lists(text: str) -> str:
 
 
 def with_formulas(text: str) -> str:
-    """Returns a page with MathML in place of `$...$` and `$$...$$`, which GitHub shows too.
+    """Returns a page with MathML in place of the formulas that GitHub shows.
+
+    They are `$...$`, `$$...$$` and fences of the language `math`.
 
     Args:
         text: A page.
     """
+    text = MATH_FENCE.sub(lambda fence: _mathml(fence["formula"], "block"), text)
     plain = without_code(text)
     parts, done = [], 0
     for match in FORMULA.finditer(plain):
         kind = "block" if match["block"] else "inline"
-        formula = text[slice(*match.span(kind))].replace("\n", " ").strip()
-        # Markdown must not read the marks of a formula as its own.
-        shown = re.sub(r"(?<=>)[^<]+(?=<)", _escaped, convert(formula, display=kind))
-        parts += [text[done : match.start()], shown]
+        formula = text[slice(*match.span(kind))]
+        parts += [text[done : match.start()], _mathml(formula, kind)]
         done = match.end()
     return "".join([*parts, text[done:]])
+
+
+def _mathml(formula: str, display: str) -> str:
+    shown: str = convert(" ".join(formula.split()), display=display)
+    # Markdown must not read the marks of a formula as its own.
+    return re.sub(r"(?<=>)[^<]+(?=<)", _escaped, shown)
 
 
 def _escaped(match: re.Match[str]) -> str:
