@@ -111,8 +111,6 @@ def stage(source: Path, repository_address: str | None) -> Pages:
         raise SystemExit(f"zensical.toml: nav does not name {', '.join(absent)}")
     project["docs_dir"] = "pages"
     project["site_dir"] = "site"
-    if repository_address is not None:
-        project["repo_url"] = repository_address
     (source / "zensical.toml").write_text(tomli_w.dumps(document), encoding="utf-8")
     return pages
 
