@@ -17,6 +17,7 @@ from site_pages import (
     with_deep_lists,
     with_formulas,
 )
+from site_text import fault
 
 REPOSITORY = Path(__file__).parents[1]
 ADDRESS = "https://example.org/tailroom"
@@ -233,3 +234,20 @@ def test_a_style_that_loads_a_font_from_elsewhere_is_named(tmp_path: Path) -> No
     (tmp_path / "a.css").write_text(style, encoding="utf-8")
     (fault,) = faults(tmp_path)
     assert fault == "a.css: //a.org/b: is loaded from elsewhere"
+
+
+BUILT = """<nav>No</nav><article><h1>A <code>b</code><a class="headerlink" href="#a">¶</a></h1>
+<ul><li>one</li><li>two</li></ul><figure><img src="c.png"><figcaption>Seen</figcaption></figure>
+<p>end <math><mi>x</mi></math></p></article>"""
+
+
+@pytest.mark.parametrize(
+    ("markdown", "lost"),
+    [
+        ("# A `b`\n\n* one\n* two\n\n![Seen](c.png)\n\nend $x$\n", None),
+        ("# A `b`\n\n* one\n* two\n\nthe end\n", "lacks the words: A b one two the end"),
+        ("# A `b`\n\none\n\n* two\n\nend\n", "has 2 items of lists instead of 1"),
+    ],
+)
+def test_a_page_of_the_site_has_the_text_of_its_markdown(markdown: str, lost: str | None) -> None:
+    assert fault(markdown, BUILT) == lost

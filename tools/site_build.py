@@ -4,7 +4,8 @@ python tools/site_build.py [--out out/site]
 
 The pages are the Markdown files of the repository (site_pages.py says which, and where they lie),
 Zensical builds them, and the page of `tailroom explore` becomes `explore/` if it is built. In the
-end every link of the site is checked (site_check.py). No network is needed.
+end every link of the site is checked (site_check.py), and that every page has the text of its
+Markdown (site_text.py). No network is needed.
 """
 
 import argparse
@@ -20,7 +21,8 @@ from typing import Any
 import tomli_w
 
 from site_check import faults
-from site_pages import BrokenLinkError, Pages
+from site_pages import BrokenLinkError, Pages, place
+from site_text import fault
 
 REPOSITORY = Path(__file__).parents[1]
 CONFIGURATION = REPOSITORY / "zensical.toml"
@@ -115,6 +117,24 @@ def stage(source: Path, repository_address: str | None) -> Pages:
     return pages
 
 
+def texts(pages: Pages, site: Path) -> list[str]:
+    """Returns which pages do not say what their Markdown says.
+
+    Args:
+        pages: The pages.
+        site: Directory of the site.
+    """
+    found = []
+    for name in sorted(pages.known):
+        built = site / place(name).with_suffix(".html")
+        if name.name == "README.md":
+            built = built.with_name("index.html")
+        markdown = (REPOSITORY / name).read_text(encoding="utf-8")
+        lost = fault(markdown, built.read_text(encoding="utf-8"))
+        found += [] if lost is None else [f"{name}: the page of the site {lost}"]
+    return found
+
+
 def build(out: Path) -> int:
     """Builds the site and checks its links.
 
@@ -141,7 +161,7 @@ def build(out: Path) -> int:
             f"{pages.text_links} links to files of the repository are text, as its address is not "
             "known: set `Repository` in [project.urls] of pyproject.toml"
         )
-    found = faults(out)
+    found = [*faults(out), *texts(pages, out)]
     print("\n".join([*found, f"{out}: {len(list(out.rglob('*.html')))} pages"]))
     return 1 if found else 0
 

@@ -58,13 +58,14 @@ class Pages:
         repository: Root of the repository.
         address: Where files of the repository can be read, up to their path; `None` if unknown.
         text_links: How many links became text, because there is no address.
+        known: The Markdown files that are pages.
     """
 
     repository: Path
     address: str | None
     text_links: int = 0
+    known: set[PurePosixPath] = field(default_factory=set)
     _left: list[PurePosixPath] = field(default_factory=list)
-    _known: set[PurePosixPath] = field(default_factory=set)
     _files: set[PurePosixPath] = field(default_factory=set)
 
     def write(self, out: Path) -> list[PurePosixPath]:
@@ -98,8 +99,8 @@ class Pages:
         return written
 
     def _need(self, page: PurePosixPath) -> None:
-        if page not in self._known:
-            self._known.add(page)
+        if page not in self.known:
+            self.known.add(page)
             self._left.append(page)
 
     def _with_links(self, page: PurePosixPath, text: str) -> str:
