@@ -234,7 +234,10 @@ def with_formulas(text: str) -> str:
     Args:
         text: A page.
     """
-    text = MATH_FENCE.sub(lambda fence: _mathml(fence["formula"], "block"), text)
+    # On a narrow screen a wide formula scrolls in its frame.
+    text = MATH_FENCE.sub(
+        lambda fence: f'<div class="formula">{_mathml(fence["formula"], "block")}</div>', text
+    )
     plain = without_code(text)
     parts, done = [], 0
     for match in FORMULA.finditer(plain):
