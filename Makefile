@@ -11,7 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak attack \
-	lint deny page wheel bench validate validate-kernel docs papers atlas schema clean
+	lint deny page site wheel bench validate validate-kernel docs papers atlas schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-all  the slow tests, and more random cases of the others (15 minutes)"
 	@echo "make test-kernel  test the link for recordings of the kernel; as root, record too"
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
+	@echo "make site      build the documentation as a site into out/site"
 	@echo "make test-page lint and test the page, in node and in Chromium"
 	@echo "make fuzz      random inputs for the readers of files, a minute each (nightly compiler)"
 	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
@@ -54,6 +55,11 @@ setup: package
 
 page: package
 	@$(BIN)/python tools/page.py
+
+# Its tools alone: a site needs no engine. Once they are installed, it needs no network.
+site: $(UV)
+	@$(SYNC) --only-group site
+	@$(BIN)/python tools/site_build.py
 
 # With link-time optimisation, as in wheels: for what measures speed, and for hours of simulation.
 setup-release: $(UV)
@@ -130,6 +136,8 @@ lint: package
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/python tools/prose.py
 	$(BIN)/stubtest tailroom._engine
 	$(BIN)/python tools/generate.py schema docs --check
 	$(BIN)/python tools/expected_controls.py --check
@@ -172,6 +180,7 @@ docs: package
 	$(BIN)/python tools/fluid_pictures.py
 	$(BIN)/python tools/two_way_pictures.py
 	$(BIN)/python -m tests.validation.kernel_pictures
+	$(BIN)/python -m tests.validation.tutorial_pictures
 
 clean:
 	cargo clean

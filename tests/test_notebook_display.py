@@ -101,6 +101,12 @@ def test_a_notebook_shows_a_table_and_one_picture(shown: dict[str, object]) -> N
         assert rows.get(name, reader.rows) == reader.rows, name
 
 
+def test_a_notebook_shows_the_picture_of_a_plot(shown: dict[str, object]) -> None:
+    for name in ("Result", "SweepResult", "Size", "Choices", "Curves"):
+        figure = shown[name].plot()  # type: ignore[attr-defined]
+        assert figure._repr_png_().startswith(PNG), name
+
+
 def test_a_result_without_series_is_shown_as_a_table_alone(small: Path) -> None:
     result = tr.run(small)
     assert _read(result).pictures == []

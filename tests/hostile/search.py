@@ -70,7 +70,7 @@ def search(kind: str, examples: int, first: int) -> tuple[Counter[str], Found | 
     except Exception:
         if not found:
             raise
-        # Hypothesis tries the smallest one last; it may also find that the failure comes and goes.
+        # Hypothesis tries the smallest one last; the failure may also be absent then.
         return endings, found[-1]
     finally:
         trials.end()

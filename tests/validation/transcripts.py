@@ -4,8 +4,15 @@ python -m tests.validation.transcripts [--write] [FILE ...]
 
 A transcript is a `console` block that begins with `$ ` and a command. It is run from the root of
 the repository, 80 columns wide, and what it prints on standard output is compared with the block.
-The speed of a run is left out, as it is never the same. A comment `<!-- first N lines -->` above
-the block shortens it. `--write` writes the output into the documents instead.
+The speed of a run is left out, as it is never the same. A comment above the block changes this:
+
+<!-- first N lines -->    shortens the output
+<!-- exit status N -->    the command ends with this status; errors are part of the output
+
+A document with the comment `<!-- run in a directory of its own -->` is a tutorial: its commands are
+run one after the other in a directory that is empty but for the files of the document, which are
+the blocks below a comment `<!-- file NAME -->`. `--write` writes the output into the documents
+instead.
 """
 
 import os
@@ -13,26 +20,48 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "docs/guide/choices.md", "docs/guide/questions.md")
+TUTORIAL = tuple(
+    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs/tutorial").glob("?-*.md"))
+)
+DOCUMENTS = ("README.md", "docs/guide/choices.md", "docs/guide/questions.md", *TUTORIAL)
 BLOCK = re.compile(
-    r"(?P<head>(?:<!-- first (?P<lines>\d+) lines -->\n)?```console\n)"
+    r"(?P<head>(?:<!-- first (?P<lines>\d+) lines -->\n)?"
+    r"(?:<!-- exit status (?P<status>\d+) -->\n)?```console\n)"
     r"\$ (?P<command>.*?[^\\])\n(?P<output>.*?)```\n",
     re.DOTALL,
 )
+FILE = re.compile(r"<!-- file (?P<name>[\w.-]+) -->\n```\w+\n(?P<text>.*?)```\n", re.DOTALL)
+OWN_DIRECTORY = "<!-- run in a directory of its own -->\n"
+SHOWN_DIRECTORY = "/home/me/tutorial"
+"""Where a tutorial's reader is, in what commands print."""
 SPEED = re.compile(r"^([\d,]+ packet-hops) in .* times real time$", re.MULTILINE)
 """The last line of a run; the number of packets stays."""
 LONGEST_S = 600
 
 
-def transcribe(command: str, lines: int | None) -> str:
+@contextmanager
+def directory_of(text: str) -> Iterator[Path]:
+    """The directory in which the commands of a document are run, with the document's files."""
+    if OWN_DIRECTORY not in text:
+        yield ROOT
+        return
+    with tempfile.TemporaryDirectory() as made:
+        place = Path(made).resolve()
+        for file in FILE.finditer(text):
+            (place / file["name"]).write_text(file["text"], encoding="utf-8")
+        yield place
+
+
+def transcribe(command: str, lines: int | None, place: Path = ROOT, status: int = 0) -> str:
     """Runs a command, and returns what it prints, in the form of a document.
 
     Raises:
-        CalledProcessError: The command fails otherwise than by saying that no buffer suffices.
+        CalledProcessError: The command ends with another status.
     """
     environment = {
         **os.environ,
@@ -44,25 +73,42 @@ def transcribe(command: str, lines: int | None) -> str:
         ended = subprocess.run(
             command.replace("OUT", out),
             shell=True,
-            cwd=ROOT,
+            cwd=place,
             env=environment,
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if status else None,
             text=True,
             timeout=LONGEST_S,
-            check=True,
+            check=False,
         )
+        if ended.returncode != status:
+            raise subprocess.CalledProcessError(ended.returncode, command, ended.stdout)
         printed = ended.stdout.replace(out, "OUT")
+    if place != ROOT:
+        printed = printed.replace(str(place), SHOWN_DIRECTORY)
     plain = [line.rstrip() for line in SPEED.sub(r"\1", printed).strip("\n").splitlines()]
     if lines is not None and len(plain) > lines:
         plain = [*plain[:lines], "..."]
     return "\n".join(plain) + "\n"
 
 
-def renewed(block: re.Match[str], show: Callable[[str], object]) -> str:
+def renewed(block: re.Match[str], show: Callable[[str], object], place: Path = ROOT) -> str:
     """The block with the output of today."""
     show(f"$ {block['command']}")
     lines = int(block["lines"]) if block["lines"] else None
-    return f"{block['head']}$ {block['command']}\n{transcribe(block['command'], lines)}```\n"
+    now = transcribe(block["command"], lines, place, int(block["status"] or 0))
+    return f"{block['head']}$ {block['command']}\n{now}```\n"
+
+
+def stale_blocks(
+    text: str, show: Callable[[str], object] = print
+) -> Iterator[tuple[re.Match[str], str]]:
+    """Yields each transcript that prints something else now, with the block of today."""
+    with directory_of(text) as place:
+        for block in BLOCK.finditer(text):
+            now = renewed(block, show, place)
+            if now != block[0]:
+                yield block, now
 
 
 def main(arguments: Sequence[str] = (), show: Callable[[str], object] = print) -> int:
@@ -73,10 +119,7 @@ def main(arguments: Sequence[str] = (), show: Callable[[str], object] = print) -
     for name in names:
         path = ROOT / name
         text = path.read_text(encoding="utf-8")
-        for block in list(BLOCK.finditer(text)):
-            now = renewed(block, show)
-            if now == block[0]:
-                continue
+        for block, now in stale_blocks(text, show):
             stale += 1
             text = text.replace(block[0], now)
             if not is_writing:

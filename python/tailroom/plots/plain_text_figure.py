@@ -1,5 +1,6 @@
 """The figure of all pictures: matplotlib's, without mathematics in the users' texts."""
 
+import io
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
@@ -9,6 +10,10 @@ from matplotlib.ticker import LogFormatter
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.backend_bases import RendererBase
+
+
+NOTEBOOK_DOTS_PER_INCH = 80
+"""Of pictures in a notebook: a figure of 8 inches is 640 pixels wide."""
 
 
 class PlainTextFigure(Figure):
@@ -32,6 +37,12 @@ class PlainTextFigure(Figure):
             if text not in powers:
                 text.set_parse_math(False)
         super().draw(renderer)
+
+    def _repr_png_(self) -> bytes:
+        """The picture, for notebooks: they know figures of pyplot only, and this is none."""
+        png = io.BytesIO()
+        self.savefig(png, format="png", dpi=NOTEBOOK_DOTS_PER_INCH)
+        return png.getvalue()
 
 
 def _powers_of_ten(axis: "Axis") -> list[Text]:

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import FIGURES, draw, required_buffers
+from tailroom.plots.plain_text_figure import NOTEBOOK_DOTS_PER_INCH
 from tailroom.reports.document import Block, Drawn, Paragraph, Picture, Table, fragment
 from tailroom.scenario.axis import value_words
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.sweep_study.study import SweepResult
 
-DOTS_PER_INCH = 80
-"""Of pictures in a notebook: a figure of 8 inches is 640 pixels wide."""
 MOST_ROWS = 30
 """Longer tables are cut; the last line says how many rows are left out."""
 PLUS_MINUS = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
@@ -226,7 +225,7 @@ def _picture(make: Callable[[], Figure], shows: str) -> Iterable[Picture]:
     except ValueError:
         return []
     png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=DOTS_PER_INCH)
+    figure.savefig(png, format="png", dpi=NOTEBOOK_DOTS_PER_INCH)
     return [Picture("", Drawn(png.getvalue(), ""), shows)]
 
 
