@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tests.validation.kernel import RECORDED, compare, load, simulate
+from tests.validation.kernel import COLUMNS, RECORDED, compare, load, simulate
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 DOTS_PER_INCH = 110
@@ -88,21 +88,22 @@ def _first_loss(times_s: list[float], measured_from_s: float) -> float:
 
 def _agreement() -> Figure:
     """How far every statistic is from the kernel's, in units of its goal."""
-    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    figure = Figure(figsize=(9, 8.5), layout="constrained")
     panel = figure.subplots()
     paths = sorted(RECORDED.glob("*.json.xz"))
     markers: dict[str, dict[str, Any]] = {}
     for at, path in enumerate(paths):
         for comparison in compare(load(path), {}):
-            is_new = comparison.what not in markers
+            statistic = next(name for name in COLUMNS if comparison.what.startswith(name))
+            is_new = statistic not in markers
             if is_new:
                 number = len(markers)
                 colour = style.COLOURS[number % len(style.COLOURS)]
                 marker = {"marker": style.MARKERS[number], "color": colour}
-                markers[comparison.what] = {**marker, "linestyle": "", "markersize": 6}
-            label = comparison.what if is_new else None
+                markers[statistic] = {**marker, "linestyle": "", "markersize": 6}
+            label = statistic if is_new else None
             ratio = comparison.difference / comparison.allowed
-            panel.plot([ratio], [at], **markers[comparison.what], label=label)
+            panel.plot([ratio], [at], **markers[statistic], label=label)
     panel.axvspan(-1, 1, color="0.93", zorder=0)
     panel.axvline(0, **style.LIMIT_LINE)
     names = [path.name.removesuffix(".json.xz") for path in paths]
