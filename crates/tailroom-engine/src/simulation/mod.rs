@@ -129,12 +129,13 @@ impl Simulation {
     /// and [`RunError::Flows`] if there are too many arrivals to record or flows in progress;
     /// [`RunError::Control`] as soon as a congestion control fails. A run that has failed fails again.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
-        self.run_some(time, u64::MAX).map(|_| ())
+        while !self.run_some(time, u64::MAX)? {}
+        Ok(())
     }
 
-    /// Runs as [`Simulation::run_until`] does, but returns after at most `most_events` events, so that
-    /// the caller can check for an interrupt: an hour of simulated time may hold one event or
-    /// billions. Returns whether the run has reached `time`.
+    /// Runs as [`Simulation::run_until`] does, but returns after at most `most_events` events, and while
+    /// a flow fills a window of millions of packets, so that the caller can check for an interrupt: an
+    /// hour of simulated time may hold one event or billions. Returns whether the run has reached `time`.
     ///
     /// # Errors
     /// Those of [`Simulation::run_until`].
@@ -270,7 +271,11 @@ impl Simulation {
         if let Endpoints::Tcp(connection) = endpoints {
             connection.wake(event.time(), &mut injector);
         }
-        if flow.arm(event.flow(), &mut self.schedule) {
+        let is_quiet = flow.arm(event.flow(), &mut self.schedule);
+        if flow.wake_at <= event.time() {
+            self.pause_at = self.events; // a window that takes long to fill
+        }
+        if is_quiet {
             self.dynamic.release_if_done(event.flow(), &mut self.flows);
         } else {
             self.fast_paths.enter(event.flow(), flow, event.time());

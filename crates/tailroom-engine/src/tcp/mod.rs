@@ -102,8 +102,11 @@ impl Connection {
     /// Fires all timers that are due before `end`, even if the packets that they send reach a link
     /// only after it. Called once, at the end of the run.
     pub fn run_out(&mut self, end: Time, sink: &mut impl NetworkSink) {
-        let last = Time::from_picoseconds(end.picoseconds() - 1);
-        self.wake(last + self.private_path.to_first_link(), sink);
+        let last =
+            Time::from_picoseconds(end.picoseconds() - 1) + self.private_path.to_first_link();
+        while self.next_wake() <= last {
+            self.wake(last, sink);
+        }
     }
 
     /// The earliest time at which a packet or ACK sent by a timer of this flow can reach a shared
@@ -136,7 +139,8 @@ impl Connection {
     }
 
     /// Fires the timers whose packets or ACKs can reach a shared link by `time`, in the order of
-    /// the sender's time. At equal times an ACK precedes the sender's timer.
+    /// the sender's time. At equal times an ACK precedes the sender's timer. A sender that has more to
+    /// send than it hands over at once is left due at the same time.
     pub fn wake(&mut self, time: Time, sink: &mut impl NetworkSink) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
@@ -144,7 +148,11 @@ impl Connection {
             if receiver_wake <= time && receiver_wake <= sender_wake {
                 self.send_delayed_ack(sink);
             } else if sender_wake <= time {
-                sender.on_deadline(sender.deadline(), &mut AccessLink { private_path, sink });
+                let now = sender.deadline();
+                sender.on_deadline(now, &mut AccessLink { private_path, sink });
+                if sender.deadline() == now {
+                    return;
+                }
             } else {
                 return;
             }

@@ -50,6 +50,20 @@ rtt = "20 ms"
     network
 }
 
+/// A window of 4 million packets is handed over in four parts, between which the caller can look at an
+/// interrupt, though no time passes.
+#[test]
+fn a_run_pauses_while_a_large_window_is_filled() {
+    let mut network = hungry("congestion = \"reno\"\ninitial_window = 4_194_304\ncount = 2");
+    network.memory_limit_bytes = 10_000_000_000;
+    let mut simulation = Simulation::new(&network);
+    let mut pauses = 0;
+    while !simulation.run_some(MS(5), u64::MAX).expect("there is memory") {
+        pauses += 1;
+    }
+    assert_eq!(pauses, 2 * 3);
+}
+
 /// The packets of a window arrive at one instant, or one by one from a fast or a slow access link,
 /// where the last of them lie beyond the buckets of the schedule; or the first ACK sets the window.
 #[test]

@@ -41,6 +41,11 @@ use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 
+/// Packets that a sender hands over at most before it asks to be called again, at the same time. A window
+/// may hold a hundred times as many: seconds in which nobody could interrupt the run or see that memory
+/// is used up. (If the window jumps by so much, an ACK that follows closely makes it send all at once.)
+const MOST_AT_ONCE: u64 = 1 << 20;
+
 /// Takes the packets of a sender.
 pub trait PacketSink {
     /// Takes a packet that leaves at `packet.sent`.
@@ -433,7 +438,8 @@ impl Sender {
     fn send_new(&mut self, now: Time, out: &mut impl PacketSink) {
         let mut in_flight = self.next - self.una - self.scoreboard.sacked();
         // One comparison of floats per packet; converting the window to an integer costs more.
-        let window = self.cwnd + self.limited_transmit() as f64;
+        let allowed = self.cwnd + self.limited_transmit() as f64;
+        let window = allowed.min(float(in_flight + MOST_AT_ONCE));
         let fits = |in_flight: u64| float(in_flight + 1) <= window;
         self.is_window_limited = true;
         if self.options.send_burst > 1 && !fits(in_flight + self.burst(in_flight) - 1) {
@@ -451,6 +457,9 @@ impl Sender {
             self.next += 1;
             in_flight += 1;
             self.transmit(now, packet, false, out);
+        }
+        if window < allowed {
+            self.release_at = now; // for the rest
         }
     }
 
