@@ -156,8 +156,8 @@ validate: setup-release
 
 # An hour in real time, as root, on a quiet machine; goes on where it was interrupted.
 validate-kernel: package
-	$(BIN)/python -m validation.kernel.matrix --out out/kernel --keep
-	$(BIN)/python -m tests.validation.kernel
+	$(BIN)/python -m validation.kernel.matrix --out out/kernel --anew
+	$(BIN)/python -m tests.validation.kernel --recorded out/kernel
 
 # Continues where it was interrupted: out/atlas-store keeps every run.
 atlas: setup-release

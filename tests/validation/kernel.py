@@ -4,7 +4,8 @@
 of a Linux kernel between two hosts, whose packets pass tailroom's queue disciplines. tailroom runs
 the same scenarios with `host = "linux"`, and each statistic is set beside the kernel's.
 
-    python -m tests.validation.kernel [--only TEXT] [--set KEY=VALUE]... [--markdown]
+    python -m tests.validation.kernel [--only TEXT] [--set KEY=VALUE]... [--recorded DIRECTORY]
+        [--markdown]
 
 Goals: utilization within 1 point; the time between losses of a flow alone, and its trough and
 peak window, within 5 %; shares and Jain's index within a tenth; the mean queueing delay within a
@@ -118,9 +119,10 @@ def _number(value: float) -> str:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Reads a recorded experiment."""
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        recorded: dict[str, Any] = json.load(file)
+    """Reads a recorded experiment, compressed or not."""
+    content = path.read_bytes()
+    is_packed = path.suffix == ".xz"
+    recorded: dict[str, Any] = json.loads(lzma.decompress(content) if is_packed else content)
     return recorded
 
 
@@ -285,14 +287,14 @@ def main(
     parser = argparse.ArgumentParser(prog="tests.validation.kernel")
     parser.add_argument("--only", default="")
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--recorded", type=Path, default=recorded, help="directory of recordings")
     parser.add_argument("--markdown", action="store_true", help="rows for docs/validation")
     options = parser.parse_args(arguments)
     settings = dict(pair.split("=", 1) for pair in options.set)
     missed, statistics_compared = set(), 0
-    for path in sorted(recorded.glob("*.json.xz")):
-        if options.only not in path.name:
-            continue
-        name = path.name.removesuffix(".json.xz")
+    paths = [*options.recorded.glob("*.json.xz"), *options.recorded.glob("*.json")]
+    for path in sorted(path for path in paths if options.only in path.name):
+        name = path.name.split(".json")[0]
         comparisons = list(compare(load(path), settings))
         statistics_compared += len(comparisons)
         if options.markdown:
