@@ -42,7 +42,7 @@ def test_a_directory_of_new_recordings_is_compared(tmp_path: Path) -> None:
     (tmp_path / recorded.name).write_bytes(recorded.read_bytes())
     lines: list[str] = []
     assert kernel.main(["--recorded", str(tmp_path), "--markdown"], lines.append) == 0
-    assert lines[0].startswith(f"| `{name}` | 1.000 ± 0.000 / ")
+    assert lines[0].startswith(f"| `{name}` | 1.000\N{NO-BREAK SPACE}/")
     assert "0 of 5 goals are missed" in lines[1]
 
 

@@ -84,24 +84,21 @@ class Comparison:
 
     @property
     def cell(self) -> str:
-        """The kernel's mean, half of its range, and tailroom's mean, for a table in Markdown."""
-        of_kernel, of_tailroom = (
-            _number(statistics.fmean(side)) for side in (self.kernel, self.tailroom)
-        )
-        spread = _number((max(self.kernel) - min(self.kernel)) / 2)
-        both = f"{of_kernel} ± {spread} / {of_tailroom}"
+        """The kernel's mean and tailroom's, for a table in Markdown."""
+        means = (_number(statistics.fmean(side)) for side in (self.kernel, self.tailroom))
+        both = " / ".join(means).replace(" ", "\N{NO-BREAK SPACE}")
         return both if self.is_met else f"**{both}**"
 
 
-COLUMNS = (
-    *("utilization", "mean queueing delay (ms)", "seconds between losses"),
-    *("trough window (packets)", "peak window (packets)", "share", "Jain's index"),
-)
-"""Beginnings of the names of statistics, in the order of the table in docs/validation."""
+OF_ALL = ("utilization", "mean queueing delay (ms)")
+OF_ONE_FLOW = ("seconds between losses", "trough window (packets)", "peak window (packets)")
+OF_GROUPS = ("share", "Jain's index")
+COLUMNS = (*OF_ALL, *OF_ONE_FLOW, *OF_GROUPS)
+"""Beginnings of the names of statistics, in the order of the tables in docs/validation."""
 
 
 def markdown_row(name: str, comparisons: Sequence[Comparison]) -> str:
-    """Write the row of an experiment in the table of docs/validation.
+    """Write the row of an experiment in one of the two tables of docs/validation.
 
     Args:
         name: Name of the experiment.
@@ -109,7 +106,7 @@ def markdown_row(name: str, comparisons: Sequence[Comparison]) -> str:
     """
     cells = (
         "; ".join(one.cell for one in comparisons if one.what.startswith(column))
-        for column in COLUMNS
+        for column in (*OF_ALL, *(OF_ONE_FLOW if name.startswith("alone") else OF_GROUPS))
     )
     return f"| `{name}` | {' | '.join(cells)} |"
 
