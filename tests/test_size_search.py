@@ -56,9 +56,14 @@ class Found:
 
 
 def search(
-    targets: Sequence[Target], seed: int, *, all_runs: bool = False, at_most: int = 32
+    targets: Sequence[Target],
+    seed: int,
+    *,
+    all_runs: bool = False,
+    at_most: int = 32,
+    largest: int = 50_000,
 ) -> Found:
-    """Searches between 80 and 6,600 packets; `all_runs` stops no buffer early."""
+    """Searches between 80 and at most 6,600 packets; `all_runs` stops no buffer early."""
     runs = 0
 
     def look(limits: Sequence[int]) -> list[Tried]:
@@ -82,8 +87,8 @@ def search(
         verdicts = {target: confirmed(target, point.values(target.metric)) for target in targets}
         return Tried(chosen.limit, point, verdicts)
 
-    one = Search(targets, look, confirm, precision=0.02, largest=50_000)
-    one.run(80, 6600)
+    one = Search(targets, look, confirm, precision=0.02, largest=largest)
+    one.run(80, min(6600, largest))
     tried = tuple(one.tried[limit] for limit in sorted(one.tried))
     return Found(one.answer, runs, tried, one.too_small)
 
@@ -187,3 +192,10 @@ def test_half_and_twice_the_answer_are_tried_too() -> None:
     ratios = [one.limit / found.answer for one in found.tried]
     assert any(0.4 <= ratio <= 0.63 for ratio in ratios)
     assert any(1.6 <= ratio <= 2.5 for ratio in ratios)
+
+
+def test_nothing_is_tested_beyond_the_largest_limit_that_is_allowed() -> None:
+    """Twice the answer may be more than a queue takes."""
+    found = search([FULL], 3, largest=round(1.5 * EDGE))
+    assert found.answer is not None
+    assert max(one.limit for one in found.tried) == round(1.5 * EDGE)

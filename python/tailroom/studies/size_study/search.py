@@ -271,7 +271,8 @@ class Search:
 
     def _look_beside(self) -> None:
         """Tests about half and twice the answer."""
-        wanted = [max(1, round(factor * (self.answer or 0))) for factor in BESIDE]
+        answer = self.answer or 0
+        wanted = [min(max(1, round(factor * answer)), self.largest) for factor in BESIDE]
         far = [
             limit
             for limit in wanted
