@@ -121,7 +121,7 @@ def epoch_s(cell: Cell) -> float:
     epochs = {
         "cubic": min(cbrt(lost / CUBIC_C), max(lost / RENO_FRIENDLY_ALPHA, 4) * rtt_s),
         "bbr3": PROBE_RTT_INTERVAL_S / 2,
-        "prague": 30 * max(rtt_s, 0.025),
+        "prague": 30 * _prague_round_trip_s(cell),
     }
     return max(epochs[name] for name in CONTROLS[cell.control].groups)
 
@@ -166,7 +166,7 @@ def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
     form = FORMS[how]
     rtt_s, epoch = cell.site.mean_rtt_s, epoch_s(cell)
     least_s = max(form.timeouts * MIN_RTO_S, _settling_s(cell))
-    warm_up_s = max(form.warm_up_epochs * epoch, 20 * rtt_s, least_s)
+    warm_up_s = max(form.warm_up_epochs * epoch, 20 * rtt_s, _climb_s(cell), least_s)
     measured_s = max(form.measured_epochs * epoch, 40 * rtt_s, least_s)
     if "bbr3" in CONTROLS[cell.control].groups:
         measured_s = PROBE_RTT_INTERVAL_S * ceil(measured_s / PROBE_RTT_INTERVAL_S)
@@ -178,6 +178,18 @@ def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
     warm_up_s, measured_s = _rounded(warm_up_s), _rounded(measured_s)
     core_s = form.runs * run_cost_s(cell, warm_up_s + measured_s)
     return PlannedCell(cell, how, warm_up_s, measured_s, core_s, is_rung)
+
+
+def _prague_round_trip_s(cell: Cell) -> float:
+    """Prague grows with shorter RTTs as if they were 25 ms."""
+    return max(cell.site.mean_rtt_s, 0.025)
+
+
+def _climb_s(cell: Cell) -> float:
+    """Time that Prague takes to its share from the first mark, which ends its slow start."""
+    if "prague" not in CONTROLS[cell.control].groups:
+        return 0.0
+    return cell.fair_window_packets * _prague_round_trip_s(cell)
 
 
 def _settling_s(cell: Cell) -> float:
