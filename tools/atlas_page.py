@@ -203,6 +203,33 @@ def _rules(answers: Sequence[Row]) -> Iterator[str]:
             f"{found.median:.2g} | {found.near} | {ratio:.2g} at `{cell}` |"
         )
     yield ""
+    yield from _rules_by_kind(agreements, {row["cell"]: row["kind"] for row in answers})
+
+
+def _rules_by_kind(
+    agreements: Sequence[atlas_checks.RuleAgreement], kinds: Mapping[str, str]
+) -> Iterator[str]:
+    """Where a model comes near and where it fails: its median ratio for each kind, under CUBIC."""
+    of_cubic = [found for found in agreements if found.control == "cubic"]
+    seen = {kinds[cell] for found in of_cubic for cell in found.cells}
+    shown = [kind for kind in KINDS if kind.name in seen]
+    if not of_cubic:
+        return
+    models = sorted(of_cubic, key=lambda found: -found.near / len(found.ratios))
+    yield from (
+        "The median ratio for each kind of link, long flows under CUBIC:",
+        "",
+        "| kind of link | " + " | ".join(f"`{found.model}`" for found in models) + " |",
+        "| --- " * (1 + len(models)) + "|",
+    )
+    for kind in shown:
+        cells = []
+        for found in models:
+            pairs = zip(found.cells, found.ratios, strict=True)
+            ratios = [ratio for cell, ratio in pairs if kinds[cell] == kind.name]
+            cells.append(f"{np.median(ratios):.2g}" if ratios else NOTHING)
+        yield f"| {kind.words} | " + " | ".join(cells) + " |"
+    yield ""
 
 
 def _fitted(answers: Sequence[Row]) -> Iterator[str]:
@@ -220,7 +247,9 @@ def _fitted(answers: Sequence[Row]) -> Iterator[str]:
         yield from (
             "## A fitted rule",
             "",
-            "    B / (C T) = a n^b W^c",
+            "```math",
+            r"\frac{B}{C T} = a\, n^b\, W^c",
+            "```",
             "",
             "n long flows whose fair window is W = C T / n packets, behind DropTail. The errors "
             "are those of kinds of links to which the formula was not fitted.",

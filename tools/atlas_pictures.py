@@ -13,14 +13,18 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic
 
 Row = Mapping[str, Any]
-DASHES: dict[str, Any] = dict(zip(CONTROLS, (*style.DASHES, (0, (1, 3))), strict=True))
-"""A dash per control; a colour is a queue discipline."""
+PANELS = {
+    "CUBIC": ("cubic", "cubic_paced"),
+    "BBRv3 and Prague": ("bbr3", "prague"),
+    "half of each": ("cubic_and_bbr3", "cubic_and_prague"),
+}
+"""The controls of each panel of the typical site."""
 LOWEST = 0.7
 """Lowest utilization that is drawn."""
 
 
 def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | None:
-    """Utilization over the buffer of each site under CUBIC, and of each queue at the typical site.
+    """Utilization over the buffer of each site under CUBIC, and over the delay at the typical site.
 
     Args:
         kind: The kind of link.
@@ -39,38 +43,47 @@ def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | 
     ]
     if not simple:
         return None
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(10, 7.6), layout="constrained")
+    sites, *panels = figure.subplots(2, 2).flat
     styles = style.line_styles()
     for row in sorted(simple, key=lambda row: (row["rate_bps"], row["flows"])):
-        words = f"{rate_words(row['rate_bps'])}/s, {row['flows']:,} flow{'s' * (row['flows'] > 1)}"
-        _curve(left, row, curves, next(styles), words)
-    left.set_title("DropTail, long flows under CUBIC", fontsize="medium")
-    left.set_xlabel("buffer (bdp)")
-    _utilization_axis(left)
-    left.set_xscale("log")
-    label_logarithmic(left.xaxis)
+        words = f"{rate_words(row['rate_bps'])}/s, {_flows(row['flows'])}"
+        points = _drawn(row, curves)
+        buffers = [curve["value"] / row["bdp_packets"] for curve in points]
+        _line(sites, buffers, points, words, next(styles))
+    _label(sites, "DropTail, long flows under CUBIC", "buffer (bdp)")
 
     site = _typical(kind, simple)
-    for row in sorted(cells.values(), key=lambda row: (row["queue"], row["control"])):
-        if _site(row) == site and row["traffic"] == "long":
-            words = f"{QUEUES[row['queue']]}, {CONTROLS[row['control']].words}"
-            line = {
-                "color": style.COLOURS[list(QUEUES).index(row["queue"])],
-                "linestyle": DASHES[row["control"]],
-                "linewidth": 1.1,
-            }
-            _delays(right, row, curves, line, words)
-    right.set_title(
-        f"{rate_words(site[0])}/s, {site[3]:,} flow{'s' * (site[3] > 1)}: every queue and control",
-        fontsize="medium",
-    )
-    right.set_xlabel("mean queueing delay (ms)")
-    _utilization_axis(right)
-    right.set_xscale("log")
-    label_logarithmic(right.xaxis)
+    typical = [row for row in cells.values() if _site(row) == site and row["traffic"] == "long"]
+    for axes, (words, controls) in zip(panels, PANELS.items(), strict=True):
+        axes.sharex(panels[0])
+        _queues(axes, [row for row in typical if row["control"] in controls], curves)
+        title = f"{rate_words(site[0])}/s, {_flows(site[3])}: {words}"
+        _label(axes, title, "mean queueing delay (ms)")
     figure.suptitle(kind.words)
     return figure
+
+
+def _queues(axes: Axes, rows: Sequence[Row], curves: Sequence[Row]) -> None:
+    """A line per queue and control; a colour is a queue, a dash a control."""
+    queues, controls = list(QUEUES), list(CONTROLS)
+    dashes: dict[str, Any] = {}
+    for row in sorted(
+        rows, key=lambda row: (queues.index(row["queue"]), controls.index(row["control"]))
+    ):
+        points = _drawn(row, curves)
+        line = {
+            "color": style.COLOURS[queues.index(row["queue"])],
+            "linestyle": dashes.setdefault(row["control"], style.DASHES[len(dashes)]),
+            "linewidth": 1.1,
+        }
+        delays_ms = [1e3 * curve["queue_delay_s_mean"] for curve in points]
+        words = f"{QUEUES[row['queue']]}, {CONTROLS[row['control']].words}"
+        _line(axes, delays_ms, points, words, line)
+
+
+def _flows(number: int) -> str:
+    return f"{number:,} flow{'s' * (number > 1)}"
 
 
 def _site(row: Row) -> tuple[float, float, float, int]:
@@ -88,33 +101,11 @@ def _typical(kind: Kind, rows: Sequence[Row]) -> tuple[float, float, float, int]
     return next((site for site in reversed(sites) if site in known), max(known))
 
 
-def _curve(
-    axes: Axes, row: Row, curves: Sequence[Row], line: Mapping[str, Any], words: str
+def _line(
+    axes: Axes, at: Sequence[float], points: Sequence[Row], words: str, line: Mapping[str, Any]
 ) -> None:
-    points = _drawn(row, curves)
-    axes.plot(
-        [curve["value"] / row["bdp_packets"] for curve in points],
-        [curve["utilization"] for curve in points],
-        label=words,
-        marker=".",
-        markersize=4,
-        **line,
-    )
-
-
-def _delays(
-    axes: Axes, row: Row, curves: Sequence[Row], line: Mapping[str, Any], words: str
-) -> None:
-    points = _drawn(row, curves)
-    if points:
-        axes.plot(
-            [1e3 * curve["queue_delay_s_mean"] for curve in points],
-            [curve["utilization"] for curve in points],
-            label=words,
-            marker=".",
-            markersize=4,
-            **line,
-        )
+    utilizations = [curve["utilization"] for curve in points]
+    axes.plot(at, utilizations, label=words, marker=".", markersize=4, **line)
 
 
 def _drawn(row: Row, curves: Sequence[Row]) -> list[Row]:
@@ -124,11 +115,16 @@ def _drawn(row: Row, curves: Sequence[Row]) -> list[Row]:
     return points[max(below, default=0) :]
 
 
-def _utilization_axis(axes: Axes) -> None:
+def _label(axes: Axes, title: str, words: str) -> None:
+    axes.set_title(title, fontsize="medium")
+    axes.set_xlabel(words)
+    axes.set_xscale("log")
+    label_logarithmic(axes.xaxis)
     for target in UTILIZATIONS:
         axes.axhline(target, **{**style.LIMIT_LINE, "linewidth": 0.6})
     axes.set_ylim(LOWEST, 1.005)
     axes.set_yticks([0.7, 0.8, 0.9, 0.95, 1.0], ["70 %", "80 %", "90 %", "95 %", "100 %"])
     axes.set_ylabel("utilization")
     axes.grid(visible=True, which="major", color="0.92")
-    axes.legend(fontsize="x-small", frameon=False, loc="lower right")
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(fontsize="small", frameon=False, loc="lower right")
