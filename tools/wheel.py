@@ -7,7 +7,7 @@ python tools/wheel.py --try DIRECTORY
 A wheel for Linux is built with Zig's linker against an old C library, so that it runs on every
 distribution since 2014 (manylinux2014); maturin and Zig come from PyPI. `--try` installs what the
 directory holds into a new environment and runs a scenario there. Needs Rust with the target, and
-for the page `make page` (without it the wheel has none).
+for the page `make page` (without it the result has none).
 """
 
 import argparse
