@@ -32,6 +32,7 @@ from tailroom.studies.size_study.study import atlas_bracket
 from tests.conftest import Tailroom
 from tests.ctrl_c import interrupt, wait_until
 from tests.tiny_atlas import TINY, made_up, rung_row
+from tests.validation import transcripts
 
 # The lookup
 
@@ -307,6 +308,12 @@ def test_a_cell_is_shown_with_its_command(shipped_atlas: Path, tailroom: Tailroo
     assert tailroom("atlas").status == 0
     wrong = tailroom("atlas", "show", "nosuch")
     assert (wrong.status, "tailroom atlas plan --all" in wrong.errors) == (2, True)
+
+
+def test_the_commands_of_the_guide_print_what_stands_there() -> None:
+    text = (transcripts.ROOT / "docs/guide/atlas.md").read_text(encoding="utf-8")
+    assert len(transcripts.BLOCK.findall(text)) == text.count("```console")
+    assert [now for _, now in transcripts.stale_blocks(text, lambda _: None)] == []
 
 
 def test_run_writes_the_data_of_the_named_cells(

@@ -53,7 +53,11 @@ def uv(*arguments: object, environment: Path) -> None:
     done = subprocess.run(
         [UV, *map(str, arguments)],
         cwd=REPOSITORY,
-        env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(environment)},
+        env={
+            **os.environ,
+            "UV_PROJECT_ENVIRONMENT": str(environment),
+            "CARGO_TARGET_DIR": str(REPOSITORY / "target"),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -65,12 +69,12 @@ def uv(*arguments: object, environment: Path) -> None:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the wheels of both distributions, as they are published."""
+    """A directory with the wheels of both distributions, built from their source distributions."""
     if not UV.exists():
         pytest.skip("uv is not in this environment; `make setup` installs it")
     directory = tmp_path_factory.mktemp("wheels")
     for package in ("tailroom", "tailroom-papers"):
-        uv("build", "--wheel", "--quiet", "--package", package, "--out-dir", directory,
+        uv("build", "--quiet", "--package", package, "--out-dir", directory,
            environment=directory / "none")  # fmt: skip
     return directory
 

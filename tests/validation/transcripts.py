@@ -28,7 +28,13 @@ ROOT = Path(__file__).parents[2]
 TUTORIAL = tuple(
     path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs/tutorial").glob("?-*.md"))
 )
-DOCUMENTS = ("README.md", "docs/guide/choices.md", "docs/guide/questions.md", *TUTORIAL)
+DOCUMENTS = (
+    "README.md",
+    "docs/guide/atlas.md",
+    "docs/guide/choices.md",
+    "docs/guide/questions.md",
+    *TUTORIAL,
+)
 BLOCK = re.compile(
     r"(?P<head>(?:<!-- first (?P<lines>\d+) lines -->\n)?"
     r"(?:<!-- exit status (?P<status>\d+) -->\n)?```console\n)"
