@@ -168,14 +168,15 @@ def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
     least_s = max(form.timeouts * MIN_RTO_S, _settling_s(cell))
     warm_up_s = max(form.warm_up_epochs * epoch, 20 * rtt_s, _climb_s(cell), least_s)
     measured_s = max(form.measured_epochs * epoch, 40 * rtt_s, least_s)
-    if "bbr3" in CONTROLS[cell.control].groups:
-        measured_s = PROBE_RTT_INTERVAL_S * ceil(measured_s / PROBE_RTT_INTERVAL_S)
     if how == "full":
         packets = FEW_RUNS_CORE_S / _packet_cost_s(cell)
         cheap_s = packets * 8 * PACKET_BYTES / cell.site.rate_bps - warm_up_s
         measured_s = max(measured_s, min(cheap_s, LONGEST_MEASURED_S))
         warm_up_s = max(warm_up_s, WARM_UP_FRACTION * measured_s)
     warm_up_s, measured_s = _rounded(warm_up_s), _rounded(measured_s)
+    if "bbr3" in CONTROLS[cell.control].groups:
+        # Each flow drains the queue once in an interval.
+        measured_s = PROBE_RTT_INTERVAL_S * ceil(measured_s / PROBE_RTT_INTERVAL_S)
     core_s = form.runs * run_cost_s(cell, warm_up_s + measured_s)
     return PlannedCell(cell, how, warm_up_s, measured_s, core_s, is_rung)
 

@@ -132,13 +132,12 @@ class CellSearch:
         if known := sorted(self._points):
             search.tried = {tried.limit: tried for tried in self._look(known, target)}
         search.run(*self._sought.first, form.grid_points)
-        answer, too_small = search.answer, search.too_small
-        return Found(
-            utilization,
-            None if answer is None else max(answer, self._sought.smallest),
-            # Below the smallest value, the smallest was simulated instead.
-            too_small if too_small >= self._sought.smallest else 0,
-        )
+        # Below the smallest value, the smallest was simulated instead.
+        smallest = self._sought.smallest
+        if search.answer is None:
+            return Found(utilization, None, 0)
+        value, too_small = max(search.answer, smallest), max(search.too_small, smallest)
+        return Found(utilization, value, too_small if search.too_small and too_small < value else 0)
 
     def _look(self, values: Sequence[int], target: Target) -> list[Tried]:
         """Simulates values, all at the same time, until the verdict on the target is clear."""

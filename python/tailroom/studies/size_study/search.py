@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import exp, inf, log, sqrt
+from math import exp, hypot, inf, log, sqrt
 
 import numpy as np
 
@@ -19,6 +19,8 @@ BESIDE = (0.5, 2.0)
 """Multiples of the answer that are simulated too, to show the cost of other choices."""
 NEAR = 1.25
 """A multiple is skipped if a buffer within this factor of it has been simulated."""
+CLEARLY_WORSE = 2.0
+"""Difference of two means, in its standard errors, from which one is worse than the other."""
 LOOKS_PER_EDGE = 3
 """Typical number of buffers that are simulated to find one edge."""
 
@@ -44,6 +46,10 @@ class Tried:
     def spread(self, target: Target) -> float:
         """Standard deviation of a target's metric over the runs."""
         return float(np.std(self.point.values(target.metric), ddof=1))
+
+    def standard_error(self, target: Target) -> float:
+        """Standard error of the mean of a target's metric."""
+        return self.spread(target) / sqrt(len(self.point.values(target.metric)))
 
     @property
     def verdict(self) -> bool | None:
@@ -192,18 +198,24 @@ class Search:
         self.tried.update({buffer.limit: buffer for buffer in self._simulate(new)})
 
     def _widen(self) -> None:
-        """Tests larger and smaller buffers while the means get closer to missed targets."""
+        """Tests larger and smaller buffers unless they are clearly further from missed targets."""
         while self.answer is None and max(self.tried) < self.largest and self._gains(-1, -2):
             self._look([min(4 * max(self.tried), self.largest)])
         while self.answer is None and min(self.tried) > 1 and self._gains(0, 1):
             self._look([min(self.tried) // 4 or 1])
 
     def _gains(self, at: int, beside: int) -> bool:
-        """Whether the mean at an end of the range is closer to a missed target than beside it."""
+        """Whether beyond an end of the range a missed target may be met.
+
+        It may, unless the mean at the end is clearly further from the target than the one beside
+        it: few noisy runs say little about which of two means is larger.
+        """
         limits = sorted(self.tried)
         end, inner = self.tried[limits[at]], self.tried[limits[beside]]
         return any(
-            end.margin(target) > inner.margin(target)
+            end.margin(target)
+            > inner.margin(target)
+            - CLEARLY_WORSE * hypot(end.standard_error(target), inner.standard_error(target))
             for target, verdict in end.verdicts.items()
             if not verdict
         )
