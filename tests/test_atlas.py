@@ -222,6 +222,19 @@ def test_rungs_give_the_value_of_a_scaled_cell() -> None:
     assert scaled_rows(cell, rows)[1]["scaling_check"] == pytest.approx(2.0)
 
 
+def test_the_certainty_of_a_rung_does_not_change_the_power() -> None:
+    """A rung with fewer seeds has an answer that is further above its crossing."""
+    cell = Cell("backbone", Site(10**11, 10, 100, 10_000), "long", "cubic", "drop_tail")
+    rungs_of = [[rung_row(cell, 1000, 40)] * 3, [rung_row(cell, 100, 20)] * 3]
+    rungs_of[0] = [{**row, "value": 60} for row in rungs_of[0]]
+    scaled = scaled_rows(cell, rungs_of)[1]
+    assert scaled["scaling_exponent"] == pytest.approx(log(2) / log(10))
+    assert (scaled["value"], scaled["crossing"]) == pytest.approx((120, 64))
+    rungs_of[1] = [{**row, "crossing": None, "status": "smallest"} for row in rungs_of[1]]
+    assert scaled_rows(cell, rungs_of)[1]["status"] == "open"
+    assert scaled_rows(cell, rungs_of)[1]["value"] is None
+
+
 def test_a_computed_cell_says_what_scaling_would_have_said() -> None:
     """By hand: 10 and 20 packets at 10 and 100 flows give 40 at 1000, where 50 were computed."""
     cell = Cell("metro", Site(10**10, 1, 5, 1000), "long", "cubic", "drop_tail")
@@ -229,7 +242,7 @@ def test_a_computed_cell_says_what_scaling_would_have_said() -> None:
     assert not is_checked(replace(cell, queue="pie"))
     assert not is_checked(cell.smaller(5))
     rows = [{**rung_row(cell, 1000, 50), "how": "full"} for _ in data.UTILIZATIONS]
-    rows[2]["status"] = "none"
+    rows[2]["crossing"] = None
     check_scaling(rows, [[rung_row(cell, 100, 20)] * 3, [rung_row(cell, 10, 10)] * 3])
     assert rows[0]["scaling_check"] == pytest.approx(0.8)
     assert rows[0]["scaled_from"] == f"{cell.smaller(10).name}, {cell.smaller(100).name}"

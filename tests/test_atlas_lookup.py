@@ -4,7 +4,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
-from math import inf
+from math import exp, hypot, inf, log
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,8 @@ def test_a_value_between_cells_follows_bdp_over_the_root_of_the_flows() -> None:
     assert found.value == pytest.approx(half(3e8))
     assert [one.cell for one in found.used] == ["1e+08", "1e+09"]
     assert found.used[0].factor == pytest.approx(3)
+    spread = replace(lookup.Link(3e8, 0.04, 100), rtt_ratio=4.0)
+    assert lookup.nearest(rows, spread)[0].factor == pytest.approx(exp(hypot(log(3), log(4) / 2)))
     other = lookup.estimate(rows, lookup.Link(3e8, 0.04, 200), 0.98)
     assert other
     assert other.value == pytest.approx(half(3e8) / 2**0.5)
@@ -67,6 +69,24 @@ def test_nothing_is_said_far_from_every_cell() -> None:
     assert lookup.estimate(rows, lookup.Link(5e8, 0.04, 100), 0.98) is None
     assert lookup.estimate(rows, lookup.Link(1e8, 0.04, 100, control="bbr3"), 0.98) is None
     assert len(lookup.nearest(rows, lookup.Link(5e8, 0.04, 100))) == 1
+
+
+def test_a_link_that_is_a_cell_without_an_answer_has_no_estimate() -> None:
+    rows = made_up([1e8, 1.5e8], lambda rate: rate / 1e6)
+    rows[1] |= {"value": None, "status": "none"}
+    assert lookup.estimate(rows, lookup.Link(1e8, 0.04, 100), 0.98) is None
+    assert lookup.estimate(rows, lookup.Link(1.1e8, 0.04, 100), 0.98) is not None
+
+
+def test_a_smallest_value_bounds_the_estimate() -> None:
+    rows = made_up([1e8, 1.5e8], lambda rate: rate / 1e6)
+    rows[1]["status"] = "smallest"
+    found = lookup.estimate(rows, lookup.Link(1.2e8, 0.04, 100), 0.98)
+    assert found
+    assert found.is_at_most
+    certain = lookup.estimate(rows, lookup.Link(1.2e8, 0.04, 100), 0.95)
+    assert certain
+    assert not certain.is_at_most
 
 
 def test_links_unlike_any_cell_have_no_bracket(shipped_atlas: Path) -> None:
@@ -127,7 +147,6 @@ def test_a_power_law_is_recovered_from_cells_that_follow_it() -> None:
     assert rule.flows_exponent == pytest.approx(-0.5)
     assert rule.window_exponent == pytest.approx(0.25)
     assert rule.error_90 == pytest.approx(1)
-    assert rule.buffer_bdp(400, 4) == pytest.approx(2 * 0.5 * 100**0.25)
 
 
 def test_the_error_of_the_rule_is_that_of_kinds_left_out() -> None:
@@ -141,6 +160,9 @@ def test_the_error_of_the_rule_is_that_of_kinds_left_out() -> None:
     assert rule.error_90 == pytest.approx(3)
     assert fitted_rule(rows[:6], 0.98, "cubic") is None
     assert fitted_rule(rows, 0.95, "cubic") is None
+    for row in rows[::4]:
+        row["status"] = "none"
+    assert fitted_rule(rows, 0.98, "cubic") is None
 
 
 # The page
@@ -178,9 +200,9 @@ def test_the_page_shows_what_scaled_cells_follow_from(
 
 def test_the_lookup_is_tried_on_cells_that_are_left_out() -> None:
     half = made_up([1e8, 2e8, 4e8], lambda rate: rate / 1e6)
-    assert atlas_checks.lookup_errors(half, 0.98) == pytest.approx([1, 1, 1])
+    assert atlas_checks.lookup_errors(half, 0.98) == (pytest.approx([1, 1, 1]), 3)
     half[4]["value"] *= 4  # of the middle cell, at 98 %
-    errors = atlas_checks.lookup_errors(half, 0.98)
+    errors, _ = atlas_checks.lookup_errors(half, 0.98)
     assert max(errors) == errors[1] == pytest.approx(4)
 
 

@@ -103,24 +103,28 @@ def _required(entry: PlannedCell, target: float) -> dict[str, float]:
     return required
 
 
-def lookup_errors(rows: Sequence[Row], target: float) -> list[float]:
-    """Factors by which the lookup misses a cell that is left out, for DropTail.
+def lookup_errors(rows: Sequence[Row], target: float) -> tuple[list[float], int]:
+    """Factors by which the lookup misses a computed DropTail cell that is left out.
 
     Args:
         rows: Answers of the atlas.
         target: The utilization that is asked for.
+
+    Returns:
+        The factors, and the number of cells, of which some have no cell nearby.
     """
+    asked = [
+        row
+        for row in rows
+        if (row["queue"], row["status"], row["target_utilization"])
+        == ("drop_tail", "found", target)
+        and row["how"] != "scaled"
+    ]
     errors = []
-    for row in rows:
-        if (row["queue"], row["status"], row["target_utilization"]) != (
-            "drop_tail",
-            "found",
-            target,
-        ):
-            continue
+    for row in asked:
         others = [other for other in rows if other["cell"] != row["cell"]]
         found = estimate(others, link_of(row), target)
         if found:
             ratio = found.value / row["value"]
             errors.append(max(ratio, 1 / ratio))
-    return errors
+    return errors, len(asked)

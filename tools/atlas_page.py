@@ -74,8 +74,7 @@ def draw(atlas: data.Atlas) -> dict[str, Figure]:
 
 def _without_rungs(answers: Sequence[Row]) -> list[Row]:
     """The cells that the rule chooses, without those that only others are scaled from."""
-    rungs = {entry.cell.name for entry in plan() if entry.is_rung}
-    return [row for row in answers if row["cell"] not in rungs]
+    return [row for row in answers if not row["is_rung"]]
 
 
 def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
@@ -110,10 +109,11 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "**How to read it.** For DropTail the answer is the limit in packets of 1500 bytes, and "
         "its part of the bandwidth-delay product (bdp). For the others it is the target delay "
         "(under Prague alone, the threshold from which packets are marked): their limit is 4 bdp "
-        "or more and does not bind. An answer gives the utilization with 95 % confidence. `<=` "
-        "says that the smallest value that the queue takes is enough, and `-` stands for what no "
-        "run shows. Smaller links that others are scaled from are in the data, and not in the "
-        "tables.",
+        "or more and does not bind. An answer is the smallest value that was shown, with 95 % "
+        "confidence, to give the utilization. `<=` says that the smallest value that the queue "
+        "takes is enough; `*` that a larger value misses the utilization again; *open* that the "
+        "runs do not decide; `-` stands for what no run shows. Smaller links that others are "
+        "scaled from are in the data, and not in the tables.",
         "",
     )
 
@@ -251,8 +251,10 @@ def _fitted(answers: Sequence[Row]) -> Iterator[str]:
             r"\frac{B}{C T} = a\, n^b\, W^c",
             "```",
             "",
-            "n long flows whose fair window is W = C T / n packets, behind DropTail. The errors "
-            "are those of kinds of links to which the formula was not fitted.",
+            "n long flows whose fair window is W = C T / n packets, behind DropTail; rungs of the "
+            "scaling are left out. The errors are those of kinds of links to which the formula "
+            "was not fitted; some kinds resemble each other. Where more than a fifth of the cells "
+            "have no answer, there is no rule.",
             "",
             "| control | utilization | a | b | c | cells | median error | nine of ten below |",
             "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -263,12 +265,8 @@ def _fitted(answers: Sequence[Row]) -> Iterator[str]:
 
 def _certainty(answers: Sequence[Row]) -> Iterator[str]:
     yield from ("## How sure it is", "")
-    full, short = FORMS["full"], FORMS["short"]
-    yield (
-        f"* *full*: up to {full.max_seeds} seeds per buffer, answers to {_words(full.precision)}; "
-        f"*short*: {short.max_seeds} seeds, {_words(short.precision)}. The next smaller buffer "
-        "that is known to be too small is in the column `too_small`."
-    )
+    for how in ("full", "short"):
+        yield _spread_words(how, [row for row in answers if row["how"] == how and row["value"]])
     checks = sorted(
         {
             (row["cell"], row["target_utilization"]): row["scaling_check"]
@@ -279,19 +277,60 @@ def _certainty(answers: Sequence[Row]) -> Iterator[str]:
     if checks:
         off = np.maximum(checks, 1 / np.array(checks))
         yield (
-            f"* *scaled*: {len(checks)} answers can be both scaled and computed (see below): "
-            "scaling is off by a factor of "
-            f"{np.median(off):.2f} in the median, and of {np.quantile(off, 0.9):.2f} or less for "
-            "nine of ten. The column `scaling_check` has each."
+            f"* *scaled*: {len(checks)} answers can be both scaled and computed (see below), by "
+            f"one step each: scaling is off by a factor of {np.median(off):.2f} in the median, and "
+            f"of {np.quantile(off, 0.9):.2f} or less for nine of ten. Of the scaled cells, "
+            f"{_step_words(answers)}: the error of one step is then raised to a power."
         )
-    errors = atlas_checks.lookup_errors(answers, MIDDLE)
-    if errors:
-        yield (
-            f"* `tailroom atlas near` is off by a factor of {np.median(errors):.2f} in the median "
-            f"({np.quantile(errors, 0.9):.2f} for nine of ten) at {len(errors)} DropTail cells "
-            "that were left out for this test."
-        )
+    yield from _lookup_words(answers)
     yield ""
+
+
+def _spread_words(how: str, rows: Sequence[Row]) -> str:
+    """How far apart the answers are from what is too small, and from where the mean crosses."""
+    form = FORMS["full" if how == "full" else "short"]
+    words = f"* *{how}*: up to {form.max_seeds} seeds per buffer"
+    gaps = [row["value"] / row["too_small"] for row in rows if row["too_small"]]
+    over = [row["value"] / row["crossing"] for row in rows if row["crossing"]]
+    if not gaps or not over:
+        return f"{words}."
+    return (
+        f"{words}. The answer is {np.median(gaps):.2f} times the largest value that is known to be "
+        f"too small in the median, and up to {np.quantile(gaps, 0.9):.2f} times for nine of ten "
+        "(column `too_small`). It is on the safe side: the mean utilization crosses the target at "
+        f"1/{np.median(over):.2f} of it in the median (column `crossing`)."
+    )
+
+
+def _step_words(answers: Sequence[Row]) -> str:
+    flows = {row["cell"]: row["flows"] for row in answers}
+    scaled = {row["cell"]: row["scaled_from"] for row in answers if row["how"] == "scaled"}
+    ratios = [
+        round(flows[cell] / flows[rungs.split(", ")[0]])
+        for cell, rungs in scaled.items()
+        if rungs.split(", ")[0] in flows
+    ]
+    counts = [(ratio, ratios.count(ratio)) for ratio in sorted(set(ratios))]
+    parts = [f"{number} have {ratio} times the flows" for ratio, number in counts]
+    return ", ".join(parts) + " of the largest link that was computed"
+
+
+def _lookup_words(answers: Sequence[Row]) -> Iterator[str]:
+    """How far off the look-up is at cells that are left out, for each utilization."""
+    parts = []
+    for target in data.UTILIZATIONS:
+        errors, count = atlas_checks.lookup_errors(answers, target)
+        if errors:
+            parts.append(
+                f"for {_words(target)} by a factor of {np.median(errors):.2f} in the median and of "
+                f"{np.quantile(errors, 0.9):.2f} or less for nine of ten ({len(errors)} of {count} "
+                "cells; the others have no cell nearby)"
+            )
+    if parts:
+        yield (
+            "* `tailroom atlas near` at computed DropTail cells that were left out for this test "
+            f"is off {'; '.join(parts)}."
+        )
 
 
 def _scaling(answers: Sequence[Row]) -> Iterator[str]:
@@ -330,10 +369,11 @@ def _limits() -> Iterator[str]:
         "",
         "One link is congested, at a constant rate and without random loss; data flow in one "
         "direction, and packets have 1500 bytes. RTTs are spread evenly over the range. Hosts "
-        "have interfaces of 10 Gbit/s, or faster ones where a flow's share needs it. Short flows "
+        "have interfaces of 10 Gbit/s, or faster ones where the link or a flow's share needs it "
+        "(`tailroom atlas scenario` prints `access_rate`). Short flows "
         f"offer {_words(SHORT_LOAD)} with bounded Pareto sizes (shape 1.2, from 10 kB) under "
-        "CUBIC. Half and half means numbers of flows. FQ-CoDel has the interval of RFC 8290, or "
-        "the longest RTT if that is longer. Reno, DCTCP, BBRv1 and older controls, ECN without "
+        "CUBIC. Half and half means numbers of flows. FQ-CoDel's interval is about the longest "
+        "RTT, as RFC 8290 advises. Reno, DCTCP, BBRv1 and older controls, ECN without "
         "L4S, Wi-Fi and cellular rates that change, and single flows with windows above 12,500 "
         "packets are left out: `tailroom size` simulates such a link itself.",
         "",
@@ -349,18 +389,19 @@ def _site_cells(row: Row) -> str:
 
 def _value(row: Row) -> str:
     if row["value"] is None:
-        return "none"
+        return str(row["status"])
     return f"{'<= ' if row['status'] == 'smallest' else ''}{row['value']:,.0f}"
 
 
 def _with_unit(row: Row) -> str:
     """The answer in packets with its part of the bdp, or as a time."""
     if row["value"] is None:
-        return f"none (best {_percent(row['best_utilization'])})"
+        return f"{row['status']} (best {_percent(row['best_utilization'])})"
     sign = "<= " if row["status"] == "smallest" else ""
+    mark = "*" if row["larger_that_misses"] else ""
     if row["unit"] == "us":
-        return f"{sign}{1e3 * row['buffer_s']:.3g} ms"
-    return f"{_value(row)} ({row['buffer_bdp']:.2g} bdp)"
+        return f"{sign}{1e3 * row['buffer_s']:.3g} ms{mark}"
+    return f"{_value(row)}{mark} ({row['buffer_bdp']:.2g} bdp)"
 
 
 def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:

@@ -38,6 +38,7 @@ _CELL_COLUMNS = {
         "`full` or `short` (fewer seeds, shorter runs) for computed cells, `scaled` for those that "
         "follow from smaller links of the same share per flow.",
     ),
+    "is_rung": ("bool", "Whether the cell is there only because another one is scaled from it."),
     "unit": (
         "string",
         "Unit of `value`: `packets` of the limit (drop_tail), or `us` of the target or, where all "
@@ -49,10 +50,22 @@ _COLUMNS: dict[str, tuple[str, str]] = {
     "target_utilization": ("double", "The utilization that is asked for."),
     "status": (
         "string",
-        "`found`; `smallest` if even the smallest value suffices; `none` if no tried value does.",
+        "`found`; `smallest` if even the smallest value suffices; `none` if no tried value does; "
+        "`open` if that is not decided: a mean reaches the utilization, but not with confidence, "
+        "or the smaller links do not say how their answers grow.",
     ),
     "value": ("double", "Smallest value that gives the utilization with 95 % confidence."),
     "too_small": ("double", "Largest value below it that misses with 95 % confidence; 0 if none."),
+    "crossing": (
+        "double",
+        "Where the mean utilization reaches the target, by a straight line over the logarithm of "
+        "the simulated values: an estimate without the confidence of `value`; null if the smallest "
+        "simulated value reaches it.",
+    ),
+    "larger_that_misses": (
+        "double",
+        "Largest simulated value above it that misses with 95 % confidence; null if there is none.",
+    ),
     "buffer_s": ("double", "The value as a time: a limit at the link's rate, or the target."),
     "buffer_bdp": ("double", "`buffer_s` over the mean RTT: for a limit, its part of the BDP."),
     **{name: ("double", f"Mean `{name}` of the link at the value.") for name in METRICS},
@@ -74,12 +87,12 @@ _COLUMNS: dict[str, tuple[str, str]] = {
     ),
     "scaling_exponent": (
         "double",
-        "Power of the number of flows with which `value` grows from link to link.",
+        "Power of the number of flows with which `crossing` grows from link to link.",
     ),
     "scaling_check": (
         "double",
-        "Scaled over computed value: of the cell itself if it is computed, of the largest of the "
-        "smaller links if it is scaled; null if there are only two.",
+        "Scaled over computed `crossing`: of the cell itself if it is computed, of the largest of "
+        "the smaller links if it is scaled; null if there are only two.",
     ),
 }
 _CURVE_COLUMNS: dict[str, tuple[str, str]] = {
@@ -134,7 +147,8 @@ def read(directory: str | PathLike[str]) -> Atlas:
         path = Path(directory) / name
         if not path.is_file():
             raise StoreError(
-                f"{path}: there is no atlas; make one with `tailroom atlas run --out DIR`"
+                f"{path}: there is no atlas; `tailroom atlas run` computes one, and in a clone "
+                "`make atlas` puts it into the package"
             )
         try:
             table = pq.read_table(path)

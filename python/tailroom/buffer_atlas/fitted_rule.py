@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 FEWEST_CELLS = 8
 """Fewest cells to which the formula is fitted."""
+MOST_WITHOUT = 0.2
+"""Largest part of the cells that may have no answer: the others would be a choice of easy links."""
 
 Row = Mapping[str, Any]
 
@@ -37,48 +39,36 @@ class FittedRule:
     error_90: float
     """The same factor, which nine of ten predictions stay below."""
 
-    def buffer_bdp(self, bdp_packets: float, flows: int) -> float:
-        """The buffer of a link in bdp.
 
-        Args:
-            bdp_packets: Rate times mean RTT, in packets.
-            flows: Number of long flows.
-        """
-        window = bdp_packets / flows
-        return float(self.factor * flows**self.flows_exponent * window**self.window_exponent)
-
-
-def fitted_rule(
-    rows: Sequence[Row], target_utilization: float, control: str, traffic: str = "long"
-) -> FittedRule | None:
+def fitted_rule(rows: Sequence[Row], target_utilization: float, control: str) -> FittedRule | None:
     """Fits the formula to the computed DropTail cells.
 
     Args:
         rows: Answers of the atlas.
         target_utilization: The utilization that is asked for.
-        control: Congestion control of the cells.
-        traffic: Traffic of the cells.
+        control: Congestion control of the cells, whose flows are long.
 
     Returns:
-        The formula; `None` if there are too few cells, or only one kind of link.
+        The formula; `None` if there are too few cells, only one kind of link, or too many cells
+        without an answer.
     """
-    cells = [
+    asked = [
         row
         for row in rows
-        if row["queue"] == "drop_tail"
-        and row["how"] != "scaled"
-        and row["status"] == "found"
-        and (row["target_utilization"], row["control"], row["traffic"])
-        == (target_utilization, control, traffic)
+        if (row["queue"], row["traffic"]) == ("drop_tail", "long")
+        and (row["how"] != "scaled" and not row["is_rung"])
+        and (row["target_utilization"], row["control"]) == (target_utilization, control)
     ]
+    cells = [row for row in asked if row["status"] == "found"]
     kinds = sorted({row["kind"] for row in cells})
-    if len(cells) < FEWEST_CELLS or len(kinds) < 2:
+    is_chosen = len(asked) - len(cells) > MOST_WITHOUT * len(asked)
+    if len(cells) < FEWEST_CELLS or len(kinds) < 2 or is_chosen:
         return None
     errors: list[float] = []
     for kind in kinds:
         others = [row for row in cells if row["kind"] != kind]
         left_out = [row for row in cells if row["kind"] == kind]
-        if len(others) < FEWEST_CELLS // 2:
+        if len(others) < FEWEST_CELLS:
             return None
         log_errors = _features(left_out) @ _fit(others) - _logs(left_out)
         errors += [float(error) for error in np.exp(np.abs(log_errors))]

@@ -1,7 +1,8 @@
 """What the atlas says about a link that is not among its cells: the nearest cells, and a value.
 
 The distance of two links is the root of the sum of squares of the logarithms of their ratios: of
-the rates, of the mean RTTs and of the numbers of flows. Buffers are compared as multiples of
+the rates, of the mean RTTs and of the numbers of flows; the widths of the ranges of RTTs (longest
+over shortest) count half. Buffers are compared as multiples of
 C T / sqrt(n), and targets as multiples of T: what is left then varies least between cells, and its
 logarithm is averaged with the inverse squares of the distances as weights.
 """
@@ -48,6 +49,8 @@ class Link:
     """Queue discipline."""
     traffic: str = "long"
     """`long` or `long_and_short`."""
+    rtt_ratio: float | None = None
+    """Longest over shortest RTT, if known."""
 
     def reference(self, unit: str) -> float:
         """What a value is compared with: C T / sqrt(n) in packets, or T in microseconds.
@@ -71,6 +74,14 @@ class Neighbour:
     answers: tuple[Row, ...]
     """Its rows, in the order of the targets."""
 
+    def answer(self, target_utilization: float) -> Row:
+        """The row for a utilization.
+
+        Args:
+            target_utilization: One of the utilizations of the atlas.
+        """
+        return self.answers[UTILIZATIONS.index(target_utilization)]
+
     @property
     def factor(self) -> float:
         """The distance as a ratio: 2 where only the rate differs, by a factor of 2."""
@@ -93,6 +104,8 @@ class Estimate:
     """Largest value that one of the cells alone gives."""
     used: tuple[Neighbour, ...]
     """The cells, from the nearest."""
+    is_at_most: bool = False
+    """Whether in one of the cells even the smallest value suffices, so that less may do here."""
 
 
 def nearest(rows: Sequence[Row], link: Link, count: int = NEAREST) -> list[Neighbour]:
@@ -119,7 +132,9 @@ def nearest(rows: Sequence[Row], link: Link, count: int = NEAREST) -> list[Neigh
         )
         for name, answers in cells.items()
     ]
-    return sorted(neighbours, key=lambda neighbour: neighbour.distance)[:count]
+    # A rung whose hosts have another interface is no nearer than the cell that it is a rung of.
+    order = sorted(neighbours, key=lambda one: (one.distance, one.answers[0]["is_rung"]))
+    return order[:count]
 
 
 def estimate(
@@ -134,26 +149,28 @@ def estimate(
         count: Largest number of cells.
 
     Returns:
-        The estimate; `None` if no cell within the distance `FAR` has an answer.
+        The estimate; `None` if no cell within the distance `FAR` has an answer, or if the link is
+        a cell without one.
     """
-    used, values = [], []
+    used, values, is_at_most = [], [], False
     for neighbour in nearest(rows, link, count):
-        answer = next(
-            row for row in neighbour.answers if row["target_utilization"] == target_utilization
-        )
-        if neighbour.distance > FAR or answer["value"] is None:
-            continue
-        cell = link_of(answer)
-        unit = answer["unit"]
-        used.append(neighbour)
-        values.append(answer["value"] * link.reference(unit) / cell.reference(unit))
+        is_link = neighbour.distance < SAME
+        answer = neighbour.answer(target_utilization)
+        if neighbour.distance <= FAR and answer["value"] is not None:
+            unit = answer["unit"]
+            used.append(neighbour)
+            values.append(answer["value"] * link.reference(unit) / link_of(answer).reference(unit))
+            is_at_most |= answer["status"] == "smallest"
+        if is_link:
+            break
     if not used:
         return None
-    if used[0].distance < SAME:
-        used, values = used[:1], values[:1]
     weights = [1 / max(neighbour.distance, SAME) ** 2 for neighbour in used]
     mean = sum(w * log(value) for w, value in zip(weights, values, strict=True)) / sum(weights)
-    return Estimate(target_utilization, exp(mean), unit, min(values), max(values), tuple(used))
+    low, high = min(values), max(values)
+    # The exponential of a logarithm is not exact.
+    value = min(max(exp(mean), low), high)
+    return Estimate(target_utilization, value, unit, low, high, tuple(used), is_at_most)
 
 
 def link_of(row: Row) -> Link:
@@ -162,8 +179,16 @@ def link_of(row: Row) -> Link:
     Args:
         row: The row.
     """
-    rtt_s = (row["shortest_rtt_s"] + row["longest_rtt_s"]) / 2
-    return Link(row["rate_bps"], rtt_s, row["flows"], row["control"], row["queue"], row["traffic"])
+    shortest_s, longest_s = row["shortest_rtt_s"], row["longest_rtt_s"]
+    return Link(
+        row["rate_bps"],
+        (shortest_s + longest_s) / 2,
+        row["flows"],
+        row["control"],
+        row["queue"],
+        row["traffic"],
+        longest_s / shortest_s,
+    )
 
 
 def link_of_bottleneck(link: Bottleneck) -> Link | None:
@@ -215,23 +240,19 @@ def shipped_rows() -> tuple[Row, ...]:
 
 
 def _margin(found: Iterable[Estimate]) -> float:
-    """How far the answer may be from the estimate: what the cells differ by, and twice at least.
-
-    A cell that is the link itself is trusted more: its search had fewer seeds and a coarser
-    tolerance than `size` has.
-    """
+    """How far the answer may be from the estimate: what the cells differ by, and twice at least."""
     found = list(found)
-    if all(one.used[0].distance < SAME for one in found):
-        return 1.25
     return max(2.0, *(max(one.high / one.value, one.value / one.low) for one in found))
 
 
 def _distance(link: Link, row: Row) -> float:
     cell = link_of(row)
+    width = log(link.rtt_ratio / (cell.rtt_ratio or 1)) if link.rtt_ratio else 0.0
     return hypot(
         log(link.rate_bps / cell.rate_bps),
         log(link.rtt_s / cell.rtt_s),
         log(link.flows / cell.flows),
+        width / 2,
     )
 
 

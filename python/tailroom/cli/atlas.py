@@ -12,7 +12,7 @@ from rich.console import Console
 from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
 from tailroom.buffer_atlas.data import FRACTIONS, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
-from tailroom.buffer_atlas.lookup import FAR, Link, estimate, nearest
+from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
 from tailroom.buffer_atlas.scenarios import scenario, sought
 from tailroom.cli import completion, failures
@@ -119,25 +119,27 @@ def near(  # noqa: PLR0913 - one argument an option
             )
         table = NumberTable(
             f"Nearest cells, with the buffer for {' / '.join(f'{u:.1%}' for u in UTILIZATIONS)}",
-            "cell",
+            "",
             "away",
             _unit(neighbours[0].answers[0]["unit"]),
             "bdp",
             "how",
         )
-        for neighbour in neighbours:
+        for number, neighbour in enumerate(neighbours, 1):
             values = [_value_words(row) for row in neighbour.answers]
             table.add_row(
-                shown(neighbour.cell),
+                str(number),
                 f"x {neighbour.factor:.3g}",
                 " / ".join(value[0] for value in values),
                 " / ".join(value[2] for value in values),
                 neighbour.answers[0]["how"],
             )
         Console(highlight=False).print(table)
+        for number, neighbour in enumerate(neighbours, 1):
+            print(f"{number}  {shown(neighbour.cell)}")
+        print()
         for target in UTILIZATIONS:
-            found = estimate(rows, link, target)
-            print(_estimate_words(target, found))
+            print(_estimate_words(target, estimate(rows, link, target), neighbours[0]))
         print("`away` is the distance: x 2 if only the rate, RTT or number of flows is double.")
         if neighbours[0].distance > FAR:
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
@@ -149,11 +151,17 @@ def show_cell(name: CellName) -> None:
     with failures.reported():
         rows = [row for row in atlas().answers.to_pylist() if row["cell"] == name]
         if not rows:
+            with failures.input_checked():
+                _planned(name)
             raise failures.InputError(
-                f"{shown(name)}: the atlas has no such cell; `tailroom atlas plan --all` lists all"
+                f"{shown(name)}: is planned, and not in these data; `tailroom atlas run "
+                f"{shown(name)}` computes it"
             )
         for row in rows:
             Console(highlight=False).print(_answer_table(row))
+            if words := _sureness_words(row):
+                print(words)
+        print()
         for row in rows:
             if row["scaling_exponent"] is not None:
                 print(_scaling_words(row))
@@ -167,7 +175,7 @@ def print_scenario(name: CellName) -> None:
     """Print the scenario of a cell as TOML, for `run`, `size` and `explore`."""
     with failures.reported():
         with failures.input_checked():
-            entry = named_cells([name])[0]
+            entry = _planned(name)
         if entry.how == "scaled":
             raise failures.InputError(
                 f"{shown(name)}: is scaled from smaller links and has no scenario of its own; "
@@ -257,6 +265,18 @@ def run_cells(
             print(f"The data are in {shown(str(out))}")
 
 
+def _planned(name: str) -> "PlannedCell":
+    """The cell of a name.
+
+    Raises:
+        ValueError: No cell has this name.
+    """
+    known = [entry for entry in named_cells([name]) if entry.cell.name == name]
+    if not known:
+        raise ValueError(f"{name}: is a pattern; give the name of one cell")
+    return known[0]
+
+
 def _directory(out: Path | None) -> Any:
     from contextlib import nullcontext  # noqa: PLC0415 - one use
 
@@ -309,7 +329,8 @@ def _read_link(  # noqa: PLR0913 - one argument an option
     except ScenarioError as error:
         raise failures.InputError(f"--{error}") from None
     traffic = "long_and_short" if short_flows else "long"
-    return Link(rate_bps, (shortest_s + longest_s) / 2, flows, control, queue, traffic)
+    mean_s, ratio = (shortest_s + longest_s) / 2, longest_s / shortest_s
+    return Link(rate_bps, mean_s, flows, control, queue, traffic, ratio)
 
 
 def _rtt_words(row: Mapping[str, Any]) -> str:
@@ -319,7 +340,7 @@ def _rtt_words(row: Mapping[str, Any]) -> str:
 def _value_words(row: Mapping[str, Any]) -> tuple[str, str, str]:
     """The value of an answer in its unit, in milliseconds and in bdp."""
     if row["value"] is None:
-        return ("none", "", "none")
+        return (row["status"], "", row["status"])
     sign = "<= " if row["status"] == "smallest" else ""
     return (
         f"{sign}{_in_unit(row['value'], row['unit'])}",
@@ -337,15 +358,38 @@ def _in_unit(value: float, unit: str) -> str:
     return f"{value / 1e3:.3g}" if unit == "us" else f"{value:,.0f}"
 
 
-def _estimate_words(target: float, found: Any) -> str:
+def _estimate_words(target: float, found: Estimate | None, nearest_cell: Neighbour) -> str:
+    answer = nearest_cell.answer(target)
+    if found is None and nearest_cell.distance < SAME:
+        return f"{target:.1%}: {_without_answer(answer)}"
     if found is None:
         return f"{target:.1%}: no cell nearby has an answer"
-    cells = "cell" if len(found.used) == 1 else "cells"
-    return (
-        f"{target:.1%}: about {_in_unit(found.value, found.unit)} {_unit(found.unit)}, "
-        f"{_in_unit(found.low, found.unit)} to {_in_unit(found.high, found.unit)} by "
-        f"{len(found.used)} {cells}, the nearest x {found.used[0].factor:.3g} away"
-    )
+    about = "at most about" if found.is_at_most else "about"
+    words = f"{target:.1%}: {about} {_in_unit(found.value, found.unit)} {_unit(found.unit)}"
+    if len(found.used) > 1:
+        low, high = (_in_unit(value, found.unit) for value in (found.low, found.high))
+        words += f"; {low} to {high} by {len(found.used)} cells"
+    return f"{words}, the nearest x {found.used[0].factor:.3g} away"
+
+
+def _without_answer(row: Mapping[str, Any]) -> str:
+    best = f"the best mean is {row['best_utilization']:.2%}"
+    if row["status"] == "open":
+        return f"the runs do not decide; {best}"
+    return f"no tried value gives it; {best}"
+
+
+def _sureness_words(row: Mapping[str, Any]) -> str:
+    """What the runs say of values around the answer."""
+    unit = _unit(row["unit"])
+    parts = []
+    if row["too_small"]:
+        parts.append(f"{_in_unit(row['too_small'], row['unit'])} {unit} miss with 95 % confidence")
+    if row["crossing"]:
+        parts.append(f"the mean reaches it at about {_in_unit(row['crossing'], row['unit'])}")
+    if row["larger_that_misses"]:
+        parts.append(f"{_in_unit(row['larger_that_misses'], row['unit'])} {unit} miss it again")
+    return "; ".join(parts)
 
 
 def _answer_table(row: Mapping[str, Any]) -> NumberTable:
@@ -355,7 +399,7 @@ def _answer_table(row: Mapping[str, Any]) -> NumberTable:
         shown(title), "value", _unit(row["unit"]), "utilization", "loss", "mean delay", "99 %"
     )
     if row["value"] is None:
-        table.add_row(f"none suffices; the best gives {row['best_utilization']:.2%}", *[""] * 5)
+        table.add_row(_without_answer(row), *[""] * 5)
         return table
     columns = {"": ("the answer", 1.0)} | {
         f"{word}_": (f"{factor:g} times", factor) for word, factor in FRACTIONS.items()

@@ -50,6 +50,8 @@ class Found:
     """Smallest value that gives it with 95 % confidence; `None` if no tried value does."""
     too_small: int
     """Largest smaller value that misses it with 95 % confidence; 0 if there is none."""
+    larger_that_misses: int | None = None
+    """Largest larger value that misses it with 95 % confidence; `None` if there is none."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,13 @@ class CellSearch:
         if search.answer is None:
             return Found(utilization, None, 0)
         value, too_small = max(search.answer, smallest), max(search.too_small, smallest)
-        return Found(utilization, value, too_small if search.too_small and too_small < value else 0)
+        missing = [limit for limit, tried in search.tried.items() if tried.verdict is False]
+        return Found(
+            utilization,
+            value,
+            too_small if search.too_small and too_small < value else 0,
+            max((limit for limit in missing if limit > value), default=None),
+        )
 
     def _look(self, values: Sequence[int], target: Target) -> list[Tried]:
         """Simulates values, all at the same time, until the verdict on the target is clear."""

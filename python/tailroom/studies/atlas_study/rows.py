@@ -1,7 +1,7 @@
 """The rows of the atlas's data: of a searched cell, and of a cell that is scaled from others."""
 
 from collections.abc import Mapping, Sequence
-from math import log
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -9,19 +9,20 @@ import numpy as np
 from tailroom.buffer_atlas.cells import PACKET_BYTES, Cell
 from tailroom.buffer_atlas.cost import How
 from tailroom.buffer_atlas.data import COLUMNS, FRACTIONS, METRICS, UTILIZATIONS
-from tailroom.buffer_atlas.scaling import power_law
+from tailroom.buffer_atlas.scaling import PowerLaw, power_law
 from tailroom.buffer_atlas.scenarios import sought
 from tailroom.studies.atlas_study.cell_search import Found, SearchedCell, Tested
 
 Row = dict[str, Any]
 
 
-def cell_columns(cell: Cell, how: How) -> Row:
+def cell_columns(cell: Cell, how: How, *, is_rung: bool = False) -> Row:
     """What says which cell a row is about.
 
     Args:
         cell: The cell.
         how: How it is obtained.
+        is_rung: Whether it is there only because another one is scaled from it.
     """
     site = cell.site
     return {
@@ -36,6 +37,7 @@ def cell_columns(cell: Cell, how: How) -> Row:
         "queue": cell.queue,
         "bdp_packets": cell.bdp_packets,
         "how": how,
+        "is_rung": is_rung,
         "unit": sought(cell).unit,
     }
 
@@ -89,23 +91,34 @@ def check_scaling(rows: Sequence[Row], rungs: Sequence[Sequence[Row]]) -> None:
         rungs: The rows of its rungs, from the largest.
     """
     for at, row in enumerate(rows):
-        upper, lower = rungs[0][at], rungs[1][at]
-        if "none" in (row["status"], upper["status"], lower["status"]):
+        law = _law(rungs[0][at], rungs[1][at])
+        if law is None or row["crossing"] is None:
             continue
-        law = power_law((lower["flows"], lower["value"]), (upper["flows"], upper["value"]))
         row["scaled_from"] = ", ".join(rung[at]["cell"] for rung in rungs[:2])
         row["scaling_exponent"] = law.exponent
-        row["scaling_check"] = law.at(row["flows"]) / row["value"]
+        row["scaling_check"] = law.at(row["flows"]) / row["crossing"]
+
+
+def _law(upper: Row, lower: Row) -> PowerLaw | None:
+    """The power law through the crossings of two rungs; `None` if one of them has none.
+
+    Values would not do: that of a rung with fewer seeds is further above its crossing.
+    """
+    if upper["crossing"] is None or lower["crossing"] is None:
+        return None
+    return power_law((lower["flows"], lower["crossing"]), (upper["flows"], upper["crossing"]))
 
 
 def _answer(searched: SearchedCell, found: Found) -> Row:
-    cell = searched.planned.cell
+    planned = searched.planned
+    cell = planned.cell
+    best = max(tested.means["utilization"] for tested in searched.tested)
     row: Row = {
         **dict.fromkeys(COLUMNS),
-        **cell_columns(cell, searched.planned.how),
+        **cell_columns(cell, planned.how, is_rung=planned.is_rung),
         "target_utilization": found.utilization,
-        "status": "none",
-        "best_utilization": max(tested.means["utilization"] for tested in searched.tested),
+        "status": "none" if best < found.utilization else "open",
+        "best_utilization": best,
     }
     if found.value is None:
         return row
@@ -116,6 +129,8 @@ def _answer(searched: SearchedCell, found: Found) -> Row:
         "status": "smallest" if is_smallest else "found",
         "value": found.value,
         "too_small": found.too_small,
+        "crossing": _crossing(searched.tested, found),
+        "larger_that_misses": found.larger_that_misses,
         **_as_time(cell, found.value),
         **chosen.means,
         "utilization_half_width": chosen.utilization_half_width,
@@ -126,6 +141,18 @@ def _answer(searched: SearchedCell, found: Found) -> Row:
             for name, value in _effect(searched.tested, factor * found.value).items()
         },
     }
+
+
+def _crossing(tested: Sequence[Tested], found: Found) -> float | None:
+    """Where the mean utilization reaches the target below the answer, or at it."""
+    upto = [one for one in tested if one.value <= (found.value or 0)]
+    missing = [at for at, one in enumerate(upto) if one.means["utilization"] < found.utilization]
+    if not missing:
+        return None
+    below, above = upto[missing[-1]], upto[missing[-1] + 1]
+    ends = [one.means["utilization"] for one in (below, above)]
+    logs = [log(one.value) for one in (below, above)]
+    return exp(float(np.interp(found.utilization, ends, logs)))
 
 
 def _as_time(cell: Cell, value: float) -> Row:
@@ -151,19 +178,21 @@ def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
         **dict.fromkeys(COLUMNS),
         **cell_columns(cell, "scaled"),
         "target_utilization": target,
-        "status": "none",
+        "status": "none" if rungs[0]["status"] == "none" else "open",
         "best_utilization": rungs[0]["best_utilization"],
         "scaled_from": ", ".join(rung["cell"] for rung in rungs),
     }
     upper, lower = rungs[0], rungs[1]
-    if upper["status"] == "none" or lower["status"] == "none":
+    law = _law(upper, lower)
+    if law is None:
         return row
-    law = power_law((lower["flows"], lower["value"]), (upper["flows"], upper["value"]))
-    value = law.at(cell.site.flows)
+    factor = law.at(cell.site.flows) / upper["crossing"]
+    value = factor * upper["value"]
     smallest = sought(cell).smallest
     row |= {
         "status": "smallest" if value <= smallest else "found",
         "value": max(value, smallest),
+        "crossing": factor * upper["crossing"],
         "scaling_exponent": law.exponent,
         **_as_time(cell, max(value, smallest)),
         "utilization": upper["utilization"],
@@ -185,8 +214,7 @@ def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
 
 def _check(rungs: Sequence[Row]) -> float | None:
     """The upper rung as scaled from the two below it, over what its own runs say."""
-    if len(rungs) < 3 or any(rung["status"] == "none" for rung in rungs):
+    if len(rungs) < 3 or rungs[0]["crossing"] is None:
         return None
-    upper, middle, lowest = rungs[:3]
-    law = power_law((lowest["flows"], lowest["value"]), (middle["flows"], middle["value"]))
-    return float(law.at(upper["flows"]) / upper["value"])
+    law = _law(rungs[1], rungs[2])
+    return law.at(rungs[0]["flows"]) / float(rungs[0]["crossing"]) if law else None

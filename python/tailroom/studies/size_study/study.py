@@ -149,10 +149,10 @@ def size(  # noqa: PLR0913 - keyword arguments
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
-            work.search.run(
-                *(known or _bracket(question.link, predictions)),
-                NARROW_GRID_POINTS if known else GRID_POINTS,
-            )
+            if known:
+                work.search.run(*known, NARROW_GRID_POINTS)
+            if work.search.answer is None:
+                work.search.run(*_bracket(question.link, predictions), GRID_POINTS)
             phases = work.check_phases()
         except KeyboardInterrupt:
             raise Interrupted(work.size(predictions, phases, kept)) from None
