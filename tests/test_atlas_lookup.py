@@ -28,6 +28,7 @@ from tailroom.studies.atlas_study import study
 from tailroom.studies.atlas_study.rows import cell_columns, scaled_rows
 from tailroom.studies.atlas_study.study import AtlasRuns, compute_atlas
 from tailroom.studies.size_study.question import read_question
+from tailroom.studies.size_study.search import Search
 from tailroom.studies.size_study.study import atlas_bracket
 from tests.conftest import Tailroom
 from tests.ctrl_c import interrupt, wait_until
@@ -251,6 +252,22 @@ def test_size_gives_the_same_answer_with_fewer_runs(
     assert with_atlas.limit_packets
     assert without_atlas.limit_packets == pytest.approx(with_atlas.limit_packets, rel=0.02, abs=1)
     assert runs_of(with_atlas) < runs_of(without_atlas)
+
+
+def test_size_asks_the_models_where_the_bracket_of_the_atlas_gives_nothing(
+    shipped_atlas: Path, monkeypatch: pytest.MonkeyPatch, without_atlas: tr.Size
+) -> None:
+    brackets = []
+    search = Search.run
+
+    def run(self: Search, low: int, high: int, grid_points: int) -> None:
+        brackets.append((low, high))
+        if len(brackets) > 1:
+            search(self, low, high, grid_points)
+
+    monkeypatch.setattr(Search, "run", run)
+    assert sized(atlas=True).limit_packets == without_atlas.limit_packets
+    assert len(set(brackets)) == len(brackets) == 2
 
 
 def test_size_without_an_atlas_is_as_before(
