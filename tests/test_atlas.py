@@ -219,7 +219,13 @@ def test_rungs_give_the_value_of_a_scaled_cell() -> None:
     assert scaled["queue_delay_s_mean"] == pytest.approx(24e-6 * 80 / 40 / 10)
     assert scaled["how"] == "scaled"
     rows[2] = [rung_row(cell, 10, 5)] * 3
-    assert scaled_rows(cell, rows)[1]["scaling_check"] == pytest.approx(2.0)
+    unlike = scaled_rows(cell, rows)[1]
+    assert unlike["scaling_check"] == pytest.approx(2.0)
+    assert (unlike["status"], unlike["value"]) == ("open", None)
+    rows[2], rows[1] = [rung_row(cell, 10, 60)] * 3, [rung_row(cell, 100, 50)] * 3
+    falls = scaled_rows(cell, rows)[1]
+    assert falls["scaling_check"] == pytest.approx(50 * 50 / 60 / 40)
+    assert (falls["scaling_exponent"] < 0, falls["status"]) == (True, "open")
 
 
 def test_the_certainty_of_a_rung_does_not_change_the_power() -> None:

@@ -19,6 +19,7 @@ from tailroom.buffer_atlas.cost import FORMS
 from tailroom.buffer_atlas.fitted_rule import fitted_rule
 from tailroom.buffer_atlas.kinds import KINDS, Kind
 from tailroom.buffer_atlas.plan import plan
+from tailroom.buffer_atlas.scaling import MOST_OFF, POWERS
 
 REPOSITORY = Path(__file__).parents[1]
 DOTS_PER_INCH = 110
@@ -78,18 +79,21 @@ def _without_rungs(answers: Sequence[Row]) -> list[Row]:
 
 
 def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
-    cells = {row["cell"]: row["how"] for row in answers}
-    hows = list(cells.values())
+    chosen = _without_rungs(answers)
+    hows = [row["how"] for row in {row["cell"]: row for row in chosen}.values()]
+    links = {(row["kind"], *_site_cells(row).split(" | ")) for row in chosen}
+    rungs = len({row["cell"] for row in answers}) - len(hows)
     yield from (
         "# Atlas: what buffer, for which link?",
         "",
-        f"The smallest buffers of {len(cells)} links for "
-        f"{', '.join(map(_words, data.UTILIZATIONS[:-1]))} and {_words(data.UTILIZATIONS[-1])} "
-        f"utilization, computed with tailroom "
-        f"({atlas.engine}): {atlas.curves.num_rows:,} buffers were simulated, with "
-        f"{sum(atlas.curves['runs'].to_pylist()):,} runs. {hows.count('full')} cells are computed "
-        f"in full, {hows.count('short')} with fewer seeds and shorter runs, and "
-        f"{hows.count('scaled')} are scaled from smaller links.",
+        f"The smallest buffers of {len(links)} links, each with several controls and queue "
+        f"disciplines, for {', '.join(map(_words, data.UTILIZATIONS[:-1]))} and "
+        f"{_words(data.UTILIZATIONS[-1])} utilization, computed with tailroom ({atlas.engine}). Of "
+        f"{len(hows)} cells {hows.count('full')} are computed in full, {hows.count('short')} with "
+        f"fewer seeds and shorter runs, and {hows.count('scaled')} are scaled from {rungs} smaller "
+        f"links: {atlas.curves.num_rows:,} buffers with {sum(atlas.curves['runs'].to_pylist()):,} "
+        "runs. [The guide](../guide/atlas.md) tells what they say, and how to ask for a link "
+        "between them.",
         "",
         "```text",
         "tailroom atlas near --rate 1Gbit/s --rtt 40ms --flows 100   # the nearest cells",
@@ -279,7 +283,8 @@ def _certainty(answers: Sequence[Row]) -> Iterator[str]:
         yield (
             f"* *scaled*: {len(checks)} answers can be both scaled and computed (see below), by "
             f"one step each: scaling is off by a factor of {np.median(off):.2f} in the median, and "
-            f"of {np.quantile(off, 0.9):.2f} or less for nine of ten. Of the scaled cells, "
+            f"of {np.quantile(off, 0.9):.2f} or less for nine of ten; where it is more than "
+            f"{MOST_OFF:g}, the scaled cell is left open. Of the scaled cells, "
             f"{_step_words(answers)}: the error of one step is then raised to a power."
         )
     yield from _lookup_words(answers)
@@ -347,19 +352,23 @@ def _scaling(answers: Sequence[Row]) -> Iterator[str]:
         "",
         "At the same share per flow, the buffer grows with a power of the number of flows (1: in "
         "proportion to the rate; 1/2: as the square-root rule has it), which two smaller links "
-        f"give. *Check*: scaled over computed buffer. Cells with 1,000 flows at 1 and 10 Gbit/s "
-        "are computed and scaled; of a cell that is only scaled, the larger of the smaller links "
-        f"is, from two that are smaller still. For {_words(MIDDLE)} utilization:",
+        "give. *Check*: scaled over computed buffer. Cells with 1,000 flows at 1 and 10 Gbit/s "
+        "are computed and scaled; of a cell that is only scaled, the largest of the smaller links "
+        "is, from two that are smaller still. A scaling whose power is not within "
+        f"{POWERS[0]:g} to {POWERS[1]:g}, or whose check is off by more than a factor of "
+        f"{MOST_OFF:g}, is not believed, and the answer is open. For {_words(MIDDLE)} utilization:",
         "",
-        "| cell | how | scaled from | power | check |",
-        "| --- | --- | --- | --- | --- |",
+        "| cell | how | flows of the smaller links | power | check | packets |",
+        "| --- | --- | --- | --- | --- | --- |",
     )
+    flows = {row["cell"]: row["flows"] for row in answers}
     for row in scaled:
         rungs = row["scaled_from"].split(", ")
-        sizes = ", ".join(f"`{rung}`" for rung in rungs)
+        sizes = ", ".join(f"{flows[rung]:,}" for rung in rungs if rung in flows)
         check = NOTHING if row["scaling_check"] is None else f"x {row['scaling_check']:.2f}"
         power = f"{row['scaling_exponent']:.2f}"
-        yield f"| `{row['cell']}` | {row['how']} | {sizes} | {power} | {check} |"
+        value = _value(row) if row["unit"] == "packets" else NOTHING
+        yield f"| `{row['cell']}` | {row['how']} | {sizes} | {power} | {check} | {value} |"
     yield ""
 
 

@@ -21,6 +21,11 @@ CHECKED_RATES_BPS, CHECKED_FLOWS = (10**9, 10**10), 1000
 how far the scaling is off."""
 FEWEST_FLOWS = 10
 """Fewest flows of a rung: few flows differ from many in more than a power law."""
+POWERS = (-0.05, 1.05)
+"""Powers that are believed: at the same share per flow, more flows do not need less buffer in all,
+nor more than each of them would need alone. Beyond them is noise."""
+MOST_OFF = 1.5
+"""Largest factor by which the check of a scaling that is believed is off."""
 MOST_RUNGS = 3
 """Two rungs give the power law, and the third one its error."""
 
@@ -73,6 +78,17 @@ def is_checked(cell: Cell) -> bool:
     site = cell.site
     is_simple = (cell.queue, cell.traffic) == ("drop_tail", "long")
     return is_simple and site.rate_bps in CHECKED_RATES_BPS and site.flows == CHECKED_FLOWS
+
+
+def is_believed(exponent: float, check: float | None) -> bool:
+    """Whether a scaling holds as far as is known.
+
+    Args:
+        exponent: Power of the number of flows.
+        check: Scaled over computed value of the largest rung, if there is a third one.
+    """
+    is_near = check is None or 1 / MOST_OFF <= check <= MOST_OFF
+    return POWERS[0] <= exponent <= POWERS[1] and is_near
 
 
 def _rungs(cell: Cell, ratio: int) -> list[Cell]:

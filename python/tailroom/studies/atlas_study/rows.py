@@ -9,7 +9,7 @@ import numpy as np
 from tailroom.buffer_atlas.cells import PACKET_BYTES, Cell
 from tailroom.buffer_atlas.cost import How
 from tailroom.buffer_atlas.data import COLUMNS, FRACTIONS, METRICS, UTILIZATIONS
-from tailroom.buffer_atlas.scaling import PowerLaw, power_law
+from tailroom.buffer_atlas.scaling import PowerLaw, is_believed, power_law
 from tailroom.buffer_atlas.scenarios import sought
 from tailroom.studies.atlas_study.cell_search import Found, SearchedCell, Tested
 
@@ -183,8 +183,11 @@ def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
         "scaled_from": ", ".join(rung["cell"] for rung in rungs),
     }
     upper, lower = rungs[0], rungs[1]
-    law = _law(upper, lower)
+    law, check = _law(upper, lower), _check(rungs)
     if law is None:
+        return row
+    row |= {"scaling_exponent": law.exponent, "scaling_check": check}
+    if not is_believed(law.exponent, check):
         return row
     factor = law.at(cell.site.flows) / upper["crossing"]
     value = factor * upper["value"]
@@ -193,7 +196,6 @@ def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
         "status": "smallest" if value <= smallest else "found",
         "value": max(value, smallest),
         "crossing": factor * upper["crossing"],
-        "scaling_exponent": law.exponent,
         **_as_time(cell, max(value, smallest)),
         "utilization": upper["utilization"],
         "loss_fraction": upper["loss_fraction"],
@@ -208,7 +210,6 @@ def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
         for name in ("queue_delay_s_mean", "queue_delay_s_p99"):
             delay = upper[f"{word}{name}"]
             row[f"{word}{name}"] = None if delay is None else delay * longer
-    row["scaling_check"] = _check(rungs)
     return row
 
 
