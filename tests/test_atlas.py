@@ -14,7 +14,7 @@ from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell, chosen_cel
 from tailroom.buffer_atlas.cost import planned_cell
 from tailroom.buffer_atlas.kinds import KINDS, Site
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_cells, plan
-from tailroom.buffer_atlas.scaling import is_checked, power_law, rungs
+from tailroom.buffer_atlas.scaling import is_believed, is_checked, power_law, rungs
 from tailroom.buffer_atlas.scenarios import LINK, scenario, sought
 from tailroom.scenario.source import ScenarioSource
 from tailroom.studies.atlas_study.rows import check_scaling, scaled_rows
@@ -239,6 +239,14 @@ def test_the_certainty_of_a_rung_does_not_change_the_power() -> None:
     rungs_of[1] = [{**row, "crossing": None, "status": "smallest"} for row in rungs_of[1]]
     assert scaled_rows(cell, rungs_of)[1]["status"] == "open"
     assert scaled_rows(cell, rungs_of)[1]["value"] is None
+
+
+def test_far_scaling_needs_a_check() -> None:
+    assert is_believed(0.5, 10, None)
+    assert not is_believed(0.5, 25, None)
+    assert is_believed(0.5, 25, 0.8)
+    assert not is_believed(0.5, 5, 0.6)
+    assert not is_believed(1.2, 5, None)
 
 
 def test_a_computed_cell_says_what_scaling_would_have_said() -> None:

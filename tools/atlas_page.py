@@ -19,7 +19,7 @@ from tailroom.buffer_atlas.cost import FORMS
 from tailroom.buffer_atlas.fitted_rule import fitted_rule
 from tailroom.buffer_atlas.kinds import KINDS, Kind
 from tailroom.buffer_atlas.plan import plan
-from tailroom.buffer_atlas.scaling import MOST_OFF, POWERS
+from tailroom.buffer_atlas.scaling import MOST_OFF, MOST_UNCHECKED, POWERS
 
 REPOSITORY = Path(__file__).parents[1]
 DOTS_PER_INCH = 110
@@ -204,7 +204,7 @@ def _rules(answers: Sequence[Row]) -> Iterator[str]:
         cell, ratio = found.worst
         yield (
             f"| `{found.model}` | {CONTROLS[found.control].words} | {len(found.ratios)} | "
-            f"{found.median:.2g} | {found.near} | {ratio:.2g} at `{cell}` |"
+            f"{_ratio(found.median)} | {found.near} | {_ratio(ratio)} at `{cell}` |"
         )
     yield ""
     yield from _rules_by_kind(agreements, {row["cell"]: row["kind"] for row in answers})
@@ -231,7 +231,7 @@ def _rules_by_kind(
         for found in models:
             pairs = zip(found.cells, found.ratios, strict=True)
             ratios = [ratio for cell, ratio in pairs if kinds[cell] == kind.name]
-            cells.append(f"{np.median(ratios):.2g}" if ratios else NOTHING)
+            cells.append(_ratio(float(np.median(ratios))) if ratios else NOTHING)
         yield f"| {kind.words} | " + " | ".join(cells) + " |"
     yield ""
 
@@ -355,8 +355,9 @@ def _scaling(answers: Sequence[Row]) -> Iterator[str]:
         "give. *Check*: scaled over computed buffer. Cells with 1,000 flows at 1 and 10 Gbit/s "
         "are computed and scaled; of a cell that is only scaled, the largest of the smaller links "
         "is, from two that are smaller still. A scaling whose power is not within "
-        f"{POWERS[0]:g} to {POWERS[1]:g}, or whose check is off by more than a factor of "
-        f"{MOST_OFF:g}, is not believed, and the answer is open. For {_words(MIDDLE)} utilization:",
+        f"{POWERS[0]:g} to {POWERS[1]:g}, whose check is off by more than a factor of "
+        f"{MOST_OFF:g}, or that has no check beyond {MOST_UNCHECKED} times the flows, is not "
+        f"believed, and the answer is open. For {_words(MIDDLE)} utilization:",
         "",
         "| cell | how | flows of the smaller links | power | check | packets |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -415,6 +416,10 @@ def _with_unit(row: Row) -> str:
 
 def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
     return NOTHING if value is None else f"{factor * value:.3g}{unit}"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"  # noqa: PLR2004 - two digits
 
 
 def _words(fraction: float) -> str:

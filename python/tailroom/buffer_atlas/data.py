@@ -52,8 +52,8 @@ _COLUMNS: dict[str, tuple[str, str]] = {
         "string",
         "`found`; `smallest` if even the smallest value suffices; `none` if no tried value does; "
         "`open` if that is not decided: a mean reaches the utilization, but not with confidence, "
-        "or scaling does not hold: the smaller links do not say how their answers grow, or a power "
-        "or its check is beyond `POWERS` and `MOST_OFF` of `scaling.py`.",
+        "or scaling does not hold: the smaller links do not say how their answers grow, or the "
+        "power, its check or the ratio is beyond what `is_believed` in `scaling.py` allows.",
     ),
     "value": ("double", "Smallest value that gives the utilization with 95 % confidence."),
     "too_small": ("double", "Largest value below it that misses with 95 % confidence; 0 if none."),

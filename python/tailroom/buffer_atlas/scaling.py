@@ -26,6 +26,8 @@ POWERS = (-0.05, 1.05)
 nor more than each of them would need alone. Beyond them is noise."""
 MOST_OFF = 1.5
 """Largest factor by which the check of a scaling that is believed is off."""
+MOST_UNCHECKED = 10
+"""Largest ratio of numbers of flows that is believed without a check."""
 MOST_RUNGS = 3
 """Two rungs give the power law, and the third one its error."""
 
@@ -80,14 +82,15 @@ def is_checked(cell: Cell) -> bool:
     return is_simple and site.rate_bps in CHECKED_RATES_BPS and site.flows == CHECKED_FLOWS
 
 
-def is_believed(exponent: float, check: float | None) -> bool:
+def is_believed(exponent: float, ratio: float, check: float | None) -> bool:
     """Whether a scaling holds as far as is known.
 
     Args:
         exponent: Power of the number of flows.
+        ratio: Number of flows over that of the largest rung.
         check: Scaled over computed value of the largest rung, if there is a third one.
     """
-    is_near = check is None or 1 / MOST_OFF <= check <= MOST_OFF
+    is_near = ratio <= MOST_UNCHECKED if check is None else 1 / MOST_OFF <= check <= MOST_OFF
     return POWERS[0] <= exponent <= POWERS[1] and is_near
 
 

@@ -187,7 +187,7 @@ def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
     if law is None:
         return row
     row |= {"scaling_exponent": law.exponent, "scaling_check": check}
-    if not is_believed(law.exponent, check):
+    if not is_believed(law.exponent, cell.site.flows / upper["flows"], check):
         return row
     factor = law.at(cell.site.flows) / upper["crossing"]
     value = factor * upper["value"]
