@@ -419,7 +419,7 @@ def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
 
 
 def _ratio(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"  # noqa: PLR2004 - two digits
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def _words(fraction: float) -> str:

@@ -34,12 +34,12 @@ def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | 
     Returns:
         The picture; `None` if no cell behind DropTail was computed.
     """
-    cells = {row["cell"]: row for row in answers}
+    computed = {curve["cell"] for curve in curves}
+    cells = {row["cell"]: row for row in answers if row["cell"] in computed}.values()
     simple = [
         row
-        for row in cells.values()
+        for row in cells
         if (row["queue"], row["traffic"], row["control"]) == ("drop_tail", "long", "cubic")
-        and any(curve["cell"] == row["cell"] for curve in curves)
     ]
     if not simple:
         return None
@@ -53,8 +53,11 @@ def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | 
         _line(sites, buffers, points, words, next(styles))
     _label(sites, "DropTail, long flows under CUBIC", "buffer (bdp)")
 
-    site = _typical(kind, simple)
-    typical = [row for row in cells.values() if _site(row) == site and row["traffic"] == "long"]
+    long = [row for row in cells if row["traffic"] == "long"]
+    sites_of = [_site(row) for row in long]
+    # The site with the most queues and controls, and of those the fastest.
+    site = max(sites_of, key=lambda one: (sites_of.count(one), one))
+    typical = [row for row in long if _site(row) == site]
     for axes, (words, controls) in zip(panels, PANELS.items(), strict=True):
         axes.sharex(panels[0])
         _queues(axes, [row for row in typical if row["control"] in controls], curves)
@@ -90,17 +93,6 @@ def _site(row: Row) -> tuple[float, float, float, int]:
     return row["rate_bps"], row["shortest_rtt_s"], row["longest_rtt_s"], row["flows"]
 
 
-def _typical(kind: Kind, rows: Sequence[Row]) -> tuple[float, float, float, int]:
-    """The typical site with the largest rate that has data; else the last one that has."""
-    known = {_site(row) for row in rows}
-    sites = [
-        (site.rate_bps, site.shortest_rtt_ms / 1e3, site.longest_rtt_ms / 1e3, site.flows)
-        for site in kind.sites
-        if site.is_typical
-    ]
-    return next((site for site in reversed(sites) if site in known), max(known))
-
-
 def _line(
     axes: Axes, at: Sequence[float], points: Sequence[Row], words: str, line: Mapping[str, Any]
 ) -> None:
@@ -127,4 +119,7 @@ def _label(axes: Axes, title: str, words: str) -> None:
     axes.set_ylabel("utilization")
     axes.grid(visible=True, which="major", color="0.92")
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(fontsize="small", frameon=False, loc="lower right")
+        axes.legend(fontsize="small", frameon=False, loc="best")
+    else:
+        at = axes.transAxes
+        axes.text(0.5, 0.5, "no cell computed", transform=at, ha="center", va="center", color="0.5")
