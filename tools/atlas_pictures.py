@@ -119,7 +119,7 @@ def _label(axes: Axes, title: str, words: str) -> None:
     axes.set_ylabel("utilization")
     axes.grid(visible=True, which="major", color="0.92")
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(fontsize="small", frameon=False, loc="best")
+        axes.legend(fontsize="small", framealpha=0.85, edgecolor="none", loc="best")
     else:
         at = axes.transAxes
         axes.text(0.5, 0.5, "no cell computed", transform=at, ha="center", va="center", color="0.5")
