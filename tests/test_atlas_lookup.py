@@ -77,6 +77,10 @@ def test_a_link_that_is_a_cell_without_an_answer_has_no_estimate() -> None:
     rows[1] |= {"value": None, "status": "none"}
     assert lookup.estimate(rows, lookup.Link(1e8, 0.04, 100), 0.98) is None
     assert lookup.estimate(rows, lookup.Link(1.1e8, 0.04, 100), 0.98) is not None
+    rows[1]["status"] = "open"
+    nearby = lookup.estimate(rows, lookup.Link(1e8, 0.04, 100), 0.98)
+    assert nearby
+    assert [one.cell for one in nearby.used] == ["1.5e+08"]
 
 
 def test_a_smallest_value_bounds_the_estimate() -> None:
@@ -194,9 +198,9 @@ def test_the_page_shows_what_scaled_cells_follow_from(
     rows = scaled_rows(cell, [[rung_row(cell, flows, packets)] * 3 for flows, packets in ladder])
     data.write(tmp_path, [*tiny_atlas[0].answers, *rows], tiny_atlas[0].curves, "an engine")
     text = atlas_page.page(data.read(tmp_path), [])
-    assert f"| `{cell.name}` | scaled | `{cell.smaller(10).name}`, " in text
-    assert "| 0.30 | x 2.00 |" in text  # 20 / 5 per decade would give 80, not 40
-    assert "1 are scaled from smaller links" in text
+    assert f"| `{cell.name}` | scaled |" in text
+    assert "| 0.30 | x 2.00 | open |" in text  # 20 / 5 per decade would give 80, not 40
+    assert "1 are scaled from 0 smaller links" in text  # whose rows are left out here
 
 
 def test_the_lookup_is_tried_on_cells_that_are_left_out() -> None:

@@ -150,18 +150,17 @@ def estimate(
 
     Returns:
         The estimate; `None` if no cell within the distance `FAR` has an answer, or if the link is
-        a cell without one.
+        a cell whose runs show that no tried value gives the utilization.
     """
     used, values, is_at_most = [], [], False
     for neighbour in nearest(rows, link, count):
-        is_link = neighbour.distance < SAME
         answer = neighbour.answer(target_utilization)
         if neighbour.distance <= FAR and answer["value"] is not None:
             unit = answer["unit"]
             used.append(neighbour)
             values.append(answer["value"] * link.reference(unit) / link_of(answer).reference(unit))
             is_at_most |= answer["status"] == "smallest"
-        if is_link:
+        if neighbour.distance < SAME and answer["status"] != "open":
             break
     if not used:
         return None

@@ -374,6 +374,8 @@ def _estimate_words(target: float, found: Estimate | None, nearest_cell: Neighbo
 
 def _without_answer(row: Mapping[str, Any]) -> str:
     best = f"the best mean is {row['best_utilization']:.2%}"
+    if row["status"] == "open" and row["how"] == "scaled":
+        return "scaling to it does not hold; `tailroom size` simulates it"
     if row["status"] == "open":
         return f"the runs do not decide; {best}"
     return f"no tried value gives it; {best}"
