@@ -79,7 +79,9 @@ def _signature(name: str, function: griffe.Function) -> Iterator[str]:
 def _described(item: griffe.Object) -> Iterator[str]:
     if item.docstring is None:
         return
-    for section in item.docstring.parse("google"):
+    # Returned is one value, whose description may have several lines and colons.
+    options = {"returns_multiple_items": False, "returns_named_value": False}
+    for section in item.docstring.parse("google", **options):
         if section.kind is griffe.DocstringSectionKind.text:
             yield str(section.value)
         elif section.kind in NAMED:
