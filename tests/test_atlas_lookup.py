@@ -330,6 +330,12 @@ def test_the_scenario_of_a_cell_can_be_run(tailroom: Tailroom, tmp_path: Path) -
     assert tailroom("run", file, "--json", *short).status == 0
 
 
+def test_the_beginning_of_a_name_finds_cells(tailroom: Tailroom) -> None:
+    ended = tailroom("atlas", "show", "campus-1Gbit")
+    assert ended.status == 2
+    assert "did you mean campus-1Gbit-" in ended.errors
+
+
 def test_nearest_cells_are_shown_with_what_they_say(
     shipped_atlas: Path, tailroom: Tailroom
 ) -> None:

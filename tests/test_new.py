@@ -56,7 +56,7 @@ def test_wrong_names_are_answered_with_near_ones(tailroom: Tailroom) -> None:
 def test_without_a_terminal_the_presets_are_named(tailroom: Tailroom) -> None:
     ended = tailroom("new", "-")
     assert ended.status == 2
-    assert "--preset: is missing; choose one of " in ended.errors
+    assert "--preset NAME is missing; choose one of " in ended.errors
     assert all(preset in ended.errors for preset in PRESETS)
 
 

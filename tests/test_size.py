@@ -334,6 +334,10 @@ WRONG = {
         ("--target", "utilisation >= 0.9"),
         ["utilisation: there is no such metric; did you mean utilization?"],
     ),
+    "unknown metric with a unit": (
+        ("--target", "utilisation >= 98%"),
+        ["utilisation: there is no such metric; did you mean utilization?"],
+    ),
     "metric that is text": (("--target", "regime >= 1"), ["regime: there is no such metric"]),
     "contradiction": (
         ("--target", "utilization >= 0.9", "--target", "utilization <= 0.8"),

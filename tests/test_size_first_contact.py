@@ -16,7 +16,7 @@ import tailroom as tr
 from tailroom.cli import progress
 from tailroom.cli.size_report import where_met
 from tailroom.errors import TargetError
-from tailroom.scenario.dumbbell import dumbbell, read_flows
+from tailroom.scenario.dumbbell import dumbbell, read_flows, read_rtts
 from tailroom.studies.size_study.answer import SizeProgress
 from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import parse_target
@@ -63,10 +63,33 @@ def two_links(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_store_of_size_says_that_it_has_no_sweep(tailroom: Tailroom, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    assert tailroom(*QUESTION, "--target", FULL, "--store", store).status == 0
+    shown = tailroom("results", store)
+    assert shown.status == 0
+    assert re.match(r"No sweep, \d+ runs of other commands; --out writes them\.", shown.output)
+    drawn = tailroom("plot", store)
+    assert drawn.status == 2
+    assert "there is no sweep; `tailroom sweep` makes one" in drawn.errors
+
+
 def test_one_flow_has_the_rtt_that_was_asked_for() -> None:
     assert dumbbell("10 Mbit/s", "40ms")["flows"]["flows"]["rtt"] == "40 ms"
     several = dumbbell("10 Mbit/s", "40ms", 2)["flows"]["flows"]["rtt"]
     assert several == {"uniform": ["36 ms", "44 ms"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["12 ms to 70 ms", "12 to 70ms", "12-70 ms", "12ms - 70ms", "12ms..70ms", "0.012 s-70 ms"],
+)
+def test_a_range_of_rtts_may_be_written_as_people_write_it(text: str) -> None:
+    assert read_rtts(text) == (0.012, 0.07)
+
+
+def test_an_exponent_is_not_a_range() -> None:
+    assert read_rtts("1e-3 s") == (0.001, 0.001)
 
 
 def test_a_mix_of_controls_and_a_range_of_rtts_make_a_group_each() -> None:

@@ -473,9 +473,10 @@ def test_points_that_stay_imprecise_are_given_up_and_named(
     assert ended.status == 0
     text = " ".join(ended.output.split())
     # Nothing is lost at 20,000 packets.
-    assert "warning: loss_fraction is not within +-1e-06 after 6 runs at 1 points" in text
-    assert f"{LIMIT} = 5 packets" in text
-    assert f"{LIMIT} = 20000 packets" not in text
+    warning = text.split("warning: ")[1]
+    assert warning.startswith("loss_fraction is not within +-1e-06 after 6 runs at 1 point;")
+    assert f"{LIMIT} = 5 packets" in warning
+    assert f"{LIMIT} = 20000 packets" not in warning
     record = tr.Store(store).sweeps()[0]
     assert len(record.points[0]["runs"]) == 6
     shown = tailroom("results", store, "--sweep", record.id)

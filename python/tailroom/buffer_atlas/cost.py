@@ -6,11 +6,12 @@ runs; one that is dearer still is scaled from two smaller links.
 """
 
 from dataclasses import dataclass
-from math import cbrt, ceil
+from math import ceil
 from typing import Literal
 
 from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell
 from tailroom.buffer_atlas.scenarios import codel_interval_s
+from tailroom.scenario.dumbbell import cubic_cycle_s
 
 How = Literal["full", "short", "scaled"]
 
@@ -42,8 +43,6 @@ CACHE_FACTORS = ((3000, 4.5), (300, 1.8), (0, 1.0))
 WARM_UP_FRACTION = 0.1
 """Least part of a long run before its statistics begin."""
 
-CUBIC_BETA, CUBIC_C = 0.7, 0.4  # RFC 9438 sec. 4.6 and 5
-RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4.3
 PROBE_RTT_INTERVAL_S = 5.0  # draft-ietf-ccwg-bbr sec. 2.12, ProbeRTTInterval
 MIN_RTO_S = 0.2
 """Shortest timeout of `host = "linux"`."""
@@ -117,9 +116,8 @@ def epoch_s(cell: Cell) -> float:
         cell: The cell.
     """
     rtt_s, window = cell.site.mean_rtt_s, cell.fair_window_packets
-    lost = (1 - CUBIC_BETA) * window
     epochs = {
-        "cubic": min(cbrt(lost / CUBIC_C), max(lost / RENO_FRIENDLY_ALPHA, 4) * rtt_s),
+        "cubic": cubic_cycle_s(window, rtt_s),
         "bbr3": PROBE_RTT_INTERVAL_S / 2,
         "prague": 30 * _prague_round_trip_s(cell),
     }

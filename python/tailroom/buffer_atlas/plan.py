@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from tailroom.buffer_atlas.cells import Cell, chosen_cells
 from tailroom.buffer_atlas.cost import PlannedCell, planned_cell
 from tailroom.buffer_atlas.scaling import is_checked, rungs
+from tailroom.scenario.named_values import near
 
 BUDGET_CORE_S = 10_000.0
 """What the atlas may cost: 90 minutes on two cores, less what is lost between runs."""
@@ -41,8 +42,11 @@ def named_cells(patterns: Sequence[str]) -> list[PlannedCell]:
     planned = plan()
     for pattern in patterns:
         if not any(fnmatchcase(entry.cell.name, pattern) for entry in planned):
+            names = [entry.cell.name for entry in planned]
+            meant = " or ".join(near(pattern, names)[:2])
             raise ValueError(
-                f"{pattern}: the atlas has no such cell; `tailroom atlas plan --all` lists all"
+                f"{pattern}: the atlas has no such cell; "
+                f"{f'did you mean {meant}? ' if meant else ''}`tailroom atlas plan --all` lists all"
             )
     chosen = {
         entry.cell

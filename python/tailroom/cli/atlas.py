@@ -118,7 +118,8 @@ def near(  # noqa: PLR0913 - one argument an option
                 "size` for this link"
             )
         table = NumberTable(
-            f"Nearest cells, with the buffer for {' / '.join(f'{u:.1%}' for u in UTILIZATIONS)}",
+            f"Nearest cells, with the {_sought_words(queue, congestion)} for "
+            f"{' / '.join(f'{u:.1%}' for u in UTILIZATIONS)}",
             "",
             "away",
             _unit(neighbours[0].answers[0]["unit"]),
@@ -140,7 +141,7 @@ def near(  # noqa: PLR0913 - one argument an option
         print()
         for target in UTILIZATIONS:
             print(_estimate_words(target, estimate(rows, link, target), neighbours[0]))
-        print("`away` is the distance: x 2 if only the rate, RTT or number of flows is double.")
+        print("away: x 2 where only the rate, mean RTT or number of flows is twice as large.")
         if neighbours[0].distance > FAR:
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 
@@ -349,6 +350,13 @@ def _value_words(row: Mapping[str, Any]) -> tuple[str, str, str]:
     )
 
 
+def _sought_words(queue: str, control: str) -> str:
+    """What the atlas varies."""
+    if queue == "drop_tail":
+        return "buffer"
+    return "threshold of marks" if control == "prague" else "target delay"
+
+
 def _unit(unit: str) -> str:
     """The unit in which values are shown: times in milliseconds."""
     return "ms" if unit == "us" else unit
@@ -366,7 +374,7 @@ def _estimate_words(target: float, found: Estimate | None, nearest_cell: Neighbo
         return f"{target:.1%}: no cell nearby has an answer"
     about = "at most about" if found.is_at_most else "about"
     words = f"{target:.1%}: {about} {_in_unit(found.value, found.unit)} {_unit(found.unit)}"
-    if len(found.used) > 1:
+    if len(found.used) > 1 and found.low < found.high:
         low, high = (_in_unit(value, found.unit) for value in (found.low, found.high))
         words += f"; {low} to {high} by {len(found.used)} cells"
     return f"{words}, the nearest x {found.used[0].factor:.3g} away"

@@ -33,7 +33,7 @@ def show(compared: Choices, console: Console) -> None:
         print_block(console, owner, names, columns)
     console.print()
     for text, names_of_choices in compared.warnings:
-        concerns_all = len(names_of_choices) == len(compared.choices) or len(compared.choices) == 1
+        concerns_all = len(names_of_choices) == len(compared.choices)
         concerned = "" if concerns_all else f" ({escape(', '.join(names_of_choices))})"
         console.print(f"[yellow]warning:[/yellow]{concerned} {escape(text)}", soft_wrap=True)
 

@@ -77,6 +77,7 @@ def compare(  # noqa: PLR0913 - one argument an option
             measured = {quantity: simulated[quantity] for quantity in QUANTITIES}
             about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
             intervals = None
+            warnings = result.summary["warnings"]
         else:
             with runs_bar() as runs_progress:
                 choices = tailroom.choices(
@@ -96,10 +97,14 @@ def compare(  # noqa: PLR0913 - one argument an option
             }
             simulation = {key: _as_dict(interval) for key, interval in intervals.items()}
             about = {"seeds": seeds, "simulation": simulation}
+            warnings = list(choices.choices[0].warnings)
         if json:
-            print(json_text.dumps({**about, **predictions.as_dict()}, indent=2))
+            answer = {**about, "warnings": warnings, **predictions.as_dict()}
+            print(json_text.dumps(answer, indent=2))
         else:
-            _show(predictions, measured, intervals, Console(highlight=False))
+            console = Console(highlight=False)
+            _show(predictions, measured, intervals, console)
+            report.show_warnings(warnings, console)
 
 
 def _as_dict(interval: Interval | None) -> dict[str, float | None] | None:

@@ -278,6 +278,24 @@ def host_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 @completer
+def figure_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """What `tailroom plot` draws."""
+    from tailroom.cli.plot import Kind  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return iter(Kind)
+
+
+@completer
+def figure_formats(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """The formats of picture files."""
+    from tailroom.cli.plot import FileFormat  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return iter(FileFormat)
+
+
+@completer
 def component_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """What `tailroom list` lists."""
     del ctx, incomplete

@@ -13,6 +13,8 @@ from rich.text import Text
 
 from tailroom import _engine
 from tailroom.cli import completion, failures
+from tailroom.cli.shown_text import shown
+from tailroom.scenario.named_values import nearest
 from tailroom.scenario.shipped import shipped_scenarios
 
 SCENARIO_KIND = "scenarios"
@@ -33,8 +35,8 @@ def list_components(
         console = Console(highlight=False)
         components = json.loads(_engine.components())
         kinds = [*components, SCENARIO_KIND]
-        if kind not in (None, *kinds):
-            raise failures.InputError(f"list {kind}: unknown; choose one of {', '.join(kinds)}")
+        if kind is not None and kind not in kinds:
+            raise failures.InputError(f"list {shown(kind)}: is unknown; {nearest(kind, kinds)}")
         for chosen in [kind] if kind else kinds:
             if chosen == SCENARIO_KIND:
                 _print_scenarios(console)

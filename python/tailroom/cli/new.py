@@ -80,7 +80,7 @@ def _asked() -> str:
     files = {name: file for name, file in shipped_scenarios().items() if "/" not in name}
     presets = list(files)
     if not sys.stdin.isatty():
-        raise failures.InputError(f"--preset: is missing; choose one of {', '.join(presets)}")
+        raise failures.InputError(f"--preset NAME is missing; choose one of {', '.join(presets)}")
     for number, name in enumerate(presets, 1):
         title = tomllib.loads(files[name].read_text(encoding="utf-8"))["title"]
         print(f"{number:3}  {name:18} {title}", file=sys.stderr)

@@ -143,10 +143,15 @@ def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     records = [sweep for sweep in store.sweeps() if sweep.id.startswith(start or "")]
     if len(records) == 1:
         return records[0]
+    damaged = "".join(f"; {warning}" for warning in damage(store))
+    if not records and not start:
+        raise failures.InputError(
+            f"{store.directory}: there is no sweep; `tailroom sweep` makes one, and `tailroom "
+            f"results STORE --out runs.csv` writes the runs of other commands{damaged}"
+        )
     known = ", ".join(sweep.id for sweep in records or store.sweeps()) or "none"
     problem = "are several sweeps" if records else "is no sweep"
     named = f" whose id begins with {start}" if start else ""
-    damaged = "".join(f"; {warning}" for warning in damage(store))
     raise failures.InputError(
         f"{store.directory}: there {problem}{named}; choose a sweep with --sweep: {known}{damaged}"
     )

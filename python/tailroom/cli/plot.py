@@ -3,7 +3,7 @@
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,6 +12,8 @@ from tailroom.cli import completion, failures
 from tailroom.cli.options import AllowCode, AllowFiles, chosen_sweep, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
+from tailroom.cli.shown_text import shown
+from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_file
 from tailroom.storage.store import MARKER, Store
 from tailroom.studies.sweep_study.study import SweepResult
@@ -57,6 +59,9 @@ class FileFormat(StrEnum):
     PDF = "pdf"
 
 
+_Word = TypeVar("_Word", bound=StrEnum)
+
+
 def plot(  # noqa: PLR0913 - one argument an option
     place: Annotated[
         Path,
@@ -69,15 +74,23 @@ def plot(  # noqa: PLR0913 - one argument an option
     ],
     *,
     kind: Annotated[
-        list[Kind] | None,
+        list[str] | None,
         typer.Option(
-            help="Figure to draw (default: every figure whose data were recorded; for a sweep, "
-            "curves and tradeoff). May be repeated."
+            metavar="KIND",
+            help="Figure to draw: windows, utilization, dispersion or arrivals of a run (default: "
+            "all whose data were recorded); curves, heatmap or tradeoff of a sweep (default: "
+            "curves and tradeoff). May be repeated.",
+            autocompletion=completion.figure_kinds,
         ),
     ] = None,
     file_format: Annotated[
-        FileFormat | None,
-        typer.Option("--format", help="File format of the pictures (default: png)."),
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="File format of the pictures: png (default), svg or pdf.",
+            autocompletion=completion.figure_formats,
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -145,15 +158,28 @@ def plot(  # noqa: PLR0913 - one argument an option
     """
     of_sweep = {"x": x, "y": y, "metrics": metric, "models": models, "link": link}
     with failures.reported():
+        kinds = [_member("--kind", Kind, name) for name in kind or []]
+        format_ = _member("--format", FileFormat, file_format) if file_format else None
         if (place / MARKER).exists():
             result = SweepResult(store := Store(place), chosen_sweep(store, sweep))
-            paths = _draw_sweep(result, kind or [], file_format, out, of_sweep)
+            paths = _draw_sweep(result, kinds, format_, out, of_sweep)
             warn_of_damage(store)
         else:
             _refuse({**of_sweep, "out": out, "sweep": sweep})
-            paths = _draw_result(place, kind or [], file_format or FileFormat.PNG)
+            paths = _draw_result(place, kinds, format_ or FileFormat.PNG)
         for path in paths:
             print(path)
+
+
+def _member(option: str, known: type[_Word], name: str) -> _Word:
+    """The word that an option gives.
+
+    Raises:
+        InputError: There is no such word.
+    """
+    if name in [*known]:
+        return known(name)
+    raise failures.InputError(f"{option} {shown(name)}: is unknown; {nearest(name, known)}")
 
 
 def _draw_result(place: Path, kinds: list[Kind], file_format: FileFormat) -> list[Path]:

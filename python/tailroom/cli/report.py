@@ -1,6 +1,6 @@
 """A result as printed tables."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -50,9 +50,14 @@ def show(result: Result, console: Console) -> None:
     if 1 < len(result.flows) <= MOST_FLOWS:
         console.print(_flows(result))
     console.print()
-    for warning in summary["warnings"]:
-        console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
+    show_warnings(summary["warnings"], console)
     console.print(_speed(summary), highlight=False)
+
+
+def show_warnings(texts: Iterable[str], console: Console) -> None:
+    """Prints each warning of a run on a line of its own."""
+    for text in texts:
+        console.print(f"[yellow]warning:[/yellow] {escape(text)}")
 
 
 def table_of(title: str, *headings: str) -> Table:

@@ -118,7 +118,11 @@ def _show(store: Store, sweep: str | None, console: Console) -> None:
         runs = sum(len(point["runs"]) for point in record.points)
         counts = (report.count(len(record.points)), report.count(runs))
         table.add_row(escape(record.title), escape(record.id), *counts)
-    console.print(table)
+    if table.row_count:
+        console.print(table)
+        return
+    runs = len(store.columns().signatures)
+    console.print(f"No sweep, {report.count(runs)} runs of other commands; --out writes them.")
 
 
 def _check_out(path: Path) -> None:

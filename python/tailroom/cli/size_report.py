@@ -41,6 +41,7 @@ def as_dict(answer: Size) -> dict[str, Any]:
             {"limit_packets": tried.limit, "runs": len(tried.point.keys), **_metrics(tried, answer)}
             for tried in answer.tried
         ],
+        "warnings": list(answer.warnings),
         "models": answer.predictions.as_dict()["models"],
         "phase_check": phases.as_dicts(answer.phases),
         "equivalents": None if packets is None else equivalents(answer.link, packets),
@@ -88,6 +89,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
             f"{arrivals:,} packets, of which none was lost; use a longer duration",
             soft_wrap=True,
         )
+    for text in answer.warnings:
+        console.print(f"  [yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
     if answer.choices:
         console.print(_choices(answer))
     console.print(_tried(answer))
@@ -201,7 +204,7 @@ def _show_models(answer: Size, console: Console) -> None:
     table = report.table_of(
         "Buffers that models require", "model", "packets", "bdp", "for", "failing\nassumptions"
     )
-    # Names are not folded; the purpose of a limit may take several lines.
+    # Names are whole; the purpose of a limit may take several lines.
     table.columns[0].no_wrap, table.columns[3].no_wrap = True, False
     bdp = answer.link.bdp_packets
     asked = [
@@ -209,6 +212,7 @@ def _show_models(answer: Size, console: Console) -> None:
         for model_answer in answer.predictions.answers
         if model_answer.prediction and model_answer.prediction.required_packets is not None
     ]
+    table.columns[0].min_width = max((len(one.model.name) for one in asked), default=0)
     for model_answer in asked:
         packets = model_answer.prediction.required_packets if model_answer.prediction else None
         none = packets is None or isinf(packets)

@@ -45,7 +45,7 @@ def show(
     _show_points(result, console, metrics, only_finished)
     finished = sum(result.run_counts)
     console.print(
-        f"{finished:,} runs of {len(result.record.points):,} points are in the store "
+        f"{finished:,} runs of {_points(len(result.record.points))} are in the store "
         f"{escape(str(result.store.directory))}"
     )
     if result.repeats_itself:
@@ -126,6 +126,17 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
     return {"": blocks[f"link {every[0]}"]} if len(every) == 1 else blocks
 
 
+def show_warnings_of_runs(result: SweepResult, console: Console) -> None:
+    """Prints what the first run of each point warns of, for which its file is read."""
+    for text, points in result.warnings:
+        if len(points) == len(result.record.points):
+            _warn(console, text)
+        else:
+            count = f"{len(points):,} of {len(result.record.points):,} points"
+            _warn(console, f"at {count}, with the numbers of the first: {text}")
+            _list_points(list(points), console)
+
+
 def _show_imprecise(result: SweepResult, console: Console) -> None:
     until, imprecise = result.record.until, result.imprecise
     if until is None or not imprecise:
@@ -133,7 +144,7 @@ def _show_imprecise(result: SweepResult, console: Console) -> None:
     _warn(
         console,
         f"{until['metric']} is not within +-{until['half_width']:g} after {until['at_most']:,} "
-        f"runs at {len(imprecise):,} points; raise --at-most, or use a longer duration:",
+        f"runs at {_points(len(imprecise))}; raise --at-most, or use a longer duration:",
     )
     _list_points([_named(result, settings) for settings in imprecise], console)
 
@@ -144,7 +155,7 @@ def _show_warm_up_too_short(result: SweepResult, console: Console) -> None:
         return
     _warn(
         console,
-        f"the queue has not settled (MSER-5) at measure_from at {len(too_short):,} points; raise "
+        f"the queue has not settled (MSER-5) at measure_from at {_points(len(too_short))}; raise "
         "measure_from and duration:",
     )
     lines = []
@@ -165,10 +176,14 @@ def _show_phases(result: SweepResult, console: Console) -> None:
         _warn(
             console,
             "shifting RTTs by less than a packet's transmission time changes results at "
-            f"{len(lines):,} points (traffic phase effects); draw the RTTs of a group, as in "
+            f"{_points(len(lines))} (traffic phase effects); draw the RTTs of a group, as in "
             "{ uniform = [a, b] }, or raise send_jitter:",
         )
         _list_points(lines, console)
+
+
+def _points(count: int) -> str:
+    return "1 point" if count == 1 else f"{count:,} points"
 
 
 def _named(result: SweepResult, settings: Mapping[str, object]) -> str:

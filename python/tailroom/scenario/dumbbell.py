@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
+from math import cbrt
 from typing import Any
 
 from tailroom import _engine
@@ -22,12 +23,18 @@ FEWEST_SECONDS = 30.0
 """Minimum duration of a run, in seconds."""
 MOST_PACKETS = 2e7
 """Maximum duration of a run, in packets at the full rate: about two seconds of computing."""
+FEWEST_CYCLES = 4
+"""Minimum duration of the statistics, in cycles of CUBIC from loss to loss."""
 SETTLING = 0.3
 """Fraction of a run before the statistics begin."""
 PACKET_BYTES = 1500
 """Packet size on the wire."""
 
-_RANGE = re.compile(r"(.+?)\s+to\s+(.+)|(.+?)\s*\.\.\.?\s*(.+)")
+CUBIC_BETA, CUBIC_C = 0.7, 0.4  # RFC 9438 sec. 4.6 and 5
+RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4.3
+
+_RANGE = re.compile(r"(.+?)(?:\s+to\s+|\s*\.\.\.?\s*|\s*(?<![eE])-\s*)(.+)")
+_NUMBER_AND_UNIT = re.compile(r"([\d._]+)\s*(.*)")
 _MIX = re.compile(r"(\d+)\s+([A-Za-z]\w*)")
 
 
@@ -44,8 +51,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
 
     The flows start at random times. The RTTs of several flows are drawn from `rtt` plus or minus
     10 %, as flows that do not differ lose packets together, or from the range that `rtt` gives; one
-    flow has the RTT as given. Without `duration`, a run lasts 300 RTTs and at least 30 s, but no
-    more than 20 million packets.
+    flow has the RTT as given. Without `duration`, a run lasts 300 RTTs, at least 30 s, and so long
+    that its statistics cover four cycles of CUBIC, but no more than 20 million packets.
 
     Args:
         rate: Rate of the link with its unit, as in `"1 Gbit/s"`.
@@ -72,7 +79,9 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
         span_s = _read("duration", "positive_duration", duration)
     else:
         most_s = max(MOST_PACKETS * 8 * PACKET_BYTES / rate_bps, 20 * mean_s)
-        span_s = min(max(FEWEST_RTTS * mean_s, FEWEST_SECONDS), most_s)
+        window = rate_bps * mean_s / (8 * PACKET_BYTES) / sum(mix.values())
+        cycles_s = FEWEST_CYCLES * cubic_cycle_s(window, mean_s) / (1 - SETTLING)
+        span_s = min(max(FEWEST_RTTS * mean_s, cycles_s, FEWEST_SECONDS), most_s)
     start_s = min(0.2 * span_s, 50 * mean_s)
     delay = _milliseconds(min(mean_s / 4, shortest_s / 2))
     groups: dict[str, Any] = {
@@ -96,6 +105,17 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
         "links": {"bottleneck": {"rate": rate, "delay": delay, "queue": BUFFER}},
         "flows": groups,
     }
+
+
+def cubic_cycle_s(window_packets: float, rtt_s: float) -> float:
+    """The time from loss to loss of a CUBIC flow without a queue (RFC 9438 sec. 4.2 and 4.3).
+
+    Args:
+        window_packets: Its window at a loss.
+        rtt_s: Its round-trip time.
+    """
+    lost = (1 - CUBIC_BETA) * window_packets
+    return min(cbrt(lost / CUBIC_C), max(lost / RENO_FRIENDLY_ALPHA, 4) * rtt_s)
 
 
 def read_flows(text: str) -> int | dict[str, int]:
@@ -171,7 +191,7 @@ def _mix_words(mix: Mapping[str, int]) -> str:
 
 
 def read_rtts(rtt: str) -> tuple[float, float]:
-    """Reads `40 ms` or `5 ms to 200 ms`: the shortest and the longest RTT in seconds.
+    """Reads `40 ms`, `5 ms to 200 ms` or `5-200 ms`: the shortest and the longest RTT in seconds.
 
     Args:
         rtt: The text.
@@ -183,8 +203,11 @@ def read_rtts(rtt: str) -> tuple[float, float]:
     if not match:
         rtt_s = _read("rtt", "positive_duration", rtt)
         return rtt_s, rtt_s
-    ends = [text for text in match.groups() if text is not None]
-    shortest_s, longest_s = (_read("rtt", "positive_duration", end) for end in ends)
+    shortest, longest = match.groups()
+    last = _NUMBER_AND_UNIT.fullmatch(longest)
+    if last and (first := _NUMBER_AND_UNIT.fullmatch(shortest)) and not first[2]:
+        shortest += last[2]
+    shortest_s, longest_s = (_read("rtt", "positive_duration", end) for end in (shortest, longest))
     if shortest_s >= longest_s:
         raise ScenarioError(f'rtt: "{rtt}" is empty; give the shorter RTT first')
     return shortest_s, longest_s

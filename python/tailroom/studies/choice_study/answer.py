@@ -15,6 +15,7 @@ from tailroom.scenario.json_text import json_text
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.storage.result_directory import write_scenario
+from tailroom.studies.run_warnings import with_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 DOTS_PER_INCH = 150
 MOST_SHOWN, MOST_METRICS = 6, 3
 """Maximum numbers of choices, and of metrics per choice, in `repr`."""
-_NUMBER = re.compile(r"\d[\d,.]*")
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,7 @@ class Choices:
 
         Of warnings that differ only in numbers, the text is that of the first choice.
         """
-        texts: dict[str, str] = {}
-        choice_names: dict[str, list[str]] = {}
-        for choice in self.choices:
-            for text in choice.warnings:
-                pattern = without_numbers(text)
-                texts.setdefault(pattern, text)
-                choice_names.setdefault(pattern, []).append(choice.name)
-        return [(texts[pattern], tuple(names)) for pattern, names in choice_names.items()]
+        return with_names((choice.name, choice.warnings) for choice in self.choices)
 
     def plot(self) -> "Figure":
         """Draws utilization against queueing delay, one panel per link of `links`."""
@@ -230,8 +223,3 @@ def _free(parent: Path, name: str) -> Path:
     while path.exists():
         path = parent / next(numbered)
     return path
-
-
-def without_numbers(text: str) -> str:
-    """The text with every number replaced, so that texts that differ only in numbers are equal."""
-    return _NUMBER.sub("#", text)

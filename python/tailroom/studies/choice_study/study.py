@@ -22,8 +22,9 @@ from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import find_metric, full_names, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
-from tailroom.studies.choice_study.answer import Choice, Choices, without_numbers
+from tailroom.studies.choice_study.answer import Choice, Choices
 from tailroom.studies.choice_study.metrics import default_metrics
+from tailroom.studies.run_warnings import warnings_of
 from tailroom.studies.sweep_study.study import MOST_RUNS
 
 SCENARIO_HEADING = "scenario"
@@ -218,19 +219,17 @@ def _interval(point: Point, metric: str) -> Interval | None:
 
 def _choice(point: Point, words: tuple[str, ...], store: Store) -> Choice:
     intervals = {name: _interval(point, name) for name in _metrics(point)}
-    rows = [row for key in point.keys if (row := store.read(key)) is not None]
-    summaries = [json.loads(row["summary"][0].as_py()) for row in rows]
-    texts = [text for summary in summaries for text in summary["warnings"]]
-    by_kind = {without_numbers(text): text for text in reversed(texts)}
+    run = next(row for key in point.keys if (row := store.read(key)) is not None)
+    summary = json.loads(run["summary"][0].as_py())
     return Choice(
         words=words,
         settings=point.settings,
-        title=summaries[0]["title"],
-        scenario=rows[0]["scenario"][0].as_py(),
+        title=summary["title"],
+        scenario=run["scenario"][0].as_py(),
         metrics=NamedValues({name: interval for name, interval in intervals.items() if interval}),
-        warnings=tuple(reversed(by_kind.values())),
-        measured_from_s=summaries[0]["measured_from_s"],
-        measured_to_s=summaries[0]["measured_to_s"],
+        warnings=warnings_of(store, point.keys),
+        measured_from_s=summary["measured_from_s"],
+        measured_to_s=summary["measured_to_s"],
     )
 
 

@@ -49,6 +49,9 @@ class Size:
     phases: tuple[PhaseSpread, ...]
     """The answer's metrics with shifted RTTs, those of the targets first; empty without an
     answer."""
+    warnings: tuple[str, ...]
+    """Warnings of the answer's runs, each once; that runs are too short for their own figures only
+    if they are too short for the answer."""
     store: Store | None
     """The store with the runs, if the caller gave a store or Ctrl-C ended the search."""
 

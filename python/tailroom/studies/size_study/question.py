@@ -12,7 +12,7 @@ from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import expected_names, find_metric
-from tailroom.studies.size_study.targets import Target, check_targets, parse_target
+from tailroom.studies.size_study.targets import Target, check_targets, metric_name, parse_target
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,16 @@ def read_question(
             targets name several links.
         MetricError: There is no such metric.
     """
-    parsed = [parse_target(target) if isinstance(target, str) else target for target in targets]
-    check_targets(parsed)
+    if not targets:
+        check_targets([])
     source = ScenarioSource.of(scenario, overrides, controls)
     if link is not None:
         models.read_bottleneck(source, link)  # Raises ScenarioError if there is no such link.
     known = expected_names(source)
-    if known is not None:
-        parsed = [_named_in_full(target, known, link) for target in parsed]
+    # Names before values: the metric determines which units are right.
+    named = [_named_in_full(target, known, link) for target in targets]
+    parsed = [parse_target(target) if isinstance(target, str) else target for target in named]
+    check_targets(parsed)
     full = [
         target.metric if known is None else find_metric(target.metric, known) for target in parsed
     ]
@@ -108,19 +110,26 @@ def read_question(
     return Question(source, tuple(parsed), models.read_bottleneck(source, sought), reason)
 
 
-def _named_in_full(target: Target, known: Sequence[str], link: str | None) -> Target:
+def _named_in_full(
+    target: str | Target, known: Sequence[str] | None, link: str | None
+) -> str | Target:
     """Adds the name of the sought link to a metric that several links have.
 
     Raises:
         MetricError: No metric has this name, or several have it.
     """
+    metric = metric_name(target) if isinstance(target, str) else target.metric
+    if known is None or metric is None:
+        return target
     try:
-        find_metric(target.metric, known)
+        find_metric(metric, known)
     except MetricError:
-        full = f"links.{link}.{target.metric}"
-        if link is None or full not in known:
+        if link is None or f"links.{link}.{metric}" not in known:
             raise
-        return replace(target, metric=f"{link}.{target.metric}")
+        name = f"{link}.{metric}"
+        if isinstance(target, str):
+            return target.replace(metric, name, 1)
+        return replace(target, metric=name)
     return target
 
 

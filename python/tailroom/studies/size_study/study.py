@@ -26,6 +26,7 @@ from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import Numbers, Question, asked_scenario, read_question
+from tailroom.studies.size_study.reservations import reservations
 from tailroom.studies.size_study.search import (
     GRID_POINTS,
     Search,
@@ -339,16 +340,19 @@ class _Work:
         """The answer from the runs so far."""
         question = self.question
         tried = tuple(self.tried[limit] for limit in sorted(self.tried))
+        limit_packets = smallest_sufficient(tried)
+        answer = self.tried[limit_packets] if limit_packets else None
         return Size(
             link=question.link,
             link_chosen=question.link_chosen,
             targets=question.targets,
-            limit_packets=smallest_sufficient(tried),
+            limit_packets=limit_packets,
             too_small_packets=largest_missing(tried),
             tried=tried,
             feasible=tuple(feasible_limits(target, tried) for target in question.targets if tried),
             predictions=predictions,
             phases=phases,
+            warnings=reservations(answer, self.runner.store) if answer else (),
             store=store,
         )
 

@@ -56,6 +56,16 @@ class Target:
         return False if max(margins) < 0 else None
 
 
+def metric_name(text: str) -> str | None:
+    """The metric of a target, which need not exist; `None` if the text is not a target.
+
+    Args:
+        text: The target as text.
+    """
+    match = _FORM.fullmatch(text)
+    return match[1] if match else None
+
+
 def parse_target(text: str) -> Target:
     """Reads `utilization >= 0.98`, `utilization >= 98%` or `queue_delay_s_p99 <= 5 ms`.
 

@@ -14,6 +14,7 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point, repeats_itself
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.scenario.axis import setting_words
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
@@ -26,6 +27,7 @@ from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.renamed_arguments import renamed_arguments
+from tailroom.studies.run_warnings import warnings_of, with_names
 from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
     intervals,
@@ -140,6 +142,19 @@ class SweepResult:
             for point, interval in zip(self.record.points, by_point, strict=True)
             if interval is None or interval.half_width > until["half_width"]
         ]
+
+    @cached_property
+    def warnings(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each warning of the points' first runs, with the names of the points that it concerns.
+
+        Of warnings that differ only in numbers, the text is that of the first point. A point is
+        named by its settings.
+        """
+        first_runs = (self.index.present(point["runs"])[:1] for point in self.record.points)
+        return with_names(
+            (setting_words(point["settings"], self.record.axes), warnings_of(self.store, keys))
+            for point, keys in zip(self.record.points, first_runs, strict=True)
+        )
 
     @cached_property
     def warm_up_too_short(self) -> list[tuple[dict[str, object], float | None]]:

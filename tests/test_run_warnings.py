@@ -1,0 +1,100 @@
+"""Studies of many runs pass on what the runs warn of."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.scenario.dumbbell import cubic_cycle_s, dumbbell
+from tailroom.studies.run_warnings import group_with_few_reductions, with_names
+from tests.conftest import Tailroom
+
+FEW = "with fewer than 10 its figures are not a steady state"
+SHORT = ("--set", 'duration="25 s"')
+"""Makes `first` end before its flow loses a packet in the measured window."""
+LIMIT = "links.bottleneck.queue.limit"
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_engine_still_says_it_in_these_words() -> None:
+    (warning,) = tr.run("first", set={"duration": "25 s"}).summary["warnings"]
+    assert FEW in warning
+    assert group_with_few_reductions(warning) == "reno"
+    assert group_with_few_reductions("links.bottleneck: another warning") is None
+
+
+def test_compare_warns_as_run_does(tailroom: Tailroom) -> None:
+    assert FEW in words(tailroom("compare", "first", *SHORT).output)
+    assert FEW in words(tailroom("compare", "first", *SHORT, "--seeds", 2).output)
+    (warning,) = json.loads(tailroom("compare", "first", *SHORT, "--json").output)["warnings"]
+    assert FEW in warning
+    assert "warning" not in tailroom("compare", "first").output
+
+
+def test_a_sweep_warns_with_the_points_that_are_concerned(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """Behind 5 packets the flow loses packets often enough within 60 s, behind 400 it does not."""
+    limits = f"{LIMIT}=5 packets, 400 packets"
+    command = ("sweep", "first", "--store", tmp_path / "store", "--seeds", 1, "--grid", limits)
+    some = words(tailroom(*command, "--set", 'duration="80 s"').output)
+    assert "warning: at 1 of 2 points, with the numbers of the first: flows.reno: " in some
+    _, _, concerned = some.partition(FEW)
+    assert f"{LIMIT} = 400 packets" in concerned
+    assert "= 5 packets" not in concerned
+    every = words(tailroom(*command, *SHORT).output)
+    assert "warning: flows.reno: " in every
+
+
+def test_a_size_from_runs_that_are_too_short_warns(tailroom: Tailroom) -> None:
+    question = ("size", "first", "--target", "utilization >= 80%", "--at-most", 4)
+    short = tailroom(*question, "--set", 'duration="30 s"')
+    assert short.status == 0
+    assert "with fewer than 3 the start of a run may decide the answer" in words(short.output)
+    answer = json.loads(tailroom(*question, "--set", 'duration="30 s"', "--json").output)
+    assert len(answer["warnings"]) == 1
+    assert "warning: flows" not in words(tailroom(*question).output)
+
+
+def test_an_answer_needs_fewer_reductions_than_a_run() -> None:
+    """Between 3 and 10 reductions a run warns, and an answer from several runs does not."""
+    size = tr.size("first", ["utilization >= 0.8"], set={"duration": "60 s"}, max_seeds=4)
+    assert size.chosen
+    runs = size.chosen.point.finished
+    reductions = [row["groups.reno.congestion_events"][0].as_py() for row in runs]
+    assert all(3 <= count < 10 for count in reductions)
+    assert size.warnings == ()
+
+
+@pytest.mark.parametrize("numbers", [("1 Gbit/s", "100 ms", 1), ("1 Gbit/s", "40 ms", 10)])
+def test_runs_of_a_simple_question_are_long_enough(numbers: tuple[str, str, int]) -> None:
+    scenario = dumbbell(*numbers)
+    measured_s = _seconds(scenario["duration"]) - _seconds(scenario["measure_from"])
+    rtt_s = _seconds(numbers[1]) / 1e3
+    window = 1e9 * rtt_s / 12_000 / numbers[2]
+    assert measured_s == pytest.approx(4 * cubic_cycle_s(window, rtt_s), rel=1e-4)
+    assert tr.run(scenario).links["bottleneck"]["drops_packets"]
+
+
+def test_short_cycles_leave_the_duration_of_a_simple_question() -> None:
+    assert dumbbell("100 Mbit/s", "20 ms to 60 ms", 10)["duration"] == "30 s"
+
+
+def test_the_cycle_of_cubic_is_that_of_rfc_9438() -> None:
+    """Section 4.2: K = cbrt(W_max (1 - beta) / C); section 4.3: 0.53 packets a round trip."""
+    assert cubic_cycle_s(10_000, 0.1) == pytest.approx((10_000 * 0.3 / 0.4) ** (1 / 3))
+    assert cubic_cycle_s(100, 0.01) == pytest.approx(30 / (9 / 17) * 0.01)
+
+
+def test_warnings_that_differ_in_numbers_are_one() -> None:
+    named = [("a", ["flow 1 lost 2.5 %"]), ("b", ["flow 10 lost 3 %", "another"])]
+    assert with_names(named) == [("flow 1 lost 2.5 %", ("a", "b")), ("another", ("b",))]
+
+
+def _seconds(text: str) -> float:
+    """The number of a text such as `30 s`."""
+    return float(text.split(maxsplit=1)[0])
