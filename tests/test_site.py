@@ -67,13 +67,15 @@ def test_links_lead_from_page_to_page_and_else_to_the_repository(
     assert not (tmp_path / "out/images/unused.png").exists()
 
 
-def test_without_an_address_a_link_to_a_source_file_is_text(
+def test_without_an_address_files_come_along_and_links_to_folders_are_text(
     repository: Path, tmp_path: Path
 ) -> None:
     pages = Pages(repository, None)
     pages.write(tmp_path / "out")
-    assert "\ncode, all, [more]" in (tmp_path / "out/guide/a.md").read_text(encoding="utf-8")
-    assert pages.text_links == 2
+    guide = (tmp_path / "out/guide/a.md").read_text(encoding="utf-8")
+    assert "\n[code](../project/src/lib.rs), all, [more]" in guide
+    assert (tmp_path / "out/project/src/lib.rs").exists()
+    assert pages.text_links == 1
 
 
 def test_a_link_to_nothing_is_named_with_page_and_line(repository: Path, tmp_path: Path) -> None:

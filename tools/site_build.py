@@ -158,7 +158,7 @@ def build(out: Path) -> int:
         print("The site has no explorer: `make page` builds it")
     if pages.text_links:
         print(
-            f"{pages.text_links} links to files of the repository are text, as its address is not "
+            f"{pages.text_links} links to folders of the repository are text, as its address is not "
             "known: set `Repository` in [project.urls] of pyproject.toml"
         )
     found = [*faults(out), *texts(pages, out)]

@@ -2,7 +2,8 @@
 
 A page of `docs/` keeps its place without that folder; every other Markdown file to which a page
 links lies below `project/`. A link to a page stays a link to a page. A link to any other file of
-the repository leads to the repository's address; without an address, its text stays alone.
+the repository leads to the repository's address; without an address, the site has a copy of the
+file, and of a link to a folder or a hidden file the text stays alone.
 
 The site's Markdown is not GitHub's in three points, which are adapted: lists are indented by four
 spaces, a picture that is a paragraph gets a caption, and formulas become MathML.
@@ -57,7 +58,7 @@ class Pages:
     Attributes:
         repository: Root of the repository.
         address: Where files of the repository can be read, up to their path; `None` if unknown.
-        text_links: How many links became text, because there is no address.
+        text_links: How many links to folders and hidden files became text, as there is no address.
         known: The Markdown files that are pages.
     """
 
@@ -125,7 +126,9 @@ class Pages:
             name = DOCS / "index.md"
         if name.suffix == ".md":
             self._need(name)
-        elif link.is_image or (name.is_relative_to(DOCS) and target.is_file()):
+        elif target.is_file() and (
+            link.is_image or name.is_relative_to(DOCS) or (self.address is None and _shows(name))
+        ):
             self._files.add(name)
         elif self.address is None:
             self.text_links += 1
@@ -149,6 +152,11 @@ def place(name: PurePosixPath) -> PurePosixPath:
         name: Its path from the root of the repository.
     """
     return name.relative_to(DOCS) if name.is_relative_to(DOCS) else PROJECT / name
+
+
+def _shows(name: PurePosixPath) -> bool:
+    """Whether Zensical takes a file along: not in folders such as `.github`."""
+    return not any(part.startswith(".") for part in name.parts)
 
 
 def _relative(folder: PurePosixPath, target: PurePosixPath) -> str:

@@ -103,7 +103,11 @@ def near(  # noqa: PLR0913 - one argument an option
         str, typer.Option(help=f"Queue discipline: {', '.join(QUEUES)}.")
     ] = "drop_tail",
     short_flows: Annotated[
-        bool, typer.Option("--short-flows", help="Short flows offer 30 % of the link besides.")
+        bool,
+        typer.Option(
+            "--short-flows",
+            help="Short flows of hosts with 10 Gbit/s offer 30 % of the link besides.",
+        ),
     ] = False,
 ) -> None:
     """Show the cells nearest to a link, and what they say about it."""

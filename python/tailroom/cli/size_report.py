@@ -204,7 +204,7 @@ def _show_models(answer: Size, console: Console) -> None:
     table = report.table_of(
         "Buffers that models require", "model", "packets", "bdp", "for", "failing\nassumptions"
     )
-    # Names are whole; the purpose of a limit may take several lines.
+    # Names are not folded; the purpose of a limit may take several lines.
     table.columns[0].no_wrap, table.columns[3].no_wrap = True, False
     bdp = answer.link.bdp_packets
     asked = [
@@ -212,7 +212,6 @@ def _show_models(answer: Size, console: Console) -> None:
         for model_answer in answer.predictions.answers
         if model_answer.prediction and model_answer.prediction.required_packets is not None
     ]
-    table.columns[0].min_width = max((len(one.model.name) for one in asked), default=0)
     for model_answer in asked:
         packets = model_answer.prediction.required_packets if model_answer.prediction else None
         none = packets is None or isinf(packets)

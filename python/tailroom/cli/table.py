@@ -18,7 +18,7 @@ class NumberTable(Table):
     """A table whose first column holds names and the others numbers.
 
     If the table is wider than the terminal, cells are broken between words, and long names at any
-    character; no cell is cut off. If that does not suffice, each row becomes a list of its cells.
+    character, unless the first column has `no_wrap`; no cell is cut off. If that does not suffice, each row becomes a list of its cells.
     """
 
     def __init__(self, title: str, *headings: str) -> None:
@@ -58,8 +58,9 @@ class NumberTable(Table):
         ranges = [self._range(console, options, index) for index in range(len(self.columns))]
         widths = [measurement.maximum for measurement in ranges]
         least = [measurement.minimum for measurement in ranges]
-        words = self._heading(0).split()
-        least[0] = min(widths[0], max(NAME_WIDTH, *map(len, words), 0))
+        if not self.columns[0].no_wrap:
+            words = self._heading(0).split()
+            least[0] = min(widths[0], max(NAME_WIDTH, *map(len, words), 0))
         excess = sum(widths) + GAP * (len(widths) - 1) - options.max_width
         for _ in range(excess):
             spare = [width - low for width, low in zip(widths, least, strict=True)]
