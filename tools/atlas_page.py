@@ -383,7 +383,8 @@ def _limits() -> Iterator[str]:
         "(`tailroom atlas scenario` prints `access_rate`). Short flows "
         f"offer {_words(SHORT_LOAD)} with bounded Pareto sizes (shape 1.2, from 10 kB) under "
         "CUBIC, from hosts with the same interfaces; behind slower access links they need less "
-        "([an example](../guide/size.md)). Half and half means numbers of flows. FQ-CoDel's interval is about the longest "
+        "([an example](../guide/size.md)). Half and half means numbers of flows. FQ-CoDel's "
+        "interval is about the longest "
         "RTT, as RFC 8290 advises. Reno, DCTCP, BBRv1 and older controls, ECN without "
         "L4S, Wi-Fi and cellular rates that change, and single flows with windows above 12,500 "
         "packets are left out: `tailroom size` simulates such a link itself.",

@@ -158,8 +158,8 @@ def build(out: Path) -> int:
         print("The site has no explorer: `make page` builds it")
     if pages.text_links:
         print(
-            f"{pages.text_links} links to folders of the repository are text, as its address is not "
-            "known: set `Repository` in [project.urls] of pyproject.toml"
+            f"{pages.text_links} links to folders of the repository are text, as its address is "
+            "not known: set `Repository` in [project.urls] of pyproject.toml"
         )
     found = [*faults(out), *texts(pages, out)]
     print("\n".join([*found, f"{out}: {len(list(out.rglob('*.html')))} pages"]))

@@ -280,7 +280,7 @@ def host_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 @completer
 def figure_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """What `tailroom plot` draws."""
-    from tailroom.cli.plot import Kind  # noqa: PLC0415 - for shells only
+    from tailroom.cli.figures import Kind  # noqa: PLC0415 - for shells only
 
     del ctx, incomplete
     return iter(Kind)
@@ -289,7 +289,7 @@ def figure_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 @completer
 def figure_formats(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """The formats of picture files."""
-    from tailroom.cli.plot import FileFormat  # noqa: PLC0415 - for shells only
+    from tailroom.cli.figures import FileFormat  # noqa: PLC0415 - for shells only
 
     del ctx, incomplete
     return iter(FileFormat)

@@ -3,12 +3,13 @@
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 import tailroom
 from tailroom.cli import completion, failures
+from tailroom.cli.figures import OF_RESULTS, OF_SWEEPS, FileFormat, Kind
 from tailroom.cli.options import AllowCode, AllowFiles, chosen_sweep, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
@@ -18,45 +19,8 @@ from tailroom.storage.output import output_file
 from tailroom.storage.store import MARKER, Store
 from tailroom.studies.sweep_study.study import SweepResult
 
-if TYPE_CHECKING:
-    from tailroom.simulation.result import PlotKind
-    from tailroom.studies.sweep_study.study import SweepPlotKind
-
 PICTURES = "plots"
 """Directory in the store for the pictures of a sweep."""
-
-
-class Kind(StrEnum):
-    """Kinds of figures: four of a run, three of a sweep."""
-
-    WINDOWS = "windows"
-    UTILIZATION = "utilization"
-    DISPERSION = "dispersion"
-    ARRIVALS = "arrivals"
-    CURVES = "curves"
-    HEATMAP = "heatmap"
-    TRADEOFF = "tradeoff"
-
-
-OF_SWEEPS: "dict[Kind, SweepPlotKind]" = {
-    Kind.CURVES: "curves",
-    Kind.HEATMAP: "heatmap",
-    Kind.TRADEOFF: "tradeoff",
-}
-OF_RESULTS: "dict[Kind, PlotKind]" = {
-    Kind.WINDOWS: "windows",
-    Kind.UTILIZATION: "utilization",
-    Kind.DISPERSION: "dispersion",
-    Kind.ARRIVALS: "arrivals",
-}
-
-
-class FileFormat(StrEnum):
-    """The formats of picture files."""
-
-    PNG = "png"
-    SVG = "svg"
-    PDF = "pdf"
 
 
 _Word = TypeVar("_Word", bound=StrEnum)

@@ -18,7 +18,8 @@ class NumberTable(Table):
     """A table whose first column holds names and the others numbers.
 
     If the table is wider than the terminal, cells are broken between words, and long names at any
-    character, unless the first column has `no_wrap`; no cell is cut off. If that does not suffice, each row becomes a list of its cells.
+    character, unless the first column has `no_wrap`; no cell is cut off. If that does not suffice,
+    each row becomes a list of its cells.
     """
 
     def __init__(self, title: str, *headings: str) -> None:
