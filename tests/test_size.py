@@ -143,8 +143,8 @@ def test_a_target_of_loss_at_a_queue_is_met_to_a_packet(load: float, places: int
 
 
 FEW = {"count": 4, "rtt": {"uniform": ["15 ms", "25 ms"]}, "start": {"uniform": ["0 s", "1 s"]}}
-QUICK = "queue_delay_s_p99 <= 0.002"
-SLOW = "queue_delay_s_mean >= 0.006"
+QUICK = "queue_delay_s_p99 <= 0.002 s"
+SLOW = "queue_delay_s_mean >= 0.006 s"
 
 
 @pytest.fixture
@@ -304,7 +304,7 @@ def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
     ended = tailroom(*QUESTION, "--congestion", "reno", "--at-most", 4, *targets)
     assert ended.status == 4
     assert "No tested buffer meets every target." in ended.output
-    assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 conflict" in ended.output
+    assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 s conflict" in ended.output
 
 
 def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:

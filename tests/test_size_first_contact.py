@@ -88,6 +88,22 @@ def test_a_range_of_rtts_may_be_written_as_people_write_it(text: str) -> None:
     assert read_rtts(text) == (0.012, 0.07)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("queue_delay_s_p99 <= 5", "queue_delay_s_p99 <= 5 s"),
+        ("queue_delay_s_p99 <= 5ms", "queue_delay_s_p99 <= 5ms"),
+        ("reno.goodput_bps >= 2e6", "reno.goodput_bps >= 2e6 bit/s"),
+        ("utilization >= 0.9", "utilization >= 0.9"),
+        ("queue_packets_mean <= 20", "queue_packets_mean <= 20"),
+    ],
+)
+def test_a_number_without_a_unit_is_shown_with_its_own(text: str, shown: str) -> None:
+    target = parse_target(text)
+    assert str(target) == shown
+    assert parse_target(shown) == target
+
+
 def test_an_exponent_is_not_a_range() -> None:
     assert read_rtts("1e-3 s") == (0.001, 0.001)
 

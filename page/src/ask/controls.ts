@@ -43,10 +43,11 @@ export class Controls {
     const link = linkOf(reading, chosen)?.name ?? null;
     const links = crossedLinks(reading.input);
     const { scenario } = reading;
-    const shape = JSON.stringify([link, links, groupShapes(scenario)]);
+    const groups = groupShapes(reading);
+    const shape = JSON.stringify([link, links, groups]);
     if (shape !== this.#shape) {
       this.#shape = shape;
-      this.#build(scenario, link, links);
+      this.#build(link, links, groups);
     }
     for (const field of this.#fields) field.show(scenario);
     this.complain([]);
@@ -56,11 +57,11 @@ export class Controls {
     for (const field of this.#fields) field.complain(problems);
   }
 
-  #build(scenario: Table, link: string | null, links: string[]): void {
+  #build(link: string | null, links: string[], groups: [string, string[]][]): void {
     this.#fields = [];
     const parts: Node[] = [];
     if (link !== null) parts.push(this.#linkPart(link, links));
-    for (const [group, keys] of groupShapes(scenario)) parts.push(this.#groupPart(group, keys));
+    for (const [group, keys] of groups) parts.push(this.#groupPart(group, keys));
     parts.push(
       this.#part("Run", [
         quantityField("Duration", ["duration"], this.#edit),
@@ -125,13 +126,20 @@ function isOffered(component: Component): boolean {
   return !ONLY_LOCAL.has(component.kind);
 }
 
-/** Groups of flows, and which of the keys of the form each of them has. */
-function groupShapes(scenario: Table): [string, string[]][] {
+/**
+ * Groups of flows, and which of the keys of the form each of them has. Flows that arrive and
+ * depart are not counted.
+ */
+function groupShapes({ scenario, input }: Reading): [string, string[]][] {
   const keys = ["count", "congestion", "send_burst", "source.load", "source.rate"];
   const groups = Object.entries((scenario["flows"] ?? {}) as Table);
+  const dynamic = input.groups.filter(({ source }) => source.kind === "dynamic");
+  const uncounted = new Set(dynamic.map(({ name }) => name));
   return groups.map(([name, group]) => [
     name,
-    keys.filter((key) => valueAt(group, key.split(".")) !== undefined),
+    keys
+      .filter((key) => valueAt(group, key.split(".")) !== undefined)
+      .filter((key) => key !== "count" || !uncounted.has(name)),
   ]);
 }
 

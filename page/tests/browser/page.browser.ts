@@ -123,6 +123,25 @@ describe.each(["static", "local"])("the %s page", (kind) => {
     expect(complaints).toEqual([]);
   });
 
+  test("flows that arrive and depart have a load in the form, and no number", async () => {
+    const page = await visit(served.address);
+    await write(
+      page,
+      `${SMALL}
+[flows.web]
+path = ["bottleneck"]
+congestion = "reno"
+rtt = "40 ms"
+source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
+`,
+    );
+    const web = page.getByRole("group", { name: "Flows web" });
+    await expect.poll(() => web.getByLabel("Load, of the rate").count()).toBe(1);
+    expect(await web.getByLabel("Flows", { exact: true }).count()).toBe(0);
+    const reno = page.getByRole("group", { name: "Flows reno" });
+    expect(await reno.getByLabel("Flows", { exact: true }).inputValue()).toBe("2");
+  });
+
   test("every control changes the scenario, and the engine accepts it", async () => {
     const page = await visit(served.address);
     await write(page, SMALL);

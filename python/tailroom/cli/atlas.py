@@ -358,7 +358,7 @@ def _sought_words(queue: str, control: str) -> str:
     """What the atlas varies."""
     if queue == "drop_tail":
         return "buffer"
-    return "threshold of marks" if control == "prague" else "target delay"
+    return "marking threshold" if control == "prague" else "target delay"
 
 
 def _unit(unit: str) -> str:

@@ -12,6 +12,8 @@ from tailroom.statistics.intervals import Interval
 
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
+_OWN_UNITS: dict[Quantity, str] = {"duration": " s", "rate": " bit/s", "size": " B"}
+"""Units that a number without a unit is shown with: 5 may be meant as milliseconds."""
 _HOW = (
     'write METRIC >= VALUE or METRIC <= VALUE, for example "utilization >= 98%" or '
     '"queue_delay_s_p99 <= 5 ms"'
@@ -29,7 +31,7 @@ class Target:
     bound: float
     """Bound in the unit of the metric: seconds, bit/s, bytes, packets, or a fraction."""
     written: str = field(default="", compare=False)
-    """The bound as the user wrote it; empty if the target was not read from text."""
+    """The bound as the user wrote it, with its unit; empty if the target was not read from text."""
 
     def __str__(self) -> str:
         """The target as text, with the bound as the user wrote it."""
@@ -80,9 +82,11 @@ def parse_target(text: str) -> Target:
     if not match or not number:
         raise TargetError(f"{text}: not a target; {_HOW}")
     metric = match[1]
-    bound = _in_own_unit(text, metric_of(metric).unit.counts, match[3], float(number[1]), number[2])
+    quantity = metric_of(metric).unit.counts
+    bound = _in_own_unit(text, quantity, match[3], float(number[1]), number[2])
     _check_possible(text, metric, bound)
-    return Target(metric, match[2] == ">=", bound, match[3])
+    unit = "" if number[2] else _OWN_UNITS.get(quantity, "")
+    return Target(metric, match[2] == ">=", bound, f"{match[3]}{unit}")
 
 
 def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
