@@ -129,6 +129,22 @@ def test_arrivals_are_recorded_with_their_fate(logged: tr.Result, tmp_path: Path
     assert (tmp_path / "saved" / "arrivals.png").stat().st_size > 10_000
 
 
+def test_arrivals_of_a_flow_that_has_the_name_of_its_group_reach_pandas(
+    small: Path, tmp_path: Path
+) -> None:
+    """Pandas refuses a column whose categories repeat."""
+    log = {"links.bottleneck.arrival_log": {"from": "1 s", "to": "2 s"}}
+    result = tr.run(small, set={**log, "flows.reno.count": 1})
+    assert result.arrival_log
+    names = result.arrival_log["flow"].combine_chunks().dictionary.to_pylist()
+    assert names == ["reno"]
+    assert set(result.arrival_log.to_pandas()["flow"]) == {"reno"}
+    result.save(tmp_path / "saved")
+    saved = tr.load(tmp_path / "saved").arrival_log
+    assert saved is not None
+    assert saved.to_pandas().equals(result.arrival_log.to_pandas())
+
+
 def test_arrivals_are_drawn_by_group_and_drops_as_squares(logged: tr.Result) -> None:
     packets, queue = logged.plot("arrivals").axes
     table = logged.arrival_log

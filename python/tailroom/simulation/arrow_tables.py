@@ -50,7 +50,7 @@ def labels_of(table: str, summary: Mapping[str, Any]) -> dict[str, Sequence[str]
 
 
 def arrow_table(columns: Columns, labels: Mapping[str, Sequence[str]]) -> pa.Table:
-    """Wraps columns of NumPy arrays in an Arrow table, without copying them.
+    """Wraps columns of NumPy arrays in an Arrow table, without copying them, unless names repeat.
 
     Args:
         columns: Arrays of one dimension and of equal lengths, by name.
@@ -70,6 +70,11 @@ def _labelled(positions: NDArray[Any], names: Sequence[str]) -> pa.DictionaryArr
     import numpy as np  # noqa: PLC0415 - as in arrow_table
     import pyarrow as pa  # noqa: PLC0415
 
+    unique = list(dict.fromkeys(names))
+    if len(unique) < len(names):
+        # A flow that is alone in its group has the group's name; pandas wants each name once.
+        place = {name: number for number, name in enumerate(unique)}
+        positions = np.array([place[name] for name in names], positions.dtype)[positions]
     # The same bytes as signed integers, because pandas refuses unsigned positions.
     signed = positions.view(np.dtype(f"i{positions.itemsize}"))
-    return pa.DictionaryArray.from_arrays(pa.array(signed), pa.array(names, pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(signed), pa.array(unique, pa.string()))
