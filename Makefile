@@ -11,7 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak attack \
-	lint deny page site wheel bench validate validate-kernel docs papers atlas schema clean
+	lint words deny page site wheel bench validate validate-kernel docs papers atlas schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
@@ -27,6 +27,7 @@ help:
 	@echo "make attack    generated, mutated and damaged inputs of every kind, 160,000 of them (hours)"
 	@echo "make wheel     build a wheel with the page into dist"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
+	@echo "make words     style of prose (Vale) and workflows (actionlint); part of lint where Go is at hand"
 	@echo "make deny      licences, sources and known faults of the crates (cargo-deny)"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
@@ -137,11 +138,25 @@ lint: package
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/codespell
-	$(BIN)/python tools/prose.py
+	@if command -v go >/dev/null; then $(MAKE) --no-print-directory words; \
+		else echo "Prose and workflows are not checked: that needs Go (https://go.dev)"; fi
 	$(BIN)/stubtest tailroom._engine
 	$(BIN)/python tools/generate.py schema docs --check
 	$(BIN)/python tools/expected_controls.py --check
 	$(BIN)/python tools/dependencies.py --check
+
+# Programs in Go that check prose and workflows; go.sum pins them.
+LINTERS := tools/linters
+GO_LINTERS := $(BIN)/vale $(BIN)/actionlint
+$(GO_LINTERS): $(LINTERS)/go.mod $(LINTERS)/go.sum | $(UV)
+	GOBIN=$(CURDIR)/$(BIN) go install -C $(LINTERS) -trimpath -ldflags=-s tool
+	touch $(GO_LINTERS)
+
+PROSE := '*.md' '*.py' '*.rs' ':!docs/papers' ':!fuzz/corpus'
+
+words: $(GO_LINTERS)
+	git ls-files -z $(PROSE) | xargs -0 $(BIN)/vale --no-global --no-wrap --output=line
+	$(BIN)/actionlint
 
 deny: package
 	$(BIN)/python tools/deny.py

@@ -1,7 +1,7 @@
 //! Web sessions: pages with think times between them, and pages of a main object and the objects
 //! that are embedded in it, each on a connection of its own.
 //!
-//! The loop is closed: what a user asks for next waits for what he has asked for. An object whose
+//! The loop is closed: a user's next request waits for the answers to the earlier ones. An object whose
 //! last byte is acknowledged at t at the server has been at the client half a round trip before;
 //! the SYN of the next connection and the request behind it bring the request to the server at t +
 //! one round trip.

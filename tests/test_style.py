@@ -1,0 +1,88 @@
+"""The rules of Vale in `tools/linters`, and the names of files."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+VALE = Path(sys.executable).with_name("vale")
+
+FAULTS = {
+    "Flows come and\ngo.": "arrive and depart",
+    "In order to see it,\nrun it.": "Write 'to' instead of 'In order to'",
+    "A powerful simulator.": "or give the number",
+    "The measured bandwidth is 9 Mbit/s.": "throughput, goodput",
+    "The link is utilised.": "Write 'use' instead",
+    "The user and his link.": "Write 'their'",
+    "Run the the test.": "'the the' stands twice",
+    "word " + "and more " * 30 + "words.": "More than 60 words in a sentence",
+}
+NO_FAULTS = [
+    'The paper calls it "a powerful\ntool".',
+    "`in order to`, or `a` or `b`",
+    "```text\nin order to\n```",
+    "> in order to",
+    "The measured bandwidth-delay product.",
+    "Utilization of the link.",
+    "word " + "and more " * 28 + "words.",
+    "$w w$",
+]
+PYTHON = '''"""Simply this."""
+
+
+def easily():
+    """Returns it easily."""
+    return 1  # obviously
+'''
+RUST = "//! Simply this.\n\n/// Easily.\nlet easily = 1; // Obviously.\n"
+
+
+def found(text: str, suffix: str = ".md") -> list[str]:
+    """What Vale says of a text, a line per fault."""
+    if not VALE.exists():
+        pytest.skip("Vale is not built: make words (needs Go)")
+    command = [str(VALE), "--no-global", "--no-wrap", "--output=line", f"--ext={suffix}"]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, input=text, capture_output=True, text=True, check=False
+    )
+    assert not done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("text", "remedy"), FAULTS.items())
+def test_a_fault_is_found_once_with_its_remedy(text: str, remedy: str) -> None:
+    (fault,) = found(text)
+    assert remedy in fault
+
+
+@pytest.mark.parametrize("text", NO_FAULTS)
+def test_code_quotations_and_terms_of_the_field_are_no_faults(text: str) -> None:
+    assert not found(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "lines"), [(PYTHON, ".py", [1, 5, 6]), (RUST, ".rs", [1, 3, 4])]
+)
+def test_comments_and_docstrings_are_prose_and_names_are_not(
+    text: str, suffix: str, lines: list[int]
+) -> None:
+    assert [int(fault.split(":")[1]) for fault in found(text, suffix)] == lines
+
+
+def test_names_of_files_say_what_is_inside() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py", "*.rs", "*.ts"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not in a repository of git")
+    says_nothing = re.compile(r"(?:.*_)?(?:utils?|common|misc|managers?|helpers?)")
+    names = [PurePosixPath(name) for name in listed.stdout.splitlines()]
+    assert len(names) > 100
+    assert not [str(name) for name in names if says_nothing.fullmatch(name.stem)]
