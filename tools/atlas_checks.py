@@ -89,8 +89,13 @@ def rule_agreements(
 
 
 def _required(entry: PlannedCell, target: float) -> dict[str, float]:
-    """The finite buffers that models require, in packets."""
+    """The finite buffers that models require, in packets, for RTTs that fill the range evenly."""
     written = scenario(entry.cell, entry.warm_up_s, entry.measured_s)
+    flows: Any = written["flows"]
+    for group in flows.values():
+        first, last = group["rtt"]["uniform"]
+        mean = f"{1e3 * entry.cell.site.mean_rtt_s:g} ms"
+        group["rtt"] = mean if group["count"] == 1 else {"from": first, "to": last}
     link = models.read_bottleneck(ScenarioSource.of(written, {}), LINK)
     required = {}
     for model in models.MODELS.values():

@@ -25,6 +25,8 @@ REPOSITORY = Path(__file__).parents[1]
 DOTS_PER_INCH = 110
 MIDDLE = 0.98
 """The utilization of the short tables."""
+LARGE = 1000
+"""Numbers from here on are shown without a power of ten."""
 FEWEST_FOR_RULES = 3
 """Fewest cells from which a line about a model is made."""
 
@@ -83,6 +85,7 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
     hows = [row["how"] for row in {row["cell"]: row for row in chosen}.values()]
     links = {(row["kind"], *_site_cells(row).split(" | ")) for row in chosen}
     rungs = len({row["cell"] for row in answers}) - len(hows)
+    unanswered = len(hows) - len({row["cell"] for row in chosen if row["value"] is not None})
     yield from (
         "# Atlas: what buffer, for which link?",
         "",
@@ -92,7 +95,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         f"{len(hows)} cells {hows.count('full')} are computed in full, {hows.count('short')} with "
         f"fewer seeds and shorter runs, and {hows.count('scaled')} are scaled from {rungs} smaller "
         f"links: {atlas.curves.num_rows:,} buffers with {sum(atlas.curves['runs'].to_pylist()):,} "
-        "runs. [The guide](../guide/atlas.md) tells what they say, and how to ask for a link "
+        f"runs. {unanswered} cells have no answer for any of the three. "
+        "[The guide](../guide/atlas.md) says what follows from them, and how to ask for a link "
         "between them.",
         "",
         "```text",
@@ -108,7 +112,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "and beside half of each. Typical sites also have CUBIC that the hosts pace, FQ-CoDel and "
         "PIE under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, "
         "half Prague. Hosts are `linux` (segmentation bursts; BBRv3 and Prague pace, CUBIC does "
-        "not unless the cell says so).",
+        "not unless the cell says so). There is no half of a single flow, and no BBRv3 inside data "
+        "centres, where it would measure its RTT for 200 ms every 5 s.",
         "",
         "**How to read it.** For DropTail the answer is the limit in packets of 1500 bytes, and "
         "its part of the bandwidth-delay product (bdp). For the others it is the target delay "
@@ -367,10 +372,22 @@ def _scaling(answers: Sequence[Row]) -> Iterator[str]:
         rungs = row["scaled_from"].split(", ")
         sizes = ", ".join(f"{flows[rung]:,}" for rung in rungs if rung in flows)
         check = NOTHING if row["scaling_check"] is None else f"x {row['scaling_check']:.2f}"
-        power = f"{row['scaling_exponent']:.2f}"
+        power = f"{round(row['scaling_exponent'], 2) + 0.0:.2f}"
         value = _value(row) if row["unit"] == "packets" else NOTHING
         yield f"| `{row['cell']}` | {row['how']} | {sizes} | {power} | {check} | {value} |"
     yield ""
+    checks = [row for row in answers if row["how"] != "scaled" and row["scaling_check"] is not None]
+    if checks:
+        low, high = (pick(checks, key=lambda row: row["scaling_check"]) for pick in (min, max))
+        yield from (
+            "Of the cells that are computed and scaled, the check is furthest off at "
+            f"{_check_words(low)} and at {_check_words(high)}.",
+            "",
+        )
+
+
+def _check_words(row: Row) -> str:
+    return f"`{row['cell']}` for {_words(row['target_utilization'])} (x {row['scaling_check']:.2f})"
 
 
 def _limits() -> Iterator[str]:
@@ -378,7 +395,8 @@ def _limits() -> Iterator[str]:
         "## What was not varied",
         "",
         "One link is congested, at a constant rate and without random loss; data flow in one "
-        "direction, and packets have 1500 bytes. RTTs are spread evenly over the range. Hosts "
+        "direction, and packets have 1500 bytes. RTTs are drawn from the range; that of a single "
+        "flow from the 3 % around its mean. FQ-CoDel, PIE and DualPI2 have long flows only. Hosts "
         "have interfaces of 10 Gbit/s, or faster ones where the link or a flow's share needs it "
         "(`tailroom atlas scenario` prints `access_rate`). Short flows "
         f"offer {_words(SHORT_LOAD)} with bounded Pareto sizes (shape 1.2, from 10 kB) under "
@@ -417,7 +435,10 @@ def _with_unit(row: Row) -> str:
 
 
 def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
-    return NOTHING if value is None else f"{factor * value:.3g}{unit}"
+    if value is None:
+        return NOTHING
+    shown = factor * value
+    return f"{shown:,.0f}{unit}" if shown >= LARGE else f"{shown:.3g}{unit}"
 
 
 def _ratio(ratio: float) -> str:

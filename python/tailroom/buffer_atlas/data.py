@@ -110,6 +110,12 @@ CURVE_COLUMNS = {name: meaning for name, (_, meaning) in _CURVE_COLUMNS.items()}
 """Columns of the curves with their meanings."""
 
 
+REMEDY = "install tailroom again, or in a clone run `make atlas`"
+"""What helps if the data of the package are missing or damaged."""
+ABOVE_ZERO = ("rate_bps", "shortest_rtt_s", "longest_rtt_s", "flows", "bdp_packets")
+"""Columns of quantities that each link has."""
+
+
 @dataclass(frozen=True)
 class Atlas:
     """The data of the atlas.
@@ -147,25 +153,54 @@ def read(directory: str | PathLike[str]) -> Atlas:
     for name, columns in ((ANSWERS, _COLUMNS), (CURVES, _CURVE_COLUMNS)):
         path = Path(directory) / name
         if not path.is_file():
-            raise StoreError(
-                f"{path}: there is no atlas; `tailroom atlas run` computes one, and in a clone "
-                "`make atlas` puts it into the package"
-            )
+            raise StoreError(f"{path}: the atlas is missing; {REMEDY}")
         try:
             table = pq.read_table(path)
-        except (OSError, pa.ArrowException) as error:
-            raise StoreError(
-                f"{path}: cannot read the atlas: {error}; make it again with `tailroom "
-                "atlas run --out DIR`"
-            ) from None
-        if missing := set(columns) - set(table.column_names):
-            raise StoreError(
-                f"{path}: lacks the column {min(missing)}; make the atlas again with `tailroom "
-                "atlas run --out DIR`"
-            )
+            _check(table, columns)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise StoreError(f"{path}: the atlas is damaged: {error}; {REMEDY}") from None
         tables.append(table)
-    engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown").decode()
-    return Atlas(tables[0], tables[1], engine)
+    try:
+        _check_answers(tables[0])
+    except ValueError as error:
+        raise StoreError(f"{directory}: the atlas is damaged: {error}; {REMEDY}") from None
+    engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown")
+    return Atlas(tables[0], tables[1], engine.decode(errors="replace"))
+
+
+def _check(table: "pa.Table", columns: Mapping[str, tuple[str, str]]) -> None:
+    """Checks the columns of a table, and that its texts can be read.
+
+    Raises:
+        ValueError: A column is missing or of another type, or a text is not UTF-8.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - loaded where it is used
+
+    if missing := set(columns) - set(table.column_names):
+        raise ValueError(f"it lacks the column {min(missing)}")
+    for name, (kind, _) in columns.items():
+        if table.schema.field(name).type != pa.type_for_alias(kind):
+            raise ValueError(f"its column {name} has another type than {kind}")
+    table.validate(full=True)
+
+
+def _check_answers(answers: "pa.Table") -> None:
+    """Checks that each cell has a row per target, with quantities above zero.
+
+    Raises:
+        ValueError: It does not.
+    """
+    targets: dict[str, list[float]] = {}
+    for row in answers.to_pylist():
+        targets.setdefault(row["cell"], []).append(row["target_utilization"])
+        for name in ABOVE_ZERO:
+            if row[name] is None or not 0 < row[name] < float("inf"):
+                raise ValueError(f"{row['cell']}: {name} is {row[name]}")
+        if row["value"] is not None and not 0 < row["value"] < float("inf"):
+            raise ValueError(f"{row['cell']}: value is {row['value']}")
+    for cell, found in targets.items():
+        if sorted(found) != sorted(UTILIZATIONS):
+            raise ValueError(f"{cell}: has no row for each target")
 
 
 def write(

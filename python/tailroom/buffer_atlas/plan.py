@@ -10,7 +10,7 @@ from tailroom.scenario.named_values import near
 
 BUDGET_CORE_S = 10_000.0
 """What the atlas may cost: 90 minutes on two cores, less what is lost between runs."""
-PLANNED_FRACTION = 0.8
+PLANNED_FRACTION = 0.95
 """Part of the budget that the estimates may fill."""
 
 

@@ -16,6 +16,10 @@ QUEUED_BDP = 4
 DEFAULT_L4S_THRESHOLD_US, RAMP_US = 800, 400
 """Threshold of DualPI2 from which L4S packets are marked, and the ramp above it (RFC 9332
 appendix A); a classic target has to be above both."""
+LONE_RTT_SPREAD = 0.03
+"""How far the RTT of a single flow may be from the mean of its site. With one RTT for all seeds,
+the bursts of the host and the limit of the queue keep one phase: at 1 Gbit/s and exactly 30 ms,
+520 packets give 76 % utilization, and 519 packets 98.6 %."""
 INTERVALS_S = (0.01, 0.1)
 """Intervals of FQ-CoDel: 100 ms (RFC 8290 sec. 5.2.1), 10 ms where all round trips are shorter."""
 
@@ -152,10 +156,11 @@ def _transport(control: str, *, pacing: bool) -> dict[str, Any]:
 
 
 def _rtts(cell: Cell, flows: int | None = None) -> Any:
-    """The RTTs of a group; a flow alone has their mean, so that its link is always the same."""
+    """The RTTs of a group; a flow alone has about their mean, so that its link stays the same."""
     site = cell.site
     if site.flows == flows == 1:
-        return _milliseconds(1e3 * site.mean_rtt_s)
+        near = (1 - LONE_RTT_SPREAD, 1 + LONE_RTT_SPREAD)
+        return {"uniform": [_milliseconds(1e3 * site.mean_rtt_s * factor) for factor in near]}
     return {"uniform": [_milliseconds(site.shortest_rtt_ms), _milliseconds(site.longest_rtt_ms)]}
 
 

@@ -53,12 +53,17 @@ def overview(context: typer.Context) -> None:
         return
     with failures.reported():
         data = atlas()
+        words = {kind.name: kind.words for kind in KINDS}
+        target = UTILIZATIONS[1]
         rows = [
             row
             for row in data.answers.to_pylist()
             if (row["queue"], row["traffic"], row["control"]) == ("drop_tail", "long", "cubic")
+            and row["target_utilization"] == target
+            and not row["is_rung"]
         ]
-        target = UTILIZATIONS[1]
+        order = [*words]
+        rows.sort(key=lambda row: (order.index(row["kind"]), row["rate_bps"], row["flows"]))
         table = NumberTable(
             f"Smallest DropTail buffers for {target:.1%} utilization, long flows under CUBIC",
             "kind of link",
@@ -70,23 +75,24 @@ def overview(context: typer.Context) -> None:
             "bdp",
             "how",
         )
-        words = {kind.name: kind.words for kind in KINDS}
         for row in rows:
-            if row["target_utilization"] == target:
-                table.add_row(
-                    words.get(row["kind"], row["kind"]),
-                    f"{rate_words(row['rate_bps'])}/s",
-                    _rtt_words(row),
-                    f"{row['flows']:,}",
-                    *_value_words(row),
-                    row["how"],
-                )
+            table.add_row(
+                words[row["kind"]],
+                f"{rate_words(row['rate_bps'])}/s",
+                _rtt_words(row),
+                f"{row['flows']:,}",
+                *_value_words(row),
+                row["how"],
+            )
         console = Console(highlight=False)
         console.print(table)
-        cells = len(data.answers["cell"].unique())
+        is_rung = {row["cell"]: row["is_rung"] for row in data.answers.to_pylist()}
+        rungs = sum(is_rung.values())
         print(
-            f"{cells} cells in all; `tailroom atlas near --rate 1Gbps --rtt 40ms --flows 100` "
-            "finds those near a link, `tailroom atlas show CELL` shows all of a cell."
+            f"{len(is_rung) - rungs} cells with other controls, queues and traffic, and {rungs} "
+            "smaller links that some are scaled from. `tailroom atlas near --rate 1Gbps --rtt "
+            '"10ms to 100ms" --flows 100` finds the cells near a link, `tailroom atlas show CELL` '
+            "shows all of a cell."
         )
 
 
@@ -145,7 +151,10 @@ def near(  # noqa: PLR0913 - one argument an option
         print()
         for target in UTILIZATIONS:
             print(_estimate_words(target, estimate(rows, link, target), neighbours[0]))
-        print("away: x 2 where only the rate, mean RTT or number of flows is twice as large.")
+        print(
+            "away: x 2 where only the rate, mean RTT or number of flows is twice as large; the "
+            "width of the range of RTTs counts half."
+        )
         if neighbours[0].distance > FAR:
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 
@@ -376,8 +385,10 @@ def _estimate_words(target: float, found: Estimate | None, nearest_cell: Neighbo
         return f"{target:.1%}: {_without_answer(answer)}"
     if found is None:
         return f"{target:.1%}: no cell nearby has an answer"
-    about = "at most about" if found.is_at_most else "about"
-    words = f"{target:.1%}: {about} {_in_unit(found.value, found.unit)} {_unit(found.unit)}"
+    about = f"about {_in_unit(found.value, found.unit)} {_unit(found.unit)}"
+    if found.is_at_most:
+        about = f"any that was tried is enough, from {about}"
+    words = f"{target:.1%}: {about}"
     if len(found.used) > 1 and found.low < found.high:
         low, high = (_in_unit(value, found.unit) for value in (found.low, found.high))
         words += f"; {low} to {high} by {len(found.used)} cells"

@@ -77,10 +77,15 @@ def scaled_rows(cell: Cell, rungs: Sequence[Sequence[Row]]) -> list[Row]:
         cell: The cell.
         rungs: The rows of its rungs, from the largest.
     """
-    return [
-        _scaled(cell, target, [rows[index] for rows in rungs])
-        for index, target in enumerate(UTILIZATIONS)
-    ]
+    scaled: list[Row] = []
+    for index, target in enumerate(UTILIZATIONS):
+        row = _scaled(cell, target, [rows[index] for rows in rungs])
+        # Each target has a power of its own, and more utilization does not need less.
+        least = max((one["value"] for one in scaled if one["value"]), default=0)
+        if row["value"] and row["value"] < least:
+            row |= {"value": least, **_as_time(cell, least)}
+        scaled.append(row)
+    return scaled
 
 
 def check_scaling(rows: Sequence[Row], rungs: Sequence[Sequence[Row]]) -> None:
