@@ -10,7 +10,7 @@ from tailroom import models
 from tailroom.errors import NotApplicableError
 from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
 from tailroom.scenario.axis import Axis
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -133,7 +133,7 @@ def predict(  # noqa: PLR0913 - keyword arguments
     only: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Predictions:
@@ -146,7 +146,8 @@ def predict(  # noqa: PLR0913 - keyword arguments
         only: Names of the models to evaluate; all models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        congestion: Congestion controls by group, as `tailroom.run` takes them.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them.
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.
@@ -247,7 +248,7 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
     only: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Curves:
@@ -261,7 +262,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         only: Names of the models to evaluate; all models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        congestion: Congestion controls by group, as `tailroom.run` takes them.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them.
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.

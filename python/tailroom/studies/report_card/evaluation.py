@@ -3,7 +3,6 @@
 import hashlib
 import itertools
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tailroom.errors import ScenarioError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.axis import Axis, value_words
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Control
+from tailroom.scenario.given_controls import control_words, read_control
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
@@ -39,9 +38,6 @@ SEEDS, QUICK_SEEDS = 8, 3
 """Default numbers of runs per point of a card and of a quick card."""
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Simulated times of the runs of a quick card."""
-
-Control = str | Mapping[str, object] | ControlFactory
-"""A name, a table with a kind and its parameters, or a callable that returns a control."""
 
 
 @dataclass(frozen=True)
@@ -241,8 +237,8 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         RunError: A run failed.
         KeyboardInterrupt: Ctrl-C; the store keeps the finished runs.
     """
-    control = _read(control)
-    name = _name(control)
+    control = read_control("control", control)
+    name = control_words(control)
     controls: dict[str, Control] = {name: control}
     controls.update({reference: reference for reference in REFERENCES if reference != name})
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
@@ -278,36 +274,6 @@ class _Part:
     points: list[Point] = field(default_factory=list)
 
 
-def _read(control: Control) -> Control:
-    """Parses a table that the command line gave as text.
-
-    Raises:
-        ScenarioError: The text is not a TOML table.
-    """
-    if not isinstance(control, str) or not control.lstrip().startswith("{"):
-        return control
-    try:
-        table: dict[str, object] = tomllib.loads(f"control = {control}")["control"]
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(
-            f"{control}: is not a TOML table ({error}); write for example "
-            "{ kind = 'aimd', increase = 2.0 }"
-        ) from None
-    return table
-
-
-def _name(control: Control) -> str:
-    """The name on the card; parameters distinguish it from a reference of the same kind."""
-    if isinstance(control, str):
-        return control.rpartition(":")[2]
-    if isinstance(control, Mapping):
-        parameters = {key: value for key, value in control.items() if key != "kind"}
-        words = [f"{key} {value}" for key, value in parameters.items()]
-        return ", ".join([str(control.get("kind", "table")), *words])
-    made = getattr(control, "func", control)
-    return str(getattr(made, "__name__", type(made).__name__))
-
-
 def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
     """Every experiment with every control."""
     parts = []
@@ -323,14 +289,8 @@ def _source(experiment: Experiment, control: Control, *, quick: bool) -> Scenari
     overrides: dict[str, object] = {}
     if quick and not experiment.is_long:
         overrides.update(QUICK_TIMES)
-    given: dict[str, str | ControlFactory] = {}
-    for group in experiment.groups:
-        if isinstance(control, Mapping):
-            overrides[f"flows.{group}.congestion"] = control
-        else:
-            given[group] = control
     scenario: Any = experiment.scenario
-    return ScenarioSource.of(scenario, overrides, given)
+    return ScenarioSource.of(scenario, overrides, dict.fromkeys(experiment.groups, control))
 
 
 def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:
