@@ -311,7 +311,7 @@ def _read(path: Path) -> str:
             content = file.read(LARGEST_SCENARIO_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
-        meant = did_you_mean(str(path)) if isinstance(error, FileNotFoundError) else ""
+        meant = did_you_mean(str(path), files=True) if isinstance(error, FileNotFoundError) else ""
         raise ScenarioError(
             f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML), "
             f"or a name that `tailroom list scenarios` shows{meant}"

@@ -18,6 +18,7 @@ from tailroom.execution.runner import Runner
 from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.given_controls import control_words, read_control
+from tailroom.scenario.named_values import nearest
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
@@ -173,12 +174,13 @@ class Evaluation:
         """The finding on the criterion of this name.
 
         Raises:
-            KeyError: There is no such criterion.
+            KeyError: There is no such criterion; the message suggests names.
         """
         for finding in self.findings:
             if finding.criterion.name == name:
                 return finding
-        raise KeyError(name)
+        names = [finding.criterion.name for finding in self.findings]
+        raise KeyError(f"{name}: there is no such criterion; {nearest(str(name), names)}")
 
     def count(self, verdict: Verdict) -> int:
         """Returns the number of criteria with a verdict.
