@@ -8,6 +8,7 @@ from math import exp, log
 from typing import Any
 
 from tailroom.errors import ScenarioError
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.given_controls import check_values
 
 MOST_POINTS = 10_000
@@ -21,6 +22,7 @@ _HOW = (
 )
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Axis:
     """A key of the scenario and its values, in the order in which they are drawn.

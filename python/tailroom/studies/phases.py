@@ -23,6 +23,7 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
@@ -42,6 +43,7 @@ GROUP_METRICS = ("goodput_bps",)
 """Metrics compared per group by default."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class PhaseSpread:
     """A metric over seeds with RTTs as written, and over shifts of the RTTs."""

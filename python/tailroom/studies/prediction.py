@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom import models
 from tailroom.errors import NotApplicableError
+from tailroom.field_docs import with_field_docs
 from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import Congestion
@@ -29,11 +30,13 @@ QUANTITIES = (
 """Fields of a `Prediction` that are quantities."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Answer:
     """The prediction of a model, and whether its assumptions hold."""
 
     model: Model
+    """The model."""
     prediction: Prediction | None
     """`None` if the model does not apply."""
     why_not: str = ""
@@ -47,6 +50,7 @@ class Answer:
         return [assumption for assumption in self.assumptions if not assumption.holds]
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Predictions:
     """The predictions of models for one link of a scenario."""
@@ -214,6 +218,7 @@ def predict_source(
     return Predictions(bottleneck, target, answers)
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Curves:
     """The predictions of models at each value of a key."""

@@ -31,6 +31,7 @@ SCENARIO_HEADING = "scenario"
 """Heading of the column that names the scenarios if there are several."""
 
 AnyScenario = str | PathLike[str] | Scenario
+"""A scenario as `tailroom.run` takes it."""
 
 
 def choices(  # noqa: PLR0913 - keyword arguments

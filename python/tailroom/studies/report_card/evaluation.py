@@ -15,6 +15,7 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.given_controls import control_words, read_control
@@ -41,12 +42,15 @@ QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Simulated times of the runs of a quick card."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Compared:
     """A criterion at one point of its experiment."""
 
     settings: Mapping[str, object]
+    """Values of the keys at this point, by key."""
     label: str
+    """The point in a few words."""
     values: Mapping[str, Interval | None]
     """The quantity by control, with its 95 % interval; `None` if no run defines it."""
     worst_reference: Interval | None
@@ -54,6 +58,7 @@ class Compared:
     worse: float
     """Difference or ratio to this reference; larger is worse."""
     judgement: Judgement
+    """The range of verdicts that the intervals allow."""
 
     @property
     def verdict(self) -> Verdict:
@@ -61,13 +66,17 @@ class Compared:
         return self.judgement.verdict
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Finding:
     """The verdict on a criterion over all points of its experiment."""
 
     criterion: Criterion
+    """The criterion."""
     experiment: Experiment
+    """The experiment that the criterion judges."""
     points: tuple[Compared, ...]
+    """The comparison at each point of the experiment."""
 
     @property
     def judgement(self) -> Judgement:
@@ -106,6 +115,7 @@ class Finding:
         return values
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Evaluation:
     """A report card: a congestion control compared with references on the criteria of RFC 9743."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from tailroom.errors import ScenarioError
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axis, values_by_key
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
@@ -19,6 +20,7 @@ from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import mean_interval
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Precision:
     """A stopping rule: repeat a point until the confidence interval of a metric is narrow."""

@@ -14,6 +14,7 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point, repeats_itself
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import ScenarioSource
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
+"""Pictures of a sweep."""
 
 LINK_SERIES = "link_series"
 MOST_RUNS = 10_000
 """Default maximum number of runs of a sweep."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class SweepResult:
     """The results of a sweep: its points, their runs, and means with intervals."""
