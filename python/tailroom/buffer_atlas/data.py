@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import StoreError
+from tailroom.field_docs import with_field_docs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,6 +111,7 @@ CURVE_COLUMNS = {name: meaning for name, (_, meaning) in _CURVE_COLUMNS.items()}
 """Columns of the curves with their meanings."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Atlas:
     """The data of the atlas.
