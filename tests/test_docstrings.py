@@ -7,7 +7,7 @@ names what a function raises. It does not know which names are public.
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pkgutil import iter_modules
 from textwrap import dedent
@@ -98,6 +98,17 @@ def test_every_field_of_a_public_class_is_described(name: str) -> None:
         and not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant))
     ]
     assert not bare
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, value in exported().items() if is_dataclass(value)]
+)
+def test_help_describes_every_field_of_a_public_class(name: str) -> None:
+    kind = exported()[name]
+    assert is_dataclass(kind)
+    text = inspect.getdoc(kind) or ""
+    missing = [field.name for field in fields(kind) if f"\n    {field.name}: " not in text]
+    assert not [name for name in missing if not name.startswith("_")]
 
 
 @pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)

@@ -3,14 +3,19 @@
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import tailroom as tr
 from tailroom.errors import MetricError
 from tailroom.simulation.metrics import find_metric, metrics_of
+from tailroom.studies.report_card.criteria import CRITERIA, EXPERIMENTS
+from tailroom.studies.report_card.evaluation import Finding
 
+LIMIT = "links.bottleneck.queue.limit"
 TWO_LINKS = """\
 duration = "1 s"
 
@@ -93,6 +98,38 @@ def test_values_by_name_are_plain_dictionaries(two_links: tr.Result) -> None:
         assert other == link
         with pytest.raises(KeyError, match="did you mean utilization"):
             other["utilisation"]  # type: ignore[typeddict-item]
+
+
+def test_a_misspelled_model_or_quantity_of_a_prediction_is_named() -> None:
+    predictions = tr.predict("first", only=["sawtooth", "rule_of_thumb", "stability"])
+    assert predictions.value("rule_of_thumb", "loss_fraction") is None
+    curves = tr.predict_over("first", tr.Axis(LIMIT, ("1 bdp",)), only=["sawtooth"])
+    of_models: list[Callable[[], object]] = [
+        lambda: predictions["sawtoth"],
+        lambda: predictions.value("sawtoth", "utilization"),
+        lambda: predictions.fails("sawtoth"),
+        lambda: curves.values("sawtoth", "utilization"),
+    ]
+    of_quantities: list[Callable[[], object]] = [
+        lambda: predictions.value("sawtooth", "utilisation"),
+        lambda: predictions.models_predicting("utilisation"),
+        lambda: curves.models_predicting("utilisation"),
+        lambda: curves.values("sawtooth", "utilisation"),
+    ]
+    for call in of_models:
+        with pytest.raises(KeyError, match=r"sawtoth: .* did you mean sawtooth\?"):
+            call()
+    for call in of_quantities:
+        with pytest.raises(KeyError, match=r"utilisation: .* did you mean utilization\?"):
+            call()
+
+
+def test_a_misspelled_criterion_of_a_report_card_is_named() -> None:
+    findings = tuple(Finding(criterion, EXPERIMENTS[0], ()) for criterion in CRITERIA)
+    card = tr.Evaluation("bic", ("reno", "cubic"), findings, pa.table({}), quick=True, store=None)
+    assert card["utilization"].criterion.name == "utilization"
+    with pytest.raises(KeyError, match=r"utilisation: .* did you mean utilization"):
+        card["utilisation"]
 
 
 NEAREST = {

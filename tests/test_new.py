@@ -51,6 +51,7 @@ def test_wrong_names_are_answered_with_near_ones(tailroom: Tailroom) -> None:
     ended = tailroom("new", "-", "--preset", "satellit")
     assert ended.status == 2
     assert "did you mean satellite?" in ended.errors
+    assert all(preset in ended.errors for preset in PRESETS)
 
 
 def test_without_a_terminal_the_presets_are_named(tailroom: Tailroom) -> None:

@@ -74,6 +74,19 @@ def test_an_unknown_name_is_answered_with_the_nearest(tailroom: Tailroom) -> Non
     assert ended.errors.endswith("did you mean first?\n")
 
 
+def test_an_unknown_file_is_answered_with_a_file_beside_it(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "office.toml").write_text("", encoding="utf-8")
+    (tmp_path / "office.md").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("offce.toml", "office"):
+        assert tailroom("run", name).errors.endswith("did you mean office.toml?\n")
+    ended = tailroom("run", tmp_path / "offce.toml")
+    assert ended.errors.endswith(f"did you mean {tmp_path / 'office.toml'}?\n")
+    assert "did you mean" not in tailroom("run", tmp_path / "nowhere" / "offce.toml").errors
+
+
 def test_list_prints_names_that_can_be_typed(tailroom: Tailroom) -> None:
     lines = tailroom("list", "scenarios").output.splitlines()
     names = [line for line in lines if not line.startswith("  ")]

@@ -388,7 +388,7 @@ def test_an_exception_is_the_cause_of_a_control_error(small: Path) -> None:
 
 def test_an_instance_is_refused(small: Path) -> None:
     with pytest.raises(tr.ScenarioError, match=r"flows\.reno\.congestion: .* give the class Reno"):
-        tr.run(small, congestion={"reno": Reno()})  # type: ignore[dict-item]
+        tr.run(small, congestion={"reno": Reno()})
 
 
 def test_a_group_that_is_not_there_is_named(small: Path) -> None:

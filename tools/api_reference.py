@@ -1,6 +1,8 @@
 """Writes the reference of the Python package from its docstrings: docs/reference/python.md."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import cast
 
@@ -17,27 +19,39 @@ Generated from the docstrings of `import tailroom as tr`; `help(tr.run)` shows t
 file](scenario.md) the keys of a `Scenario`.
 
 """
+FURTHER = """\
+The functions and classes above take or return these types. They are not names of `tailroom` itself:
+import a type, for an annotation, from the module that its entry names.
+"""
+LINE_LENGTH = 100
+"""Longest signature that stands on one line."""
+ELSEWHERE = ("tailroom.scenario.types", "tailroom.simulation.result_types")
+"""Modules that other pages describe."""
+INTERNAL = ("Measure", "Metrics", "RunIndex", "ScenarioSource", "Signature", "Task")
+"""Types at which the search for further types ends: a caller makes no use of them."""
 NAMED = (griffe.DocstringSectionKind.parameters, griffe.DocstringSectionKind.attributes)
 FUNCTIONS, CLASSES, ERRORS = "Functions", "Classes", "Exceptions"
+TYPES = "Further types"
 
 
 def python_page() -> str:
-    """The page, with functions first, then classes, then exceptions."""
+    """The page, with functions first, then classes, further types, exceptions."""
     package = cast(
         griffe.Module,
         griffe.load("tailroom", search_paths=[SOURCES], docstring_parser="google"),
     )
-    sections: dict[str, list[str]] = {FUNCTIONS: [], CLASSES: [], ERRORS: []}
-    for name in tailroom.__all__:
-        if name == "__version__":
-            continue
-        item = _definition(package, name)
+    sections: dict[str, list[str]] = {FUNCTIONS: [], CLASSES: [], TYPES: [FURTHER], ERRORS: []}
+    public = {name: definition(package, name) for name in tailroom.__all__ if name[0] != "_"}
+    for name, item in public.items():
         sections[_section(item)].append("\n".join(_entry(name, item)))
+    for item in further_types(package, list(public.values())):
+        sections[TYPES].append("\n".join(_further_entry(item)))
     parts = [f"## {title}\n\n" + "\n".join(entries) for title, entries in sections.items()]
     return HEAD + "\n".join(parts).rstrip() + "\n"
 
 
-def _definition(package: griffe.Module, name: str) -> griffe.Object:
+def definition(package: griffe.Module, name: str) -> griffe.Object:
+    """The function, class or other object of a dotted name, wherever it is defined."""
     item = package[name]
     return cast(griffe.Object, item.final_target if item.is_alias else item)
 
@@ -58,6 +72,63 @@ def _entry(name: str, item: griffe.Object) -> Iterator[str]:
         yield from _members(item)
 
 
+def further_types(package: griffe.Module, public: Sequence[griffe.Object]) -> list[griffe.Object]:
+    """The types that annotations of public functions and classes name, by name."""
+    found: dict[str, griffe.Object] = {item.canonical_path: item for item in public}
+    waiting = list(public)
+    while waiting:
+        for annotation in _annotations(waiting.pop()):
+            for path in _names(annotation):
+                if path in found or not _is_further(path):
+                    continue
+                item = definition(package, path.removeprefix("tailroom."))
+                if item.canonical_path not in found:
+                    found[item.canonical_path] = item
+                    waiting.append(item)
+    further = list(found.values())[len(public) :]
+    return sorted(further, key=lambda item: item.name)
+
+
+def _is_further(path: str) -> bool:
+    module, _, name = path.rpartition(".")
+    is_ours = module.startswith("tailroom.") and module not in ELSEWHERE
+    return is_ours and not name.startswith("_") and name not in INTERNAL
+
+
+def _annotations(item: griffe.Object) -> Iterator[griffe.Expr | str | None]:
+    """The annotations of a function, of the public members of a class, or of a type alias."""
+    if isinstance(item, griffe.Function):
+        yield from (parameter.annotation for parameter in item.parameters)
+        yield item.returns
+    elif isinstance(item, griffe.Attribute):
+        yield item.annotation
+        if item.parent and item.parent.is_module:
+            yield item.value
+    elif isinstance(item, griffe.Class):
+        for member in _public_members(item):
+            yield from _annotations(member)
+
+
+def _names(annotation: griffe.Expr | str | None) -> Iterator[str]:
+    if isinstance(annotation, griffe.Expr):
+        for part in annotation.iterate(flat=True):
+            if isinstance(part, griffe.ExprName):
+                yield part.canonical_path
+
+
+def _further_entry(item: griffe.Object) -> Iterator[str]:
+    assert item.parent is not None
+    heading, *rest = _entry(item.name, item)
+    yield heading
+    yield ""
+    yield f"In `{item.parent.canonical_path}`."
+    if isinstance(item, griffe.Attribute):
+        yield ""
+        yield from _code(f"{item.name} = {item.value}")
+        rest = rest[1:]
+    yield from rest
+
+
 def _signature(name: str, function: griffe.Function) -> Iterator[str]:
     parts = []
     was_keyword_only = False
@@ -68,10 +139,38 @@ def _signature(name: str, function: griffe.Function) -> Iterator[str]:
         if is_keyword_only and not was_keyword_only:
             parts.append("*")
         was_keyword_only = is_keyword_only
-        default = "" if parameter.default is None else f"={parameter.default}"
-        parts.append(f"{parameter.name}{default}")
+        parts.append(_parameter(parameter))
+    returned = f" -> {function.returns}" if function.returns is not None else ""
+    line = f"{name}({', '.join(parts)}){returned}"
+    if len(line) > LINE_LENGTH:
+        line = "\n".join([f"{name}(", *(f"    {part}," for part in parts), f"){returned}"])
+    yield from _code(line)
+
+
+def _parameter(parameter: griffe.Parameter) -> str:
+    star = {
+        griffe.ParameterKind.var_positional: "*",
+        griffe.ParameterKind.var_keyword: "**",
+    }.get(parameter.kind or griffe.ParameterKind.positional_or_keyword, "")
+    annotation = "" if parameter.annotation is None else f": {parameter.annotation}"
+    if parameter.default is None or star:
+        return f"{star}{parameter.name}{annotation}"
+    equals = " = " if annotation else "="
+    return f"{parameter.name}{annotation}{equals}{_default(parameter.default)}"
+
+
+def _default(default: griffe.Expr | str) -> str:
+    """The value of a default; of a named constant its value."""
+    if not isinstance(default, griffe.ExprName):
+        return str(default).replace("'", '"')
+    module, _, name = default.canonical_path.rpartition(".")
+    value = getattr(import_module(module), name)
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def _code(text: str) -> Iterator[str]:
     yield "```python"
-    yield f"{name}({', '.join(parts)})"
+    yield text
     yield "```"
     yield ""
 
@@ -96,24 +195,30 @@ def _described(item: griffe.Object) -> Iterator[str]:
         yield ""
 
 
+def _public_members(item: griffe.Class) -> list[griffe.Object]:
+    public = [member for name, member in item.members.items() if not name.startswith("_")]
+    return [cast(griffe.Object, member) for member in public if not member.is_alias]
+
+
 def _members(item: griffe.Class) -> Iterator[str]:
     """Attributes as a table, then the methods."""
-    public = [member for name, member in item.members.items() if not name.startswith("_")]
-    known = [cast(griffe.Object, member) for member in public if not member.is_alias]
-    attributes = [member for member in known if member.is_attribute and member.docstring]
-    if attributes:
-        yield "| attribute | meaning |"
-        yield "| --- | --- |"
-        for member in attributes:
+    known = _public_members(item)
+    attributes = [cast(griffe.Attribute, member) for member in known if member.is_attribute]
+    described = [member for member in attributes if member.docstring]
+    if described:
+        yield "| attribute | type | meaning |"
+        yield "| --- | --- | --- |"
+        for member in described:
             assert member.docstring is not None
-            yield f"| `{member.name}` | {_one_line(member.docstring.value)} |"
+            kind = f"`{_one_line(str(member.annotation))}`" if member.annotation else ""
+            yield f"| `{member.name}` | {kind} | {_one_line(member.docstring.value)} |"
         yield ""
-    for member in known:
-        if isinstance(member, griffe.Function):
-            yield f"#### `{item.name}.{member.name}`"
+    for method in known:
+        if isinstance(method, griffe.Function):
+            yield f"#### `{item.name}.{method.name}`"
             yield ""
-            yield from _signature(member.name, member)
-            yield from _described(member)
+            yield from _signature(method.name, method)
+            yield from _described(method)
 
 
 def _one_line(text: str) -> str:

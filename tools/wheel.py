@@ -2,12 +2,14 @@
 
 python tools/wheel.py [--target TRIPLE] --out DIRECTORY
 python tools/wheel.py --sdist --out DIRECTORY
+python tools/wheel.py --papers --out DIRECTORY
 python tools/wheel.py --try DIRECTORY
 
 A wheel for Linux is built with Zig's linker against an old C library, so that it runs on every
 distribution since 2014 (manylinux2014); maturin and Zig come from PyPI. `--try` installs what the
 directory holds into a new environment and runs a scenario there. Needs Rust with the target, and
-for the page `make page` (without it the result has none).
+for the page `make page` (without it the result has none). `--papers` builds the wheel of
+tailroom-papers, which is Python alone.
 """
 
 import argparse
@@ -23,6 +25,12 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[1]
 MATURIN = ["maturin==1.16.0", "ziglang==0.16.0"]
 TRIED = ["run", "first", "--json", "--set", "duration=30 s"]
+HAS_DATA = """
+from importlib.resources import files
+import tailroom
+assert tailroom.atlas().answers.num_rows > 1000
+assert (files("tailroom") / "explore/page/index.html").is_file(), "the explorer's page is missing"
+"""
 
 
 def _environment(directory: Path) -> Path:
@@ -59,8 +67,20 @@ def build(out: Path, *, target: str | None, is_source: bool) -> None:
         _run(programs / "maturin", *command)
 
 
+def build_papers(out: Path) -> None:
+    """Builds the wheel of `tailroom-papers`.
+
+    Args:
+        out: Directory of the result.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        python = _environment(Path(place)) / "python"
+        pip = (python, "-m", "pip", "wheel", "--quiet", "--no-deps")
+        _run(*pip, "--wheel-dir", out.absolute(), REPOSITORY / "papers")
+
+
 def attempt(directory: Path) -> None:
-    """Installs what is built into a new environment, and runs a scenario.
+    """Installs what is built into a new environment, runs a scenario, and looks for its data.
 
     Args:
         directory: Directory with one distribution.
@@ -77,6 +97,7 @@ def attempt(directory: Path) -> None:
         answer = subprocess.run(
             [programs / "tailroom", *TRIED], check=True, capture_output=True, text=True, cwd=place
         )
+        subprocess.run([programs / "python", "-c", HAS_DATA], check=True, cwd=place)
     utilization = json.loads(answer.stdout)["links"]["bottleneck"]["utilization"]
     if not 0.8 < utilization <= 1:
         raise SystemExit(f"{built[0].name}: a utilization of {utilization} is wrong")
@@ -88,11 +109,14 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", help="Rust's name of the system, as rustup lists it")
     parser.add_argument("--sdist", action="store_true", help="build the source distribution")
+    parser.add_argument("--papers", action="store_true", help="build the wheel of tailroom-papers")
     parser.add_argument("--out", type=Path, help="directory of the result")
     parser.add_argument("--try", type=Path, dest="tried", help="directory with what is to be tried")
     given = parser.parse_args(arguments)
     if given.tried is not None:
         attempt(given.tried)
+    elif given.out is not None and given.papers:
+        build_papers(given.out)
     elif given.out is not None:
         build(given.out, target=given.target, is_source=given.sdist)
     else:

@@ -91,3 +91,4 @@ class Interrupted(KeyboardInterrupt):
         """Takes the result so far."""
         super().__init__()
         self.known = known
+        """The result so far."""

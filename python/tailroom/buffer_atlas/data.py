@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import StoreError
+from tailroom.field_docs import with_field_docs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,6 +117,7 @@ ABOVE_ZERO = ("rate_bps", "shortest_rtt_s", "longest_rtt_s", "flows", "bdp_packe
 """Columns of quantities that each link has."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Atlas:
     """The data of the atlas.

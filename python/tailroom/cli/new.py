@@ -42,8 +42,9 @@ def new(
         source = shipped_scenario(name)
         if source is None:
             raise failures.InputError(
-                f"--preset {shown(name)}: there is no such scenario; choose one that `tailroom "
-                f"list scenarios` shows{did_you_mean(name)}"
+                f"--preset {shown(name)}: there is no such scenario; choose one of "
+                f"{', '.join(_presets())}, or another that `tailroom list scenarios` shows"
+                f"{did_you_mean(name)}"
             )
         text = source.read_text(encoding="utf-8")
         if file == STANDARD_OUTPUT:
@@ -71,13 +72,18 @@ def _write(path: Path, text: str) -> None:
         output.write(lambda target: target.write_text(text, encoding="utf-8"), rescue=False)
 
 
+def _presets() -> dict[str, Path]:
+    """Returns the files of the shipped scenarios that belong to no paper or standard, by name."""
+    return {name: file for name, file in shipped_scenarios().items() if "/" not in name}
+
+
 def _asked() -> str:
     """Asks for one of the presets at the terminal.
 
     Raises:
         InputError: There is nobody to ask.
     """
-    files = {name: file for name, file in shipped_scenarios().items() if "/" not in name}
+    files = _presets()
     presets = list(files)
     if not sys.stdin.isatty():
         raise failures.InputError(f"--preset NAME is missing; choose one of {', '.join(presets)}")

@@ -61,13 +61,14 @@ def size_command(  # noqa: PLR0913 - one argument an option
         str | None,
         typer.Option(
             help="Without FILE: number of long flows (default: 1), or a number per "
-            'congestion control: "500 cubic, 100 bbr3".'
+            'congestion control: "500 cubic, 100 bbr3" or "8 cubic, 8 module:Class".'
         ),
     ] = None,
     congestion: Annotated[
         str | None,
         typer.Option(
-            help="Without FILE: congestion control of all flows (default: cubic).",
+            help="Without FILE: congestion control of all flows (default: cubic); a name, "
+            '"module:Class" of your own, or a table such as "{ kind = \'aimd\', increase = 2.0 }".',
             autocompletion=completion.control_names,
         ),
     ] = None,
@@ -179,7 +180,7 @@ def _named_as_options(numbers: Mapping[str, Any]) -> Iterator[None]:
         yield
     except ScenarioError as error:
         name, colon, _ = str(error).partition(":")
-        if colon and name in numbers:
+        if colon and name.partition(".")[0] in numbers:
             raise failures.InputError(f"--{error}") from None
         raise
 

@@ -1,6 +1,5 @@
 """`tailroom sweep`: run a scenario at many points and store the runs."""
 
-from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +21,7 @@ from tailroom.cli.progress import runs_bar
 from tailroom.cli.sweep_table import show, show_warnings_of_runs
 from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.metrics import full_names
-from tailroom.studies.sweep_study.plan import Precision
+from tailroom.studies.sweep_study.plan import Precision, parse_precision
 from tailroom.studies.sweep_study.study import MOST_RUNS, SweepResult, sweep
 
 
@@ -118,7 +117,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
                 grid=parse_axes("--grid", grid),
                 together=parse_axes("--together", together),
                 seeds=seeds,
-                until=_until(until, at_most),
+                until=parse_precision("--until", until, at_most) if until else None,
                 set=settings,
                 series=series,
                 phase_check=phase_check or None,
@@ -141,18 +140,3 @@ def _show_known(result: SweepResult) -> str:
         f"{done:,} of {result.planned_runs:,} runs are kept; "
         f"to continue, give the same command again: {failures.this_command()}"
     )
-
-
-def _until(text: str | None, at_most: int) -> Precision | None:
-    if text is None:
-        return None
-    metric, _, width = text.partition("<")
-    try:
-        half_width = float(width)
-    except ValueError:
-        half_width = -1.0
-    if not metric.strip() or not (isfinite(half_width) and half_width >= 0):
-        raise failures.InputError(
-            f'--until {text}: not METRIC<WIDTH; write for example --until "utilization<0.005"'
-        )
-    return Precision(metric.strip(), half_width, min(Precision.at_least, at_most), at_most)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from tailroom import _engine
 from tailroom.errors import RunError, ScenarioError
 from tailroom.execution.task import Task
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
 from tailroom.scenario.source import ScenarioSource, own_controls
 from tailroom.simulation.metrics import find_metric, names_of
@@ -18,6 +19,7 @@ NOT_FROM_SEED = ("key", "seed", "wall_s")
 """Columns of a run that differ between seeds even if the simulations are equal."""
 
 
+@with_field_docs
 @dataclass(eq=False)
 class Point:
     """A scenario with some of its values replaced, and its runs with consecutive seeds."""

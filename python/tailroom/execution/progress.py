@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from tailroom.field_docs import with_field_docs
 
+
+@with_field_docs
 @dataclass(frozen=True)
 class RunProgress:
     """Progress of a study, in runs; a run that several points need counts once."""

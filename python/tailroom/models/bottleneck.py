@@ -8,9 +8,11 @@ from typing import Any
 
 from tailroom import _engine
 from tailroom.errors import ScenarioError
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.source import ScenarioSource
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class FlowClass:
     """Identical permanent flows under congestion control."""
@@ -41,6 +43,7 @@ class FlowClass:
     """Whether packets are ECN-capable, so that queues mark instead of dropping them."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Stream:
     """Unresponsive permanent flows."""
@@ -59,6 +62,7 @@ class Stream:
     """Whether all packets have that size."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class DynamicFlows:
     """Flows that arrive and depart."""
@@ -100,6 +104,7 @@ class DynamicFlows:
         return 8 * self.arrivals_per_s * self.wire_bytes_mean
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Bottleneck:
     """One link of a scenario and the traffic that crosses it.

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tailroom.field_docs import with_field_docs
 from tailroom.models.bottleneck import Bottleneck
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Requirement:
     """The utilization and the loss that a required buffer must achieve.
@@ -25,6 +27,7 @@ class Requirement:
                 raise ValueError(f"target {name} {value:g}: give a number between 0 and 1")
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Assumption:
     """A condition under which a model is derived, checked against the scenario."""
@@ -48,6 +51,7 @@ def assume(statement: str, holds: bool, found: str = "") -> Assumption:
     return Assumption(statement, bool(holds), "" if holds else found)
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Prediction:
     """Prediction of a model for a link; `None` for quantities that the model does not predict."""
@@ -69,6 +73,7 @@ class Prediction:
     """Further numbers of the model, by name; the last word of a name is the unit."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Model:
     """An analytic model of one bottleneck link."""

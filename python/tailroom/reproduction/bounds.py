@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 
+from tailroom.field_docs import with_field_docs
+
 FILE = "bounds.toml"
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Bound:
     """A number, or a range, that decides whether a measured number agrees with a paper's words."""
@@ -51,6 +54,7 @@ class Bound:
         return self.values[0]
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Bounds(Mapping[str, Bound]):
     """The bounds of a paper by name."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import isfinite
 
+from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.bounds import Bound
 from tailroom.statistics.intervals import Interval
 
@@ -10,6 +11,7 @@ SIGNIFICANCE = 0.05
 """Largest p-value with which a side counts as decided."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Check:
     """One side of a claim: a number of the paper and the measured number."""

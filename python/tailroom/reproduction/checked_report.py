@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tailroom.errors import PaperError
+from tailroom.field_docs import with_field_docs
 from tailroom.reproduction import data
 from tailroom.reproduction.catalogue import parts_of
 from tailroom.reproduction.form import Form
@@ -17,6 +18,7 @@ from tailroom.reproduction.reproduced import ReproducedPart
 from tailroom.reproduction.runs import plan_parts
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Recheck:
     """The verdicts that follow from the data, beside those of the report."""

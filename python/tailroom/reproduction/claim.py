@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.check import Check
 from tailroom.reproduction.part_results import PartResults
 
@@ -17,6 +18,7 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Judgement:
     """The sides of a claim, and the explanation of their results."""
@@ -51,6 +53,7 @@ class Judgement:
         return Verdict.IN_PART if True in outcomes else Verdict.DOES_NOT_HOLD
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Claim:
     """A statement of a paper, and the function that judges it."""

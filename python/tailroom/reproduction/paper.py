@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.bounds import NO_BOUNDS, Bounds
 from tailroom.reproduction.claim import Claim
 from tailroom.reproduction.form import Form
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Part:
     """A figure, a table, or a question that the paper leaves open."""
@@ -40,6 +42,7 @@ class Part:
     """Returns variations of what the paper leaves open, with which claims are judged again."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Paper:
     """A paper whose figures, tables and claims are reproduced.

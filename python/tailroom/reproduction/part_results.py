@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.form import Form
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
@@ -15,6 +16,7 @@ from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class StoredRun:
     """A run of a store, or of the data beside a report."""
@@ -128,6 +130,7 @@ def metric_name(metric: Metric) -> str:
     return name
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class PointResults:
     """The runs at one point of a study."""
@@ -188,6 +191,7 @@ class PointResults:
         return interval.mean if interval else float("nan")
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class StudyResults:
     """The results of a study."""
@@ -239,6 +243,7 @@ class StudyResults:
         )
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class PartResults:
     """The results of all studies of a part."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Paper, Part
@@ -11,6 +12,7 @@ from tailroom.reproduction.part_results import PartResults
 from tailroom.reproduction.variation import Varied
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class ReproducedPart:
     """A part with the results of its studies and the verdicts on its claims."""
@@ -29,6 +31,7 @@ class ReproducedPart:
     """The results of the studies of each variation, by its name."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Reproduction:
     """A reproduced paper, or reproduced parts of a paper."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.types import Scenario
 from tailroom.studies.sweep_study.plan import Precision
 
@@ -27,6 +28,7 @@ def check_names(of: str, names: Sequence[str]) -> None:
             raise ValueError(f"{of}: the name {name!r} is used twice; use each name once")
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Study:
     """A sweep of one scenario."""

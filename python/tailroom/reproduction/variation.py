@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.study import Study
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Variation:
     """Studies of a part, repeated with another value of something that the paper leaves open."""

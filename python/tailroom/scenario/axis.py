@@ -8,6 +8,8 @@ from math import exp, log
 from typing import Any
 
 from tailroom.errors import ScenarioError
+from tailroom.field_docs import with_field_docs
+from tailroom.scenario.given_controls import check_values
 
 MOST_POINTS = 10_000
 """Largest number of values of a key."""
@@ -20,14 +22,23 @@ _HOW = (
 )
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Axis:
-    """A key of the scenario and its values, in the order in which they are drawn."""
+    """A key of the scenario and its values, in the order in which they are drawn.
+
+    Raises:
+        ScenarioError: A value is a class or another Python object.
+    """
 
     key: str
     """Dotted key of the scenario."""
     values: tuple[object, ...]
     """TOML values: text, numbers, tables."""
+
+    def __post_init__(self) -> None:
+        for value in self.values:
+            check_values(self.key, value)
 
     @property
     def numbers(self) -> list[float] | None:
@@ -51,8 +62,9 @@ def axis(key: str, values: object) -> Axis:
     """Reads the values of a key: a list of them, or a range with `from`, `to` and `points`.
 
     Raises:
-        ScenarioError: There is no value, or the range is wrong.
+        ScenarioError: There is no value, the range is wrong, or a value is a Python object.
     """
+    check_values(key, values)
     if isinstance(values, Mapping):
         read: Sequence[object] = _range(key, values)
     elif isinstance(values, (list, tuple)):

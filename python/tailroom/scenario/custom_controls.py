@@ -81,6 +81,14 @@ A function that returns rate-based controls has the attribute `is_rate_based = T
 memory for their records of packets in flight is counted before the run.
 """
 
+Control: TypeAlias = str | Mapping[str, object] | ControlFactory
+"""A congestion control: a name as in a scenario (`"cubic"`, or `"module:Class"` of your own), a
+table with a kind and its parameters, or a class or another callable that returns a control."""
+
+Congestion: TypeAlias = Control | Mapping[str, Control]
+"""The congestion control of each group of flows by the name of the group; or one control, if only
+one group has a congestion control."""
+
 WINDOW_METHODS = {
     "on_ack": "the window after an ACK in packets",
     "on_congestion": "the window to fall to in packets",
@@ -111,20 +119,10 @@ class OwnControls:
     trust: Trust = EVERYTHING
     """Which controls may be loaded by their names."""
 
-    def give(self, group: str, control: str | ControlFactory) -> object:
-        """Registers a control for a group of flows; returns its value in the scenario.
-
-        Raises:
-            ScenarioError: The object is not callable.
-        """
-        if isinstance(control, str):
+    def give(self, control: Control) -> object:
+        """Registers a control that is a callable; returns the value of the key in the scenario."""
+        if isinstance(control, (str, Mapping)):
             return control
-        if not callable(control):
-            kind = type(control).__name__
-            raise ScenarioError(
-                f"flows.{group}.congestion: is an instance of {kind}, and each flow needs a "
-                f"control of its own; give the class {kind}, or functools.partial({kind}, ...)"
-            )
         parameters: dict[str, Any] = {}
         if isinstance(control, functools.partial) and _is_plain(control.keywords):
             parameters = control.keywords
@@ -322,6 +320,11 @@ def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any])
         ) from None
     except ValueError:  # a class of a compiled module may hide its signature
         return
+
+
+def is_control(value: object) -> bool:
+    """Whether an object has the methods of a control."""
+    return _missing_method(value) is None
 
 
 def _missing_method(control: object) -> str | None:

@@ -1,14 +1,17 @@
 """A scenario from four numbers: rate, RTT, flows and congestion control."""
 
-import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import cbrt
 from typing import Any
 
 from tailroom import _engine
 from tailroom.errors import ScenarioError
+from tailroom.scenario.custom_controls import Congestion, Control
+from tailroom.scenario.given_controls import control_words, controls_by_group, read_control
+from tailroom.scenario.named_values import near
 from tailroom.scenario.types import DropTailQueue, Scenario
 
 HOST = "linux"
@@ -35,14 +38,16 @@ RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4
 
 _RANGE = re.compile(r"(.+?)(?:\s+to\s+|\s*\.\.\.?\s*|\s*(?<![eE])-\s*)(.+)")
 _NUMBER_AND_UNIT = re.compile(r"([\d._]+)\s*(.*)")
-_MIX = re.compile(r"(\d+)\s+([A-Za-z]\w*)")
+_MIX = re.compile(r"(\d+)\s+([A-Za-z_][\w.]*(?::[\w.]+)?)")
+ONLY_GROUP = "flows"
+"""Name of the group of flows if there is only one group."""
 
 
 def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     rate: str,
     rtt: str,
-    flows: int | Mapping[str, int] = 1,
-    congestion: str | None = None,
+    flows: int | str | Mapping[str, int] = 1,
+    congestion: Congestion | None = None,
     *,
     duration: str | None = None,
     host: str = HOST,
@@ -57,9 +62,10 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     Args:
         rate: Rate of the link with its unit, as in `"1 Gbit/s"`.
         rtt: Two-way propagation delay with its unit, as in `"40 ms"` or `"5 ms to 200 ms"`.
-        flows: Number of flows, or number per congestion control: `{"cubic": 500, "bbr3": 100}`.
+        flows: Number of flows, or number per congestion control: `{"cubic": 500, "bbr3": 100}` or
+            `"500 cubic, 100 bbr3"`.
         congestion: The congestion control of all flows, where `flows` is a number; CUBIC if left
-            out.
+            out. Or congestion controls by the name of their group; see `ONLY_GROUP`.
         duration: Simulated time of a run, with its unit.
         host: Profile of the hosts, as `tailroom list host` names it.
 
@@ -71,24 +77,25 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     _check_text("duration", duration, "60 s")
     rate_bps = _read("rate", "rate", rate)
     shortest_s, longest_s = read_rtts(rtt)
-    mix = _mix(flows, congestion)
+    mix = _groups(flows, congestion)
+    total = sum(group.count for group in mix)
     mean_s = (shortest_s + longest_s) / 2
-    if shortest_s == longest_s and sum(mix.values()) > 1:
+    if shortest_s == longest_s and total > 1:
         shortest_s, longest_s = (mean_s * part for part in (1 - RTT_SPREAD, 1 + RTT_SPREAD))
     if duration:
         span_s = _read("duration", "positive_duration", duration)
     else:
         most_s = max(MOST_PACKETS * 8 * PACKET_BYTES / rate_bps, 20 * mean_s)
-        window = rate_bps * mean_s / (8 * PACKET_BYTES) / sum(mix.values())
+        window = rate_bps * mean_s / (8 * PACKET_BYTES) / total
         cycles_s = FEWEST_CYCLES * cubic_cycle_s(window, mean_s) / (1 - SETTLING)
         span_s = min(max(FEWEST_RTTS * mean_s, cycles_s, FEWEST_SECONDS), most_s)
     start_s = min(0.2 * span_s, 50 * mean_s)
     delay = _milliseconds(min(mean_s / 4, shortest_s / 2))
     groups: dict[str, Any] = {
-        name: {
-            "count": count,
+        group.name: {
+            "count": group.count,
             "path": ["bottleneck"],
-            "congestion": control,
+            "congestion": group.control,
             "host": _known("host", host),
             "packet_size": f"{PACKET_BYTES} B",
             "rtt": _milliseconds(mean_s)
@@ -96,10 +103,10 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
             else {"uniform": [_milliseconds(shortest_s), _milliseconds(longest_s)]},
             "start": {"uniform": ["0 s", f"{start_s:.6g} s"]},
         }
-        for name, control, count in _groups(mix)
+        for group in mix
     }
     return {
-        "title": f"{_mix_words(mix)}, {rate.strip()}, RTT {rtt.strip()}",
+        "title": f"{_words(mix)}, {rate.strip()}, RTT {rtt.strip()}",
         "duration": f"{span_s:.6g} s",
         "measure_from": f"{SETTLING * span_s:.6g} s",
         "links": {"bottleneck": {"rate": rate, "delay": delay, "queue": BUFFER}},
@@ -132,37 +139,111 @@ def read_flows(text: str) -> int | dict[str, int]:
         if not match:
             raise ScenarioError(
                 f'flows: "{text}" is not a number of flows; write a number, or a mix of congestion '
-                'controls, as in "500 cubic, 100 bbr3"'
+                'controls, as in "500 cubic, 100 bbr3" or "8 cubic, 8 module:Class"'
             )
         mix[match[2]] = mix.get(match[2], 0) + int(match[1])
     return mix
 
 
-def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, int]:
-    """Returns the number of flows per congestion control.
+@dataclass(frozen=True)
+class _Group:
+    """Flows under the same congestion control."""
+
+    name: str
+    control: Control
+    count: int
+
+
+def _groups(
+    flows: int | str | Mapping[str, int], congestion: Congestion | None
+) -> Sequence[_Group]:
+    """Returns the groups of flows, one per congestion control.
 
     Raises:
         ScenarioError: A control is unknown or named twice, or a number is below 1.
     """
+    if isinstance(flows, str):
+        flows = read_flows(flows)
+    by_group = isinstance(congestion, Mapping) and "kind" not in congestion
     if isinstance(flows, Mapping):
-        if congestion is not None:
+        if congestion is not None and not by_group:
             raise ScenarioError(
                 "congestion: flows names the congestion controls already; leave congestion out"
             )
-        mix = dict(flows)
+        groups = _mixed(flows)
     else:
-        mix = {congestion or "cubic": flows}
-    for control, count in mix.items():
-        _known("congestion", control)
-        if count < 1:
-            raise ScenarioError(f"flows: {count} flows; give at least 1")
-    if not mix:
+        control = "cubic" if congestion is None or by_group else congestion
+        groups = [_Group(ONLY_GROUP, read_control("congestion", control), flows)]
+    if by_group:
+        groups = _replaced(groups, controls_by_group(congestion, list))
+    for group in groups:
+        if isinstance(group.control, str) and ":" not in group.control:
+            place = "flows" if isinstance(flows, Mapping) else "congestion"
+            _known("congestion", group.control, place)
+        _check_count(group.count)
+    return groups
+
+
+def _mixed(flows: Mapping[str, int]) -> list[_Group]:
+    """Returns a group per control, named after the control.
+
+    Raises:
+        ScenarioError: There is no control, or a key is not a control.
+    """
+    if not flows:
         raise ScenarioError("flows: is empty; give at least 1 flow")
-    return mix
+    if len(flows) == 1:
+        return [_Group(ONLY_GROUP, read_control("flows", *flows), *flows.values())]
+    groups: list[_Group] = []
+    for key, count in flows.items():
+        control = read_control("flows", key)
+        name = re.sub(r"\W+", "_", control_words(control))
+        alike = sum(re.sub(r"-\d+$", "", group.name) == name for group in groups)
+        groups.append(_Group(f"{name}-{alike + 1}" if alike else name, control, count))
+    return groups
 
 
-def _known(name: str, kind: str) -> str:
+def _replaced(groups: Iterable[_Group], controls: Mapping[str, Control]) -> list[_Group]:
+    """Returns the groups with other controls.
+
+    Raises:
+        ScenarioError: There is no group of such a name.
+    """
+    groups = list(groups)
+    names = [group.name for group in groups]
+    for name in controls:
+        if name not in names:
+            raise ScenarioError(
+                f"congestion: there is no group {name!r}; without a scenario, the names are "
+                f"{', '.join(names)}, or give one control for all flows"
+            )
+    return [
+        _Group(group.name, controls.get(group.name, group.control), group.count) for group in groups
+    ]
+
+
+def _check_count(count: object) -> None:
+    """Refuses a number of flows that is not a whole number of at least 1.
+
+    Raises:
+        ScenarioError: It is not.
+    """
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise ScenarioError(
+            f"flows: {count!r} is not a number of flows; give a whole number, or a number per "
+            'congestion control, as in {"cubic": 500, "bbr3": 100}'
+        )
+    if count < 1:
+        raise ScenarioError(f"flows: {count} flows; give at least 1")
+
+
+def _known(name: str, kind: str, place: str | None = None) -> str:
     """Returns the kind of a component after checking that it exists.
+
+    Args:
+        name: The key of the scenario: `congestion` or `host`.
+        kind: The kind.
+        place: The argument, for messages; `name` if left out.
 
     Raises:
         ScenarioError: There is no such component.
@@ -170,24 +251,22 @@ def _known(name: str, kind: str) -> str:
     known = [component["kind"] for component in json.loads(_engine.components())[name]]
     if kind in known:
         return kind
-    near = difflib.get_close_matches(kind, known, n=2, cutoff=0.5)
-    near += [
-        known_kind for known_kind in known if known_kind.startswith(kind) and known_kind not in near
-    ]
-    meant = f"did you mean `{'` or `'.join(near)}`? " if near else ""
-    raise ScenarioError(f'{name}: "{kind}" is unknown; {meant}`tailroom list {name}` names all')
+    names = near(str(kind), known)
+    meant = f"did you mean `{'` or `'.join(names)}`? " if names else ""
+    own = ', and "module:Class" is a class of your own' if name == "congestion" else ""
+    raise ScenarioError(
+        f'{place or name}: "{kind}" is unknown; {meant}`tailroom list {name}` names all{own}'
+    )
 
 
-def _groups(mix: Mapping[str, int]) -> list[tuple[str, str, int]]:
-    """Name, control and number of flows of each group; one group alone is called `flows`."""
-    if len(mix) == 1:
-        return [("flows", control, count) for control, count in mix.items()]
-    return [(control, control, count) for control, count in mix.items()]
-
-
-def _mix_words(mix: Mapping[str, int]) -> str:
-    parts = [f"{count} {control}" for control, count in mix.items()]
-    return f"{' and '.join(parts)} {'flow' if sum(mix.values()) == 1 else 'flows'}"
+def _words(groups: Sequence[_Group]) -> str:
+    """Returns the number of flows per control, as in "500 cubic and 100 bbr3 flows"."""
+    parts = []
+    for group in groups:
+        name, comma, parameters = control_words(group.control).partition(", ")
+        parts.append(f"{group.count} {name}{f' ({parameters})' if comma else ''}")
+    total = sum(group.count for group in groups)
+    return f"{' and '.join(parts)} {'flow' if total == 1 else 'flows'}"
 
 
 def read_rtts(rtt: str) -> tuple[float, float]:

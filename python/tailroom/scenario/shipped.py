@@ -32,8 +32,12 @@ def shipped_scenario(name: str) -> Path | None:
     return known[matches[0]] if matches else None
 
 
-def did_you_mean(name: str) -> str:
+def did_you_mean(name: str, *, files: bool = False) -> str:
     """Returns the end of a message about an unknown name: the shipped scenarios that resemble it.
+
+    Args:
+        name: The name.
+        files: Whether the name may be the path of a file, whose neighbours may resemble it.
 
     Returns:
         For example "; did you mean first?"; empty if no name resembles it.
@@ -43,5 +47,15 @@ def did_you_mean(name: str) -> str:
         for full_name in shipped_scenarios()
         for part in (full_name.rpartition("/")[2], full_name)
     }
-    names = dict.fromkeys(by_part[part] for part in near(name, by_part))
+    beside = _near_files(Path(name)) if files else []
+    names = dict.fromkeys([*beside, *(by_part[part] for part in near(name, by_part))])
     return f"; did you mean {' or '.join(names)}?" if names else ""
+
+
+def _near_files(path: Path) -> list[str]:
+    """Returns the paths of scenario files in the same directory whose names resemble the path's."""
+    try:
+        names = sorted(file.name for file in path.parent.glob("*.toml"))
+    except OSError:
+        return []
+    return [str(path.parent / name) for name in near(path.name, names)]

@@ -17,7 +17,8 @@ import tomli_w
 
 from tailroom import _engine
 from tailroom.errors import ScenarioError
-from tailroom.scenario.custom_controls import ControlFactory, OwnControls
+from tailroom.scenario.custom_controls import Congestion, OwnControls
+from tailroom.scenario.given_controls import check_values, controls_by_group
 from tailroom.scenario.shipped import did_you_mean, shipped_scenario
 from tailroom.scenario.trust import EVERYTHING, Trust, trust_in_files
 from tailroom.scenario.types import Scenario
@@ -53,7 +54,7 @@ class ScenarioSource:
         cls,
         scenario: "str | PathLike[str] | Scenario",
         overrides: Mapping[str, object],
-        congestion: Mapping[str, str | ControlFactory] | None = None,
+        congestion: Congestion | None = None,
     ) -> "ScenarioSource":
         """Reads a scenario file, or writes down a scenario that was built in Python.
 
@@ -62,10 +63,11 @@ class ScenarioSource:
                 name of a shipped scenario (`tailroom list scenarios`); or a scenario built in
                 Python.
             overrides: Values that replace those of the scenario, by dotted key.
-            congestion: Congestion controls by group.
+            congestion: Congestion controls by group, or the control of the only group.
 
         Raises:
-            ScenarioError: The file cannot be read, or a value cannot be written as TOML.
+            ScenarioError: The file cannot be read, a value cannot be written as TOML, or a value of
+                `congestion` is not a congestion control.
         """
         if isinstance(scenario, (str, PathLike)) and fspath(scenario) == STANDARD_INPUT:
             text = _read_standard_input(sys.stdin)
@@ -76,14 +78,24 @@ class ScenarioSource:
             file = shipped or path
             source = cls(_read(file), file.parent, str(path), trust=trust_in_files())
         else:
-            source = cls(_write_down(scenario), Path(), "scenario")
-        source = source.trusting([*overrides.values(), *(congestion or {}).values()])
-        controls = OwnControls(source.directory, trust=source.trust)
+            if not isinstance(scenario, Mapping):
+                raise ScenarioError(
+                    f"scenario: {scenario!r} is not a scenario; give the path of a file, a name "
+                    "that `tailroom list scenarios` shows, or a dictionary"
+                )
+            controls = OwnControls()
+            text = _write_down(_with_names_of_classes(scenario, controls))
+            source = cls(text, Path(), "scenario", controls=controls)
+        source = source.trusting(list(overrides.values()))
+        replaced = source.replacing(overrides)
         with source.named_in_errors():
-            given = {
-                f"flows.{group}.congestion": controls.give(group, control)
-                for group, control in (congestion or {}).items()
-            }
+            by_group = controls_by_group(congestion, replaced.groups)
+        source = source.trusting(list(by_group.values()))
+        controls = dataclasses.replace(source.controls, directory=source.directory)
+        given = {
+            f"flows.{group}.congestion": controls.give(control)
+            for group, control in by_group.items()
+        }
         return dataclasses.replace(source, controls=controls).replacing({**given, **overrides})
 
     @classmethod
@@ -113,8 +125,10 @@ class ScenarioSource:
         """The same scenario with more of its values replaced, by dotted key.
 
         Raises:
-            ScenarioError: A key or a value cannot be encoded.
+            ScenarioError: A key or a value cannot be encoded, or a value is a Python object.
         """
+        for key, value in overrides.items():
+            check_values(f"{self.place}: {key}", value)
         texts = tuple((key, _override_text(value)) for key, value in overrides.items())
         for key, text in texts:
             _check_unicode(f"{self.place}: {key}", f"{key} = {text}")
@@ -140,17 +154,35 @@ class ScenarioSource:
         document = tomllib.loads(self._resolve_as_written(seed=None))
         return [table[key] for table, key in _naming_files(document)]
 
+    def groups(self) -> list[str]:
+        """Returns the names of the groups under congestion control, or the name of the only group.
+
+        Raises:
+            ScenarioError: The scenario is wrong; the lines of the message do not name the file.
+        """
+        try:
+            written = tomllib.loads(self.text).get("flows", {})
+        except tomllib.TOMLDecodeError:
+            written = {}  # the engine says what is wrong
+        if len(written) == 1:  # its congestion control may be missing
+            return list(written)
+        groups = tomllib.loads(self._resolve(seed=None))["flows"]
+        return [name for name, group in groups.items() if "congestion" in group]
+
     def _resolve_as_written(self, seed: int | None) -> str:
         with self.named_in_errors():
-            self.check(seed)
-            return _engine.resolve(
-                self.text,
-                self.directory,
-                self.overrides,
-                seed,
-                self.controls.find,
-                self.permitted(),
-            )
+            return self._resolve(seed)
+
+    def _resolve(self, seed: int | None) -> str:
+        self.check(seed)
+        return _engine.resolve(
+            self.text,
+            self.directory,
+            self.overrides,
+            seed,
+            self.controls.find,
+            self.permitted(),
+        )
 
     def check(self, seed: int | None) -> None:
         """Checks what the engine does not know: the range of the seed, and the trust in files.
@@ -279,7 +311,7 @@ def _read(path: Path) -> str:
             content = file.read(LARGEST_SCENARIO_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
-        meant = did_you_mean(str(path)) if isinstance(error, FileNotFoundError) else ""
+        meant = did_you_mean(str(path), files=True) if isinstance(error, FileNotFoundError) else ""
         raise ScenarioError(
             f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML), "
             f"or a name that `tailroom list scenarios` shows{meant}"
@@ -308,7 +340,28 @@ def _decoded(content: bytes, place: str) -> str:
         ) from None
 
 
+def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -> dict[str, Any]:
+    """Returns the scenario with a table instead of each class that is a congestion control.
+
+    Args:
+        scenario: A scenario built in Python.
+        controls: Registers the classes.
+    """
+    document = dict(scenario)
+    flows = document.get("flows")
+    if isinstance(flows, Mapping):
+        document["flows"] = {
+            name: {**group, "congestion": controls.give(group["congestion"])}
+            if isinstance(group, Mapping) and callable(group.get("congestion"))
+            else group
+            for name, group in flows.items()
+        }
+    return document
+
+
 def _write_down(scenario: Mapping[str, Any]) -> str:
+    for key, value in scenario.items():
+        check_values(f"scenario: {key}", value)
     try:
         text = tomli_w.dumps(scenario)
         _check_unicode("scenario", text)
@@ -316,6 +369,23 @@ def _write_down(scenario: Mapping[str, Any]) -> str:
     except ScenarioError:
         raise
     except (TypeError, ValueError) as error:
+        found = (_unwritable(f"scenario: {key}", value) for key, value in scenario.items())
+        problem = next(filter(None, found), f"scenario: {error}")
         raise ScenarioError(
-            f"scenario: {error}; use text, numbers, booleans, lists and dictionaries only"
+            f"{problem}; use text, numbers, booleans, lists and dictionaries only"
         ) from None
+
+
+def _unwritable(place: str, value: object) -> str | None:
+    """Returns the key of the first value that TOML does not have, with the value."""
+    if isinstance(value, Mapping):
+        items = ((f"{place}.{key}", item) for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        items = ((place, item) for item in value)
+    else:
+        try:
+            tomli_w.dumps({"value": value})
+        except (TypeError, ValueError):
+            return f"{place}: {value!r} is of type {type(value).__name__}"
+        return None
+    return next(filter(None, (_unwritable(at, item) for at, item in items)), None)

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from tailroom import _engine
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
@@ -33,7 +33,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
     set: Mapping[str, object] | None = None,  # noqa: A002
     progress: Callable[[float, float], object] | None = None,
     series_samples: int | None = None,
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Result:
@@ -55,7 +55,9 @@ def run(  # noqa: PLR0913 - each is one option of a run
             `[series]`; fewer above 10,000 flows. Recording changes no other result.
         congestion: Congestion controls by the name of their group of flows: a class of your own
             (see `CongestionControl` and `RateBasedControl`), a function that makes a control for
-            each flow, or a name as in a scenario file.
+            each flow, a name as in a scenario file (`"cubic"`, `"module:Class"`), or a table with a
+            kind and its parameters. Without a name of a group: the control of the only group that
+            has a congestion control.
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.

@@ -27,6 +27,7 @@ from tailroom.simulation.metric_units import (
 )
 
 Better = Literal["higher", "lower"]
+"""The direction in which a quantity improves."""
 
 STATISTICS = {"mean": "mean", "p01": "p01", "p50": "median", "p99": "p99", "max": "largest"}
 """The statistic at the end of a name, and its word in a label."""

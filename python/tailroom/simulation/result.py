@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
+from tailroom.field_docs import with_field_docs
 from tailroom.simulation import frames
 from tailroom.simulation.result_tables import ResultTables
 
@@ -29,8 +30,10 @@ STATISTICS = ("links", "flows", "groups")
 """Parts of the summary that are tables."""
 
 PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
+"""Pictures of a run."""
 
 
+@with_field_docs
 @dataclass(frozen=True, eq=False)
 class Result(ResultTables):
     """Statistics, tables and the scenario of one run.

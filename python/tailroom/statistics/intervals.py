@@ -8,10 +8,13 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from tailroom.field_docs import with_field_docs
+
 CONFIDENCE = 0.95
 """Default confidence level of all intervals."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Interval:
     """A mean and the half-width of its confidence interval."""

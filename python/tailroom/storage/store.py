@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailroom.errors import NotWrittenError, RunError, StoreError
+from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
 from tailroom.storage.file_lock import locked
@@ -57,6 +58,7 @@ about 100 kB of memory."""
 _counter = itertools.count()
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Run:
     """A finished run as the store keeps it."""
@@ -141,6 +143,7 @@ class Store:
             StoreError: The directory is not a store, or a newer version of tailroom wrote it.
         """
         self.directory = Path(directory).absolute()
+        """Directory of the store."""
         self.damaged: list[Path] = []
         """Files that could not be read; their runs count as not finished."""
         self.problems: dict[Path, str] = {}

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.named_values import NamedValues
 
 DIGEST = "digest"
@@ -21,6 +22,7 @@ OF_UNTIL = {"metric": str, "half_width": (int, float), "at_least": int, "at_most
 """Types of the fields of `Precision`."""
 
 
+@with_field_docs
 @dataclass
 class SweepRecord:
     """The points of a sweep, and the runs of each point."""

@@ -23,7 +23,8 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.field_docs import with_field_docs
+from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -42,6 +43,7 @@ GROUP_METRICS = ("goodput_bps",)
 """Metrics compared per group by default."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class PhaseSpread:
     """A metric over seeds with RTTs as written, and over shifts of the RTTs."""
@@ -173,7 +175,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     runs: int = RUNS,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
     progress: Callable[[RunProgress], object] | None = None,
@@ -189,7 +191,8 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
         runs: Number of seeds, and of shifts, at least 2.
         seed: The first seed; the scenario's if left out.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        congestion: Congestion controls by group, as `tailroom.run` takes them.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom import models
 from tailroom.errors import NotApplicableError
+from tailroom.field_docs import with_field_docs
 from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
 from tailroom.scenario.axis import Axis
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Congestion
+from tailroom.scenario.named_values import nearest
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -18,12 +20,23 @@ from tailroom.scenario.types import Scenario
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+QUANTITIES = (
+    "utilization",
+    "loss_fraction",
+    "queue_packets_mean",
+    "queue_delay_s_mean",
+    "required_packets",
+)
+"""Fields of a `Prediction` that are quantities."""
 
+
+@with_field_docs
 @dataclass(frozen=True)
 class Answer:
     """The prediction of a model, and whether its assumptions hold."""
 
     model: Model
+    """The model."""
     prediction: Prediction | None
     """`None` if the model does not apply."""
     why_not: str = ""
@@ -37,6 +50,7 @@ class Answer:
         return [assumption for assumption in self.assumptions if not assumption.holds]
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Predictions:
     """The predictions of models for one link of a scenario."""
@@ -72,12 +86,10 @@ class Predictions:
         """The prediction of the model of this name.
 
         Raises:
-            KeyError: There is no answer of such a model.
+            KeyError: There is no answer of such a model; the message suggests names.
             NotApplicableError: The model does not apply.
         """
-        answer = next((answer for answer in self.answers if answer.model.name == name), None)
-        if answer is None:
-            raise KeyError(name)
+        answer = self._answer(name)
         if answer.prediction is None:
             raise NotApplicableError(answer.why_not)
         return answer.prediction
@@ -89,29 +101,46 @@ class Predictions:
             name: Name of the model.
             quantity: Name of a field of `Prediction`, such as `utilization` (a fraction) or
                 `queue_delay_s_mean`.
+
+        Raises:
+            KeyError: There is no answer of such a model, or no such quantity; the message suggests
+                names.
         """
-        for answer in self.answers:
-            if answer.model.name == name and answer.prediction:
-                value: float | None = getattr(answer.prediction, quantity)
-                return value
-        return None
+        _check_quantity(quantity)
+        prediction = self._answer(name).prediction
+        value: float | None = getattr(prediction, quantity) if prediction else None
+        return value
 
     def fails(self, name: str) -> bool:
         """Returns whether an assumption of a model does not hold.
 
         Args:
             name: Name of the model.
+
+        Raises:
+            KeyError: There is no answer of such a model; the message suggests names.
         """
-        return any(answer.failing for answer in self.answers if answer.model.name == name)
+        return bool(self._answer(name).failing)
 
     def models_predicting(self, quantity: str) -> list[str]:
         """Returns the names of the models that predict a quantity.
 
         Args:
             quantity: Name of a field of `Prediction`, such as `utilization`.
+
+        Raises:
+            KeyError: There is no such quantity; the message suggests names.
         """
+        _check_quantity(quantity)
         names = [answer.model.name for answer in self.answers]
         return [name for name in names if self.value(name, quantity) is not None]
+
+    def _answer(self, name: str) -> Answer:
+        for answer in self.answers:
+            if answer.model.name == name:
+                return answer
+        names = [answer.model.name for answer in self.answers]
+        raise KeyError(f"{name}: there is no answer of such a model; {nearest(str(name), names)}")
 
     def as_dict(self) -> dict[str, Any]:
         """The object that `tailroom model --json` prints."""
@@ -133,7 +162,7 @@ def predict(  # noqa: PLR0913 - keyword arguments
     only: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Predictions:
@@ -146,7 +175,8 @@ def predict(  # noqa: PLR0913 - keyword arguments
         only: Names of the models to evaluate; all models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        congestion: Congestion controls by group, as `tailroom.run` takes them.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them.
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.
@@ -188,6 +218,7 @@ def predict_source(
     return Predictions(bottleneck, target, answers)
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Curves:
     """The predictions of models at each value of a key."""
@@ -212,6 +243,9 @@ class Curves:
 
         Args:
             quantity: Name of a field of `Prediction`, such as `utilization`.
+
+        Raises:
+            KeyError: There is no such quantity; the message suggests names.
         """
         names = (name for point in self.points for name in point.models_predicting(quantity))
         return list(dict.fromkeys(names))
@@ -222,6 +256,10 @@ class Curves:
         Args:
             name: Name of the model.
             quantity: Name of a field of `Prediction`, such as `utilization`.
+
+        Raises:
+            KeyError: There is no answer of such a model, or no such quantity; the message suggests
+                names.
         """
         return [point.value(name, quantity) for point in self.points]
 
@@ -247,7 +285,7 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
     only: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Curves:
@@ -261,7 +299,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         only: Names of the models to evaluate; all models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        congestion: Congestion controls by group, as `tailroom.run` takes them.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them.
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.
@@ -327,6 +366,18 @@ def _as_dict(answer: Answer, link: Bottleneck) -> dict[str, Any]:
             for assumption in answer.assumptions
         ],
     }
+
+
+def _check_quantity(quantity: str) -> None:
+    """Refuses a name that is not that of a predicted quantity.
+
+    Raises:
+        KeyError: There is no such quantity.
+    """
+    if quantity not in QUANTITIES:
+        raise KeyError(
+            f"{quantity}: models predict no such quantity; {nearest(str(quantity), QUANTITIES)}"
+        )
 
 
 def _required(packets: float) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tailroom import _engine
 from tailroom.errors import CaptureError
+from tailroom.field_docs import with_field_docs
 from tailroom.traffic_import.capture_directions import (
     MOST_NAMED,
     Directions,
@@ -29,6 +30,7 @@ SHORTEST_WINDOW_S = 1e-6
 LONGEST_WINDOW_S = 3600.0
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Capture:
     """The TCP flows of a capture."""

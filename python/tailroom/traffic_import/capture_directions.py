@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from tailroom.field_docs import with_field_docs
+
 Network = IPv4Network | IPv6Network
 MOST_NAMED = 3
 """Maximum number of addresses that are listed; a larger side is named by a prefix if possible."""
@@ -43,6 +45,7 @@ def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
     return [inside[address] for address in addresses]
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Directions:
     """Number and bytes of the flows to one side of the capture, and of those from that side."""

@@ -3,6 +3,7 @@
 
 use super::arithmetic::mean;
 use super::finished_run::FinishedRun;
+use super::sharing::{Regime, sharing_summary};
 use crate::congestion::SteadyState;
 use crate::network::{GroupSpec, Network};
 use crate::quantity::PositiveDuration;
@@ -30,6 +31,7 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<String> {
         phase_effects,
         open_sender_side,
         bursts_above_target,
+        overloads,
     ];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
@@ -178,4 +180,27 @@ fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<String> {
         })
     });
     warnings.collect()
+}
+
+/// Links to which flows that arrive and depart offer more than the capacity, and which accept all of
+/// them: their number grows for as long as the run lasts (Auge and Roberts 2006 sec. III).
+fn overloads(run: &FinishedRun<'_>) -> Vec<String> {
+    let groups = &run.network.groups;
+    let crosses = |group: &GroupSpec, link: usize| {
+        group.source.dynamic_rtt().is_some() && group.tcp.is_some() && group.path.contains(&link)
+    };
+    let links = run.network.links.iter().enumerate();
+    let overloaded = links.filter_map(|(index, link)| {
+        let grows = link.admission.is_none() && groups.iter().any(|group| crosses(group, index));
+        let sharing = grows.then(|| sharing_summary(run, index))?;
+        (sharing.regime == Regime::Overload).then(|| {
+            format!(
+                "links.{}: traffic that arrives independently of the link offers {:.2} times its \
+                 capacity, so that the number of flows grows for as long as the run lasts: no buffer is \
+                 sufficient, and results depend on duration. Lower the load, or set admission",
+                link.name, sharing.offered_load
+            )
+        })
+    });
+    overloaded.collect()
 }

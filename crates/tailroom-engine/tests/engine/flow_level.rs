@@ -137,6 +137,20 @@ fn flows_in_progress_grow_without_bound_under_overload() {
     assert!(bottlenecked > 0.98 * late, "{bottlenecked} of {late}");
 }
 
+/// A link in overload is named in a warning, unless it refuses flows.
+#[test]
+fn overload_is_a_warning_unless_flows_are_refused() {
+    let refusing = "[links.link.admission]\nmin_fair_rate = \"2 Mbit/s\"\n[flows.limited]";
+    for (load, admission, is_warned) in
+        [(0.5, "[flows.limited]", false), (1.5, "[flows.limited]", true), (1.5, refusing, false)]
+    {
+        let text = limited("20 Mbit/s", load, 20).replace("[flows.limited]", admission);
+        let warnings = scenario_run::run(&text, 1).summary.warnings;
+        let named = warnings.iter().filter(|text| text.starts_with("links.link: traffic that"));
+        assert_eq!(named.count(), usize::from(is_warned), "{load}, {admission}: {warnings:?}");
+    }
+}
+
 /// After its stop a group of dynamic flows starts no flow; the flows in progress finish.
 #[test]
 fn flows_in_progress_at_the_stop_finish() {

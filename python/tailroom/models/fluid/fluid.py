@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tailroom.field_docs import with_field_docs
 from tailroom.models.assumptions import (
     fast_access,
     long_flows_alone,
@@ -35,6 +36,7 @@ LEAST_WINDOW = 2.0
 """Smallest window in packets of the model; flows with smaller windows suffer timeouts."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Trajectory:
     """Windows and queue over time: n times and m classes of identical flows."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.json_text import json_text
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
@@ -25,6 +26,7 @@ MOST_SHOWN, MOST_METRICS = 6, 3
 """Maximum numbers of choices, and of metrics per choice, in `repr`."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Choice:
     """A choice and the results of its runs."""
@@ -54,6 +56,7 @@ class Choice:
         return ", ".join(filter(None, self.words))
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Choices:
     """The results of several choices."""

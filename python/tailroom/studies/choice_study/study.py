@@ -13,7 +13,7 @@ from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.axis import Axis, axis, headings, value_words
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioSource
@@ -31,6 +31,7 @@ SCENARIO_HEADING = "scenario"
 """Heading of the column that names the scenarios if there are several."""
 
 AnyScenario = str | PathLike[str] | Scenario
+"""A scenario as `tailroom.run` takes it."""
 
 
 def choices(  # noqa: PLR0913 - keyword arguments
@@ -41,7 +42,7 @@ def choices(  # noqa: PLR0913 - keyword arguments
     seeds: int = 1,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     store: str | PathLike[str] | None = None,
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
@@ -63,7 +64,8 @@ def choices(  # noqa: PLR0913 - keyword arguments
         seeds: Number of runs per choice, at least 1, with consecutive seeds from the scenario's.
         seed: The first seed, instead of the scenario's.
         set: Replaces values of all scenarios, as `tailroom.run` does.
-        congestion: Congestion controls by group, as `tailroom.run` takes them.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them.
         store: Directory of the store that keeps the runs; runs that it holds are not repeated.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypedDict
 
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import axis, values_by_key
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.simulation.metric_catalogue import Better, metric_of
@@ -37,6 +38,7 @@ TITLE_PREFIX = "Report card: "
 """Prefix of the titles of these scenarios."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Experiment:
     """A shipped scenario at the points of its grid."""
@@ -76,12 +78,15 @@ class Experiment:
         return {key: axis(key, values).values for key, values in grid.items()}
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Criterion:
     """A criterion of RFC 9743 with tailroom's thresholds."""
 
     name: str
+    """Name of the criterion, by which a report card finds it."""
     title: str
+    """The criterion in a few words."""
     section: str
     """Section of RFC 9743."""
     experiment: str

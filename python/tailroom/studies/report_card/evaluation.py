@@ -3,7 +3,6 @@
 import hashlib
 import itertools
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -12,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tailroom.errors import ScenarioError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, value_words
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Control
+from tailroom.scenario.given_controls import control_words, read_control
+from tailroom.scenario.named_values import nearest
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
@@ -40,16 +41,16 @@ SEEDS, QUICK_SEEDS = 8, 3
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Simulated times of the runs of a quick card."""
 
-Control = str | Mapping[str, object] | ControlFactory
-"""A name, a table with a kind and its parameters, or a callable that returns a control."""
 
-
+@with_field_docs
 @dataclass(frozen=True)
 class Compared:
     """A criterion at one point of its experiment."""
 
     settings: Mapping[str, object]
+    """Values of the keys at this point, by key."""
     label: str
+    """The point in a few words."""
     values: Mapping[str, Interval | None]
     """The quantity by control, with its 95 % interval; `None` if no run defines it."""
     worst_reference: Interval | None
@@ -57,6 +58,7 @@ class Compared:
     worse: float
     """Difference or ratio to this reference; larger is worse."""
     judgement: Judgement
+    """The range of verdicts that the intervals allow."""
 
     @property
     def verdict(self) -> Verdict:
@@ -64,13 +66,17 @@ class Compared:
         return self.judgement.verdict
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Finding:
     """The verdict on a criterion over all points of its experiment."""
 
     criterion: Criterion
+    """The criterion."""
     experiment: Experiment
+    """The experiment that the criterion judges."""
     points: tuple[Compared, ...]
+    """The comparison at each point of the experiment."""
 
     @property
     def judgement(self) -> Judgement:
@@ -109,6 +115,7 @@ class Finding:
         return values
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Evaluation:
     """A report card: a congestion control compared with references on the criteria of RFC 9743."""
@@ -177,12 +184,13 @@ class Evaluation:
         """The finding on the criterion of this name.
 
         Raises:
-            KeyError: There is no such criterion.
+            KeyError: There is no such criterion; the message suggests names.
         """
         for finding in self.findings:
             if finding.criterion.name == name:
                 return finding
-        raise KeyError(name)
+        names = [finding.criterion.name for finding in self.findings]
+        raise KeyError(f"{name}: there is no such criterion; {nearest(str(name), names)}")
 
     def count(self, verdict: Verdict) -> int:
         """Returns the number of criteria with a verdict.
@@ -241,8 +249,8 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         RunError: A run failed.
         KeyboardInterrupt: Ctrl-C; the store keeps the finished runs.
     """
-    control = _read(control)
-    name = _name(control)
+    control = read_control("control", control)
+    name = control_words(control)
     controls: dict[str, Control] = {name: control}
     controls.update({reference: reference for reference in REFERENCES if reference != name})
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
@@ -278,36 +286,6 @@ class _Part:
     points: list[Point] = field(default_factory=list)
 
 
-def _read(control: Control) -> Control:
-    """Parses a table that the command line gave as text.
-
-    Raises:
-        ScenarioError: The text is not a TOML table.
-    """
-    if not isinstance(control, str) or not control.lstrip().startswith("{"):
-        return control
-    try:
-        table: dict[str, object] = tomllib.loads(f"control = {control}")["control"]
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(
-            f"{control}: is not a TOML table ({error}); write for example "
-            "{ kind = 'aimd', increase = 2.0 }"
-        ) from None
-    return table
-
-
-def _name(control: Control) -> str:
-    """The name on the card; parameters distinguish it from a reference of the same kind."""
-    if isinstance(control, str):
-        return control.rpartition(":")[2]
-    if isinstance(control, Mapping):
-        parameters = {key: value for key, value in control.items() if key != "kind"}
-        words = [f"{key} {value}" for key, value in parameters.items()]
-        return ", ".join([str(control.get("kind", "table")), *words])
-    made = getattr(control, "func", control)
-    return str(getattr(made, "__name__", type(made).__name__))
-
-
 def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
     """Every experiment with every control."""
     parts = []
@@ -323,14 +301,8 @@ def _source(experiment: Experiment, control: Control, *, quick: bool) -> Scenari
     overrides: dict[str, object] = {}
     if quick and not experiment.is_long:
         overrides.update(QUICK_TIMES)
-    given: dict[str, str | ControlFactory] = {}
-    for group in experiment.groups:
-        if isinstance(control, Mapping):
-            overrides[f"flows.{group}.congestion"] = control
-        else:
-            given[group] = control
     scenario: Any = experiment.scenario
-    return ScenarioSource.of(scenario, overrides, given)
+    return ScenarioSource.of(scenario, overrides, dict.fromkeys(experiment.groups, control))
 
 
 def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import hypot, inf
 
+from tailroom.field_docs import with_field_docs
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.criteria import Criterion
 
@@ -12,22 +13,28 @@ class Verdict(StrEnum):
     """The result of a criterion."""
 
     PASS = "pass"
+    """Not worse than the references by more than the threshold allows."""
     CAUTION = "caution"
+    """Significantly worse than the references."""
     UNDECIDED = "undecided"
     """A confidence interval contains a threshold; more runs may be conclusive."""
     FAIL = "fail"
+    """So much worse that the criterion counts as not met."""
 
 
 SEVERITY = (Verdict.PASS, Verdict.CAUTION, Verdict.FAIL)
 """The conclusive verdicts, from the best to the worst."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Judgement:
     """The best and the worst verdict that the intervals allow."""
 
     best: Verdict
+    """Best verdict that the intervals allow."""
     worst: Verdict
+    """Worst verdict that the intervals allow."""
 
     @property
     def is_decided(self) -> bool:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from tailroom.execution.point import repeats_itself
+from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import Store
@@ -24,6 +25,7 @@ FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Size:
     """The smallest buffer of a link that meets every target, and the runs that show it."""
@@ -164,6 +166,7 @@ def _nearest(tried: Sequence[Tried], packets: int, factor: float) -> Tried | Non
     return min(tried, key=lambda buffer: ratios[buffer.limit], default=None)
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class SizeProgress:
     """Progress of a search."""

@@ -1,18 +1,22 @@
 """The question that `size` answers: a scenario, targets, and the link whose buffer is sought."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 
 from tailroom import models
 from tailroom.errors import MetricError, ScenarioError, TargetError
 from tailroom.models import Bottleneck
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import expected_names, find_metric
 from tailroom.studies.size_study.targets import Target, check_targets, metric_name, parse_target
+
+_CONGESTION_KEY = re.compile(r"^scenario: (?:line \d+, )?flows\.[^.: ]+\.congestion", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class Numbers:
 
     rate: str | None = None
     rtt: str | None = None
-    flows: int | Mapping[str, int] | None = None
-    congestion: str | None = None
+    flows: int | str | Mapping[str, int] | None = None
+    congestion: Congestion | None = None
     duration: str | None = None
     host: str | None = None
 
@@ -41,8 +45,8 @@ def asked_scenario(
     if scenario is not None:
         if numbers != Numbers():
             raise ScenarioError(
-                "rate, rtt, flows, congestion, duration and host replace a scenario; leave out the "
-                "scenario, or change its values with set"
+                "rate, rtt, flows, duration and host replace a scenario; leave out the scenario, "
+                "or change its values with set"
             )
         return scenario
     if numbers.rate is None or numbers.rtt is None:
@@ -56,6 +60,20 @@ def asked_scenario(
         duration=numbers.duration,
         host=numbers.host or HOST,
     )
+
+
+@contextmanager
+def named_as_arguments() -> Iterator[None]:
+    """Names the argument in an error about the scenario that `dumbbell` wrote.
+
+    Raises:
+        ScenarioError: The block raised one.
+    """
+    try:
+        yield
+    except ScenarioError as error:
+        text = _CONGESTION_KEY.sub("congestion", str(error))
+        raise ScenarioError(text) from None
 
 
 @dataclass(frozen=True)
@@ -72,19 +90,19 @@ class Question:
 
 def read_question(
     scenario: str | PathLike[str] | Scenario,
-    targets: Sequence[str | Target],
+    targets: str | Target | Sequence[str | Target],
     link: str | None,
     overrides: Mapping[str, object],
-    controls: Mapping[str, str | ControlFactory] | None,
+    congestion: Congestion | None,
 ) -> Question:
     """Reads the scenario and the targets, and determines the link whose buffer is sought.
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python.
-        targets: Targets, parsed or as text.
+        targets: One target or several, parsed or as text.
         link: Name of the link; if left out, the targets or the rates determine it.
         overrides: Values of the scenario to replace, by key.
-        controls: Congestion controls by group.
+        congestion: Congestion controls by group, or the control of the only group.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
@@ -92,9 +110,11 @@ def read_question(
             targets name several links.
         MetricError: There is no such metric.
     """
+    if isinstance(targets, (str, Target)):
+        targets = [targets]
     if not targets:
         check_targets([])
-    source = ScenarioSource.of(scenario, overrides, controls)
+    source = ScenarioSource.of(scenario, overrides, congestion)
     if link is not None:
         models.read_bottleneck(source, link)  # Raises ScenarioError if there is no such link.
     known = expected_names(source)

@@ -8,6 +8,7 @@ from math import exp, hypot, inf, log, sqrt
 import numpy as np
 
 from tailroom.execution.point import Point
+from tailroom.field_docs import with_field_docs
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
 from tailroom.studies.size_study.targets import Target
 
@@ -25,6 +26,7 @@ LOOKS_PER_EDGE = 3
 """Typical number of buffers that are simulated to find one edge."""
 
 
+@with_field_docs
 @dataclass
 class Tried:
     """A buffer that was simulated."""
@@ -32,6 +34,7 @@ class Tried:
     limit: int
     """Queue limit, in packets."""
     point: Point
+    """The scenario with this limit, and its runs."""
     verdicts: dict[Target, bool | None] = field(default_factory=dict)
     """Whether each target is met with 95 % confidence; `None` if the runs are not conclusive."""
 
@@ -59,11 +62,13 @@ class Tried:
         return False if False in self.verdicts.values() else None
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Feasible:
     """The range of tested limits that meet a target."""
 
     target: Target
+    """The target."""
     low: float
     """Smallest limit that meets the target, in packets; 0 if it is the smallest tested limit,
     infinite if no tested limit meets the target."""

@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.models import Bottleneck, Requirement
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import own_controls
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -25,7 +25,13 @@ from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
-from tailroom.studies.size_study.question import Numbers, Question, asked_scenario, read_question
+from tailroom.studies.size_study.question import (
+    Numbers,
+    Question,
+    asked_scenario,
+    named_as_arguments,
+    read_question,
+)
 from tailroom.studies.size_study.reservations import reservations
 from tailroom.studies.size_study.search import (
     GRID_POINTS,
@@ -59,12 +65,12 @@ RUNS_PER_LOOK = 14
 @renamed_arguments(at_most="max_seeds")
 def size(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario | None = None,
-    targets: Sequence[str | Target] = (),
+    targets: str | Target | Sequence[str | Target] = (),
     *,
     rate: str | None = None,
     rtt: str | None = None,
-    flows: int | Mapping[str, int] | None = None,
-    congestion: str | Mapping[str, str | ControlFactory] | None = None,
+    flows: int | str | Mapping[str, int] | None = None,
+    congestion: Congestion | None = None,
     duration: str | None = None,
     host: str | None = None,
     link: str | None = None,
@@ -89,14 +95,14 @@ def size(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
-        targets: Targets such as `"utilization >= 98%"` or `"queue_delay_s_p99 <= 5 ms"`, with
-            metrics of `tailroom run --json`.
+        targets: One target or several, such as `"utilization >= 98%"` or
+            `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
         rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"`.
         rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
-            control: `{"cubic": 500, "bbr3": 100}`.
-        congestion: Congestion controls by group, as `tailroom.run` takes them; without a scenario
-            the name of the congestion control of all flows, CUBIC if left out.
+            control: `{"cubic": 500, "bbr3": 100}` or `"500 cubic, 100 bbr3"`.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them; without a scenario the congestion control of all flows, CUBIC if left out.
         duration: Without a scenario: simulated duration of a run, as in `"60 s"`.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
@@ -129,11 +135,11 @@ def size(  # noqa: PLR0913 - keyword arguments
         RunError: A run failed.
         Interrupted: Ctrl-C; its `known` is the `Size` from the finished runs, with their store.
     """
-    control = congestion if isinstance(congestion, str) else None
-    by_group = congestion if isinstance(congestion, Mapping) else None
-    asked = asked_scenario(scenario, Numbers(rate, rtt, flows, control, duration, host))
-    with allowing(code=allow_code, files=allow_files):
-        question = read_question(asked, targets, link, set or {}, by_group)
+    of_numbers, of_scenario = (congestion, None) if scenario is None else (None, congestion)
+    asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
+    naming = named_as_arguments() if scenario is None else nullcontext()
+    with allowing(code=allow_code, files=allow_files), naming:
+        question = read_question(asked, targets, link, set or {}, of_scenario)
     predictions = _predict(question.link, question.targets)
     with (
         _place(store) as place,

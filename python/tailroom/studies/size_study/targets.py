@@ -6,6 +6,7 @@ from math import isfinite
 
 from tailroom import _engine
 from tailroom.errors import ScenarioError, TargetError
+from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metric_units import INDEX, Quantity
 from tailroom.statistics.intervals import Interval
@@ -20,6 +21,7 @@ _HOW = (
 )
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Target:
     """A bound on a metric."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from tailroom.errors import ScenarioError
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axis, values_by_key
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
@@ -19,6 +20,7 @@ from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import mean_interval
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Precision:
     """A stopping rule: repeat a point until the confidence interval of a metric is narrow."""
@@ -32,6 +34,31 @@ class Precision:
     """Minimum number of runs, at least 2; intervals of fewer runs are unreliable."""
     at_most: int = 100
     """Maximum number of runs; a point that is still imprecise then gives a warning."""
+
+
+def parse_precision(place: str, text: str, at_most: int | None = None) -> Precision:
+    """Reads a stopping rule such as "utilization<0.005": a metric and the largest half-width.
+
+    Args:
+        place: The argument, for messages.
+        text: The rule.
+        at_most: Maximum number of runs of a point; that of `Precision` if left out.
+
+    Raises:
+        ScenarioError: The text has another form, or the half-width is negative or infinite.
+    """
+    at_most = Precision.at_most if at_most is None else at_most
+    metric, _, width = text.partition("<")
+    try:
+        half_width = float(width)
+    except ValueError:
+        half_width = -1.0
+    if not metric.strip() or not (isfinite(half_width) and half_width >= 0):
+        raise ScenarioError(
+            f"{place} {text}: not METRIC<WIDTH; write the metric and the largest half-width of its "
+            'interval, as in "utilization<0.005"'
+        )
+    return Precision(metric.strip(), half_width, min(Precision.at_least, at_most), at_most)
 
 
 def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:
@@ -124,7 +151,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
     seeds: int | None = None,
-    until: Precision | None = None,
+    until: Precision | str | None = None,
     series: bool = False,
     phase_check: bool | None = None,
 ) -> Plan:
@@ -133,6 +160,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     Raises:
         ScenarioError: A key, a value or a number of runs is wrong.
     """
+    until = _read_until(until)
     source = source.trusting([_written_values(given) for given in (grid, together)])
     resolved = tomllib.loads(source.resolve(seed=None))
     with source.named_in_errors():
@@ -163,6 +191,22 @@ def _written_values(given: Mapping[str, object] | None) -> list[object]:
     """Returns the values of the caller's axes."""
     axes = (given or {}).values()
     return [one.values if isinstance(one, Axis) else one for one in axes]
+
+
+def _read_until(until: Precision | str | None) -> Precision | None:
+    """Returns the stopping rule, which may be given as text.
+
+    Raises:
+        ScenarioError: The value is not a stopping rule.
+    """
+    if isinstance(until, str):
+        return parse_precision("until:", until)
+    if until is None or isinstance(until, Precision):
+        return until
+    raise ScenarioError(
+        f'until: {until!r} is not a stopping rule; give text, as in "utilization<0.005", or a '
+        "tailroom.Precision"
+    )
 
 
 def _check_repeats(seeds: int, until: Precision | None) -> None:

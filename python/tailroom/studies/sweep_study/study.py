@@ -14,8 +14,9 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point, repeats_itself
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
-from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
+"""Pictures of a sweep."""
 
 LINK_SERIES = "link_series"
 MOST_RUNS = 10_000
 """Default maximum number of runs of a sweep."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class SweepResult:
     """The results of a sweep: its points, their runs, and means with intervals."""
@@ -277,9 +280,9 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
     seeds: int | None = None,
-    until: Precision | None = None,
+    until: Precision | str | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    congestion: Mapping[str, str | ControlFactory] | None = None,
+    congestion: Congestion | None = None,
     series: bool = False,
     phase_check: bool | None = None,
     workers: int | None = None,
@@ -303,9 +306,11 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         together: Keys whose values are combined row by row.
         seeds: Number of runs per point, at least 1, with consecutive seeds from the scenario's; if
             left out, that of `[sweep]`, else 5.
-        until: Instead of `seeds`: repeat each point until a metric is precise.
+        until: Instead of `seeds`: repeat each point until a metric is precise; a `Precision`, or
+            text with the metric and the largest half-width, as in `"utilization<0.005"`.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        congestion: Congestion controls by group, as `tailroom.run` takes them.
+        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
+            them.
         series: Keep the time series of the links.
         phase_check: Repeat each point, once per seed, with RTTs shifted by fractions of a packet's
             transmission time; if left out, as in `[sweep]`.
