@@ -9,7 +9,7 @@ from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.shown_text import escape
-from tailroom.export.other_tools import equivalents
+from tailroom.export.other_tools import as_texts, equivalents
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.search import Feasible, Tried
 
@@ -44,7 +44,7 @@ def as_dict(answer: Size) -> dict[str, Any]:
         "warnings": list(answer.warnings),
         "models": answer.predictions.as_dict()["models"],
         "phase_check": phases.as_dicts(answer.phases),
-        "equivalents": None if packets is None else equivalents(answer.link, packets),
+        "equivalents": None if packets is None else as_texts(equivalents(answer.link, packets)),
     }
 
 
@@ -104,8 +104,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     _show_models(answer, console)
     if answer.limit_packets is not None:
         console.print("\nThe same buffer elsewhere")
-        for name, text in equivalents(answer.link, answer.limit_packets).items():
-            console.print(f"  {name}:\n    {escape(text)}", soft_wrap=True)
+        for line in equivalents(answer.link, answer.limit_packets):
+            console.print(f"  {line.heading}:\n    {escape(line.text)}", soft_wrap=True)
 
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
