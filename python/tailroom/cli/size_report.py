@@ -42,6 +42,7 @@ def as_dict(answer: Size) -> dict[str, Any]:
             for tried in answer.tried
         ],
         "warnings": list(answer.warnings),
+        "notices": list(answer.notices),
         "models": answer.predictions.as_dict()["models"],
         "phase_check": phases.as_dicts(answer.phases),
         "equivalents": None if packets is None else as_texts(equivalents(answer.link, packets)),
@@ -80,6 +81,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
     """
     _show_answer(answer, console, so_far=so_far)
+    for text in answer.notices:
+        console.print(f"  [yellow]note:[/yellow] {escape(text)}", soft_wrap=True)
     if answer.repeats_itself:
         warning = escape(report.SEEDS_CHANGE_NOTHING)
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)

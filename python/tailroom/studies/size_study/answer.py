@@ -12,6 +12,7 @@ from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
+from tailroom.studies.size_study.notices import notices_of
 from tailroom.studies.size_study.search import Feasible, Tried
 from tailroom.studies.size_study.targets import Target
 
@@ -149,6 +150,12 @@ class Size:
             if not lost and target.bound * packets < 3:
                 unresolved.append((target, int(packets)))
         return unresolved
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Heavy loss and small shares at the answer that no target limits, a sentence each."""
+        chosen = self.chosen
+        return notices_of(chosen, self.link, self.targets) if chosen else ()
 
     def plot(self) -> "Figure":
         """Draws the metric of each target over the buffer, and utilization against delay."""
