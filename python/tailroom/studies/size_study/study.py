@@ -156,8 +156,11 @@ def size(  # noqa: PLR0913 - keyword arguments
                 work.search.run(*_bracket(question.link, predictions), GRID_POINTS)
             phases = work.check_phases()
         except KeyboardInterrupt:
-            raise Interrupted(work.size(predictions, phases, kept)) from None
+            # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
+            known_so_far = predictions.assessed_at(work.link_of_answer())
+            raise Interrupted(work.size(known_so_far, phases, kept)) from None
         work.check_that_it_matters()
+        predictions = _predict(work.link_of_answer(), question.targets)
         return work.size(predictions, phases, kept if store else None)
 
 
@@ -333,6 +336,12 @@ class _Work:
             f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "
             f"dropped and every target was met{elsewhere}"
         )
+
+    def link_of_answer(self) -> Bottleneck:
+        """The link with the limit of the answer; without an answer, with the largest tested one."""
+        largest = max(self.tried, default=None)
+        packets = smallest_sufficient(self.tried.values()) or largest
+        return self.question.link.with_limit(packets) if packets else self.question.link
 
     def size(
         self, predictions: Predictions, phases: tuple[PhaseSpread, ...], store: Store | None
