@@ -13,7 +13,7 @@ from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.notices import notices_of
-from tailroom.studies.size_study.search import Feasible, Tried
+from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 
 if TYPE_CHECKING:
@@ -183,3 +183,7 @@ class SizeProgress:
     """Largest limit known to be too small, in packets; 0 if none is known."""
     high: float
     """Smallest limit known to suffice, in packets; infinite if none is known."""
+    stage: Stage = "search"
+    """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
+    `"beside"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
+    `"models"` (the models at the answer's limit)."""

@@ -30,6 +30,7 @@ from tailroom.studies.size_study.reservations import reservations
 from tailroom.studies.size_study.search import (
     GRID_POINTS,
     Search,
+    Stage,
     Tried,
     feasible_limits,
     largest_missing,
@@ -111,7 +112,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
-        progress: Called with a `SizeProgress` after each run.
+        progress: Called with a `SizeProgress` after each run, and when a stage begins.
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.
@@ -160,6 +161,7 @@ def size(  # noqa: PLR0913 - keyword arguments
             known_so_far = predictions.assessed_at(work.link_of_answer())
             raise Interrupted(work.size(known_so_far, phases, kept)) from None
         work.check_that_it_matters()
+        work.begin("models")
         predictions = _predict(work.link_of_answer(), question.targets)
         return work.size(predictions, phases, kept if store else None)
 
@@ -254,14 +256,22 @@ class _Work:
             question.targets, self.look, self.confirm, precision=precision, largest=largest
         )
         self.progress = progress or (lambda _: None)
+        self.stage: Stage = "search"
         self.runs = 0
         self.waiting = 0
         """Runs that the buffers in progress still need, as far as is known."""
         self.tried: dict[int, Tried] = {}
         """Buffers with a verdict by limit, buffers in progress included."""
 
+    def begin(self, stage: Stage) -> None:
+        """Reports a stage before its first run ends, unless it is the one in progress."""
+        if stage != self.stage:
+            self.stage = stage
+            self._report()
+
     def look(self, limits: Sequence[int]) -> list[Tried]:
         """Simulates buffers, all at the same time, until the verdict on each target is clear."""
+        self.begin(self.search.stage)
         key = f"links.{self.question.link.name}.queue.limit"
         points = [Point.of(self.question.source, {key: f"{limit} packets"}) for limit in limits]
         verdicts = {point: Verdicts(self.question.targets, self.max_seeds) for point in points}
@@ -279,6 +289,7 @@ class _Work:
 
     def confirm(self, tried: Tried) -> Tried:
         """Adds runs to the buffer that may be the answer, and judges it by all its runs."""
+        self.begin(self.search.stage)
         point = tried.point
         self._complete([point], min(CONFIRMING_RUNS, self.max_seeds))
         targets = self.question.targets
@@ -307,7 +318,7 @@ class _Work:
             return ()
         point = self.search.tried[packets].point
         shifts = min(len(point.keys), MOST_SHIFTS)
-
+        self.begin("phases")
         shifted = run_shifted(self.runner, point, shifts, self._counted())
         link = self.question.link.name
         metrics = [
@@ -376,5 +387,6 @@ class _Work:
                 expected_runs=self.runs + ahead,
                 low=largest_missing(self.tried.values()),
                 high=inf if enough is None else enough,
+                stage=self.stage,
             )
         )
