@@ -7,6 +7,7 @@ from math import isfinite, log10
 from typing import TYPE_CHECKING, Any
 
 from tailroom.plots.log_axis import label_logarithmic, plain, plain_ticks
+from tailroom.simulation.metric_catalogue import metric_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +35,8 @@ DECADES_RATIO = 30
 """Ratio of the largest to the smallest value from which a scale is logarithmic."""
 GEOMETRIC_RATIO = 8
 """Ratio of the largest to the smallest chosen value below which their scale is linear."""
+LEGEND_ROOM = 1.6
+"""Width of the legend of all panels that figures have room for, in inches."""
 TICK_GAP = 0.09
 """Smallest distance of two labels, as a fraction of the axis."""
 
@@ -181,9 +184,45 @@ def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Seq
                 break
 
 
-def figure_legend(figure: "Figure", handles: Sequence[Any]) -> None:
-    """Adds one legend for all panels to the right of them."""
-    figure.legend(handles=list(handles), loc="outside right upper", fontsize="small", frameon=False)
+def figure_legend(figure: "Figure", handles: Sequence[Any], room: float | None = None) -> None:
+    """Adds one legend for all panels to the right of them.
+
+    Args:
+        figure: The figure.
+        handles: Lines and patches with their labels.
+        room: Width that the figure has for the legend, in inches. A wider legend widens the figure,
+            and leaves the panels as they are; if left out, it narrows the panels.
+    """
+    legend = figure.legend(
+        handles=list(handles), loc="outside right upper", fontsize="small", frameon=False
+    )
+    if room is None:
+        return
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    missing = legend.get_window_extent().width / figure.dpi - room
+    if missing > 0:
+        figure.set_figwidth(figure.get_figwidth() + missing)
+
+
+def cap_at_highest(axes: "Axes", metric: str) -> None:
+    """Ends the y axis at the largest possible value of a metric, such as 100 %.
+
+    Intervals that reach beyond it are cut, but not the markers of means at that value.
+
+    Args:
+        axes: The panel, with its lines.
+        metric: Name of the metric on the y axis.
+    """
+    known = metric_of(metric)
+    if known.highest is None:
+        return
+    most = known.unit.scale * known.highest
+    if axes.get_ylim()[1] > most:
+        axes.set_ylim(top=most)
+    for line in axes.lines:
+        if line.get_marker() not in ("None", "", " ", None, "_", "|"):
+            line.set_clip_on(False)
 
 
 _Box = tuple[float, float, float, float]
