@@ -1,7 +1,7 @@
 """The predictions of all models for a scenario."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isinf
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -112,20 +112,6 @@ class Predictions:
         """
         names = [answer.model.name for answer in self.answers]
         return [name for name in names if self.value(name, quantity) is not None]
-
-    def assessed_at(self, link: Bottleneck) -> "Predictions":
-        """Returns the same predictions with the assumptions checked against another link.
-
-        Args:
-            link: The link, such as the same link with another queue limit.
-        """
-        answers = tuple(
-            replace(answer, assumptions=tuple(answer.model.assumptions(link)))
-            if answer.prediction
-            else answer
-            for answer in self.answers
-        )
-        return replace(self, link=link, answers=answers)
 
     def as_dict(self) -> dict[str, Any]:
         """The object that `tailroom model --json` prints."""

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -158,7 +159,7 @@ def size(  # noqa: PLR0913 - keyword arguments
             phases = work.check_phases()
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
-            known_so_far = predictions.assessed_at(work.link_of_answer())
+            known_so_far = _assessed_at(work.link_of_answer(), predictions)
             raise Interrupted(work.size(known_so_far, phases, kept)) from None
         work.check_that_it_matters()
         work.begin("models")
@@ -178,6 +179,17 @@ def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
     requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
     answers = tuple(ask(model, link, requirement) for model in models.MODELS.values())
     return Predictions(link, requirement, answers)
+
+
+def _assessed_at(link: Bottleneck, predictions: Predictions) -> Predictions:
+    """The same predictions with the assumptions checked against a link with another limit."""
+    answers = tuple(
+        replace(answer, assumptions=tuple(answer.model.assumptions(link)))
+        if answer.prediction
+        else answer
+        for answer in predictions.answers
+    )
+    return replace(predictions, link=link, answers=answers)
 
 
 def atlas_bracket(question: Question) -> tuple[int, int] | None:
