@@ -6,7 +6,7 @@ from itertools import cycle, pairwise
 from math import isfinite, log10
 from typing import TYPE_CHECKING, Any
 
-from tailroom.plots.log_axis import label_logarithmic, plain, plain_ticks
+from tailroom.plots.log_axis import TicksUpTo, label_logarithmic, plain, plain_ticks
 from tailroom.simulation.metric_catalogue import metric_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ DECADES_RATIO = 30
 """Ratio of the largest to the smallest value from which a scale is logarithmic."""
 GEOMETRIC_RATIO = 8
 """Ratio of the largest to the smallest chosen value below which their scale is linear."""
+MARKER_ROOM = 0.03
+"""Room for markers above the largest possible value, as a fraction of the axis."""
 LEGEND_ROOM = 1.6
 """Width of the legend of all panels that figures have room for, in inches."""
 TICK_GAP = 0.09
@@ -206,23 +208,22 @@ def figure_legend(figure: "Figure", handles: Sequence[Any], room: float | None =
 
 
 def cap_at_highest(axes: "Axes", metric: str) -> None:
-    """Ends the y axis at the largest possible value of a metric, such as 100 %.
+    """Ends the y axis just above the largest possible value of a metric, such as 100 %.
 
-    Intervals that reach beyond it are cut, but not the markers of means at that value.
+    The markers of means at that value stay whole, longer intervals are cut, and no tick is above.
 
     Args:
-        axes: The panel, with its lines.
+        axes: The panel, with its lines and its lower limit.
         metric: Name of the metric on the y axis.
     """
     known = metric_of(metric)
-    if known.highest is None:
+    low, high = axes.get_ylim()
+    if known.highest is None or axes.get_yscale() != "linear":
         return
     most = known.unit.scale * known.highest
-    if axes.get_ylim()[1] > most:
-        axes.set_ylim(top=most)
-    for line in axes.lines:
-        if line.get_marker() not in ("None", "", " ", None, "_", "|"):
-            line.set_clip_on(False)
+    if high > most:
+        axes.set_ylim(top=most + MARKER_ROOM * (most - max(low, 0)))
+        axes.yaxis.set_major_locator(TicksUpTo(most))
 
 
 _Box = tuple[float, float, float, float]
