@@ -112,10 +112,10 @@ export class KeepView {
       this.#commands.append(note);
     }
     const limit = limitPackets(link);
-    const texts = Number.isFinite(limit) ? Object.entries(equivalents(link, limit)) : [];
+    const others = Number.isFinite(limit) ? equivalents(link, limit) : [];
     this.#tools.replaceChildren(
-      ...texts.flatMap(([tool, text]) => [
-        make("dt", {}, tool),
+      ...others.flatMap(({ tool, purpose, text }) => [
+        make("dt", {}, purpose ? `${tool}, ${purpose}` : tool),
         make("dd", {}, make("code", { class: "code" }, text)),
       ]),
     );
