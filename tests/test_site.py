@@ -28,7 +28,11 @@ def repository(tmp_path: Path) -> Path:
     """A repository with the five pages of its root, two of docs/ and a source file."""
     root = tmp_path / "repository"
     files = {
-        "README.md": "# Start\n\n![Curve](docs/images/curve.png)\n",
+        "README.md": (
+            "# Start\n\n![Curve](docs/images/curve.png)\n\n[src/lib.rs](src/lib.rs), "
+            '[lines](src/lib.rs#L10), [![d](b/d.png)](src/lib.rs "src/lib.rs"), '
+            "[two words](b/two%20words.md)\n"
+        ),
         "ARCHITECTURE.md": "# How\n",
         "CONTRIBUTING.md": "# Add\n",
         "SECURITY.md": "# Safe\n\n## Files\n",
@@ -41,6 +45,8 @@ def repository(tmp_path: Path) -> Path:
         "docs/images/unused.png": "",
         "b/README.md": "# B\n\n[back](../docs/guide/a.md#a), [![c](c.png)](../README.md)\n",
         "b/c.png": "",
+        "b/d.png": "",
+        "b/two words.md": "# Two words\n",
         "src/lib.rs": "",
     }
     for name, text in files.items():
@@ -62,7 +68,13 @@ def test_links_lead_from_page_to_page_and_else_to_the_repository(
     assert "[more](../project/b/README.md)" in guide
     other = (tmp_path / "out/project/b/README.md").read_text(encoding="utf-8")
     assert "[back](../../guide/a.md#a), [![c](c.png)](../README.md)" in other
-    assert "](../images/curve.png)" in (tmp_path / "out/project/README.md").read_text("utf-8")
+    start = (tmp_path / "out/project/README.md").read_text(encoding="utf-8")
+    assert "](../images/curve.png)" in start
+    source = f"{ADDRESS}/blob/HEAD/src/lib.rs"
+    assert f"\n[src/lib.rs]({source}), [lines]({source}#L10), " in start
+    assert f'[![d](b/d.png)]({source} "src/lib.rs"), [two words](b/two%20words.md)' in start
+    assert (tmp_path / "out/project/b/d.png").exists()
+    assert (tmp_path / "out/project/b/two words.md").exists()
     assert (tmp_path / "out/images/curve.png").exists()
     assert not (tmp_path / "out/images/unused.png").exists()
 
@@ -75,6 +87,9 @@ def test_without_an_address_files_come_along_and_links_to_folders_are_text(
     guide = (tmp_path / "out/guide/a.md").read_text(encoding="utf-8")
     assert "\n[code](../project/src/lib.rs), all, [more]" in guide
     assert (tmp_path / "out/project/src/lib.rs").exists()
+    start = (tmp_path / "out/project/README.md").read_text(encoding="utf-8")
+    assert "\n[src/lib.rs](src/lib.rs), [lines](src/lib.rs#L10), " in start
+    assert '[![d](b/d.png)](src/lib.rs "src/lib.rs"), [two' in start
     assert pages.text_links == 1
 
 
