@@ -223,6 +223,53 @@ def test_the_address_is_that_of_the_workflow_if_the_package_names_none(
     assert site_build.address(environment) == (named or expected)
 
 
+@pytest.fixture
+def unbuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails if a page is staged."""
+
+    def stage(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(site_build, "stage", stage)
+
+
+@pytest.mark.usefixtures("unbuilt")
+def test_what_is_not_a_site_is_not_replaced(tmp_path: Path) -> None:
+    work = tmp_path / "work.md"
+    work.write_text("years\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="holds something else than a site; choose a new"):
+        site_build.main(["--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="is a file; choose a new directory"):
+        site_build.main(["--out", str(work)])
+    assert work.read_text(encoding="utf-8") == "years\n"
+    assert [*tmp_path.iterdir()] == [work]
+
+
+@pytest.mark.usefixtures("unbuilt")
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match=r"--out .*/file/site: cannot be written: .*; choose an"):
+        site_build.main(["--out", str(tmp_path / "file" / "site")])
+
+
+@pytest.mark.slow
+def test_the_site_is_built_with_an_address_and_replaces_a_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("zensical", reason="make site installs it")
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "tailroom")
+    site, beside = tmp_path / "site", tmp_path / "site-source"
+    beside.mkdir()
+    for name in (*site_build.OF_A_SITE, "old.html"):
+        site.mkdir(exist_ok=True)
+        (site / name).touch()
+    assert site_build.main(["--out", str(site)]) == 0
+    assert (site / "index.html").is_file()
+    assert not (site / "old.html").exists()
+    assert sorted(tmp_path.iterdir()) == [site, beside]
+
+
 GOOD = '<h1 id="top">A</h1><a href="b.html#there">b</a><a href="https://example.org/">out</a>'
 
 
