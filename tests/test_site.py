@@ -270,7 +270,10 @@ def test_the_site_is_built_with_an_address_and_replaces_a_site(
     assert sorted(tmp_path.iterdir()) == [site, beside]
 
 
-GOOD = '<h1 id="top">A</h1><a href="b.html#there">b</a><a href="https://example.org/">out</a>'
+GOOD = '<h1 id="top">A</h1><a href="b.html#there">b</a><a href="https://example.org/">out</a>' + (
+    '<img srcset="b.html, b.html 2x"><p style="background: url(data:image/png;base64,AA)">'
+    '<script>import("./b.js"); a = "https://example.org/"</script>url(https://example.org/)'
+)
 
 
 @pytest.mark.parametrize(
@@ -282,6 +285,19 @@ GOOD = '<h1 id="top">A</h1><a href="b.html#there">b</a><a href="https://example.
         ('<img src="absent.png">', "there is no such file"),
         ('<script src="https://example.org/a.js"></script>', "is loaded from elsewhere"),
         ('<link rel="stylesheet" href="//example.org/a.css">', "is loaded from elsewhere"),
+        ("<style>@import url(https://example.org/a.css);</style>", "is loaded from elsewhere"),
+        ('<style>@import "//example.org/a.css";</style>', "is loaded from elsewhere"),
+        ('<p style="background: URL(https://example.org/a.png)">', "is loaded from elsewhere"),
+        ('<img srcset="b.html 1x,https://example.org/a.png 2x">', "is loaded from elsewhere"),
+        ('<source srcset="absent.png 640w, b.html">', "there is no such file"),
+        ('<video poster="https://example.org/a.png"></video>', "is loaded from elsewhere"),
+        ('<video src="https://example.org/a.mp4"></video>', "is loaded from elsewhere"),
+        ('<object data="https://example.org/a.svg"></object>', "is loaded from elsewhere"),
+        ('<input type="image" src="https://example.org/a.png">', "is loaded from elsewhere"),
+        ('<svg><image href="https://example.org/a.png"/></svg>', "is loaded from elsewhere"),
+        ('<svg><image xlink:href="//example.org/a.png"/></svg>', "is loaded from elsewhere"),
+        ('<script>import("https://example.org/a.js")</script>', "is loaded from elsewhere"),
+        ('<script>import a from "//example.org/a.js"</script>', "is loaded from elsewhere"),
     ],
 )
 def test_a_built_page_with_a_wrong_link_is_named(tmp_path: Path, element: str, words: str) -> None:
@@ -295,7 +311,10 @@ def test_a_built_page_with_a_wrong_link_is_named(tmp_path: Path, element: str, w
 
 
 def test_a_style_that_loads_a_font_from_elsewhere_is_named(tmp_path: Path) -> None:
-    style = "a { background: url(data:image/png;base64,AA) }\n@font-face { src: url('//a.org/b') }"
+    style = (
+        '@import "site.css";\na { background: url(data:image/png;base64,AA) }\n'
+        "@font-face { src: url('//a.org/b') }"
+    )
     (tmp_path / "a.css").write_text(style, encoding="utf-8")
     (fault,) = faults(tmp_path)
     assert fault == "a.css: //a.org/b: is loaded from elsewhere"
