@@ -89,6 +89,20 @@ def test_other_output_is_noticed() -> None:
     assert now == "```console\n$ echo new\nnew\n```\n"
 
 
+def test_equal_blocks_are_renewed_each_with_its_own_output(tmp_path: Path) -> None:
+    block = "```console\n$ echo >> lines; grep -c ^ lines\nold\n```"
+    page = tmp_path / "page.md"
+    page.write_text(_page(block, block), encoding="utf-8")
+    assert transcripts.main(["--write", str(page)], _quietly) == 0
+    blocks = [block.replace("old", number) for number in ("1", "2")]
+    assert page.read_text(encoding="utf-8") == _page(*blocks)
+
+
+def test_a_new_directory_stands_for_the_word_alone() -> None:
+    block = "```console\n$ touch OUT/file; TIMEOUT=5; echo $TIMEOUT OUT/*\n5 OUT/file\n```"
+    assert not list(transcripts.stale_blocks(_page(block), _quietly))
+
+
 def test_a_command_that_is_to_fail_shows_its_errors() -> None:
     block = "<!-- exit status 3 -->\n```console\n$ echo wrong >&2; exit 3\nwrong\n```"
     assert not list(transcripts.stale_blocks(_page(block), _quietly))

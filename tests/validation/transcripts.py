@@ -47,6 +47,8 @@ SHOWN_DIRECTORY = "/home/me/tutorial"
 """Where a tutorial's reader is, in what commands print."""
 SPEED = re.compile(r"^([\d,]+ packet-hops) in .* times real time$", re.MULTILINE)
 """The last line of a run; the number of packets stays."""
+OUT = re.compile(r"\bOUT\b")
+"""A new directory, in a command."""
 LONGEST_S = 600
 
 
@@ -77,7 +79,7 @@ def transcribe(command: str, lines: int | None, place: Path = ROOT, status: int 
     }
     with tempfile.TemporaryDirectory() as out:
         ended = subprocess.run(
-            command.replace("OUT", out),
+            OUT.sub(lambda _: out, command),
             shell=True,
             cwd=place,
             env=environment,
@@ -125,13 +127,15 @@ def main(arguments: Sequence[str] = (), show: Callable[[str], object] = print) -
     for name in names:
         path = ROOT / name
         text = path.read_text(encoding="utf-8")
+        parts, done = [], 0
         for block, now in stale_blocks(text, show):
             stale += 1
-            text = text.replace(block[0], now)
+            parts += [text[done : block.start()], now]
+            done = block.end()
             if not is_writing:
                 show(f"FAILS: {name}: prints now\n{now}")
         if is_writing:
-            path.write_text(text, encoding="utf-8")
+            path.write_text("".join([*parts, text[done:]]), encoding="utf-8")
     return 0 if is_writing else min(stale, 1)
 
 
