@@ -7,6 +7,7 @@ from typing import cast
 import griffe
 
 import tailroom
+from markdown_table import markdown_table, one_line
 
 SOURCES = Path(__file__).parents[1] / "python"
 HEAD = """\
@@ -86,13 +87,13 @@ def _described(item: griffe.Object) -> Iterator[str]:
             yield str(section.value)
         elif section.kind in NAMED:
             for named in section.value:
-                yield f"* `{named.name}`: {_one_line(named.description)}"
+                yield f"* `{named.name}`: {one_line(named.description)}"
         elif section.kind is griffe.DocstringSectionKind.raises:
             for raised in section.value:
-                yield f"* raises `{raised.annotation}`: {_one_line(raised.description)}"
+                yield f"* raises `{raised.annotation}`: {one_line(raised.description)}"
         elif section.kind is griffe.DocstringSectionKind.returns:
             for returned in section.value:
-                yield f"* returns {_one_line(returned.description)}"
+                yield f"* returns {one_line(returned.description)}"
         yield ""
 
 
@@ -102,19 +103,15 @@ def _members(item: griffe.Class) -> Iterator[str]:
     known = [cast(griffe.Object, member) for member in public if not member.is_alias]
     attributes = [member for member in known if member.is_attribute and member.docstring]
     if attributes:
-        yield "| attribute | meaning |"
-        yield "| --- | --- |"
-        for member in attributes:
-            assert member.docstring is not None
-            yield f"| `{member.name}` | {_one_line(member.docstring.value)} |"
-        yield ""
+        rows = [
+            [f"`{member.name}`", member.docstring.value]
+            for member in attributes
+            if member.docstring is not None
+        ]
+        yield markdown_table(["attribute", "meaning"], rows)
     for member in known:
         if isinstance(member, griffe.Function):
             yield f"#### `{item.name}.{member.name}`"
             yield ""
             yield from _signature(member.name, member)
             yield from _described(member)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
