@@ -80,7 +80,7 @@ export class KeepView {
         "This address holds the scenario, the link and the targets",
       ),
       make("div", { class: "row" }, this.#address, copy),
-      make("p", {}, "Scenario hash, as `tailroom run` prints it: ", this.#hash),
+      make("p", {}, "Scenario hash, as `tailroom run --json` prints it: ", this.#hash),
     );
     const offers = OFFERS.map(([label, take]) => button(label, () => this.#take(label, take)));
     const picture = make(
