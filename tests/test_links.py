@@ -96,6 +96,12 @@ def test_a_link_to_nothing_is_named_with_its_line(tmp_path: Path, link: str, wor
     assert words in fault
 
 
+def test_a_space_in_a_name_is_written_as_in_an_address(tmp_path: Path) -> None:
+    (tmp_path / "two words.md").write_text("# There\n", encoding="utf-8")
+    (tmp_path / "page.md").write_text("[it](two%20words.md#there)\n", encoding="utf-8")
+    assert faults(tmp_path, PurePosixPath("page.md")) == []
+
+
 def test_code_and_comments_have_no_links() -> None:
     text = "`[a](b.md)`\n\n```text\n[a](b.md)\n```\n\n<!-- [a](b.md) -->\n\n[c `]` d](e.md)\n"
     assert [link.target for link in links(text)] == ["e.md"]

@@ -47,6 +47,43 @@ def test_an_existing_file_is_left_alone(tailroom: Tailroom, tmp_path: Path) -> N
     assert file.read_text(encoding="utf-8") == "# years of work\n"
 
 
+@pytest.mark.parametrize(
+    ("file", "quoted"), [("my link.toml", "'my link.toml'"), ("-link.toml", "./-link.toml")]
+)
+def test_the_commands_shown_are_those_that_a_shell_reads(
+    tailroom: Tailroom,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    quoted: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = tailroom("new", "--preset", "dsl", "--", file)
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+    assert f"tailroom run {quoted} " in ended.output
+    assert f"tailroom explore {quoted} " in ended.output
+
+
+def test_an_empty_name_is_refused(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = tailroom("new", "", "--preset", "first")
+    assert ended.status == 2
+    assert "FILE is empty; give the name of a new file" in ended.errors
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_link_into_a_directory_that_is_not_there_names_that_directory(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").symlink_to("absent/mine.toml")
+    ended = tailroom("new", "mine.toml", "--preset", "first")
+    assert ended.status == 2
+    assert f"mine.toml: {tmp_path / 'absent'} is not a directory; create it" in ended.errors
+
+
 def test_wrong_names_are_answered_with_near_ones(tailroom: Tailroom) -> None:
     ended = tailroom("new", "-", "--preset", "satellit")
     assert ended.status == 2

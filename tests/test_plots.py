@@ -222,3 +222,12 @@ def test_command_draws_a_scenario(tailroom: Tailroom, small: Path) -> None:
 
 def test_figures_need_no_display(recorded: tr.Result) -> None:
     assert isinstance(recorded.plot(), Figure)
+
+
+def test_pdf_files_embed_true_type_fonts(recorded: tr.Result, tmp_path: Path) -> None:
+    """Journals refuse fonts of Type 3, matplotlib's default."""
+    path = tmp_path / "utilization.pdf"
+    recorded.plot("utilization").savefig(path)
+    written = path.read_bytes()
+    assert b"/Type3" not in written
+    assert b"/CIDFontType2" in written

@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 import tailroom as tr
 from tailroom.plots import model_curves, style
 from tailroom.plots.log_axis import label_logarithmic
+from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.scenario.axis import parse_axis
 from tests.conftest import SMALL
 
@@ -66,11 +68,43 @@ def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None
     ]
     legends = [one.get_legend() for one in panels[:2]]
     texts = [[text.get_text() for text in one.get_texts()] for one in legends if one]
-    assert "target: at least 90" in texts[0]
-    assert "target: at most 20" in texts[1]
+    assert "target: at least 90 %" in texts[0]
+    assert "target: at most 20 ms" in texts[1]
+    # No utilization is above 100 %.
+    assert max(panels[0].get_yticks()) <= 100
+    assert max(panels[2].get_yticks()) <= 100
     # Both pictures of utilization show the same numbers.
     over_limit = next(line for line in panels[0].lines if len(line.get_xdata()) > 2)  # type: ignore[arg-type]
     assert list(over_limit.get_ydata()) == pytest.approx(list(panels[2].lines[0].get_ydata()))  # type: ignore[arg-type]
+
+
+def test_the_trade_off_of_size_is_logarithmic_where_delays_span_decades(tmp_path: Path) -> None:
+    """On a linear axis, the buffers near the answer stood on one vertical line."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    found = tr.size(
+        file, ["utilization >= 0.5"], max_seeds=4, precision=0.5, workers=1, atlas=False
+    )
+    delays = [one.interval("queue_delay_s_mean").mean for one in found.tried]
+    assert max(delays) > 30 * min(delays)
+    panel = found.plot().axes[-1]
+    assert panel.get_xscale() == "log"
+    # The answer is labelled, whatever other labels are left out.
+    assert f"{found.limit_packets:,}" in [text.get_text() for text in panel.texts]
+
+
+def test_labels_of_minor_ticks_are_formulas_only_where_matplotlib_writes_them() -> None:
+    """Formulas stood unformatted below the pictures of choices."""
+    figure = PlainTextFigure()
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    axes.set_xlim(2, 9)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}$"))
+    figure.draw_without_rendering()
+    minor = [one for one in axes.get_xticklabels(minor=True) if one.get_text()]
+    assert minor
+    assert all(one.get_parse_math() for one in minor)
+    assert not any(one.get_parse_math() for one in axes.get_xticklabels())
 
 
 def test_more_windows_than_line_styles_are_coloured_by_group(tmp_path: Path) -> None:

@@ -28,7 +28,11 @@ def repository(tmp_path: Path) -> Path:
     """A repository with the five pages of its root, two of docs/ and a source file."""
     root = tmp_path / "repository"
     files = {
-        "README.md": "# Start\n\n![Curve](docs/images/curve.png)\n",
+        "README.md": (
+            "# Start\n\n![Curve](docs/images/curve.png)\n\n[src/lib.rs](src/lib.rs), "
+            '[lines](src/lib.rs#L10), [![d](b/d.png)](src/lib.rs "src/lib.rs"), '
+            "[two words](b/two%20words.md)\n"
+        ),
         "ARCHITECTURE.md": "# How\n",
         "CONTRIBUTING.md": "# Add\n",
         "SECURITY.md": "# Safe\n\n## Files\n",
@@ -41,6 +45,8 @@ def repository(tmp_path: Path) -> Path:
         "docs/images/unused.png": "",
         "b/README.md": "# B\n\n[back](../docs/guide/a.md#a), [![c](c.png)](../README.md)\n",
         "b/c.png": "",
+        "b/d.png": "",
+        "b/two words.md": "# Two words\n",
         "src/lib.rs": "",
     }
     for name, text in files.items():
@@ -62,7 +68,13 @@ def test_links_lead_from_page_to_page_and_else_to_the_repository(
     assert "[more](../project/b/README.md)" in guide
     other = (tmp_path / "out/project/b/README.md").read_text(encoding="utf-8")
     assert "[back](../../guide/a.md#a), [![c](c.png)](../README.md)" in other
-    assert "](../images/curve.png)" in (tmp_path / "out/project/README.md").read_text("utf-8")
+    start = (tmp_path / "out/project/README.md").read_text(encoding="utf-8")
+    assert "](../images/curve.png)" in start
+    source = f"{ADDRESS}/blob/HEAD/src/lib.rs"
+    assert f"\n[src/lib.rs]({source}), [lines]({source}#L10), " in start
+    assert f'[![d](b/d.png)]({source} "src/lib.rs"), [two words](b/two%20words.md)' in start
+    assert (tmp_path / "out/project/b/d.png").exists()
+    assert (tmp_path / "out/project/b/two words.md").exists()
     assert (tmp_path / "out/images/curve.png").exists()
     assert not (tmp_path / "out/images/unused.png").exists()
 
@@ -75,6 +87,9 @@ def test_without_an_address_files_come_along_and_links_to_folders_are_text(
     guide = (tmp_path / "out/guide/a.md").read_text(encoding="utf-8")
     assert "\n[code](../project/src/lib.rs), all, [more]" in guide
     assert (tmp_path / "out/project/src/lib.rs").exists()
+    start = (tmp_path / "out/project/README.md").read_text(encoding="utf-8")
+    assert "\n[src/lib.rs](src/lib.rs), [lines](src/lib.rs#L10), " in start
+    assert '[![d](b/d.png)](src/lib.rs "src/lib.rs"), [two' in start
     assert pages.text_links == 1
 
 
@@ -115,17 +130,19 @@ def test_lists_are_indented_by_four_spaces() -> None:
     )
 
 
-def test_lists_keep_their_meaning_in_every_page() -> None:
+def test_lists_keep_their_meaning_in_every_page(tmp_path: Path) -> None:
     parser = MarkdownIt("commonmark").enable("table")
 
     def said(text: str) -> list[tuple[str, str]]:
         kinds = ("inline", "fence", "code_block", "bullet_list_open", "ordered_list_open")
         return [(token.type, token.content) for token in parser.parse(text) if token.type in kinds]
 
+    pages = Pages(REPOSITORY, None)
+    pages.write(tmp_path / "out")
     number = 0
-    for path in [*(REPOSITORY / "docs").rglob("*.md"), REPOSITORY / "CONTRIBUTING.md"]:
-        text = path.read_text(encoding="utf-8")
-        assert said(with_deep_lists(text)) == said(text), path
+    for name in pages.known:
+        text = (REPOSITORY / name).read_text(encoding="utf-8")
+        assert said(with_deep_lists(text)) == said(text), name
         number += text.count("\n* ")
     assert number > 200
 
@@ -208,7 +225,57 @@ def test_the_address_is_that_of_the_workflow_if_the_package_names_none(
     assert site_build.address(environment) == (named or expected)
 
 
-GOOD = '<h1 id="top">A</h1><a href="b.html#there">b</a><a href="https://example.org/">out</a>'
+@pytest.fixture
+def unbuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails if a page is staged."""
+
+    def stage(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(site_build, "stage", stage)
+
+
+@pytest.mark.usefixtures("unbuilt")
+def test_what_is_not_a_site_is_not_replaced(tmp_path: Path) -> None:
+    work = tmp_path / "work.md"
+    work.write_text("years\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="holds something else than a site; choose a new"):
+        site_build.main(["--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="is a file; choose a new directory"):
+        site_build.main(["--out", str(work)])
+    assert work.read_text(encoding="utf-8") == "years\n"
+    assert [*tmp_path.iterdir()] == [work]
+
+
+@pytest.mark.usefixtures("unbuilt")
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match=r"--out .*/file/site: cannot be written: .*; choose an"):
+        site_build.main(["--out", str(tmp_path / "file" / "site")])
+
+
+@pytest.mark.slow
+def test_the_site_is_built_with_an_address_and_replaces_a_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("zensical", reason="make site installs it")
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "tailroom")
+    site, beside = tmp_path / "site", tmp_path / "site-source"
+    beside.mkdir()
+    for name in (*site_build.OF_A_SITE, "old.html"):
+        site.mkdir(exist_ok=True)
+        (site / name).touch()
+    assert site_build.main(["--out", str(site)]) == 0
+    assert (site / "index.html").is_file()
+    assert not (site / "old.html").exists()
+    assert sorted(tmp_path.iterdir()) == [site, beside]
+
+
+GOOD = '<h1 id="top">A</h1><a href="b.html#there">b</a><a href="https://example.org/">out</a>' + (
+    '<img srcset="b.html, b.html 2x"><p style="background: url(data:image/png;base64,AA)">'
+    '<script>import("./b.js"); a = "https://example.org/"</script>url(https://example.org/)'
+)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +287,19 @@ GOOD = '<h1 id="top">A</h1><a href="b.html#there">b</a><a href="https://example.
         ('<img src="absent.png">', "there is no such file"),
         ('<script src="https://example.org/a.js"></script>', "is loaded from elsewhere"),
         ('<link rel="stylesheet" href="//example.org/a.css">', "is loaded from elsewhere"),
+        ("<style>@import url(https://example.org/a.css);</style>", "is loaded from elsewhere"),
+        ('<style>@import "//example.org/a.css";</style>', "is loaded from elsewhere"),
+        ('<p style="background: URL(https://example.org/a.png)">', "is loaded from elsewhere"),
+        ('<img srcset="b.html 1x,https://example.org/a.png 2x">', "is loaded from elsewhere"),
+        ('<source srcset="absent.png 640w, b.html">', "there is no such file"),
+        ('<video poster="https://example.org/a.png"></video>', "is loaded from elsewhere"),
+        ('<video src="https://example.org/a.mp4"></video>', "is loaded from elsewhere"),
+        ('<object data="https://example.org/a.svg"></object>', "is loaded from elsewhere"),
+        ('<input type="image" src="https://example.org/a.png">', "is loaded from elsewhere"),
+        ('<svg><image href="https://example.org/a.png"/></svg>', "is loaded from elsewhere"),
+        ('<svg><image xlink:href="//example.org/a.png"/></svg>', "is loaded from elsewhere"),
+        ('<script>import("https://example.org/a.js")</script>', "is loaded from elsewhere"),
+        ('<script>import a from "//example.org/a.js"</script>', "is loaded from elsewhere"),
     ],
 )
 def test_a_built_page_with_a_wrong_link_is_named(tmp_path: Path, element: str, words: str) -> None:
@@ -233,7 +313,10 @@ def test_a_built_page_with_a_wrong_link_is_named(tmp_path: Path, element: str, w
 
 
 def test_a_style_that_loads_a_font_from_elsewhere_is_named(tmp_path: Path) -> None:
-    style = "a { background: url(data:image/png;base64,AA) }\n@font-face { src: url('//a.org/b') }"
+    style = (
+        '@import "site.css";\na { background: url(data:image/png;base64,AA) }\n'
+        "@font-face { src: url('//a.org/b') }"
+    )
     (tmp_path / "a.css").write_text(style, encoding="utf-8")
     (fault,) = faults(tmp_path)
     assert fault == "a.css: //a.org/b: is loaded from elsewhere"

@@ -415,3 +415,25 @@ def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailr
     ended = tailroom("size", small, "--target", "bottleneck.utilization >= 0.9", "--at-most", 4)
     assert ended.status == 0
     assert ended.output.startswith("Link bottleneck: ")
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [
+        ["utilization >= 0.85"],
+        # They conflict: no buffer meets both.
+        ["utilization >= 0.99", "queue_delay_s_p99 <= 0.0025"],
+    ],
+)
+def test_assumptions_of_models_are_checked_at_the_limit_of_the_answer(
+    small: Path, targets: list[str]
+) -> None:
+    """The scenario's own limit, 2,000 packets, has nothing to do with the answer."""
+    large = {"links.bottleneck.queue.limit": "2000 packets"}
+    answer = tr.size(small, targets, set=large, max_seeds=4, precision=0.5)
+    limit = answer.limit_packets or answer.tried[-1].limit
+    assert answer.predictions.link.limit_packets == limit
+    [stability] = [each for each in answer.predictions.answers if each.model.name == "stability"]
+    [is_small] = [each for each in stability.assumptions if "at most 100" in each.statement]
+    assert is_small.holds == (limit <= 100)
+    assert "2000" not in is_small.found

@@ -19,6 +19,14 @@ def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
     assert answers == sorted(answers, reverse=True)
     assert answers[-1] == found.limit_packets
     assert told[-1].low == found.too_small_packets
+    # What follows the search may take long: each stage is told when it begins.
+    stages = list(dict.fromkeys(one.stage for one in told))
+    assert stages[0] == "search"
+    assert [stage for stage in stages if stage in ("confirm", "phases", "models")] == [
+        "confirm",
+        "phases",
+        "models",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -42,3 +50,19 @@ def test_a_long_search_prints_each_better_answer_where_nobody_sees_a_bar(
         report(SizeProgress(runs=11, expected_runs=50, low=low, high=high))
     lines = capfd.readouterr().err.splitlines()
     assert [one.partition(": ")[2] for one in lines] == ([line] if line else [])
+
+
+def test_each_stage_after_the_search_is_printed_once(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "FIRST_ANSWER_AFTER_S", -1.0)
+    with progress.size_bar() as report:
+        for stage in ("search", "confirm", "confirm", "phases", "phases", "models"):
+            report(SizeProgress(10, 50, 140, 692, stage))
+    lines = [line.partition(": ")[2] for line in capfd.readouterr().err.splitlines()]
+    assert lines == [
+        "692 packets suffice, 140 packets are too few",
+        "repeating the answer with more seeds",
+        "phase check: the answer with shifted RTTs",
+        "evaluating the models at the limit of the answer",
+    ]

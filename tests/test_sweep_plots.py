@@ -157,6 +157,16 @@ def test_the_title_of_one_panel_leaves_the_legend_free(swept: tr.SweepResult) ->
     assert not title.overlaps(figure.legends[0].get_window_extent())
 
 
+def test_a_long_legend_leaves_the_width_of_the_panel(swept: tr.SweepResult) -> None:
+    def width_inches(**more: Any) -> float:
+        figure = swept.plot(metrics=["utilization"], **more)
+        figure.draw_without_rendering()
+        return figure.axes[0].get_position().width * figure.get_figwidth()
+
+    models = ["square_root_rule", "drop_tail_fixed_point_md1k"]
+    assert width_inches(models=models) >= width_inches() - 0.3
+
+
 def test_a_heat_map_has_a_cell_a_point(swept: tr.SweepResult) -> None:
     figure = swept.plot("heatmap", metrics=["queue_delay_s_p99"])
     cells, colours = figure.axes

@@ -77,6 +77,19 @@ def test_commands_share_a_directory_that_has_the_files_of_the_page() -> None:
     assert not list(transcripts.stale_blocks(_page(file, first, second), _quietly))
 
 
+def test_a_file_of_the_repository_is_copied_if_the_page_names_it() -> None:
+    block = "```console\n$ cmp LICENSE licence && ls\nLICENSE\nlicence\n```"
+    file = "<!-- file of the repository: LICENSE -->"
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    page = _page(file, f"<!-- file licence -->\n```text\n{text}```", block)
+    assert not list(transcripts.stale_blocks(page, _quietly))
+
+
+def test_a_block_that_is_marked_is_not_run() -> None:
+    page = _page("<!-- not run -->\n```console\n$ exit 1\nold\n```")
+    assert not list(transcripts.stale_blocks(page, _quietly))
+
+
 def test_the_name_of_the_directory_is_not_that_of_this_run() -> None:
     block = f"```console\n$ pwd\n{transcripts.SHOWN_DIRECTORY}\n```"
     assert not list(transcripts.stale_blocks(_page(block), _quietly))
@@ -87,6 +100,20 @@ def test_other_output_is_noticed() -> None:
     ((block, now),) = transcripts.stale_blocks(page, _quietly)
     assert block["command"] == "echo new"
     assert now == "```console\n$ echo new\nnew\n```\n"
+
+
+def test_equal_blocks_are_renewed_each_with_its_own_output(tmp_path: Path) -> None:
+    block = "```console\n$ echo >> lines; grep -c ^ lines\nold\n```"
+    page = tmp_path / "page.md"
+    page.write_text(_page(block, block), encoding="utf-8")
+    assert transcripts.main(["--write", str(page)], _quietly) == 0
+    blocks = [block.replace("old", number) for number in ("1", "2")]
+    assert page.read_text(encoding="utf-8") == _page(*blocks)
+
+
+def test_a_new_directory_stands_for_the_word_alone() -> None:
+    block = "```console\n$ touch OUT/file; TIMEOUT=5; echo $TIMEOUT OUT/*\n5 OUT/file\n```"
+    assert not list(transcripts.stale_blocks(_page(block), _quietly))
 
 
 def test_a_command_that_is_to_fail_shows_its_errors() -> None:

@@ -9,6 +9,7 @@ from typing import cast
 import griffe
 
 import tailroom
+from markdown_table import markdown_table, one_line
 
 SOURCES = Path(__file__).parents[1] / "python"
 HEAD = """\
@@ -185,13 +186,13 @@ def _described(item: griffe.Object) -> Iterator[str]:
             yield str(section.value)
         elif section.kind in NAMED:
             for named in section.value:
-                yield f"* `{named.name}`: {_one_line(named.description)}"
+                yield f"* `{named.name}`: {one_line(named.description)}"
         elif section.kind is griffe.DocstringSectionKind.raises:
             for raised in section.value:
-                yield f"* raises `{raised.annotation}`: {_one_line(raised.description)}"
+                yield f"* raises `{raised.annotation}`: {one_line(raised.description)}"
         elif section.kind is griffe.DocstringSectionKind.returns:
             for returned in section.value:
-                yield f"* returns {_one_line(returned.description)}"
+                yield f"* returns {one_line(returned.description)}"
         yield ""
 
 
@@ -204,22 +205,20 @@ def _members(item: griffe.Class) -> Iterator[str]:
     """Attributes as a table, then the methods."""
     known = _public_members(item)
     attributes = [cast(griffe.Attribute, member) for member in known if member.is_attribute]
-    described = [member for member in attributes if member.docstring]
-    if described:
-        yield "| attribute | type | meaning |"
-        yield "| --- | --- | --- |"
-        for member in described:
-            assert member.docstring is not None
-            kind = f"`{_one_line(str(member.annotation))}`" if member.annotation else ""
-            yield f"| `{member.name}` | {kind} | {_one_line(member.docstring.value)} |"
-        yield ""
+    rows = [
+        [
+            f"`{member.name}`",
+            f"`{member.annotation}`" if member.annotation else "",
+            member.docstring.value,
+        ]
+        for member in attributes
+        if member.docstring is not None
+    ]
+    if rows:
+        yield markdown_table(["attribute", "type", "meaning"], rows)
     for method in known:
         if isinstance(method, griffe.Function):
             yield f"#### `{item.name}.{method.name}`"
             yield ""
             yield from _signature(method.name, method)
             yield from _described(method)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

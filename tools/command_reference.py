@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from markdown_table import markdown_table
 from tailroom.cli.main import app
 
 HEAD = """\
@@ -45,14 +46,13 @@ def _command(path: str, command: Any) -> Iterator[str]:
     yield ""
     if shown:
         context = typer.Context(command)
-        yield "| argument or option | meaning |"
-        yield "| --- | --- |"
+        rows = []
         for parameter in shown:
             names, meaning = parameter.get_help_record(context)
             if parameter.param_type_name == "argument":
                 names = _placeholder(parameter)
-            yield f"| `{_cell(_plain_types(names))}` | {_cell(meaning)} |"
-        yield ""
+            rows.append([f"`{_plain_types(names)}`", meaning])
+        yield markdown_table(["argument or option", "meaning"], rows)
 
 
 def _placeholder(parameter: Any) -> str:
@@ -63,7 +63,3 @@ def _placeholder(parameter: Any) -> str:
 def _plain_types(names: str) -> str:
     """Writes `<int range>` as INT."""
     return re.sub(r"<(\w+)[^>]*>", lambda found: found[1].upper(), names)
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

@@ -17,6 +17,8 @@ from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
 
+from markdown_table import markdown_table
+
 REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "docs" / "dependencies.md"
 TARGET = "wasm32-unknown-unknown"
@@ -113,9 +115,8 @@ def _rows_of(page: str) -> Iterator[tuple[tuple[str, str], str]]:
 
 
 def _section(title: str, text: str, rows: list[Row]) -> str:
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    head = "| name | version | licence |\n| --- | --- | --- |"
-    return f"## {title}\n\n{text}\n\n{head}\n{table}\n"
+    table = markdown_table(["name", "version", "licence"], rows)
+    return f"## {title}\n\n{text}\n\n{table}"
 
 
 def page(before: str) -> str:

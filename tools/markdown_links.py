@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 FENCE = re.compile(r"^[ ]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]*(?P=mark)[ ]*$|\Z)", re.M | re.S)
 COMMENT = re.compile(r"<!--.*?-->", re.S)
@@ -26,7 +27,9 @@ class Link:
         start: Where it begins in the text.
         end: Where it ends.
         target: Where it points to, as it is written.
+        target_start: Where the target begins.
         text: What stands between the brackets.
+        text_start: Where this begins.
         is_image: Whether it is a picture.
         line: Its line, from 1.
     """
@@ -34,7 +37,9 @@ class Link:
     start: int
     end: int
     target: str
+    target_start: int
     text: str
+    text_start: int
     is_image: bool
     line: int
 
@@ -80,15 +85,17 @@ def _links(text: str, plain: str, begin: int, end: int | None = None) -> Iterato
     for match in LINK.finditer(plain, begin, end):
         inner = match.span("text")
         line = text.count("\n", 0, match.start()) + 1
-        label = text[slice(*inner)]
-        yield Link(*match.span(), match["target"], label, bool(match["image"]), line)
+        target = (match["target"], match.start("target"))
+        label = (text[slice(*inner)], inner[0])
+        yield Link(*match.span(), *target, *label, bool(match["image"]), line)
         if not match["image"]:
             # A picture may be the text of a link.
             yield from _links(text, plain, *inner)
     if begin == 0:
         for match in DEFINITION.finditer(plain):
             line = text.count("\n", 0, match.start()) + 1
-            yield Link(*match.span("target"), match["target"], "", False, line)
+            start, end = match.span("target")
+            yield Link(start, end, match["target"], start, "", start, False, line)
 
 
 def anchors(text: str) -> set[str]:
@@ -124,7 +131,7 @@ def resolve(page: PurePosixPath, path: str) -> PurePosixPath:
 
     Args:
         page: The file with the link, from the root.
-        path: The link's path; if it is empty, the file itself.
+        path: The link's path, in which `%20` is a space; if it is empty, the file itself.
 
     Raises:
         ValueError: The path leads out of the repository.
@@ -132,7 +139,7 @@ def resolve(page: PurePosixPath, path: str) -> PurePosixPath:
     if not path:
         return page
     parts: list[str] = []
-    for part in (*page.parent.parts, *PurePosixPath(path).parts):
+    for part in (*page.parent.parts, *PurePosixPath(unquote(path)).parts):
         if part != "..":
             parts.append(part)
         elif not parts:

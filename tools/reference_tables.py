@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from markdown_table import markdown_table
 from scenario_format import ROOT, Alias, Class
 from tailroom.cli.list import values_text
 
@@ -82,16 +83,6 @@ def scenario_page(items: list[Class | Alias]) -> str:
         ]
         parts.append(markdown_table(["key", "type", "default", "range", "meaning"], rows))
     return "\n".join(parts)
-
-
-def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "".join(f"| {' | '.join(_cell(cell) for cell in line)} |\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _code(value: object) -> str:

@@ -3,7 +3,8 @@
 import textwrap
 from typing import Any
 
-from reference_tables import NOTICE, markdown_table
+from markdown_table import markdown_table
+from reference_tables import NOTICE
 from scenario_classes import docstring
 from tailroom.simulation import metric_catalogue
 from tailroom.simulation.metric_catalogue import Metric

@@ -5,7 +5,8 @@ python tools/site_build.py [--out out/site]
 The pages are the Markdown files of the repository (site_pages.py says which, and where they lie),
 Zensical builds them, and the page of `tailroom explore` becomes `explore/` if it is built. In the
 end every link of the site is checked (site_check.py), and that every page has the text of its
-Markdown (site_text.py). No network is needed.
+Markdown (site_text.py). No network is needed. A directory that holds anything but a site is not
+replaced.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -27,6 +29,8 @@ from site_text import fault
 REPOSITORY = Path(__file__).parents[1]
 CONFIGURATION = REPOSITORY / "zensical.toml"
 EXPLORER = REPOSITORY / "python" / "tailroom" / "explore" / "page"
+OF_A_SITE = ("sitemap.xml", "search.json")
+"""Files that Zensical writes into every site."""
 
 
 def address(environment: Mapping[str, str]) -> str | None:
@@ -89,14 +93,13 @@ def stage(source: Path, repository_address: str | None) -> Pages:
     """Writes the pages and the configuration for Zensical.
 
     Args:
-        source: Directory that is made anew.
+        source: An empty or absent directory.
         repository_address: Address of the repository, if it has one.
 
     Raises:
         SystemExit: A link or the navigation names a page that does not exist, or a page of `docs/`
             is not in the navigation.
     """
-    shutil.rmtree(source, ignore_errors=True)
     pages = Pages(REPOSITORY, repository_address)
     try:
         written = pages.write(source / "pages")
@@ -135,27 +138,57 @@ def texts(pages: Pages, site: Path) -> list[str]:
     return found
 
 
+def checked(out: Path) -> None:
+    """Checks that a directory may be replaced by a site.
+
+    Args:
+        out: The directory.
+
+    Raises:
+        SystemExit: It is a file, or holds anything but a site.
+        OSError: It cannot be read.
+    """
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise SystemExit(f"--out {out}: is a file; choose a new directory")
+    if any(out.iterdir()) and not all((out / name).is_file() for name in OF_A_SITE):
+        raise SystemExit(f"--out {out}: holds something else than a site; choose a new directory")
+
+
 def build(out: Path) -> int:
     """Builds the site and checks its links.
 
     Args:
-        out: Directory of the site, which is made anew.
+        out: Directory of the site. A site that is there is replaced.
 
     Returns:
         The exit status.
+
+    Raises:
+        SystemExit: The directory holds anything but a site.
+        OSError: It cannot be written.
     """
-    source = out.with_name(f"{out.name}-source")
-    pages = stage(source, address(os.environ))
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    if subprocess.run(command, cwd=source, check=False).returncode:
-        print("The site is not built: Zensical failed. `make site` installs the version that works")
-        return 1
-    shutil.rmtree(out, ignore_errors=True)
-    shutil.move(source / "site", out)
-    if EXPLORER.is_dir():
-        shutil.copytree(EXPLORER, out / "explore", dirs_exist_ok=True)
-    else:
-        print("The site has no explorer: `make page` builds it")
+    checked(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # Beside the site, so that a place that cannot be written is found before the work.
+    with tempfile.TemporaryDirectory(prefix=f"{out.name}-", dir=out.parent) as made:
+        source = Path(made)
+        pages = stage(source, address(os.environ))
+        command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+        if subprocess.run(command, cwd=source, check=False).returncode:
+            print(
+                "The site is not built: Zensical failed. `make site` installs the version that "
+                "works"
+            )
+            return 1
+        if EXPLORER.is_dir():
+            shutil.copytree(EXPLORER, source / "site" / "explore", dirs_exist_ok=True)
+        else:
+            print("The site has no explorer: `make page` builds it")
+        if out.exists():
+            shutil.rmtree(out)
+        (source / "site").rename(out)
     if pages.text_links:
         print(
             f"{pages.text_links} links to folders of the repository are text, as its address is "
@@ -167,12 +200,23 @@ def build(out: Path) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Builds the site."""
+    """Builds the site.
+
+    Raises:
+        SystemExit: The place of the site cannot be used.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--out", type=Path, default=REPOSITORY / "out" / "site", help="directory of the site"
     )
-    return build(parser.parse_args(arguments).out.absolute())
+    out = parser.parse_args(arguments).out.resolve()
+    try:
+        return build(out)
+    except OSError as error:
+        raise SystemExit(
+            f"--out {out}: cannot be written: {error.strerror}: {error.filename}; choose another "
+            "directory"
+        ) from error
 
 
 if __name__ == "__main__":

@@ -7,11 +7,26 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
-"""Elements whose address the browser loads by itself."""
-STYLE_ADDRESS = re.compile(
-    r"url\(\s*[\"']?(?P<target>(?:https?:)?//[^\"')]+)|@import\s+[\"'](?P<imported>[^\"']+)"
-)
+LOADED = {
+    "audio": ("src",),
+    "embed": ("src",),
+    "iframe": ("src",),
+    "image": ("href", "xlink:href"),
+    "img": ("src", "srcset"),
+    "input": ("src",),
+    "link": ("href",),
+    "object": ("data",),
+    "script": ("src",),
+    "source": ("src", "srcset"),
+    "track": ("src",),
+    "video": ("src", "poster"),
+}
+"""Elements and the attributes whose addresses the browser loads by itself."""
+IN_SET = re.compile(r"\s*(\S+?)(?:\s+[\d.]+[wx])?\s*(?:,|$)")
+"""An address of a `srcset`, with its width or density."""
+ELSEWHERE = r"(?P<target>(?:https?:)?//[^\"'`)\s]+)"
+IN_STYLE = re.compile(rf"(?:url\(\s*[\"']?|@import\s+[\"']){ELSEWHERE}", re.I)
+IN_SCRIPT = re.compile(rf"\bimport\b[^\"'`;]*[\"'`]{ELSEWHERE}")
 
 
 class _Page(HTMLParser):
@@ -21,17 +36,40 @@ class _Page(HTMLParser):
         super().__init__()
         self.anchors: set[str] = set()
         self.links: list[tuple[int, str, bool]] = []
+        self._inside = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Takes an element in."""
+        self._inside = tag
         given = {name: value for name, value in attributes if value}
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        line = self.getpos()[0]
         if tag == "a" and "href" in given:
-            self.links.append((self.getpos()[0], given["href"], False))
-        key = LOADED.get(tag)
-        if key in given and given.get("rel") not in ("canonical", "prev", "next", "edit"):
-            self.links.append((self.getpos()[0], given[key], True))
+            self.links.append((line, given["href"], False))
+        self._search(IN_STYLE, given.get("style", ""))
+        if given.get("rel") in ("canonical", "prev", "next", "edit"):
+            return
+        for key in LOADED.get(tag, ()):
+            value = given.get(key, "")
+            found = IN_SET.findall(value) if key == "srcset" else [value] if value else []
+            self.links += [(line, target, True) for target in found]
+
+    def handle_endtag(self, _: str) -> None:
+        """Notes the end of an element."""
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        """Searches the text of styles and scripts."""
+        if self._inside == "style":
+            self._search(IN_STYLE, data)
+        elif self._inside == "script":
+            self._search(IN_SCRIPT, data)
+
+    def _search(self, pattern: re.Pattern[str], text: str) -> None:
+        for match in pattern.finditer(text):
+            line = self.getpos()[0] + text.count("\n", 0, match.start("target"))
+            self.links.append((line, match["target"], True))
 
 
 def faults(site: Path) -> list[str]:
@@ -73,6 +111,5 @@ def _faults_of_pages(site: Path) -> Iterator[str]:
 
 def _faults_of_styles(site: Path) -> Iterator[str]:
     for path in sorted(site.rglob("*.css")):
-        for match in STYLE_ADDRESS.finditer(path.read_text(encoding="utf-8")):
-            target = match["target"] or match["imported"]
-            yield f"{path.relative_to(site)}: {target}: is loaded from elsewhere"
+        for match in IN_STYLE.finditer(path.read_text(encoding="utf-8")):
+            yield f"{path.relative_to(site)}: {match['target']}: is loaded from elsewhere"

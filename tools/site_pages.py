@@ -13,6 +13,7 @@ import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from urllib.parse import quote
 
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
@@ -106,24 +107,26 @@ class Pages:
 
     def _with_links(self, page: PurePosixPath, text: str) -> str:
         """Returns the text of a page with the links of the site."""
-        parts, done = [], 0
+        edits: list[tuple[int, int, str]] = []
         for link in links(text):
-            if link.is_external or link.start < done or not link.path:
+            if link.is_external or not link.path:
                 continue
-            parts += [text[done : link.start], self._link(page, link, text[link.start : link.end])]
-            done = link.end
-        return "".join([*parts, text[done:]])
+            new = self._address_in_site(page, link)
+            if new is not None:
+                edits.append((link.target_start, link.target_start + len(link.target), new))
+                continue
+            self.text_links += 1
+            text_end = link.text_start + len(link.text)
+            edits += [(link.start, link.text_start, ""), (text_end, link.end, "")]
+        for start, end, new in sorted(edits, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
 
-    def _link(self, page: PurePosixPath, link: Link, written: str) -> str:
-        try:
-            name = resolve(page, link.path)
-        except ValueError as error:
-            raise BrokenLinkError(f"{page}:{link.line}: {error}") from error
+    def _address_in_site(self, page: PurePosixPath, link: Link) -> str | None:
+        """Returns where a link leads from the page's place in the site; `None` if nowhere."""
+        name = self._linked(page, link)
         target = self.repository / name
-        if not target.exists():
-            raise BrokenLinkError(f"{page}:{link.line}: there is no {name}")
-        if name == DOCS:
-            name = DOCS / "index.md"
+        anchor = f"#{link.anchor}" if link.anchor else ""
         if name.suffix == ".md":
             self._need(name)
         elif target.is_file() and (
@@ -131,18 +134,25 @@ class Pages:
         ):
             self._files.add(name)
         elif self.address is None:
-            self.text_links += 1
-            return link.text
+            return None
         else:
             kind = "tree" if target.is_dir() else "blob"
-            return written.replace(link.target, f"{self.address}/{kind}/HEAD/{name}")
-        new = _relative(place(page).parent, place(name))
-        anchor = f"#{link.anchor}" if link.anchor else ""
-        if not link.is_image and "](" in link.text:
-            # The text of the link is a picture.
-            written = written.replace(link.text, self._with_links(page, link.text))
-        head, _, tail = written.rpartition(link.target)
-        return f"{head}{new}{anchor}{tail}"
+            return f"{self.address}/{kind}/HEAD/{quote(str(name))}{anchor}"
+        return quote(_relative(place(page).parent, place(name))) + anchor
+
+    def _linked(self, page: PurePosixPath, link: Link) -> PurePosixPath:
+        """Returns the file or folder of the repository to which a link leads.
+
+        Raises:
+            BrokenLinkError: There is none.
+        """
+        try:
+            name = resolve(page, link.path)
+        except ValueError as error:
+            raise BrokenLinkError(f"{page}:{link.line}: {error}") from error
+        if not (self.repository / name).exists():
+            raise BrokenLinkError(f"{page}:{link.line}: there is no {name}")
+        return DOCS / "index.md" if name == DOCS else name
 
 
 def place(name: PurePosixPath) -> PurePosixPath:

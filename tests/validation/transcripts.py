@@ -8,15 +8,17 @@ The speed of a run is left out, as it is never the same. A comment above the blo
 
 <!-- first N lines -->    shortens the output
 <!-- exit status N -->    the command ends with this status; errors are part of the output
+<!-- not run -->          the block is no transcript
 
-A document with the comment `<!-- run in a directory of its own -->` is a tutorial: its commands are
-run one after the other in a directory that is empty but for the files of the document, which are
-the blocks below a comment `<!-- file NAME -->`. `--write` writes the output into the documents
-instead.
+The commands of a document with the comment `<!-- run in a directory of its own -->` are run one
+after the other in a directory that is empty but for the files of the document. These are the blocks
+below a comment `<!-- file NAME -->`, and copies of files of the repository that a comment names:
+`<!-- file of the repository: PATH -->`. `--write` writes the output into the documents instead.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,21 +34,25 @@ DOCUMENTS = (
     "README.md",
     "docs/guide/atlas.md",
     "docs/guide/choices.md",
+    "docs/guide/own-control.md",
     "docs/guide/questions.md",
     *TUTORIAL,
 )
 BLOCK = re.compile(
-    r"(?P<head>(?:<!-- first (?P<lines>\d+) lines -->\n)?"
+    r"(?<!<!-- not run -->\n)(?P<head>(?:<!-- first (?P<lines>\d+) lines -->\n)?"
     r"(?:<!-- exit status (?P<status>\d+) -->\n)?```console\n)"
     r"\$ (?P<command>.*?[^\\])\n(?P<output>.*?)```\n",
     re.DOTALL,
 )
 FILE = re.compile(r"<!-- file (?P<name>[\w.-]+) -->\n```\w+\n(?P<text>.*?)```\n", re.DOTALL)
+COPIED = re.compile(r"<!-- file of the repository: (?P<path>[\w./-]+) -->\n")
 OWN_DIRECTORY = "<!-- run in a directory of its own -->\n"
 SHOWN_DIRECTORY = "/home/me/tutorial"
 """Where a tutorial's reader is, in what commands print."""
 SPEED = re.compile(r"^([\d,]+ packet-hops) in .* times real time$", re.MULTILINE)
 """The last line of a run; the number of packets stays."""
+OUT = re.compile(r"\bOUT\b")
+"""A new directory, in a command."""
 LONGEST_S = 600
 
 
@@ -58,9 +64,16 @@ def directory_of(text: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as made:
         place = Path(made).resolve()
-        for file in FILE.finditer(text):
-            (place / file["name"]).write_text(file["text"], encoding="utf-8")
+        write_files(text, place)
         yield place
+
+
+def write_files(text: str, place: Path) -> None:
+    """Writes the files of a document into a directory."""
+    for file in FILE.finditer(text):
+        (place / file["name"]).write_text(file["text"], encoding="utf-8")
+    for file in COPIED.finditer(text):
+        shutil.copy(ROOT / file["path"], place)
 
 
 def transcribe(command: str, lines: int | None, place: Path = ROOT, status: int = 0) -> str:
@@ -77,7 +90,7 @@ def transcribe(command: str, lines: int | None, place: Path = ROOT, status: int 
     }
     with tempfile.TemporaryDirectory() as out:
         ended = subprocess.run(
-            command.replace("OUT", out),
+            OUT.sub(lambda _: out, command),
             shell=True,
             cwd=place,
             env=environment,
@@ -125,13 +138,15 @@ def main(arguments: Sequence[str] = (), show: Callable[[str], object] = print) -
     for name in names:
         path = ROOT / name
         text = path.read_text(encoding="utf-8")
+        parts, done = [], 0
         for block, now in stale_blocks(text, show):
             stale += 1
-            text = text.replace(block[0], now)
+            parts += [text[done : block.start()], now]
+            done = block.end()
             if not is_writing:
                 show(f"FAILS: {name}: prints now\n{now}")
         if is_writing:
-            path.write_text(text, encoding="utf-8")
+            path.write_text("".join([*parts, text[done:]]), encoding="utf-8")
     return 0 if is_writing else min(stale, 1)
 
 

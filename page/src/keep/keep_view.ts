@@ -80,7 +80,7 @@ export class KeepView {
         "This address holds the scenario, the link and the targets",
       ),
       make("div", { class: "row" }, this.#address, copy),
-      make("p", {}, "Scenario hash, as `tailroom run` prints it: ", this.#hash),
+      make("p", {}, "Scenario hash, as `tailroom run --json` prints it: ", this.#hash),
     );
     const offers = OFFERS.map(([label, take]) => button(label, () => this.#take(label, take)));
     const picture = make(
@@ -112,10 +112,10 @@ export class KeepView {
       this.#commands.append(note);
     }
     const limit = limitPackets(link);
-    const texts = Number.isFinite(limit) ? Object.entries(equivalents(link, limit)) : [];
+    const others = Number.isFinite(limit) ? equivalents(link, limit) : [];
     this.#tools.replaceChildren(
-      ...texts.flatMap(([tool, text]) => [
-        make("dt", {}, tool),
+      ...others.flatMap(({ tool, purpose, text }) => [
+        make("dt", {}, purpose ? `${tool}, ${purpose}` : tool),
         make("dd", {}, make("code", { class: "code" }, text)),
       ]),
     );

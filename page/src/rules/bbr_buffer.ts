@@ -39,7 +39,7 @@ export const BBR_BUFFER: Rule = {
       assume(
         `the buffer holds ${LOSSLESS_BDP} bandwidth-delay products`,
         limit >= LOSSLESS_BDP * bdp,
-        `${general(bdp ? limit / bdp : 0, 3)} of ${general(bdp, 4)} packets`,
+        `${general(limit, 4)} packets for ${general(LOSSLESS_BDP * bdp, 4)}`,
       ),
       ...longFlowsOverDropTail(link),
     ];

@@ -31,6 +31,8 @@ export interface Bottleneck {
   name: string;
   rateBps: number;
   discipline: string;
+  /** The parameters of the discipline as the scenario gives them. */
+  parameters: Record<string, unknown>;
   /** Amounts in the buffer (`limit`, `threshold`), in waiting packets. */
   amounts: Record<string, number>;
   packetBytes: number;
@@ -118,6 +120,7 @@ export function readBottleneck(input: ModelInput, name: string): Bottleneck | nu
     name,
     rateBps: link.rate_bps,
     discipline: link.discipline,
+    parameters: link.parameters,
     amounts: Object.fromEntries(
       link.amounts.map(({ key, packets, bytes }) => [key, packets ?? (bytes ?? 0) / packetBytes]),
     ),

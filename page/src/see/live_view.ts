@@ -63,9 +63,10 @@ export class LiveView {
 
   progress(progress: Progress): void {
     const { seconds } = progress;
+    const numbers =
+      this.#numbers.childElementCount > 0 ? "; the numbers are of the run before" : "";
     this.#state.textContent =
-      `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s; ` +
-      "the numbers are of the run before";
+      `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s` + numbers;
     this.#summary = null;
     this.#series = progress.series;
     if (progress.series) this.#pictures(progress.series, null);

@@ -23,7 +23,7 @@ const FIELDS: TargetField[] = [
   },
   {
     key: "delayS",
-    label: "99 % wait at most (ms)",
+    label: "99 % of packets wait at most (ms)",
     read: (text) => readNumber(text.replace(/ms\s*$/, "")) / 1000,
     shown: (value) => plain(1000 * value, 6),
     most: Infinity,

@@ -219,6 +219,14 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       return (times.at(-1) ?? 0) - (times[0] ?? 0);
     });
     expect(frames, "30 frames").toBeLessThan(5000);
+    const running = page.getByText(/Simulated .* of 12,000 s/);
+    expect(await running.textContent()).toContain("the numbers are of the run before");
+    const fresh = await context.newPage();
+    await fresh.goto(page.url());
+    const first = fresh.getByText(/Simulated .* of 12,000 s/);
+    await first.waitFor();
+    expect(await first.textContent(), "there is no run before").not.toContain("numbers");
+    await fresh.close();
     await write(page, SMALL);
     await expectSame(page, SMALL);
     expect(complaints).toEqual([]);

@@ -4,6 +4,7 @@ Usage: python page/tests/golden/rules.py, with tailroom installed.
 """
 
 import json
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ RULES = (
     "bbr_buffer",
     "dctcp_threshold",
 )
+LIMIT = 335
+"""Queue limit of the exports, in packets."""
 TARGETS = (Requirement(), Requirement(utilization=0.9, loss_fraction=1e-4))
 
 TEMPLATE = """
@@ -67,6 +70,26 @@ SETTINGS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+SHORT = {"rate": "100 Mbit/s", "count": 10, "control": "reno", "rtt": SAME, "more": ""}
+QUEUES = [
+    '{ kind = "drop_head", limit = "1 bdp" }',
+    '{ kind = "codel" }',
+    '{ kind = "codel", target = "1.5 ms", interval = "30 ms" }',
+    '{ kind = "codel", target = "1500 ns" }',
+    '{ kind = "fq_codel", flows = 64, quantum = "3 kB" }',
+    '{ kind = "fq_codel", target = "1500 ns", quantum = "3 kB" }',
+    '{ kind = "pie" }',
+    '{ kind = "pie", alpha = 0.1, max_burst = "0 s", derandomize = false }',
+    '{ kind = "pie", target = "1500 ns" }',
+    '{ kind = "fq_pie" }',
+    '{ kind = "fq_pie", mark_up_to = 0.125 }',
+    '{ kind = "red", limit = "1 bdp" }',
+    '{ kind = "dual_pi2" }',
+    '{ kind = "fair", limit = "1 bdp" }',
+]
+"""Queues whose lines for other tools are compared, besides those of SETTINGS."""
+
+
 def scenarios() -> dict[str, str]:
     """Returns the texts by name."""
     texts = {
@@ -99,9 +122,19 @@ def advice(link: Bottleneck, name: str, target: Requirement) -> dict[str, Any]:
     }
 
 
+def export(text: str) -> dict[str, Any]:
+    """Returns the lines for other tools, as the page's `equivalents` does, and their input."""
+    model_input = json.loads(_engine.model_input(text, SCENARIOS, [], None, lambda _: None))
+    link = _at(model_input, _busiest(model_input))
+    for group in model_input["groups"]:
+        group["source"].pop("sizes_bytes", None)
+    lines = [asdict(line) for line in equivalents(link, LIMIT)]
+    return {"input": model_input, "link": link.name, "limit": LIMIT, "lines": lines}
+
+
 def main() -> None:
     """Writes the files."""
-    rules, exports = [], []
+    rules = []
     for name, text in scenarios().items():
         model_input = json.loads(_engine.model_input(text, SCENARIOS, [], None, lambda _: None))
         link = _at(model_input, _busiest(model_input))
@@ -122,7 +155,8 @@ def main() -> None:
                 ],
             }
         )
-        exports.append({"name": name, "limit": 335, "texts": equivalents(link, 335)})
+    texts = [*scenarios().values(), *(TEMPLATE.format(**SHORT, queue=queue) for queue in QUEUES)]
+    exports = [export(text) for text in texts]
     for file, content in (("rules", rules), ("exports", exports)):
         text = json.dumps(content, separators=(",", ":"), allow_nan=False)
         (HERE / f"{file}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """`tailroom new`: a commented scenario to begin with."""
 
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -46,6 +47,10 @@ def new(
                 f"{', '.join(_presets())}, or another that `tailroom list scenarios` shows"
                 f"{did_you_mean(name)}"
             )
+        if file == "":
+            raise failures.InputError(
+                "FILE is empty; give the name of a new file, or leave it out for the preset's name"
+            )
         text = source.read_text(encoding="utf-8")
         if file == STANDARD_OUTPUT:
             print(text, end="")
@@ -54,7 +59,13 @@ def new(
         _write(path, text)
         print(f"{shown(str(path))}: {tomllib.loads(text)['title']}")
         for command, purpose in (("run", "simulate it"), ("explore", "move a slider over it")):
-            print(f"  tailroom {command} {shown(str(path))}".ljust(44) + f"# {purpose}")
+            print(f"  tailroom {command} {_quoted(path)}".ljust(44) + f"# {purpose}")
+
+
+def _quoted(path: Path) -> str:
+    """Returns a path as a shell and a command read it."""
+    text = shown(str(path))
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def _write(path: Path, text: str) -> None:

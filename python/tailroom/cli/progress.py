@@ -139,8 +139,8 @@ def atlas_bar() -> Iterator[Callable[[AtlasProgress], None]]:
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     """Yields the progress callback of `tailroom.size`.
 
-    The bar appears on terminals only. After 10 s, each better answer is printed on a line of its
-    own, so that a log has it too.
+    The bar appears on terminals only. After 10 s, each better answer and each stage after the
+    search are printed on lines of their own, so that a log has them too.
     """
     console = Console(stderr=True)
     bar = Progress(
@@ -155,23 +155,35 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     )
     task = bar.add_task("size", total=1, bracket="")
     begun = time.monotonic()
-    printed = ""
+    printed: set[str] = set()
 
     def report(state: SizeProgress) -> None:
-        nonlocal printed
         spent_s = time.monotonic() - begun
         if spent_s > SHOW_AFTER_S:
             bar.start()
-        bracket = _bracket(state)
-        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S and bracket != printed:
-            printed = bracket
-            bar.console.print(f"after {spent_s:.0f} s: {bracket}", highlight=False)
-        bar.update(task, completed=state.runs, total=state.expected_runs, bracket=bracket)
+        bracket, stage = _bracket(state), _STAGES.get(state.stage, "")
+        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S:
+            # A stage is named once for each answer.
+            lines = {bracket: bracket, f"{state.high} {stage}": stage}
+            for mark in [mark for mark, line in lines.items() if line and mark not in printed]:
+                printed.add(mark)
+                bar.console.print(f"after {spent_s:.0f} s: {lines[mark]}", highlight=False)
+        shown = stage or bracket
+        bar.update(task, completed=state.runs, total=state.expected_runs, bracket=shown)
 
     try:
         yield report
     finally:
         bar.stop()
+
+
+_STAGES = {
+    "confirm": "repeating the answer with more seeds",
+    "beside": "simulating about half and twice the answer",
+    "phases": "phase check: the answer with shifted RTTs",
+    "models": "evaluating the models at the limit of the answer",
+}
+"""The stages after the search, in words."""
 
 
 def _bracket(state: SizeProgress) -> str:

@@ -9,7 +9,7 @@ from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.shown_text import escape
-from tailroom.export.other_tools import equivalents
+from tailroom.export.other_tools import as_texts, equivalents
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.search import Feasible, Tried
 
@@ -42,9 +42,10 @@ def as_dict(answer: Size) -> dict[str, Any]:
             for tried in answer.tried
         ],
         "warnings": list(answer.warnings),
+        "notices": list(answer.notices),
         "models": answer.predictions.as_dict()["models"],
         "phase_check": phases.as_dicts(answer.phases),
-        "equivalents": None if packets is None else equivalents(answer.link, packets),
+        "equivalents": None if packets is None else as_texts(equivalents(answer.link, packets)),
     }
 
 
@@ -80,6 +81,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
     """
     _show_answer(answer, console, so_far=so_far)
+    for text in answer.notices:
+        console.print(f"  [yellow]note:[/yellow] {escape(text)}", soft_wrap=True)
     if answer.repeats_itself:
         warning = escape(report.SEEDS_CHANGE_NOTHING)
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
@@ -104,8 +107,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     _show_models(answer, console)
     if answer.limit_packets is not None:
         console.print("\nThe same buffer elsewhere")
-        for name, text in equivalents(answer.link, answer.limit_packets).items():
-            console.print(f"  {name}:\n    {escape(text)}", soft_wrap=True)
+        for line in equivalents(answer.link, answer.limit_packets):
+            console.print(f"  {line.heading}:\n    {escape(line.text)}", soft_wrap=True)
 
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
+from tailroom.plots.log_axis import label_logarithmic
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
@@ -37,7 +37,8 @@ def draw(choices: "Choices") -> Figure:
     count = len(links) + bool(groups)
     columns = min(2, count)
     rows = -(-count // columns)
-    figure = PlainTextFigure(figsize=(4.6 * columns + 2.6, 3.4 * rows + 0.9), layout="constrained")
+    size = (4.6 * columns + 2.6, 3.4 * rows + 0.9)
+    figure = PlainTextFigure(figsize=size, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     titles = dict.fromkeys(choice.title for choice in choices.choices if choice.title)
     title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"
@@ -59,7 +60,7 @@ def draw(choices: "Choices") -> Figure:
         handles.append(
             Line2D([], [], color="0.3", linewidth=0, marker="+", label="95 % confidence of means")
         )
-    style.figure_legend(figure, handles)
+    style.figure_legend(figure, handles, style.LEGEND_ROOM)
     return figure
 
 
@@ -91,8 +92,8 @@ def _draw_link(panel: "Axes", choices: "Choices", link: str) -> None:
     low, high = panel.get_ylim()
     # A difference of a few hundredths of a percent must not fill the panel.
     wider = max(0.0, LEAST_SPAN - (high - low)) / 2
-    # No mean passes 100 %, though its interval may.
-    panel.set_ylim(low - wider, min(high + wider, 101))
+    panel.set_ylim(min(low - wider, 100 - LEAST_SPAN), high + wider)
+    style.cap_at_highest(panel, GOT)
     if len(choices.links) > 1 or _waiting_groups(choices):
         panel.set_title(f"link {link}", fontsize="medium")
     panel.set_xlabel("queueing delay (ms)")
@@ -137,7 +138,7 @@ def _delay_axis(panel: "Axes", delays: list[float]) -> None:
     """Delays from 0, or on a logarithmic scale where they span decades."""
     if style.spans_decades(delays):
         panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(plain_ticks)
+        label_logarithmic(panel.xaxis)
     else:
         panel.set_xlim(left=0)
     panel.grid(visible=True, color="0.92")

@@ -1,10 +1,18 @@
-"""Readable ticks of logarithmic axes: more ticks on axes with few decades."""
+"""Readable ticks: more of them on logarithmic axes with few decades, none above a bound."""
 
 from math import log10
+from typing import Any
 
 import numpy as np
 from matplotlib.axis import Axis
-from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    AutoLocator,
+    FuncFormatter,
+    Locator,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 FINE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 COARSE = (1.0, 2.0, 5.0)
@@ -29,6 +37,20 @@ class _LabelledLocator(Locator):
         powers = 10.0 ** np.arange(np.floor(log10(vmin)), np.ceil(log10(vmax)) + 1)
         ticks = [float(part * power) for power in powers for part in parts]
         return [tick for tick in ticks if vmin * (1 - 1e-9) <= tick <= vmax * (1 + 1e-9)]
+
+
+class TicksUpTo(AutoLocator):
+    """The ticks of a linear axis, without those above a bound."""
+
+    def __init__(self, most: float) -> None:
+        """Takes the largest value that may have a tick."""
+        super().__init__()
+        self._most = most
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        """The ticks between two limits."""
+        ticks = super().tick_values(vmin, vmax)
+        return [tick for tick in ticks if tick <= self._most * (1 + 1e-9)]
 
 
 def plain(number: float) -> str:

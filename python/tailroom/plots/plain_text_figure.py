@@ -1,8 +1,9 @@
 """The figure of all pictures: matplotlib's, without mathematics in the users' texts."""
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import LogFormatter
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 NOTEBOOK_DOTS_PER_INCH = 80
 """Of pictures in a notebook: a figure of 8 inches is 640 pixels wide."""
+TRUE_TYPE = 42
+"""Fonts of PDF and PostScript files: many journals refuse matplotlib's default, Type 3."""
 
 
 class PlainTextFigure(Figure):
@@ -38,6 +41,16 @@ class PlainTextFigure(Figure):
                 text.set_parse_math(False)
         super().draw(renderer)
 
+    def savefig(self, *args: Any, **kwargs: Any) -> None:
+        """Writes the figure as matplotlib's `savefig` does, with TrueType fonts.
+
+        Args:
+            *args: The file.
+            **kwargs: Options of matplotlib's `savefig`.
+        """
+        with mpl.rc_context({"pdf.fonttype": TRUE_TYPE, "ps.fonttype": TRUE_TYPE}):
+            super().savefig(*args, **kwargs)
+
     def _repr_png_(self) -> bytes:
         """The picture, for notebooks: they know figures of pyplot only, and this is none."""
         png = io.BytesIO()
@@ -47,5 +60,11 @@ class PlainTextFigure(Figure):
 
 def _powers_of_ten(axis: "Axis") -> list[Text]:
     """Returns the labels that matplotlib writes as formulas; creates the labels of all ticks."""
-    labels: list[Text] = [*axis.get_ticklabels(which="both")]
-    return labels if isinstance(axis.get_major_formatter(), LogFormatter) else []
+    labels: list[Text] = []
+    for is_minor, formatter in (
+        (False, axis.get_major_formatter()),
+        (True, axis.get_minor_formatter()),
+    ):
+        created = axis.get_ticklabels(minor=is_minor)
+        labels += created if isinstance(formatter, LogFormatter) else []
+    return labels

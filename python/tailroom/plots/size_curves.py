@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 
 from tailroom.errors import MetricError
 from tailroom.plots import style
-from tailroom.plots.log_axis import plain
+from tailroom.plots.log_axis import label_logarithmic, plain
 from tailroom.plots.plain_text_figure import PlainTextFigure
-from tailroom.simulation.metric_catalogue import axis_label, axis_scale
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,12 @@ def draw(size: "Size") -> Figure:
     points = _draw_trade_off(panels[-1], size)
     # The overlap of labels is known only after the layout.
     figure.draw_without_rendering()
-    texts = [plain(tried.limit) for tried in size.tried][: len(points)]
-    style.label_points(panels[-1], points, texts)
+    labels = list(zip(size.tried, points, strict=False))
+    # The label of the answer comes first: labels that would overlap it are left out.
+    labels.sort(key=lambda label: label[0].limit != size.limit_packets)
+    style.label_points(
+        panels[-1], [point for _, point in labels], [plain(tried.limit) for tried, _ in labels]
+    )
     return figure
 
 
@@ -59,10 +63,12 @@ def _draw_target(panel: "Axes", size: "Size", target: "Target") -> None:
         capsize=2,
         label="simulation, 95 %",
     )
-    bound = f"{'at least' if target.at_least else 'at most'} {scale * target.bound:.6g}"
+    words = "at least" if target.at_least else "at most"
+    bound = f"{words} {scale * target.bound:.6g} {metric_of(target.metric).unit.axis}".rstrip()
     panel.axhline(scale * target.bound, **style.LIMIT_LINE, label=f"target: {bound}")
     _mark_answer(panel, size)
     style.scale_over(panel, limits)
+    style.cap_at_highest(panel, target.metric)
     panel.set_xlabel("queue limit (packets)")
     panel.set_ylabel(label)
     style.legend_beside(panel)
@@ -89,6 +95,10 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     points = [(across * delay, up * share) for delay, share in zip(delays, shares, strict=True)]
     panel.plot(*np.transpose(points), "ko-", markersize=3, linewidth=1)
     panel.margins(0.06)
+    if style.spans_decades([delay for delay, _ in points]):
+        panel.set_xscale("log")
+        label_logarithmic(panel.xaxis)
+    style.cap_at_highest(panel, TRADE_OFF[1])
     paid, got = map(axis_label, TRADE_OFF)
     panel.set_xlabel(f"{paid}; the numbers are queue limits in packets")
     panel.set_ylabel(got)

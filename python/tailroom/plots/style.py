@@ -6,7 +6,8 @@ from itertools import cycle, pairwise
 from math import isfinite, log10
 from typing import TYPE_CHECKING, Any
 
-from tailroom.plots.log_axis import label_logarithmic, plain, plain_ticks
+from tailroom.plots.log_axis import TicksUpTo, label_logarithmic, plain, plain_ticks
+from tailroom.simulation.metric_catalogue import metric_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +35,10 @@ DECADES_RATIO = 30
 """Ratio of the largest to the smallest value from which a scale is logarithmic."""
 GEOMETRIC_RATIO = 8
 """Ratio of the largest to the smallest chosen value below which their scale is linear."""
+MARKER_ROOM = 0.03
+"""Room for markers above the largest possible value, as a fraction of the axis."""
+LEGEND_ROOM = 1.6
+"""Width of the legend of all panels that figures have room for, in inches."""
 TICK_GAP = 0.09
 """Smallest distance of two labels, as a fraction of the axis."""
 
@@ -181,9 +186,44 @@ def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Seq
                 break
 
 
-def figure_legend(figure: "Figure", handles: Sequence[Any]) -> None:
-    """Adds one legend for all panels to the right of them."""
-    figure.legend(handles=list(handles), loc="outside right upper", fontsize="small", frameon=False)
+def figure_legend(figure: "Figure", handles: Sequence[Any], room: float | None = None) -> None:
+    """Adds one legend for all panels to the right of them.
+
+    Args:
+        figure: The figure.
+        handles: Lines and patches with their labels.
+        room: Width that the figure has for the legend, in inches. A wider legend widens the figure,
+            and leaves the panels as they are; if left out, it narrows the panels.
+    """
+    legend = figure.legend(
+        handles=list(handles), loc="outside right upper", fontsize="small", frameon=False
+    )
+    if room is None:
+        return
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    missing = legend.get_window_extent().width / figure.dpi - room
+    if missing > 0:
+        figure.set_figwidth(figure.get_figwidth() + missing)
+
+
+def cap_at_highest(axes: "Axes", metric: str) -> None:
+    """Ends the y axis just above the largest possible value of a metric, such as 100 %.
+
+    The markers of means at that value stay whole, longer intervals are cut, and no tick is above.
+
+    Args:
+        axes: The panel, with its lines and its lower limit.
+        metric: Name of the metric on the y axis.
+    """
+    known = metric_of(metric)
+    low, high = axes.get_ylim()
+    if known.highest is None or axes.get_yscale() != "linear":
+        return
+    most = known.unit.scale * known.highest
+    if high > most:
+        axes.set_ylim(top=most + MARKER_ROOM * (most - max(low, 0)))
+        axes.yaxis.set_major_locator(TicksUpTo(most))
 
 
 _Box = tuple[float, float, float, float]

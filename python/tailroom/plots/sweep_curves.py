@@ -44,7 +44,8 @@ def draw(
     names = list(metrics) or _default_metrics(view)
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
-    figure = PlainTextFigure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
+    size = (3.6 * columns + 2.6, 2.5 * rows + 0.7)
+    figure = PlainTextFigure(figsize=size, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     style.title(figure, view.result.record.title, columns)
     for panel, metric in zip(panels, names, strict=False):
@@ -52,7 +53,7 @@ def draw(
     for panel in panels[len(names) :]:
         panel.remove()
     figure.supxlabel(view.axis_label(page.key), fontsize="medium")
-    style.figure_legend(figure, page.legend())
+    style.figure_legend(figure, page.legend(), style.LEGEND_ROOM)
     return figure
 
 
@@ -169,12 +170,8 @@ class _Page:
 
 def _bound(panel: "Axes", metric: str, least: float) -> None:
     """Leaves out the parts of the bands that no mean can reach."""
-    known = metric_of(metric)
-    most = None if known.highest is None else known.unit.scale * known.highest
-    low, high = panel.get_ylim()
-    if most is not None and high > most:
-        panel.set_ylim(top=most + 0.03 * (most - max(low, 0)))
-    if low < 0 <= least:
+    style.cap_at_highest(panel, metric)
+    if panel.get_ylim()[0] < 0 <= least:
         panel.set_ylim(bottom=0)
 
 

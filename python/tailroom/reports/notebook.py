@@ -122,6 +122,7 @@ def size_html(size: Size) -> str:
     return fragment(
         [
             Paragraph(f"{size.sentence[:1].upper()}{size.sentence[1:]}."),
+            *(Paragraph(f"Note: {notice}") for notice in size.notices),
             *(Paragraph(f"Warning: {warning}") for warning in size.warnings),
             _table(headings, rows),
             *(_picture(size.plot, "targets over the buffer") if size.tried else []),

@@ -175,7 +175,7 @@ def output_file(path: str | os.PathLike[str]) -> Iterator[Output]:
         raise OutputDirectoryError(f"{path}: is a directory; give the name of a file")
     if not target.parent.is_dir():
         raise OutputDirectoryError(
-            f"{path}: {Path(path).parent} is not a directory; create it first, or choose another "
+            f"{path}: {target.parent} is not a directory; create it first, or choose another "
             "directory"
         )
     yield from _opened(Output(target, str(path), is_file=True))

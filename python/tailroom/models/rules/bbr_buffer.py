@@ -119,7 +119,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume(
             f"the buffer holds {LOSSLESS_BDP:g} bandwidth-delay products",
             limit >= LOSSLESS_BDP * bdp,
-            f"{limit / bdp if bdp else 0:.3g} of {bdp:.4g} packets",
+            f"{limit:.4g} packets for {LOSSLESS_BDP * bdp:.4g}",
         ),
         unbounded_windows(link),
         drop_tail(link),

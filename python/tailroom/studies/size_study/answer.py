@@ -13,7 +13,8 @@ from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
-from tailroom.studies.size_study.search import Feasible, Tried
+from tailroom.studies.size_study.notices import notices_of
+from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 
 if TYPE_CHECKING:
@@ -152,6 +153,12 @@ class Size:
                 unresolved.append((target, int(packets)))
         return unresolved
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Heavy loss and small shares at the answer that no target limits, a sentence each."""
+        chosen = self.chosen
+        return notices_of(chosen, self.link, self.targets) if chosen else ()
+
     def plot(self) -> "Figure":
         """Draws the metric of each target over the buffer, and utilization against delay."""
         from tailroom.plots import size_curves  # noqa: PLC0415 - matplotlib takes a second
@@ -179,3 +186,7 @@ class SizeProgress:
     """Largest limit known to be too small, in packets; 0 if none is known."""
     high: float
     """Smallest limit known to suffice, in packets; infinite if none is known."""
+    stage: Stage = "search"
+    """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
+    `"beside"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
+    `"models"` (the models at the answer's limit)."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import exp, hypot, inf, log, sqrt
+from typing import Literal
 
 import numpy as np
 
@@ -24,6 +25,10 @@ CLEARLY_WORSE = 2.0
 """Difference of two means, in its standard errors, from which one is worse than the other."""
 LOOKS_PER_EDGE = 3
 """Typical number of buffers that are simulated to find one edge."""
+
+Stage = Literal["search", "confirm", "beside", "phases", "models"]
+"""What `size` does: search the answer, repeat it with more seeds, simulate about half and twice the
+answer, shift its RTTs, or evaluate the models at its limit."""
 
 
 @with_field_docs
@@ -146,6 +151,7 @@ class Search:
         self.precision = precision
         self.largest = largest
         self.tried: dict[int, Tried] = {}
+        self.stage: Stage = "search"
         self._simulate = look
         self._confirm = confirm
         self._gaps: list[tuple[int, int]] = []
@@ -170,12 +176,15 @@ class Search:
                 self._seek([target])
         confirmed = None
         while self.answer is not None:
+            self.stage = "search"
             self._close_in()
             if self.answer == confirmed:
                 return
             confirmed = self.answer
+            self.stage = "confirm"
             self.tried[confirmed] = self._confirm(self.tried[confirmed])
             if self.answer == confirmed:
+                self.stage = "beside"
                 self._look_beside()
 
     @property

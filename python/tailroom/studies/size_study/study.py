@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -36,6 +37,7 @@ from tailroom.studies.size_study.reservations import reservations
 from tailroom.studies.size_study.search import (
     GRID_POINTS,
     Search,
+    Stage,
     Tried,
     feasible_limits,
     largest_missing,
@@ -117,7 +119,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
-        progress: Called with a `SizeProgress` after each run.
+        progress: Called with a `SizeProgress` after each run, and when a stage begins.
         allow_code: Whether the scenario file may name controls in Python; what arguments name is
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.
@@ -162,8 +164,12 @@ def size(  # noqa: PLR0913 - keyword arguments
                 work.search.run(*_bracket(question.link, predictions), GRID_POINTS)
             phases = work.check_phases()
         except KeyboardInterrupt:
-            raise Interrupted(work.size(predictions, phases, kept)) from None
+            # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
+            known_so_far = _assessed_at(work.link_of_answer(), predictions)
+            raise Interrupted(work.size(known_so_far, phases, kept)) from None
         work.check_that_it_matters()
+        work.begin("models")
+        predictions = _predict(work.link_of_answer(), question.targets)
         return work.size(predictions, phases, kept if store else None)
 
 
@@ -179,6 +185,17 @@ def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
     requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
     answers = tuple(ask(model, link, requirement) for model in models.MODELS.values())
     return Predictions(link, requirement, answers)
+
+
+def _assessed_at(link: Bottleneck, predictions: Predictions) -> Predictions:
+    """The same predictions with the assumptions checked against a link with another limit."""
+    answers = tuple(
+        replace(answer, assumptions=tuple(answer.model.assumptions(link)))
+        if answer.prediction
+        else answer
+        for answer in predictions.answers
+    )
+    return replace(predictions, link=link, answers=answers)
 
 
 def atlas_bracket(question: Question) -> tuple[int, int] | None:
@@ -257,14 +274,22 @@ class _Work:
             question.targets, self.look, self.confirm, precision=precision, largest=largest
         )
         self.progress = progress or (lambda _: None)
+        self.stage: Stage = "search"
         self.runs = 0
         self.waiting = 0
         """Runs that the buffers in progress still need, as far as is known."""
         self.tried: dict[int, Tried] = {}
         """Buffers with a verdict by limit, buffers in progress included."""
 
+    def begin(self, stage: Stage) -> None:
+        """Reports a stage before its first run ends, unless it is the one in progress."""
+        if stage != self.stage:
+            self.stage = stage
+            self._report()
+
     def look(self, limits: Sequence[int]) -> list[Tried]:
         """Simulates buffers, all at the same time, until the verdict on each target is clear."""
+        self.begin(self.search.stage)
         key = f"links.{self.question.link.name}.queue.limit"
         points = [Point.of(self.question.source, {key: f"{limit} packets"}) for limit in limits]
         verdicts = {point: Verdicts(self.question.targets, self.max_seeds) for point in points}
@@ -282,6 +307,7 @@ class _Work:
 
     def confirm(self, tried: Tried) -> Tried:
         """Adds runs to the buffer that may be the answer, and judges it by all its runs."""
+        self.begin(self.search.stage)
         point = tried.point
         self._complete([point], min(CONFIRMING_RUNS, self.max_seeds))
         targets = self.question.targets
@@ -310,7 +336,7 @@ class _Work:
             return ()
         point = self.search.tried[packets].point
         shifts = min(len(point.keys), MOST_SHIFTS)
-
+        self.begin("phases")
         shifted = run_shifted(self.runner, point, shifts, self._counted())
         link = self.question.link.name
         metrics = [
@@ -339,6 +365,12 @@ class _Work:
             f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "
             f"dropped and every target was met{elsewhere}"
         )
+
+    def link_of_answer(self) -> Bottleneck:
+        """The link with the limit of the answer; without an answer, with the largest tested one."""
+        largest = max(self.tried, default=None)
+        packets = smallest_sufficient(self.tried.values()) or largest
+        return self.question.link.with_limit(packets) if packets else self.question.link
 
     def size(
         self, predictions: Predictions, phases: tuple[PhaseSpread, ...], store: Store | None
@@ -373,5 +405,6 @@ class _Work:
                 expected_runs=self.runs + ahead,
                 low=largest_missing(self.tried.values()),
                 high=inf if enough is None else enough,
+                stage=self.stage,
             )
         )
