@@ -12,7 +12,7 @@ TINY = PlannedCell(
     Cell("home", Site(5 * MEGABIT, 20, 20, 1), "long", "cubic", "drop_tail"),
     "full",
     warm_up_s=1.0,
-    measured_s=4.0,
+    measured_s=12.0,
     core_s=1.0,
 )
 """A cell of a fraction of a second."""
