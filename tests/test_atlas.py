@@ -5,6 +5,8 @@ from math import log
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tailroom as tr
@@ -241,6 +243,18 @@ def test_the_certainty_of_a_rung_does_not_change_the_power() -> None:
     assert scaled_rows(cell, rungs_of)[1]["value"] is None
 
 
+def test_more_utilization_does_not_need_a_smaller_buffer_by_scaling() -> None:
+    cell = next(entry.cell for entry in plan() if entry.how == "scaled")
+    flows = [rung.site.flows for rung in rungs(cell)][:2]
+    steep = [rung_row(cell, flows[0], 120), rung_row(cell, flows[1], 60)]
+    flat = [rung_row(cell, flows[0], 121), rung_row(cell, flows[1], 120)]
+    small, middle, large = (
+        row["value"] for row in scaled_rows(cell, [[a, b, b] for a, b in zip(steep, flat, strict=True)])
+    )
+    alone = scaled_rows(cell, [[one] * 3 for one in flat])[0]["value"]
+    assert alone < small == middle == large
+
+
 def test_far_scaling_needs_a_check() -> None:
     assert is_believed(0.5, 10, None)
     assert not is_believed(0.5, 25, None)
@@ -290,17 +304,39 @@ def test_written_data_are_read_again(tiny_atlas: tuple[AtlasRuns, Path], tmp_pat
 
 
 def test_a_missing_or_foreign_atlas_is_named(tmp_path: Path) -> None:
-    with pytest.raises(tr.StoreError, match=r"answers.parquet: there is no atlas"):
+    with pytest.raises(tr.StoreError, match=r"answers.parquet: the atlas is missing"):
         data.read(tmp_path)
     (tmp_path / data.ANSWERS).write_bytes(b"PAR1 is not enough")
-    with pytest.raises(tr.StoreError, match=r"answers.parquet: cannot read the atlas"):
+    with pytest.raises(tr.StoreError, match=r"answers.parquet: the atlas is damaged"):
         data.read(tmp_path)
 
 
-def test_what_ships_belongs_to_the_plan_and_is_small() -> None:
-    if not (data.SHIPPED / data.ANSWERS).exists():
-        assert lookup.shipped_rows() == ()
-        return
-    cells = {entry.cell.name for entry in plan()}
-    assert set(tr.atlas().answers["cell"].to_pylist()) <= cells
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("rate_bps", 0.0, "rate_bps is 0.0"),
+        ("shortest_rtt_s", -0.01, "shortest_rtt_s is -0.01"),
+        ("value", float("nan"), "value is nan"),
+        ("target_utilization", 0.5, "has no row for each target"),
+        ("flows", "many", "its column flows has another type"),
+    ],
+)
+def test_a_damaged_atlas_is_refused_and_size_goes_on_without_it(
+    shipped_atlas: Path, column: str, value: object, problem: str
+) -> None:
+    path = shipped_atlas / data.ANSWERS
+    table = pq.read_table(path)
+    at = table.schema.get_field_index(column)
+    wrong = pa.array([value, *table[column].to_pylist()[1:]] if column != "flows" else ["many"] * 3)
+    pq.write_table(table.set_column(at, column, wrong), path)
+    with pytest.raises(tr.StoreError, match=problem):
+        data.read(shipped_atlas)
+    lookup.shipped_rows.cache_clear()
+    assert lookup.shipped_rows() == ()
+
+
+def test_what_ships_is_the_plan_and_is_small() -> None:
+    planned = {entry.cell.name: entry.how for entry in plan()}
+    rows = tr.atlas().answers.to_pylist()
+    assert {row["cell"]: row["how"] for row in rows} == planned
     assert sum(path.stat().st_size for path in data.SHIPPED.glob("*.parquet")) <= 5e6

@@ -422,3 +422,12 @@ def test_scaled_cells_without_finished_rungs_are_left_out(
     scaled = next(entry.cell for entry in plan() if entry.how == "scaled")
     runs = study.AtlasRuns(tiny_atlas[0].searched, (scaled,))
     assert {row["cell"] for row in runs.answers} == {TINY.cell.name}
+
+
+def test_a_scaled_cell_has_a_scenario_too(tailroom: Tailroom) -> None:
+    scaled = next(entry.cell for entry in plan() if entry.how == "scaled")
+    text = tailroom("atlas", "scenario", scaled.name).stdout
+    assert text.startswith("# links.link.queue.limit is scaled from smaller links")
+    written = tomllib.loads(text)
+    assert written["links"]["link"]["rate"] == f"{scaled.site.rate_bps} bit/s"
+    assert float(written["measure_from"].removesuffix(" s")) > 0

@@ -169,6 +169,15 @@ def planned_cell(cell: Cell, *, is_rung: bool = False) -> PlannedCell:
     return PlannedCell(cell, "scaled", 0.0, 0.0, 0.0, is_rung)
 
 
+def short_form(cell: Cell) -> PlannedCell:
+    """A cell in short form, whatever it costs.
+
+    Args:
+        cell: The cell.
+    """
+    return _computed(cell, "short", is_rung=False)
+
+
 def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
     form = FORMS[how]
     rtt_s, epoch = cell.site.mean_rtt_s, epoch_s(cell)

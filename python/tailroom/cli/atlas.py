@@ -13,6 +13,7 @@ from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
 from tailroom.buffer_atlas.data import FRACTIONS, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
+from tailroom.buffer_atlas.cost import short_form
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
 from tailroom.buffer_atlas.scenarios import scenario, sought
 from tailroom.cli import completion, failures
@@ -180,8 +181,7 @@ def show_cell(name: CellName) -> None:
             if row["scaling_exponent"] is not None:
                 print(_scaling_words(row))
         print(f"Repeat it: tailroom atlas run {name}")
-        if rows[0]["how"] != "scaled":
-            print(f"Its scenario: tailroom atlas scenario {name}")
+        print(f"Its scenario: tailroom atlas scenario {name}")
 
 
 @app.command("scenario")
@@ -190,12 +190,12 @@ def print_scenario(name: CellName) -> None:
     with failures.reported():
         with failures.input_checked():
             entry = _planned(name)
+        key = sought(entry.cell).key
         if entry.how == "scaled":
-            raise failures.InputError(
-                f"{shown(name)}: is scaled from smaller links and has no scenario of its own; "
-                f"`tailroom atlas show {shown(name)}` names them"
-            )
-        print(f"# The search varies {sought(entry.cell).key}, seeds 1 to {entry.form.max_seeds}.")
+            entry = short_form(entry.cell)
+            print(f"# {key} is scaled from smaller links, since a run of this one takes long.")
+        else:
+            print(f"# The search varies {key}, seeds 1 to {entry.form.max_seeds}.")
         print(tomli_w.dumps(scenario(entry.cell, entry.warm_up_s, entry.measured_s)), end="")
 
 
