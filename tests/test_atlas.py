@@ -248,9 +248,8 @@ def test_more_utilization_does_not_need_a_smaller_buffer_by_scaling() -> None:
     flows = [rung.site.flows for rung in rungs(cell)][:2]
     steep = [rung_row(cell, flows[0], 120), rung_row(cell, flows[1], 60)]
     flat = [rung_row(cell, flows[0], 121), rung_row(cell, flows[1], 120)]
-    small, middle, large = (
-        row["value"] for row in scaled_rows(cell, [[a, b, b] for a, b in zip(steep, flat, strict=True)])
-    )
+    rows = [[first, second, second] for first, second in zip(steep, flat, strict=True)]
+    small, middle, large = (row["value"] for row in scaled_rows(cell, rows))
     alone = scaled_rows(cell, [[one] * 3 for one in flat])[0]["value"]
     assert alone < small == middle == large
 

@@ -426,7 +426,7 @@ def test_scaled_cells_without_finished_rungs_are_left_out(
 
 def test_a_scaled_cell_has_a_scenario_too(tailroom: Tailroom) -> None:
     scaled = next(entry.cell for entry in plan() if entry.how == "scaled")
-    text = tailroom("atlas", "scenario", scaled.name).stdout
+    text = tailroom("atlas", "scenario", scaled.name).output
     assert text.startswith("# links.link.queue.limit is scaled from smaller links")
     written = tomllib.loads(text)
     assert written["links"]["link"]["rate"] == f"{scaled.site.rate_bps} bit/s"

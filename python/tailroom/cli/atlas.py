@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 
 from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
+from tailroom.buffer_atlas.cost import short_form
 from tailroom.buffer_atlas.data import FRACTIONS, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
-from tailroom.buffer_atlas.cost import short_form
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
 from tailroom.buffer_atlas.scenarios import scenario, sought
 from tailroom.cli import completion, failures
