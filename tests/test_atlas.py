@@ -19,7 +19,7 @@ from tailroom.buffer_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_ce
 from tailroom.buffer_atlas.scaling import is_believed, is_checked, power_law, rungs
 from tailroom.buffer_atlas.scenarios import LINK, scenario, sought
 from tailroom.scenario.source import ScenarioSource
-from tailroom.studies.atlas_study.rows import check_scaling, scaled_rows
+from tailroom.studies.atlas_study.rows import answer_rows, check_scaling, scaled_rows
 from tailroom.studies.atlas_study.study import AtlasProgress, AtlasRuns, compute_atlas
 from tests.tiny_atlas import TINY, rung_row
 
@@ -241,6 +241,21 @@ def test_the_certainty_of_a_rung_does_not_change_the_power() -> None:
     rungs_of[1] = [{**row, "crossing": None, "status": "smallest"} for row in rungs_of[1]]
     assert scaled_rows(cell, rungs_of)[1]["status"] == "open"
     assert scaled_rows(cell, rungs_of)[1]["value"] is None
+
+
+def test_a_value_that_gives_more_utilization_is_enough_for_less(
+    tiny_atlas: tuple[AtlasRuns, Path],
+) -> None:
+    (searched,) = tiny_atlas[0].searched
+    least = searched.found[2]
+    swapped = tuple(
+        replace(one, value=value)
+        for one, value in zip(searched.found, (None, 99, least.value), strict=True)
+    )
+    rows = answer_rows(replace(searched, found=swapped))
+    assert [row["value"] for row in rows] == [least.value] * 3
+    assert all(row["status"] == "found" for row in rows)
+    assert rows[0]["utilization"] == rows[2]["utilization"]
 
 
 def test_more_utilization_does_not_need_a_smaller_buffer_by_scaling() -> None:

@@ -387,7 +387,7 @@ def _scaling(answers: Sequence[Row]) -> Iterator[str]:
 
 
 def _check_words(row: Row) -> str:
-    return f"`{row['cell']}` for {_words(row['target_utilization'])} (x {row['scaling_check']:.2f})"
+    return f"`{row['cell']}` for {_words(row['target_utilization'])} (x {row['scaling_check']:.2g})"
 
 
 def _limits() -> Iterator[str]:

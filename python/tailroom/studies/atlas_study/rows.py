@@ -1,6 +1,7 @@
 """The rows of the atlas's data: of a searched cell, and of a cell that is scaled from others."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import exp, log
 from typing import Any
 
@@ -48,7 +49,20 @@ def answer_rows(searched: SearchedCell) -> list[Row]:
     Args:
         searched: What its runs say.
     """
-    return [_answer(searched, found) for found in searched.found]
+    return [_answer(searched, found) for found in _consistent(searched.found)]
+
+
+def _consistent(found: Sequence[Found]) -> list[Found]:
+    """A value that gives more utilization is enough for less, though its search ended elsewhere."""
+    answers: list[Found] = []
+    least: int | None = None
+    for one in reversed(found):
+        if least is not None and (one.value is None or one.value > least):
+            answers.append(replace(one, value=least, too_small=min(one.too_small, least - 1)))
+        else:
+            answers.append(one)
+        least = answers[-1].value
+    return answers[::-1]
 
 
 def curve_rows(searched: SearchedCell) -> list[Row]:
