@@ -147,6 +147,14 @@ def test_lists_keep_their_meaning_in_every_page(tmp_path: Path) -> None:
     assert number > 200
 
 
+def test_a_bar_in_the_code_of_a_table_divides_no_cell() -> None:
+    row = "| `a` | `b<c> \\| None` | or `None` \\| 1 |\n"
+    shown = "| `a` | <code>b&lt;c&gt; &#124; None</code> | or `None` \\| 1 |\n"
+    assert adapted(row) == shown
+    block = f"```text\n{row}```\n"
+    assert adapted(block) == block
+
+
 def test_formulas_become_mathml_and_code_stays() -> None:
     text = "With $B = C_0 / \\sqrt{n}$, `$x$` costs 5 $ or 6 $.\n\n$$\nw^*\n$$\n"
     shown = with_formulas(text)

@@ -5,13 +5,15 @@ links lies below `project/`. A link to a page stays a link to a page. A link to 
 the repository leads to the repository's address; without an address, the site has a copy of the
 file, and of a link to a folder or a hidden file the text stays alone.
 
-The site's Markdown is not GitHub's in three points, which are adapted: lists are indented by four
-spaces, a picture that is a paragraph gets a caption, and formulas become MathML.
+The site's Markdown is not GitHub's in four points, which are adapted: lists are indented by four
+spaces, a picture that is a paragraph gets a caption, formulas become MathML, and code with a bar in
+a table becomes HTML.
 """
 
 import re
 import shutil
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
@@ -37,6 +39,9 @@ puts it here. `tailroom explore` serves the same page on your own computer;
 [Exploring in the browser](../guide/explore.md) shows what it does.
 """
 
+TABLE_ROW = re.compile(r"^\|.*$", re.M)
+BAR = "\\|"
+SHORT_CODE = re.compile(r"`([^`\n]+)`")
 MATH_FENCE = re.compile(r"^```math\n(?P<formula>.*?)^```$", re.M | re.S)
 FORMULA = re.compile(
     r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^\n$]*[^\s$])?)\$(?!\w)", re.S
@@ -190,7 +195,27 @@ def adapted(text: str) -> str:
     Args:
         text: A page.
     """
-    return with_captions(with_formulas(with_deep_lists(text)))
+    return with_captions(with_formulas(with_deep_lists(with_bars_in_tables(text))))
+
+
+def with_bars_in_tables(text: str) -> str:
+    """Returns a page whose code with a `|` in a table is HTML: Python-Markdown splits cells there.
+
+    Args:
+        text: A page.
+    """
+    plain = without_code(text, spans=False)
+
+    def in_row(row: re.Match[str]) -> str:
+        is_code = plain[row.start()] != "|"
+        return row[0] if is_code else SHORT_CODE.sub(in_code, row[0])
+
+    def in_code(code: re.Match[str]) -> str:
+        if BAR not in code[1]:
+            return code[0]
+        return f"<code>{escape(code[1], quote=False).replace(BAR, '&#124;')}</code>"
+
+    return TABLE_ROW.sub(in_row, text)
 
 
 def with_deep_lists(text: str) -> str:
