@@ -1,6 +1,5 @@
 """Links and anchors of every Markdown file of the repository."""
 
-import subprocess
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -8,22 +7,14 @@ import pytest
 from markdown_it import MarkdownIt
 
 from markdown_links import anchors, links, resolve, slug
+from tests.tracked_files import tracked_files
 
 REPOSITORY = Path(__file__).parents[1]
 
 
 def documents() -> list[PurePosixPath]:
     """The Markdown files of the repository, those that are not committed yet included."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode:
-        pytest.skip("not in a repository of git")
-    found = [PurePosixPath(name) for name in listed.stdout.splitlines()]
+    found = tracked_files("--cached", "--others", "--exclude-standard", "*.md")
     return [name for name in found if (REPOSITORY / name).exists()]
 
 

@@ -3,9 +3,11 @@
 import re
 import subprocess
 import sys
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
+
+from tests.tracked_files import tracked_files
 
 REPOSITORY = Path(__file__).parents[1]
 VALE = Path(sys.executable).with_name("vale")
@@ -73,16 +75,7 @@ def test_comments_and_docstrings_are_prose_and_names_are_not(
 
 
 def test_names_of_files_say_what_is_inside() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "*.py", "*.rs", "*.ts"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode:
-        pytest.skip("not in a repository of git")
     says_nothing = re.compile(r"(?:.*_)?(?:utils?|common|misc|managers?|helpers?)")
-    names = [PurePosixPath(name) for name in listed.stdout.splitlines()]
+    names = tracked_files("*.py", "*.rs", "*.ts")
     assert len(names) > 100
     assert not [str(name) for name in names if says_nothing.fullmatch(name.stem)]

@@ -1,7 +1,6 @@
 """What tailroom is built from: locked, from known places, without code that installs itself."""
 
 import json
-import subprocess
 import tomllib
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 import deny
 import dependencies
+from tests.tracked_files import tracked_files
 
 REPOSITORY = Path(__file__).parents[1]
 LOCK = "Cargo.lock"
@@ -18,16 +18,7 @@ CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 
 def lock_files() -> list[Path]:
     """The lock files of Cargo that belong to the repository."""
-    listed = subprocess.run(
-        ["git", "ls-files", LOCK, f"**/{LOCK}"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode:
-        pytest.skip("not in a repository of git")
-    return [REPOSITORY / name for name in listed.stdout.splitlines()]
+    return [REPOSITORY / name for name in tracked_files(LOCK, f"**/{LOCK}")]
 
 
 def test_every_workspace_is_checked() -> None:

@@ -66,7 +66,7 @@ def readme(text: str, address: str, tag: str) -> str:
         kind = "raw" if link.is_image else "blob"
         anchor = f"#{link.anchor}" if link.anchor else ""
         absolute = f"{address}/{kind}/{tag}/{resolve(README, link.path)}{anchor}"
-        targets[text.rindex(link.target, link.start, link.end)] = (link.target, absolute)
+        targets[link.target_start] = (link.target, absolute)
     for start, (target, absolute) in sorted(targets.items(), reverse=True):
         text = text[:start] + absolute + text[start + len(target) :]
     return text

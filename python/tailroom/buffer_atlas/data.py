@@ -193,7 +193,7 @@ def _check_answers(answers: "pa.Table") -> None:
         ValueError: It does not.
     """
     targets: dict[str, list[float]] = {}
-    for row in answers.to_pylist():
+    for row in answers.select(["cell", "target_utilization", "value", *ABOVE_ZERO]).to_pylist():
         targets.setdefault(row["cell"], []).append(row["target_utilization"])
         for name in ABOVE_ZERO:
             if row[name] is None or not 0 < row[name] < float("inf"):

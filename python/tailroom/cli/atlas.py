@@ -53,12 +53,12 @@ def overview(context: typer.Context) -> None:
     if context.invoked_subcommand:
         return
     with failures.reported():
-        data = atlas()
         words = {kind.name: kind.words for kind in KINDS}
         target = UTILIZATIONS[1]
+        answers = atlas().answers.to_pylist()
         rows = [
             row
-            for row in data.answers.to_pylist()
+            for row in answers
             if (row["queue"], row["traffic"], row["control"]) == ("drop_tail", "long", "cubic")
             and row["target_utilization"] == target
             and not row["is_rung"]
@@ -87,7 +87,7 @@ def overview(context: typer.Context) -> None:
             )
         console = Console(highlight=False)
         console.print(table)
-        is_rung = {row["cell"]: row["is_rung"] for row in data.answers.to_pylist()}
+        is_rung = {row["cell"]: row["is_rung"] for row in answers}
         rungs = sum(is_rung.values())
         print(
             f"{len(is_rung) - rungs} cells with other controls, queues and traffic, and {rungs} "

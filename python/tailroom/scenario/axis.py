@@ -64,12 +64,12 @@ def axis(key: str, values: object) -> Axis:
     Raises:
         ScenarioError: There is no value, the range is wrong, or a value is a Python object.
     """
-    check_values(key, values)
     if isinstance(values, Mapping):
         read: Sequence[object] = _range(key, values)
     elif isinstance(values, (list, tuple)):
         read = values
     else:
+        check_values(key, values)
         raise ScenarioError(f"{key}: {values!r} is not a list of values; {_HOW}")
     if not read:
         raise ScenarioError(f"{key}: the list of values is empty; {_HOW}")
