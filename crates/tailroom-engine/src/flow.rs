@@ -77,6 +77,7 @@ impl Endpoints {
                     send_queue,
                     objects,
                     private_path,
+                    request.rtt,
                     request.seed,
                     checkpoints,
                 ))

@@ -13,9 +13,9 @@ use crate::link::wire_loss::LossSpec;
 use crate::network::{GroupSpec, Network};
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
-use crate::tcp::sender::recovery::Recovery;
+use crate::tcp::sender::burst::{SendBurst, automatic_packets};
 use crate::traffic::{DataSpec, FlowStatistics, SourceSpec};
-use crate::units::Rate;
+use crate::units::{Rate, Time};
 
 /// Number of sizes that are drawn for a group whose flows arrive and depart.
 const DRAWS: usize = 1_000;
@@ -231,24 +231,42 @@ fn group(network: &Network, index: usize) -> GroupInput {
         packet_bytes: spec.packet_size,
         header_bytes: spec.header_size,
         source: source(network, spec),
-        transport: transport(spec),
+        transport: transport(network, index),
         flows: flows(network, index),
     }
 }
 
-fn transport(spec: &GroupSpec) -> Option<TransportInput> {
+fn transport(network: &Network, index: usize) -> Option<TransportInput> {
+    let spec = &network.groups[index];
     let tcp = spec.tcp.as_ref()?;
     Some(TransportInput {
         congestion: tcp.congestion.name().to_owned(),
         parameters: parameters(&tcp.congestion),
-        sack: tcp.recovery == Recovery::Sack,
+        sack: tcp.recovery.has_sack(),
         packets_per_ack: tcp.delayed_ack.rule().map_or(1, |(packets, _)| packets),
         initial_window: tcp.initial_window,
         max_window: tcp.max_window,
         pacing: tcp.pacing,
-        send_burst: tcp.send_burst,
+        send_burst: match tcp.send_burst {
+            SendBurst::Packets(packets) => packets,
+            SendBurst::Named(_) => automatic_burst(network, index),
+        },
         ecn: tcp.ecn.codepoint().is_capable(),
     })
+}
+
+/// The burst of a flow of the group that has its share of the slowest link on its path.
+fn automatic_burst(network: &Network, index: usize) -> u32 {
+    let spec = &network.groups[index];
+    let share = |&link: &usize| {
+        let flows = network.crossing(link).into_iter().map(|group| network.members(group).len());
+        bits_per_second(network.links[link].rate) / flows.sum::<usize>().max(1) as f64
+    };
+    let slowest = spec.path.iter().map(share).fold(f64::INFINITY, f64::min);
+    let rtts = network.members(index).map(|flow| network.flows[flow as usize].rtt);
+    let min_rtt = rtts.min().unwrap_or(Time::ZERO);
+    let packets_per_s = slowest / 8.0 / f64::from(spec.packet_size);
+    automatic_packets(packets_per_s, spec.packet_size - spec.header_size, min_rtt) as u32
 }
 
 /// Consecutive identical flows become one entry, so that a million flows are a few numbers.

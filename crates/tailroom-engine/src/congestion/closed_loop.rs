@@ -9,6 +9,8 @@ use crate::probe::flow::Checkpoints;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::{DelayedAck, Receiver};
+use crate::tcp::sender::burst::SendBurst;
+use crate::tcp::sender::handshake::Handshake;
 use crate::tcp::sender::ecn::EcnMode;
 use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
@@ -185,7 +187,12 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         slow_start: SlowStartSpec::Standard,
         slow_start_after_idle: true,
         pacing: false,
-        send_burst: 1,
+        send_burst: SendBurst::SINGLE,
+        quick_acks: 0,
+        sack_compression: false,
+        handshake: Handshake::NONE,
+        initial_rto: PositiveDuration::from_milliseconds(1_000),
+        timestamp_tick: None,
         forget_sack_at_timeout: false,
         ecn: EcnMode::Off,
         reverse_path: Vec::new(),

@@ -11,7 +11,7 @@ use crate::units::Time;
 /// and proportional rate reduction do not apply to it. The sender still finds the losses and
 /// chooses what to retransmit.
 pub trait RateBasedControl {
-    /// Returns how to send until the first ACK. Called once, before the first packet.
+    /// Returns how to send until the first ACK of data. Called once, before the first data leave.
     fn begin(&mut self, event: &BeginEvent) -> ControlOutput;
 
     /// Returns how to send after an ACK: every ACK, including those of a recovery and those that
@@ -54,6 +54,8 @@ pub struct BeginEvent {
     /// Whether the receiver sends selective acknowledgements, so that the sender finds more than
     /// one loss per round trip.
     pub has_sack: bool,
+    /// The RTT of the handshake; zero if there was none.
+    pub srtt: Time,
 }
 
 /// How the sender sends from now on.

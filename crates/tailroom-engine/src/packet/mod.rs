@@ -107,6 +107,9 @@ pub struct Ack<'a> {
     /// With accurate feedback (RFC 9768), the number of marked packets that have arrived; unlike
     /// the counter of three bits on the wire, it never wraps. Zero without accurate feedback.
     pub marked_packets: u64,
+    /// A packet that has arrived although it had arrived before (D-SACK, RFC 2883); reported to a
+    /// sender that uses RACK-TLP.
+    pub duplicate: Option<u64>,
     /// SACK blocks, the most recent first; at most [`MAX_SACK_BLOCKS`].
     pub blocks: &'a [Range],
 }
@@ -120,6 +123,7 @@ pub struct StoredAck {
     echoes_retransmission: bool,
     ece: bool,
     block_count: u8,
+    duplicate: Option<u64>,
     blocks: [Range; MAX_SACK_BLOCKS],
 }
 
@@ -132,6 +136,7 @@ impl StoredAck {
             echoes_retransmission: self.echoes_retransmission,
             ece: self.ece,
             marked_packets: self.marked_packets,
+            duplicate: self.duplicate,
             blocks: &self.blocks[..usize::from(self.block_count)],
         }
     }
@@ -147,6 +152,7 @@ impl From<Ack<'_>> for StoredAck {
             echoes_retransmission: ack.echoes_retransmission,
             ece: ack.ece,
             marked_packets: ack.marked_packets,
+            duplicate: ack.duplicate,
             block_count: ack.blocks.len() as u8,
             blocks,
         }

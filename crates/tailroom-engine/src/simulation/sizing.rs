@@ -3,7 +3,6 @@
 use super::schedule::Schedule;
 use crate::network::Network;
 use crate::private_path::PrivatePath;
-use crate::tcp::sender::rtt::INITIAL_RTO;
 use crate::traffic::OfferedFlows;
 use crate::units::Time;
 
@@ -31,7 +30,7 @@ pub(super) fn schedule(network: &Network) -> Schedule {
 /// 10,000 flows cost a cache miss per level.
 fn longest_timer(network: &Network) -> Time {
     let transports = network.groups.iter().filter_map(|group| group.tcp.as_ref());
-    transports.map(|tcp| tcp.min_rto.time().max(INITIAL_RTO)).max().unwrap_or(Time::ZERO)
+    transports.map(|tcp| tcp.min_rto.time().max(tcp.initial_rto.time())).max().unwrap_or(Time::ZERO)
 }
 
 /// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is

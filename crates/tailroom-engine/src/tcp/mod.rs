@@ -12,6 +12,7 @@ use crate::probe::flow::Checkpoints;
 use crate::traffic::objects::Objects;
 use crate::units::Time;
 use receiver::Receiver;
+use sender::handshake::Handshake;
 pub use sender::spec::TcpSpec;
 use sender::{PacketSink, SendQueue, Sender};
 
@@ -46,18 +47,23 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates a connection before its first packet. `objects` generates the data to send if they
-    /// arrive over time; `None` if all data are available from the start.
+    /// Creates a connection before its first packet, with this RTT without queues. `objects`
+    /// generates the data to send if they arrive over time; `None` if all data are available from the
+    /// start.
     pub fn new(
         tcp: &TcpSpec,
         send_queue: SendQueue,
         objects: Option<Objects>,
         private_path: PrivatePath,
+        rtt: Time,
         seed: u64,
         checkpoints: Checkpoints,
     ) -> Self {
-        let receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), send_queue.packets);
+        let receiver = Receiver::of_connection(tcp, &send_queue, rtt);
         let mut sender = Sender::new(tcp, send_queue, seed, checkpoints);
+        if tcp.handshake == Handshake::DONE {
+            sender.know_rtt(rtt);
+        }
         if let Some(objects) = objects {
             sender.send_objects(objects);
         }

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::quantity::PositiveDuration;
+use crate::tcp::TcpSpec;
 use crate::tcp::ranges::RangeList;
+use crate::tcp::sender::SendQueue;
+use crate::tcp::sender::handshake::Handshake;
+use crate::tcp::sender::recovery::Recovery;
 use crate::units::Time;
 
 /// Delayed acknowledgements: on, off, or with given limits.
@@ -57,6 +61,48 @@ fn two() -> u32 {
 
 fn linux_delayed_ack() -> PositiveDuration {
     PositiveDuration::from_milliseconds(40)
+}
+
+/// Largest delay of a compressed ACK, and its share of the RTT (Linux `tcp_comp_sack_delay_ns`, 1 ms
+/// and a twentieth).
+const MAX_COMPRESSION: Time = Time::from_milliseconds(1);
+const COMPRESSION_SHARE: u64 = 20;
+/// Packets behind one gap that are acknowledged at once before ACKs are compressed (Linux
+/// `TCP_FASTRETRANS_THRESH`).
+const UNCOMPRESSED: u32 = 3;
+/// Most packets that one compressed ACK reports (Linux `tcp_comp_sack_nr`).
+const MAX_COMPRESSED: u32 = 44;
+
+/// Compression of the ACKs of packets behind a gap (Linux `__tcp_ack_snd_check`): after three packets
+/// behind the same gap, an ACK waits for more.
+#[derive(Debug)]
+struct Compression {
+    delay: Time,
+    /// The gap, and the number of packets behind it that have been acknowledged at once.
+    gap: u64,
+    uncompressed: u32,
+    /// Packets that the next ACK reports.
+    held: u32,
+}
+
+impl Compression {
+    fn new(rtt: Time) -> Self {
+        let share = Time::from_picoseconds(rtt.picoseconds() / COMPRESSION_SHARE);
+        Compression { delay: share.min(MAX_COMPRESSION), gap: 0, uncompressed: 0, held: 0 }
+    }
+
+    /// Whether the ACK of a packet behind `gap` waits.
+    fn holds(&mut self, gap: u64) -> bool {
+        if gap != self.gap {
+            (self.gap, self.uncompressed) = (gap, 0);
+        }
+        if self.uncompressed < UNCOMPRESSED || self.held >= MAX_COMPRESSED {
+            self.uncompressed = (self.uncompressed + 1).min(UNCOMPRESSED);
+            return false;
+        }
+        self.held += 1;
+        true
+    }
 }
 
 /// The reception of packets in order: the part of a receiver that a connection without losses and
@@ -162,6 +208,16 @@ pub struct Receiver {
     recent_count: usize,
     /// Number of packets in the connection; [`u64::MAX`] if unbounded.
     packets: u64,
+    /// Size of the packet that opens the connection; 0 if none does. It carries no data, so no other
+    /// packet is as small.
+    opening_bytes: u32,
+    /// ACKs that are not delayed: at the beginning, and after a packet that had arrived before.
+    quick_acks: u32,
+    quick_acks_left: u32,
+    compression: Option<Compression>,
+    reports_duplicates: bool,
+    /// A packet that has arrived twice, which the next ACK reports.
+    duplicate: Option<u64>,
     /// Placed away from `echo`: if the two were adjacent, an ACK would copy both with one wide
     /// load, which would stall on the preceding store to `echo`.
     marked_packets: u64,
@@ -193,6 +249,25 @@ impl Receiver {
             recent: [Range::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
             packets,
+            opening_bytes: 0,
+            quick_acks: 0,
+            quick_acks_left: 0,
+            compression: None,
+            reports_duplicates: false,
+            duplicate: None,
+        }
+    }
+
+    /// The receiver of a connection with these keys, these data and this RTT without queues.
+    pub fn of_connection(tcp: &TcpSpec, send_queue: &SendQueue, rtt: Time) -> Self {
+        let is_opened_by_flow = tcp.handshake == Handshake::BY_FLOW;
+        Receiver {
+            opening_bytes: if is_opened_by_flow { send_queue.header_bytes } else { 0 },
+            quick_acks: tcp.quick_acks,
+            quick_acks_left: tcp.quick_acks,
+            compression: tcp.sack_compression.then(|| Compression::new(rtt)),
+            reports_duplicates: tcp.recovery == Recovery::Rack,
+            ..Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), send_queue.packets)
         }
     }
 
@@ -216,7 +291,8 @@ impl Receiver {
     /// The reception in order, if the next packet, unmarked, changes nothing else: no packet is
     /// missing, and no mark is to be echoed.
     pub fn complete_reception(&self) -> Option<&InOrder> {
-        let is_complete = self.ranges.is_empty() && self.recent_count == 0;
+        let is_complete =
+            self.ranges.is_empty() && self.recent_count == 0 && self.quick_acks_left == 0;
         let has_mark = self.ece || self.covers_mark || self.is_echoing || self.acks_at_once;
         // Karn's rule may not want the echo that a delayed ACK holds.
         let changes_nothing_else =
@@ -237,18 +313,53 @@ impl Receiver {
     /// Handles a data packet and returns the ACK to send at once, if any.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
+        if packet.bytes == self.opening_bytes {
+            return Some(self.answer_opening(&packet));
+        }
         if packet.ecn == Ecn::Ce || self.is_echoing {
             self.note_marks(packet.sequence, packet.ecn == Ecn::Ce, packet.is_cwr);
         }
         if packet.sequence == self.in_order.next && self.ranges.is_empty() {
             let Packet { sent, is_retransmission, .. } = packet;
-            let is_urgent = self.acks_at_once || packet.sequence + 1 == self.packets;
+            let is_urgent = self.acks_at_once
+                || self.quick_acks_left > 0
+                || packet.sequence + 1 == self.packets;
             let is_acked = self.in_order.on_next(now, sent, is_retransmission, is_urgent);
             return is_acked.then(|| self.acknowledge());
         }
+        let next = self.in_order.next;
         self.on_gap(packet.sequence);
         self.in_order.note_echo(packet.sent, packet.is_retransmission);
-        Some(self.acknowledge())
+        if self.is_held(now, next) { None } else { Some(self.acknowledge()) }
+    }
+
+    /// Answers the packet that opens the connection.
+    #[cold]
+    fn answer_opening(&self, packet: &Packet) -> Ack<'_> {
+        Ack {
+            cumulative: self.in_order.next,
+            echo: packet.sent,
+            echoes_retransmission: packet.is_retransmission,
+            ece: false,
+            marked_packets: self.marked_packets,
+            duplicate: None,
+            blocks: &[],
+        }
+    }
+
+    /// Whether the ACK of a packet waits that has left a gap at or behind `next`.
+    fn is_held(&mut self, now: Time, next: u64) -> bool {
+        let is_urgent = self.acks_at_once || self.quick_acks_left > 0 || self.duplicate.is_some();
+        let Some(compression) = &mut self.compression else { return false };
+        // A gap that is filled by more than one packet, or wholly, is acknowledged at once.
+        let is_filled = self.ranges.is_empty() || self.in_order.next > next + 1;
+        if is_urgent || is_filled || !compression.holds(self.in_order.next) {
+            return false;
+        }
+        if self.in_order.ack_deadline == Time::NEVER {
+            self.in_order.ack_deadline = now.saturating_add(compression.delay);
+        }
+        true
     }
 
     /// Updates the echo of marks (RFC 3168 sec. 6.1.3). With accurate feedback, requests an
@@ -286,6 +397,10 @@ impl Receiver {
     fn acknowledge(&mut self) -> Ack<'_> {
         let echo = self.in_order.acknowledge();
         self.acks_at_once = false;
+        self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
+        if let Some(compression) = &mut self.compression {
+            compression.held = 0;
+        }
         let covers_mark = std::mem::take(&mut self.covers_mark);
         Ack {
             cumulative: self.in_order.next,
@@ -293,6 +408,7 @@ impl Receiver {
             echoes_retransmission: self.in_order.echoes_retransmission,
             ece: self.ece || covers_mark,
             marked_packets: self.marked_packets,
+            duplicate: self.duplicate.take(),
             blocks: &self.recent[..self.recent_count],
         }
     }
@@ -302,7 +418,8 @@ impl Receiver {
     #[inline(never)]
     fn on_gap(&mut self, sequence: u64) {
         if sequence < self.in_order.next {
-            return; // a duplicate
+            self.note_duplicate(sequence);
+            return;
         }
         if sequence == self.in_order.next {
             self.in_order.next += 1;
@@ -355,10 +472,22 @@ impl Receiver {
         }
         if from == to {
             self.ranges.insert(from, packet);
+        } else if self.ranges.get(from) == Some(&joined) {
+            self.note_duplicate(packet.start);
         } else {
             self.ranges.replace(from, to, joined);
         }
         joined
+    }
+
+    /// A packet has arrived that had arrived before. Linux acknowledges the next packets at once too
+    /// (`tcp_send_dupack`).
+    #[cold]
+    fn note_duplicate(&mut self, sequence: u64) {
+        if self.reports_duplicates {
+            self.duplicate = Some(sequence);
+        }
+        self.quick_acks_left = self.quick_acks;
     }
 
     /// Puts `block` first in the recent ranges and removes the ranges that it contains.

@@ -369,6 +369,7 @@ fn rate_based_control(config: &CongestionConfig) -> AnyRateBasedControl {
 fn outputs(config: &CongestionConfig, steps: &[PathStep]) -> Vec<ControlOutput> {
     let mut control = rate_based_control(config);
     let event = BeginEvent {
+        srtt: Time::ZERO,
         now: Time::ZERO,
         seed: 7,
         cwnd_packets: 10.0,
@@ -525,6 +526,7 @@ proptest! {
                 .map(|&(start, length)| Range { start: una + start, end: una + start + length })
                 .collect();
             let ack = Ack {
+                duplicate: None,
                 cumulative,
                 echo: Time::ZERO,
                 echoes_retransmission: false,

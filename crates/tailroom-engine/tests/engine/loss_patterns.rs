@@ -449,9 +449,11 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
     });
     let slow_start = random_transports::slow_start(10);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>());
-    let windows = (1_u32..30, prop::option::of(2_u32..30), prop::option::of(1_u64..30), 1_u32..20);
-    (recovery, delayed, slow_start, switches, windows).prop_map(
-        |((recovery, prr, counts), delayed_ack, slow_start, switches, windows)| TcpSpec {
+    let windows = (1_u32..30, prop::option::of(2_u32..30), prop::option::of(1_u64..30));
+    let host =
+        (random_transports::bursts(), random_transports::beginning(), random_transports::acks());
+    (recovery, delayed, slow_start, switches, windows, host).prop_map(
+        |((recovery, prr, counts), delayed_ack, slow_start, switches, windows, host)| TcpSpec {
             count_lost_in_pipe: counts,
             delayed_ack,
             slow_start,
@@ -461,7 +463,11 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
             initial_window: windows.0,
             initial_ssthresh: windows.1,
             max_window: windows.2,
-            send_burst: windows.3,
+            send_burst: host.0,
+            handshake: host.1.0,
+            initial_rto: host.1.1,
+            quick_acks: host.2.0,
+            sack_compression: host.2.1,
             ..tcp(recovery, prr)
         },
     )

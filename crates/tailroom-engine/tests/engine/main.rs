@@ -23,6 +23,7 @@ mod groups_at_a_link;
 mod highspeed_rfc_3649;
 mod limits;
 mod loss_patterns;
+mod time_based_recovery;
 mod objects;
 mod ordering;
 mod phase_effects;

@@ -135,6 +135,7 @@ mod tests {
             echoes_retransmission: false,
             ece,
             marked_packets,
+            duplicate: None,
             blocks: &[],
         }
     }

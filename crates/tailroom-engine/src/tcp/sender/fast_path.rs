@@ -1,5 +1,6 @@
 //! The fast path of a sender: every ACK acknowledges new data, and nothing is lost, marked or due.
 
+use super::burst::SendBurst;
 use super::rtt::SmoothedRtt;
 use super::{CongestionControl, Phase, Sender};
 use crate::congestion::growth::GrowthCell;
@@ -101,7 +102,8 @@ impl Sender {
             CongestionControl::RateBased(_) => false,
         };
         has_window_law
-            && self.options.send_burst <= 1
+            && self.options.send_burst == SendBurst::SINGLE
+            && self.rack.is_none()
             && !self.pacer.is_on()
             && self.objects.is_none()
     }

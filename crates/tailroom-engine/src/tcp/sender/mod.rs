@@ -7,11 +7,15 @@
 //! time, unless an ACK arrives no later.
 
 pub mod blocks;
+pub mod burst;
 pub mod counted_pipe;
 pub mod ecn;
 mod fast_path;
+pub mod handshake;
+mod loss_detection;
 pub mod pacer;
 pub mod prr;
+pub mod rack;
 pub mod rate_based;
 pub mod rate_sample;
 pub mod recovery;
@@ -28,13 +32,17 @@ use crate::congestion::custom::ControlFault;
 use crate::congestion::rate_based::BeginEvent;
 use crate::congestion::{AnyWindowLaw, Congestion, MAX_WINDOW_PACKETS, WindowLaw};
 use crate::packet::{Ack, Packet};
+use crate::quantity::PositiveDuration;
 use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use blocks::{BlockPacer, BlockState, HeldPacket};
+use burst::{Automatic, SendBurst};
 use ecn::EcnState;
 pub(super) use fast_path::{FastSender, PlainAck};
+use handshake::Handshake;
 use pacer::Pacer;
+use rack::Rack;
 use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};
 use rtt::{RttEstimator, RttSamples};
@@ -72,6 +80,8 @@ pub struct SendQueue {
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    /// The connection is being opened.
+    Opening,
     /// No recovery.
     Open,
     /// Fast recovery, until `recovery_point` is acknowledged.
@@ -103,10 +113,17 @@ pub struct Sender {
     /// When pacing, or the start of the flow, allows the next packet to leave.
     release_at: Time,
     phase: Phase,
+    /// Number of times that the first packet of the handshake has left.
+    openings: u32,
     is_window_limited: bool,
     is_sack: bool,
     max_window: f64,
     scoreboard: Scoreboard,
+    /// Finds losses by time. In a box, since it is one of several ways to find them.
+    rack: Option<Box<Rack>>,
+    /// When the reordering window has passed or a probe is due, of a sender that finds losses by
+    /// time.
+    rack_deadline: Time,
     rtt: RttEstimator,
     congestion_control: CongestionControl,
     slow_start: SlowStart,
@@ -146,7 +163,8 @@ struct Options {
     forget_sack_at_timeout: bool,
     /// The window after an idle time, if the sender restarts then (RFC 5681 sec. 4.1).
     restart_window: Option<f64>,
-    send_burst: u64,
+    send_burst: SendBurst,
+    timestamp_tick: Option<Time>,
     has_own_slow_start: bool,
     /// The control divides the window into blocks or sets the pacing rate.
     is_paced_by_control: bool,
@@ -161,19 +179,13 @@ impl Sender {
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
                 as f64;
         let cwnd = f64::from(spec.initial_window).min(max_window);
-        let event = BeginEvent {
-            now: send_queue.start,
-            seed,
-            cwnd_packets: cwnd,
-            packet_bytes: send_queue.packet_bytes,
-            has_sack: spec.recovery == Recovery::Sack,
-        };
         let congestion_control = match Congestion::new(&spec.congestion) {
             Congestion::WindowLaw(law) => CongestionControl::WindowLaw(law),
             Congestion::RateBased(control) => {
-                CongestionControl::RateBased(Box::new(RateBasedSender::new(control, &event)))
+                CongestionControl::RateBased(Box::new(RateBasedSender::new(control, seed)))
             }
         };
+        let is_rack = spec.recovery == Recovery::Rack;
         // A rate-based control decides alone about slow start, bursts and restarts after idle
         // times.
         let is_rate_based = matches!(congestion_control, CongestionControl::RateBased(_));
@@ -182,7 +194,7 @@ impl Sender {
             CongestionControl::WindowLaw(law) => Some(law),
             CongestionControl::RateBased(_) => None,
         };
-        Sender {
+        let mut sender = Sender {
             una: 0,
             next: 0,
             cwnd,
@@ -190,12 +202,16 @@ impl Sender {
             rto_deadline: Time::NEVER,
             quiet_since: Time::NEVER,
             release_at: send_queue.start,
-            phase: Phase::Open,
+            phase: if spec.handshake == Handshake::BY_FLOW { Phase::Opening } else { Phase::Open },
+            openings: 0,
             is_window_limited: true,
-            is_sack: spec.recovery == Recovery::Sack,
+            is_sack: spec.recovery.has_sack(),
             max_window,
-            scoreboard: Scoreboard::default(),
-            rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity()),
+            scoreboard: Scoreboard::new(is_rack),
+            rack: is_rack.then(Box::default),
+            rack_deadline: Time::NEVER,
+            rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity())
+                .with_initial_rto(spec.initial_rto.time()),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
             blocks: law
@@ -219,7 +235,8 @@ impl Sender {
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
                 restart_window: (spec.slow_start_after_idle && !is_rate_based).then_some(cwnd),
-                send_burst: if is_rate_based { 1 } else { u64::from(spec.send_burst) },
+                send_burst: spec.send_burst,
+                timestamp_tick: spec.timestamp_tick.map(PositiveDuration::time),
                 has_own_slow_start: law.is_some_and(WindowLaw::has_own_slow_start),
                 is_paced_by_control: is_rate_based
                     || law.is_some_and(|law| law.blocks(Time::ZERO).is_some()),
@@ -228,6 +245,20 @@ impl Sender {
             },
             congestion_control,
             probe: FlowProbe::new(checkpoints),
+        };
+        if spec.handshake == Handshake::NONE {
+            sender.begin_control(sender.send_queue.start);
+        }
+        sender
+    }
+
+    /// Asks a rate-based control how to send the first data, at `now`.
+    fn begin_control(&mut self, now: Time) {
+        let (cwnd_packets, srtt) = (self.cwnd, self.rtt.srtt());
+        let (packet_bytes, has_sack) = (self.send_queue.packet_bytes, self.is_sack);
+        if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control {
+            let seed = rate_based.seed();
+            rate_based.begin(&BeginEvent { now, seed, cwnd_packets, packet_bytes, has_sack, srtt });
         }
     }
 
@@ -240,7 +271,7 @@ impl Sender {
     /// When the sender must be woken; [`Time::NEVER`] if only an ACK can make it send.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_deadline.min(self.release_at)
+        self.rto_deadline.min(self.release_at).min(self.rack_deadline)
     }
 
     /// The window in packets.
@@ -280,7 +311,9 @@ impl Sender {
         let rate_based = self.rate_based_sender().map_or(0, RateBasedSender::memory_bytes);
         let blocks = self.blocks.as_ref().map_or(0, |blocks| size_of_val(&**blocks) as u64);
         let objects = self.objects.as_ref().map_or(0, |objects| size_of_val(&**objects) as u64);
-        self.probe.memory_bytes() + self.scoreboard.memory_bytes() + rate_based + blocks + objects
+        let rack = self.rack.as_ref().map_or(0, |rack| size_of::<Rack>() as u64 + rack.memory_bytes());
+        let own = self.probe.memory_bytes() + self.scoreboard.memory_bytes();
+        own + rate_based + blocks + objects + rack
     }
 
     /// Rate at which packets leave, in packets/s, if the control sets one.
@@ -326,9 +359,13 @@ impl Sender {
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
         self.record_until(now);
+        if self.phase == Phase::Opening {
+            self.on_opened(now, ack, out);
+            return;
+        }
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
-        if matches!(self.congestion_control, CongestionControl::RateBased(_)) {
+        if self.is_rate_based() {
             self.on_ack_rate_based(now, ack, out);
             return;
         }
@@ -336,9 +373,11 @@ impl Sender {
             && acked > 0
             && ack.blocks.is_empty()
             && self.scoreboard.is_clear()
+            && !self.is_probe_news(ack)
             && !self.ecn.is_news(ack);
         if is_plain {
             self.scoreboard.advance_clear(ack.cumulative);
+            self.advance_rack(now, ack.cumulative);
             self.una = ack.cumulative;
             self.duplicates = 0;
             self.show_to_control(now, acked, rtt);
@@ -354,6 +393,9 @@ impl Sender {
     #[inline(never)]
     pub fn on_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
         self.record_until(now);
+        if self.rack_deadline <= now {
+            self.on_rack_deadline(now, out);
+        }
         if self.rto_deadline <= now {
             self.on_timeout(now, out);
         }
@@ -415,14 +457,17 @@ impl Sender {
     fn restart_timer(&mut self, now: Time) {
         if self.una == self.next {
             (self.rto_deadline, self.quiet_since) = (Time::NEVER, now);
+            self.rack_deadline = Time::NEVER;
         } else {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
+            self.schedule_probe(now);
         }
     }
 
     /// Sends the packets that the phase allows.
     fn send_allowed(&mut self, now: Time, out: &mut impl PacketSink) {
         match self.phase {
+            Phase::Opening => self.open(now, out),
             Phase::Open => self.send_new(now, out),
             Phase::Recovery | Phase::Timeout => self.send_in_recovery(now, out),
         }
@@ -442,7 +487,9 @@ impl Sender {
         let window = allowed.min(float(in_flight + MOST_AT_ONCE));
         let fits = |in_flight: u64| float(in_flight + 1) <= window;
         self.is_window_limited = true;
-        if self.options.send_burst > 1 && !fits(in_flight + self.burst(in_flight) - 1) {
+        if self.options.send_burst != SendBurst::SINGLE
+            && !fits(in_flight + self.burst(in_flight) - 1)
+        {
             return;
         }
         while fits(in_flight) {
@@ -467,10 +514,26 @@ impl Sender {
     /// sends: its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one
     /// packet if no packet is in flight.
     fn burst(&self, in_flight: u64) -> u64 {
-        if self.options.send_burst <= 1 || in_flight == 0 {
+        if in_flight == 0 || self.is_rate_based() {
             return 1;
         }
-        self.options.send_burst.min(self.cwnd as u64 / 3).max(1)
+        let burst = match self.options.send_burst {
+            SendBurst::Packets(packets) => u64::from(packets),
+            SendBurst::Named(Automatic::Auto) => self.automatic_burst(),
+        };
+        burst.min(self.cwnd as u64 / 3).max(1)
+    }
+
+    /// The burst that follows from the window and the RTT.
+    fn automatic_burst(&self) -> u64 {
+        let (cwnd, srtt) = (self.cwnd, self.rtt.srtt());
+        let rate = self.pacer.host_rate(cwnd, self.ssthresh, srtt);
+        burst::automatic_packets(rate, self.payload_bytes(), self.least_rtt())
+    }
+
+    /// Bytes of data in a packet.
+    fn payload_bytes(&self) -> u32 {
+        self.send_queue.packet_bytes - self.send_queue.header_bytes
     }
 
     /// RFC 3042: each of the first two duplicate ACKs allows one new packet. With SACK they already
@@ -593,6 +656,7 @@ impl Sender {
         if self.rto_deadline == Time::NEVER {
             self.rto_deadline = now.saturating_add(self.rtt.rto()); // RFC 6298 sec. 5.1
         }
+        self.note_transmission(now, sequence, is_retransmission);
         let (ecn, is_cwr) = self.ecn.on_sent(is_retransmission);
         out.send(Packet { sequence, bytes, sent: now, is_retransmission, ecn, is_cwr });
     }

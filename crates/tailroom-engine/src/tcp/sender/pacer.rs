@@ -60,6 +60,14 @@ impl Pacer {
         self.next = self.next.max(now).saturating_add(Time::from_picoseconds(gap as u64));
     }
 
+    /// The rate at which a host would pace the window, in packets/s, whether or not it does (Linux
+    /// `tcp_update_pacing_rate`); infinite before the first RTT sample.
+    pub fn host_rate(&self, cwnd_packets: f64, ssthresh_packets: f64, srtt: Time) -> f64 {
+        let is_slow_start = cwnd_packets < ssthresh_packets / 2.0;
+        let gain = if is_slow_start { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
+        gain * cwnd_packets / srtt.seconds()
+    }
+
     /// Lets no packet leave before `next`.
     #[cold]
     pub fn hold_until(&mut self, next: Time) {

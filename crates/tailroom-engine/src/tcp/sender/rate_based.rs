@@ -3,6 +3,7 @@
 //! proportional rate reduction have no part in it. Which packets are lost, and which are sent
 //! again, is decided as under a window law.
 
+use super::burst::{self, SendBurst};
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{CongestionControl, PacketSink, Phase, Sender};
@@ -10,7 +11,7 @@ use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent,
 };
 use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
-use crate::packet::Ack;
+use crate::packet::{Ack, Range};
 use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
 
 /// A rate-based control and the state that the sender keeps for it.
@@ -18,6 +19,8 @@ use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
 pub struct RateBasedSender {
     control: AnyRateBasedControl,
     sampler: RateSampler,
+    /// Seed of the control's random choices.
+    seed: u64,
     /// How the control wants the sender to send.
     output: ControlOutput,
     /// Time between two packets at the pacing rate.
@@ -25,10 +28,22 @@ pub struct RateBasedSender {
 }
 
 impl RateBasedSender {
-    /// The state before the first packet.
-    pub fn new(mut control: AnyRateBasedControl, event: &BeginEvent) -> Self {
-        let output = control.begin(event);
-        RateBasedSender { control, sampler: RateSampler::default(), output, gap: gap(output) }
+    /// The state before the first packet. The control is asked when it may [`begin`](Self::begin).
+    pub fn new(control: AnyRateBasedControl, seed: u64) -> Self {
+        let output =
+            ControlOutput { cwnd_packets: 1.0, pacing_rate: 1.0, send_quantum: 1, is_app_limited: false };
+        RateBasedSender { control, sampler: RateSampler::default(), seed, output, gap: gap(output) }
+    }
+
+    /// Asks the control how to send until the first ACK.
+    pub fn begin(&mut self, event: &BeginEvent) {
+        self.output = self.control.begin(event);
+        self.gap = gap(self.output);
+    }
+
+    /// Seed of the control's random choices.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The control.
@@ -40,6 +55,11 @@ impl RateBasedSender {
     /// The sender has concluded that there is congestion.
     pub fn on_congestion(&mut self, event: &CongestionEvent) {
         self.control.on_congestion(event);
+    }
+
+    /// Takes in newly sacked packets.
+    pub fn on_sacked(&mut self, now: Time, packets: Range) {
+        self.sampler.on_sacked(now, packets);
     }
 
     /// Sends as `output` says from now on. A division only if the rate has changed.
@@ -61,11 +81,34 @@ impl RateBasedSender {
     }
 }
 
+/// The state of a sender before an ACK.
+#[derive(Clone, Copy, Debug)]
+struct Prior {
+    una: u64,
+    in_flight: u64,
+}
+
 fn gap(output: ControlOutput) -> Time {
     Time::from_picoseconds((PICOSECONDS_PER_SECOND as f64 / output.pacing_rate) as u64)
 }
 
+impl CongestionControl {
+    /// Shows a rate-based control that a retransmission is lost.
+    pub(super) fn show_lost(&mut self, now: Time, sequence: u64, cwnd_packets: f64) {
+        if let CongestionControl::RateBased(rate_based) = self {
+            let RateBasedSender { control, sampler, .. } = &mut **rate_based;
+            sampler.lose(now, sequence, cwnd_packets, &mut |packet| control.on_lost(packet));
+        }
+    }
+}
+
 impl Sender {
+    /// Whether the control sets the pacing rate.
+    #[inline]
+    pub(super) fn is_rate_based(&self) -> bool {
+        matches!(self.congestion_control, CongestionControl::RateBased(_))
+    }
+
     /// Takes in an ACK: measures the delivery rate, detects losses, asks the control, and sends.
     #[inline]
     pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
@@ -77,15 +120,18 @@ impl Sender {
         self.note_app_limit(now);
         let is_marked = self.ecn.note(ack);
         self.take_in(now, ack);
-        let newly_lost = self.show_losses(now);
+        let lost_again = self.detect_losses(now, ack);
+        let newly_lost = self.show_losses(now) + lost_again;
         if is_marked {
             self.react_to_mark(now);
         }
-        self.change_phase(now);
+        self.change_phase(now, lost_again > 0);
         if self.una > prior_una {
             self.restart_timer(now);
         }
-        self.ask_control(now, prior_una, prior_in_flight, newly_lost);
+        let timestamp_rtt = if self.una > prior_una { self.timestamp_rtt(now, ack) } else { None };
+        let prior = Prior { una: prior_una, in_flight: prior_in_flight };
+        self.ask_control(now, prior, newly_lost, timestamp_rtt);
         // Most ACKs arrive while the pacer holds the next packet back, whose release is set
         // already.
         let is_held_back = now < self.release_at && self.release_at != Time::NEVER;
@@ -117,16 +163,16 @@ impl Sender {
     /// Takes in the packets that an ACK acknowledges.
     fn take_in(&mut self, now: Time, ack: Ack<'_>) {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
-        let sampler = &mut rate_based.sampler;
         let acked = ack.cumulative - self.una;
         if acked > 0 {
-            sampler.on_acked(now, ack.cumulative);
+            rate_based.sampler.on_acked(now, ack.cumulative);
+            self.advance_rack(now, ack.cumulative);
             self.scoreboard.advance(ack.cumulative);
             self.una = ack.cumulative;
             self.duplicates = 0;
         }
         if self.is_sack {
-            self.scoreboard.add(ack.blocks, self.next, |packets| sampler.on_sacked(now, packets));
+            self.add_blocks(now, ack);
         } else {
             self.count_duplicates(acked);
         }
@@ -153,8 +199,9 @@ impl Sender {
         }
     }
 
-    /// Shows the control each newly lost packet; returns their number.
-    fn show_losses(&mut self, now: Time) -> u64 {
+    /// Shows the control each packet below the edge of the lost ones that it has not been shown;
+    /// returns their number.
+    pub(super) fn show_losses(&mut self, now: Time) -> u64 {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else {
             return 0;
         };
@@ -170,35 +217,53 @@ impl Sender {
         sampler.lose_everything(now, self.cwnd, |packet| control.on_lost(packet));
     }
 
-    fn change_phase(&mut self, now: Time) {
+    /// Begins or ends a recovery. A timeout becomes a recovery when a retransmission `is_lost_again`.
+    pub(super) fn change_phase(&mut self, now: Time, is_lost_again: bool) {
         if self.phase != Phase::Open && self.una >= self.recovery_point {
             self.phase = Phase::Open;
             self.inflation = 0;
+            if let Some(rack) = &mut self.rack {
+                rack.on_recovered();
+            }
         }
-        if self.phase == Phase::Open && self.scoreboard.is_first_lost() {
+        let has_failed = self.phase == Phase::Timeout && is_lost_again;
+        if has_failed || self.phase == Phase::Open && self.must_repair() {
             self.reduce(now, CongestionKind::Loss);
             self.begin_recovery();
         }
     }
 
-    fn ask_control(&mut self, now: Time, prior_una: u64, prior_in_flight: u64, newly_lost: u64) {
+    /// The RTT in whole ticks of the clock that timestamps are taken from, at least one.
+    fn timestamp_rtt(&self, now: Time, ack: Ack<'_>) -> Option<Time> {
+        let tick = self.options.timestamp_tick?.picoseconds();
+        let ticks = now.picoseconds() / tick - ack.echo.picoseconds() / tick;
+        Some(Time::from_picoseconds(ticks.max(1) * tick))
+    }
+
+    fn ask_control(
+        &mut self,
+        now: Time,
+        prior: Prior,
+        newly_lost: u64,
+        timestamp_rtt: Option<Time>,
+    ) {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
-        let (newly_delivered, rtt, rate) = rate_based.sampler.finish(now);
+        let (newly_delivered, rtt, rate) = rate_based.sampler.finish(now, timestamp_rtt);
         let in_flight = self.scoreboard.pipe(self.next);
         let event = RateSampleEvent {
             now,
             cwnd_packets: self.cwnd,
             srtt: self.rtt.srtt(),
-            prior_in_flight,
+            prior_in_flight: prior.in_flight,
             in_flight,
             newly_delivered,
             newly_lost,
             delivered: rate_based.sampler.delivered(),
             rtt,
             rate,
-            is_cwnd_limited: rate_based.sampler.is_cwnd_limited(prior_una),
+            is_cwnd_limited: rate_based.sampler.is_cwnd_limited(prior.una),
             repair: match self.phase {
-                Phase::Open => Repair::None,
+                Phase::Open | Phase::Opening => Repair::None,
                 Phase::Recovery => Repair::FastRecovery,
                 Phase::Timeout => Repair::Timeout,
             },
@@ -239,9 +304,13 @@ impl Sender {
         if in_flight <= 1 {
             self.restart(now);
         }
+        let is_automatic = self.options.send_burst == SendBurst::AUTO;
+        let (payload, min_rtt) = (self.payload_bytes(), self.least_rtt());
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
+        let quantum = rate_based.output.send_quantum;
+        let quantum = if is_automatic { burst::near_quantum(quantum, payload, min_rtt) } else { quantum };
         rate_based.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
-        self.pacer.on_sent_at_rate(now, rate_based.gap, rate_based.output.send_quantum);
+        self.pacer.on_sent_at_rate(now, rate_based.gap, quantum);
     }
 }

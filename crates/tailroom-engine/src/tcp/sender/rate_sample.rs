@@ -64,6 +64,8 @@ pub struct RateSampler {
     /// One more than the packet that last filled the window.
     full_until: u64,
     newly_delivered: u64,
+    /// Whether the ACK has moved the cumulative ACK past a retransmission.
+    passes_retransmission: bool,
     /// Meaningless while no packet is newly delivered.
     newest: Newest,
 }
@@ -131,10 +133,11 @@ impl RateSampler {
     /// Takes in the packets below the new cumulative ACK, `una`.
     pub fn on_acked(&mut self, now: Time, una: u64) {
         while self.una < una {
-            if let Some(record) = self.records.pop_front()
-                && !record.is_delivered
-            {
-                self.deliver(now, self.una, record);
+            if let Some(record) = self.records.pop_front() {
+                self.passes_retransmission |= record.is_retransmission;
+                if !record.is_delivered {
+                    self.deliver(now, self.una, record);
+                }
             }
             self.una += 1;
         }
@@ -209,8 +212,10 @@ impl RateSampler {
         record.is_none_or(|record| record.is_delivered)
     }
 
+    /// Counts the loss of a packet, unless it has arrived or is lost already, and shows it to
+    /// `on_lost`.
     #[inline(never)]
-    fn lose(
+    pub fn lose(
         &mut self,
         now: Time,
         sequence: u64,
@@ -234,19 +239,29 @@ impl RateSampler {
     }
 
     /// Ends an ACK: returns the number of newly acknowledged packets, and the RTT and the rate
-    /// sample of the one that was sent last (`GenerateRateSample`).
-    pub fn finish(&mut self, now: Time) -> (u64, Option<Time>, Option<RateSample>) {
+    /// sample of the one that was sent last (`GenerateRateSample`). `timestamp_rtt` is the RTT that the
+    /// timestamps tell; it counts where a retransmission makes that of the packet ambiguous (Linux
+    /// `tcp_ack_update_rtt`).
+    pub fn finish(
+        &mut self,
+        now: Time,
+        timestamp_rtt: Option<Time>,
+    ) -> (u64, Option<Time>, Option<RateSample>) {
         // The gap has left the network.
         if self.delivered > self.app_limited {
             self.app_limited = 0;
         }
         let newly_delivered = std::mem::take(&mut self.newly_delivered);
+        let passes_retransmission = std::mem::take(&mut self.passes_retransmission);
         if newly_delivered == 0 {
             return (0, None, None);
         }
         let record = &self.newest.record;
         // After a retransmission it is unknown which transmission the ACK acknowledges.
-        let rtt = (!record.is_retransmission).then(|| now.since(record.sent_time));
+        let is_sacked = self.newest.sequence >= self.una;
+        let is_ambiguous = record.is_retransmission
+            || timestamp_rtt.is_some() && passes_retransmission && !is_sacked;
+        let rtt = if is_ambiguous { timestamp_rtt } else { Some(now.since(record.sent_time)) };
         if let Some(rtt) = rtt
             && self.min_rtt.is_none_or(|smallest| rtt < smallest)
         {
@@ -289,7 +304,7 @@ mod tests {
     }
 
     fn rate(sampler: &mut RateSampler, at_ms: u64) -> (f64, u64) {
-        let sample = sampler.finish(ms(at_ms)).2.expect("something is acknowledged");
+        let sample = sampler.finish(ms(at_ms), None).2.expect("something is acknowledged");
         (sample.delivery_rate.expect("it is reliable"), sample.delivered)
     }
 
@@ -349,12 +364,12 @@ mod tests {
         let mut sampler = RateSampler::default();
         send(&mut sampler, 0, 0..6);
         sampler.on_sacked(ms(100), Range { start: 2, end: 4 });
-        assert_eq!(sampler.finish(ms(100)).0, 2);
+        assert_eq!(sampler.finish(ms(100), None).0, 2);
         sampler.on_acked(ms(120), 5);
-        let (newly_delivered, rtt, sample) = sampler.finish(ms(120));
+        let (newly_delivered, rtt, sample) = sampler.finish(ms(120), None);
         assert_eq!((newly_delivered, rtt, sampler.delivered()), (3, Some(ms(120)), 5));
         assert_eq!(sample.map(|sample| sample.delivered), Some(5));
-        assert_eq!(sampler.finish(ms(130)), (0, None, None));
+        assert_eq!(sampler.finish(ms(130), None), (0, None, None));
     }
 
     /// Packets 0 and 1 are lost, 0 is sent again at 100 ms, the timeout at 300 ms gives up 0
@@ -382,11 +397,11 @@ mod tests {
         let mut sampler = RateSampler::default();
         send(&mut sampler, 0, 0..3);
         sampler.on_sacked(ms(100), Range { start: 1, end: 3 });
-        sampler.finish(ms(100));
+        sampler.finish(ms(100), None);
         sampler.lose_below(ms(100), 1, 3.0, ignore);
         sampler.on_sent(ms(200), 0, true, 1, false);
         sampler.on_acked(ms(220), 3);
-        let (newly_delivered, rtt, sample) = sampler.finish(ms(220));
+        let (newly_delivered, rtt, sample) = sampler.finish(ms(220), None);
         assert_eq!((newly_delivered, rtt), (1, None));
         assert_eq!(sample.map(|sample| sample.delivery_rate), Some(None));
     }
@@ -400,15 +415,33 @@ mod tests {
         sampler.mark_app_limited(3);
         send(&mut sampler, 50, 3..4);
         sampler.on_acked(ms(100), 3);
-        sampler.finish(ms(100));
+        sampler.finish(ms(100), None);
         assert!(sampler.is_app_limited());
         send(&mut sampler, 100, 4..5);
         sampler.on_acked(ms(150), 4);
-        assert_eq!(sampler.finish(ms(150)).2.map(|sample| sample.is_app_limited), Some(true));
+        assert_eq!(sampler.finish(ms(150), None).2.map(|sample| sample.is_app_limited), Some(true));
         send(&mut sampler, 150, 5..6);
         sampler.on_acked(ms(200), 5);
-        assert_eq!(sampler.finish(ms(200)).2.map(|sample| sample.is_app_limited), Some(true));
+        assert_eq!(sampler.finish(ms(200), None).2.map(|sample| sample.is_app_limited), Some(true));
         sampler.on_acked(ms(250), 6);
-        assert_eq!(sampler.finish(ms(250)).2.map(|sample| sample.is_app_limited), Some(false));
+        assert_eq!(sampler.finish(ms(250), None).2.map(|sample| sample.is_app_limited), Some(false));
+    }
+
+    /// Packets 0 and 1 are lost; 1 is sent again at 101.7 ms and 0 at 101.2 ms. The ACK of both at 205.5
+    /// ms has no RTT of its own: its timestamps tell 104 ms. An ACK that also reports a packet that was
+    /// sent once takes the RTT of that.
+    #[test]
+    fn an_ack_of_a_retransmission_has_the_rtt_of_its_timestamps() {
+        let mut sampler = RateSampler::default();
+        send(&mut sampler, 0, 0..5);
+        sampler.on_sacked(ms(100), Range { start: 2, end: 4 });
+        sampler.finish(ms(100), None);
+        sampler.on_sent(ms(101), 0, true, 2, false);
+        sampler.on_sent(ms(101), 1, true, 2, false);
+        send(&mut sampler, 102, 5..7);
+        sampler.on_acked(ms(205), 4);
+        assert_eq!(sampler.finish(ms(205), Some(ms(104))).1, Some(ms(104)));
+        sampler.on_sacked(ms(206), Range { start: 6, end: 7 });
+        assert_eq!(sampler.finish(ms(206), Some(ms(105))).1, Some(ms(104)));
     }
 }

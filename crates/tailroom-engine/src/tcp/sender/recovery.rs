@@ -10,7 +10,7 @@ use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::{CongestionKind, WindowLaw};
 use crate::packet::Ack;
-use crate::units::Time;
+use crate::units::{Time, float};
 
 /// The information that an ACK carries.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,8 @@ struct AckSummary {
     rtt: Option<Time>,
     /// Whether the ACK led to more packets being marked lost.
     is_more_lost: bool,
+    /// Whether the ACK showed that a retransmission was lost.
+    is_lost_again: bool,
     /// Whether the ACK echoes an ECN mark.
     is_marked: bool,
 }
@@ -53,12 +55,24 @@ impl RepairRule {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RecoveryConfig")]
 pub enum Recovery {
-    /// Selective ACKs (RFC 6675).
+    /// Selective ACKs (RFC 6675): a packet is lost when three packets sent after it have arrived. A
+    /// lost retransmission waits for the timeout.
     #[default]
     Sack,
+    /// Selective ACKs and the times of transmissions (RACK-TLP, RFC 8985), as in Linux: a packet or
+    /// a retransmission is lost when a packet sent after it has arrived, and where no ACK arrives, a
+    /// probe asks for one.
+    Rack,
     /// Cumulative ACKs only (RFC 6582).
     #[serde(rename = "newreno")]
     NewReno,
+}
+
+impl Recovery {
+    /// Whether ACKs report the packets that have arrived beyond a gap.
+    pub fn has_sack(self) -> bool {
+        self != Recovery::NewReno
+    }
 }
 
 impl Sender {
@@ -79,19 +93,22 @@ impl Sender {
         let lost_edge = self.scoreboard.lost_edge();
         let mut delivered = 0;
         if acked > 0 {
+            self.advance_rack(now, ack.cumulative);
             delivered += self.scoreboard.advance(ack.cumulative);
             self.una = ack.cumulative;
             self.duplicates = 0;
         }
         if self.is_sack {
-            delivered += self.scoreboard.add(ack.blocks, self.next, |_| {});
+            delivered += self.add_blocks(now, ack);
         }
-        let is_more_lost = self.scoreboard.lost_edge() > lost_edge;
+        let is_lost_again = self.detect_losses(now, ack) > 0;
+        let is_more_lost = self.scoreboard.lost_edge() > lost_edge || is_lost_again;
         let is_marked = self.ecn.note(ack);
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
-        let summary = AckSummary { acked, delivered, rtt, is_more_lost, is_marked };
+        let summary =
+            AckSummary { acked, delivered, rtt, is_more_lost, is_lost_again, is_marked };
         if is_marked {
             self.react_to_mark(now);
         }
@@ -140,12 +157,24 @@ impl Sender {
         if summary.acked > 0 {
             self.restart_timer(now);
         }
-        let is_lost = self.scoreboard.is_first_lost();
+        let is_lost = self.must_repair();
         match self.phase {
             Phase::Open if is_lost => self.enter_recovery(now, summary, out),
             Phase::Open => self.send_new(now, out),
+            // As in Linux (`tcp_fastretrans_alert`): the timeout has not repaired everything.
+            Phase::Timeout if summary.is_lost_again => self.enter_recovery(now, summary, out),
             Phase::Recovery => self.continue_recovery(now, summary, out),
             Phase::Timeout => self.send_in_recovery(now, out),
+            Phase::Opening => {}
+        }
+    }
+
+    /// Whether there are losses that a recovery has to repair.
+    pub(super) fn must_repair(&self) -> bool {
+        if self.rack.is_some() {
+            self.scoreboard.has_unrepaired()
+        } else {
+            self.scoreboard.is_first_lost()
         }
     }
 
@@ -180,6 +209,22 @@ impl Sender {
         // retransmission are acknowledged.
         self.is_rescue_spent = false;
         self.rescue_from = self.una + 2;
+        if let Some(rack) = &mut self.rack {
+            rack.forget_probe();
+        }
+    }
+
+    /// Enters recovery without an ACK: one packet may leave at once (Linux `tcp_rack_reo_timeout`).
+    pub(super) fn enter_recovery_at_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
+        let summary = AckSummary {
+            acked: 0,
+            delivered: 1,
+            rtt: None,
+            is_more_lost: true,
+            is_lost_again: false,
+            is_marked: false,
+        };
+        self.enter_recovery(now, summary, out);
     }
 
     fn continue_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
@@ -249,7 +294,8 @@ impl Sender {
             self.transmit(now, packet, false, out);
             return true;
         }
-        if !self.is_sack || self.phase == Phase::Timeout {
+        // The other rules are for losses that three duplicates do not show; RACK finds them by time.
+        if !self.is_sack || self.phase == Phase::Timeout || self.rack.is_some() {
             return false;
         }
         // Rule 3: an unsacked packet that is not marked lost yet.
@@ -295,6 +341,9 @@ impl Sender {
         self.phase = Phase::Open;
         self.inflation = 0;
         self.repair_rule = RepairRule::Pipe;
+        if let Some(rack) = &mut self.rack {
+            rack.on_recovered();
+        }
     }
 
     /// Grows the window on a cumulative ACK outside fast recovery. After a timeout an ACK counts
@@ -346,7 +395,7 @@ impl Sender {
                 self.enter_newreno_recovery(now, out);
             }
             Phase::Open => self.send_new(now, out),
-            Phase::Timeout => {}
+            Phase::Timeout | Phase::Opening => {}
         }
     }
 
@@ -383,18 +432,28 @@ impl Sender {
     // RFC 6298: the retransmission timeout.
 
     pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl PacketSink) {
+        if self.phase == Phase::Opening {
+            self.open_again(now, out);
+            return;
+        }
         self.note_app_limit(now);
-        self.show_timeout(now);
+        let is_timed = self.lose_at_timeout(now);
+        if !is_timed {
+            self.show_timeout(now);
+        }
         self.reduce(now, CongestionKind::Timeout);
         self.rtt.back_off();
         self.slow_start.on_timeout();
         self.phase = Phase::Timeout;
         self.recovery_point = self.next;
-        self.cwnd = 1.0; // RFC 5681 sec. 3.1, the loss window
         self.inflation = 0;
         self.duplicates = 0;
         self.repair_rule = RepairRule::Pipe;
-        self.scoreboard.lose_everything(self.next, self.options.forget_sack_at_timeout);
+        if !is_timed {
+            self.scoreboard.lose_everything(self.next, self.options.forget_sack_at_timeout);
+        }
+        // RFC 5681 sec. 3.1, the loss window: one packet beside those in the network.
+        self.cwnd = float(self.scoreboard.pipe(self.next) + 1);
         self.rto_deadline = now.saturating_add(self.rtt.rto());
         self.send_in_recovery(now, out);
     }

@@ -21,13 +21,12 @@ pub enum RttSamples {
 pub const MAX_RTO: Time = Time::from_milliseconds(60_000);
 /// Largest number of times that the timeout doubles.
 const MAX_BACKOFF: u32 = 16;
-/// The timeout before the first sample (RFC 6298 sec. 2.1).
-pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
-
 /// Estimates the smoothed RTT and its variation, and computes the timeout from them.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     smoothed: SmoothedRtt,
+    /// The timeout before the first sample.
+    initial_rto: Time,
     /// How often the timeout has doubled since the last sample.
     backoff: u32,
 }
@@ -47,7 +46,19 @@ impl RttEstimator {
     pub fn new(min_rto: Time, granularity: Time) -> Self {
         let smoothed =
             SmoothedRtt { srtt: 0, min: Time::NEVER, variation: 0, min_rto, granularity };
-        RttEstimator { smoothed, backoff: 0 }
+        RttEstimator { smoothed, initial_rto: Time::from_milliseconds(1_000), backoff: 0 }
+    }
+
+    /// The same estimator with another timeout before the first sample than 1 s (RFC 6298 sec. 2.1).
+    #[must_use]
+    pub fn with_initial_rto(mut self, initial_rto: Time) -> Self {
+        self.initial_rto = initial_rto;
+        self
+    }
+
+    /// The timeout before the first sample.
+    pub fn initial_rto(&self) -> Time {
+        self.initial_rto
     }
 
     /// Adds a sample and ends the backoff.
@@ -80,6 +91,11 @@ impl RttEstimator {
         self.smoothed.min
     }
 
+    /// The lower bound of the timeout.
+    pub fn min_rto(&self) -> Time {
+        self.smoothed.min_rto
+    }
+
     /// The timeout, including the backoff.
     #[inline]
     pub fn rto(&self) -> Time {
@@ -95,7 +111,7 @@ impl RttEstimator {
     fn rare_rto(&self) -> Time {
         let has_sample = self.smoothed.min != Time::NEVER;
         let rto =
-            if has_sample { self.smoothed.rto() } else { INITIAL_RTO.max(self.smoothed.min_rto) };
+            if has_sample { self.smoothed.rto() } else { self.initial_rto.max(self.smoothed.min_rto) };
         if self.backoff == 0 {
             return rto;
         }

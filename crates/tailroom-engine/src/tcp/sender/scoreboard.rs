@@ -1,8 +1,11 @@
 //! The SACK scoreboard: the state of the packets in flight (RFC 6675 sec. 3 and 4).
 //!
 //! There is no record per packet. Sacked packets are a sorted list of ranges; lost and
-//! retransmitted packets are the unsacked packets below two edges. All counts are updated
-//! incrementally, so the cost of an ACK does not depend on the window.
+//! retransmitted packets are the unsacked packets below two edges, and the retransmissions that
+//! were lost in turn are a short list. All counts are updated incrementally, so the cost of an ACK
+//! does not depend on the window.
+
+use std::collections::VecDeque;
 
 use crate::packet::{MAX_SACK_BLOCKS, Range};
 use crate::tcp::ranges::RangeList;
@@ -26,9 +29,20 @@ pub struct Scoreboard {
     /// Unsacked packets below this edge have been retransmitted (RFC 6675 `HighRxt` + 1).
     retransmitted_edge: u64,
     retransmitted: u64,
+    /// Unsacked packets below `retransmitted_edge` whose retransmission is lost, in order. Only
+    /// detection by time finds them.
+    lost_again: VecDeque<u64>,
+    /// Whether someone else decides which packets are lost, by the times of transmissions.
+    is_timed: bool,
 }
 
 impl Scoreboard {
+    /// A scoreboard without packets. If `is_timed`, sacked packets mark no other packet lost: the
+    /// caller does, by the times of transmissions (RFC 8985).
+    pub fn new(is_timed: bool) -> Self {
+        Scoreboard { is_timed, ..Scoreboard::default() }
+    }
+
     /// Whether nothing is sacked, lost or retransmitted.
     #[inline]
     pub fn is_clear(&self) -> bool {
@@ -37,7 +51,7 @@ impl Scoreboard {
 
     /// Memory of the sacked ranges, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.ranges.memory_bytes()
+        self.ranges.memory_bytes() + (self.lost_again.capacity() * size_of::<u64>()) as u64
     }
 
     /// Packets sacked above the cumulative ACK.
@@ -60,6 +74,17 @@ impl Scoreboard {
     /// Whether the first packet in flight is lost.
     pub fn is_first_lost(&self) -> bool {
         self.lost_edge > self.una
+    }
+
+    /// Whether a lost packet waits for its retransmission.
+    pub fn has_unrepaired(&self) -> bool {
+        self.lost > self.retransmitted
+    }
+
+    /// Whether a packet at or above the cumulative ACK is sacked.
+    pub fn is_sacked(&self, sequence: u64) -> bool {
+        let index = self.ranges.count_before(sequence + 1);
+        self.ranges.get(index).is_some_and(|range| range.start <= sequence)
     }
 
     /// Packets below `next` that are in the network (RFC 6675 sec. 4, `SetPipe`).
@@ -106,6 +131,7 @@ impl Scoreboard {
             self.ranges.remove_first();
         }
         self.lost -= lost;
+        self.forget_lost_again(passed);
         self.retransmitted -= retransmitted;
         self.una = una;
         unsacked
@@ -131,7 +157,7 @@ impl Scoreboard {
                 self.add_block(known, &mut on_sacked);
             }
         }
-        if self.sacked > before {
+        if self.sacked > before && !self.is_timed {
             self.find_lost();
         }
         self.sacked - before
@@ -182,8 +208,21 @@ impl Scoreboard {
             on_sacked(part);
             self.sacked += part.len();
             self.lost -= part.count_below(self.lost_edge);
+            self.forget_lost_again(part);
             self.retransmitted -= part.count_below(self.retransmitted_edge);
         }
+    }
+
+    /// Takes packets that have arrived out of the list of those whose retransmission is lost, so
+    /// that they count as retransmitted.
+    fn forget_lost_again(&mut self, arrived: Range) {
+        if self.lost_again.is_empty() {
+            return;
+        }
+        let from = self.lost_again.partition_point(|&packet| packet < arrived.start);
+        let to = self.lost_again.partition_point(|&packet| packet < arrived.end);
+        self.retransmitted += (to - from) as u64;
+        self.lost_again.drain(from..to);
     }
 
     /// Updates the lost edge. RFC 6675 `IsLost`: a packet is lost if at least three packets above
@@ -212,7 +251,8 @@ impl Scoreboard {
         }
     }
 
-    fn raise_lost_edge(&mut self, edge: u64) {
+    /// Marks the unsacked packets below `edge` lost.
+    pub fn raise_lost_edge(&mut self, edge: u64) {
         let from = self.lost_edge.max(self.una);
         if edge <= from {
             return;
@@ -246,6 +286,9 @@ impl Scoreboard {
 
     /// The first lost packet that has not been retransmitted (RFC 6675 `NextSeg` rule 1).
     pub fn next_lost(&self) -> Option<u64> {
+        if let Some(&lost_again) = self.lost_again.front() {
+            return Some(lost_again);
+        }
         if self.lost == 0 {
             return None;
         }
@@ -271,7 +314,23 @@ impl Scoreboard {
     /// [`next_unsacked`](Scoreboard::next_unsacked) must have returned.
     pub fn on_retransmission(&mut self, sequence: u64) {
         self.retransmitted += 1;
-        self.retransmitted_edge = sequence + 1;
+        if self.lost_again.front() == Some(&sequence) {
+            self.lost_again.pop_front();
+        } else {
+            self.retransmitted_edge = sequence + 1;
+        }
+    }
+
+    /// Marks a packet lost whose retransmission was in the network.
+    pub fn lose_again(&mut self, sequence: u64) {
+        let index = self.lost_again.partition_point(|&packet| packet < sequence);
+        self.lost_again.insert(index, sequence);
+        self.retransmitted -= 1;
+    }
+
+    /// Whether the first packet in flight is lost and its retransmission is in the network.
+    pub fn is_first_repaired(&self) -> bool {
+        self.una < self.retransmitted_edge && self.lost_again.front() != Some(&self.una)
     }
 
     /// Marks all unsacked packets below `next` lost, after a timeout.

@@ -4,7 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::burst::SendBurst;
 use super::ecn::EcnMode;
+use super::handshake::Handshake;
 use super::recovery::Recovery;
 use super::rtt::RttSamples;
 use super::slow_start::SlowStartSpec;
@@ -40,6 +42,16 @@ pub struct TcpSpec {
     /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
     #[serde(default)]
     pub delayed_ack: DelayedAck,
+    /// Number of ACKs at the beginning that are not delayed, and again after a packet that arrives
+    /// twice (Linux: 16, `TCP_MAX_QUICKACKS`). It has an effect only with `delayed_ack`.
+    #[serde(default)]
+    #[schemars(range(max = 65_536))]
+    pub quick_acks: u32,
+    /// Behind a gap, the ACKs of all but the first three packets wait for a twentieth of the RTT, at
+    /// most 1 ms, and are sent as one (Linux: `tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr`). Needs
+    /// selective ACKs.
+    #[serde(default)]
+    pub sack_compression: bool,
     /// The ACK path releases ACKs only at multiples of this time, as cable and wireless links do.
     /// Default: ACKs are not held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,6 +74,12 @@ pub struct TcpSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 1_000_000_000))]
     pub initial_ssthresh: Option<u32>,
+    /// Whether the connection is opened by the flow.
+    #[serde(default)]
+    pub handshake: Handshake,
+    /// Retransmission timeout before the first RTT sample (RFC 6298 sec. 2.1).
+    #[serde(default = "one_second")]
+    pub initial_rto: PositiveDuration,
     /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     #[serde(default = "linux_min_rto")]
     pub min_rto: PositiveDuration,
@@ -77,6 +95,11 @@ pub struct TcpSpec {
     /// Which packets give RTT samples (RFC 6298 sec. 3).
     #[serde(default)]
     pub rtt_samples: RttSamples,
+    /// Tick of the clock that an ACK of a retransmission is timed with, for a rate-based control: the
+    /// RTT sample is the difference of two timestamps in whole ticks (Linux: "1 ms", `tcp_ack_update_rtt`).
+    /// Default: such an ACK gives no sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp_tick: Option<PositiveDuration>,
     /// Upper bound of the window, in packets. Default: 100,000,000, which is more than a
     /// connection can have in flight (RFC 7323: 2^30 bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,9 +120,8 @@ pub struct TcpSpec {
     #[serde(default)]
     pub pacing: bool,
     /// Wait until this many packets may be sent at once, as a host with segmentation offload does.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 65_536))]
-    pub send_burst: u32,
+    #[serde(default)]
+    pub send_burst: SendBurst,
     /// Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
     /// (RFC 6675 sec. 5.1, Linux).
     #[serde(default)]
@@ -131,12 +153,12 @@ fn small_packet() -> Size {
     Size::new(40)
 }
 
-fn one() -> u32 {
-    1
-}
-
 fn ten() -> u32 {
     10
+}
+
+fn one_second() -> PositiveDuration {
+    PositiveDuration::from_milliseconds(1_000)
 }
 
 fn yes() -> bool {

@@ -8,6 +8,7 @@ use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::Time;
@@ -20,6 +21,8 @@ const DELAY: Time = Time::from_milliseconds(50);
 pub(crate) const RTT: Time = Time::from_milliseconds(100);
 /// 28 hours: a transfer that takes longer does not end.
 const PATIENCE: Time = Time::from_milliseconds(100_000_000);
+
+const HEADER_BYTES: u32 = 40;
 
 /// The initial window of the transfers, in packets, which is also their ssthresh.
 pub(crate) const WINDOW: u64 = 20;
@@ -37,7 +40,7 @@ pub(crate) fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
     }
 }
 
-/// Every kind of loss recovery, by name.
+/// Every kind of loss recovery that counts duplicates, by name.
 pub(crate) fn every_recovery() -> [(&'static str, TcpSpec); 3] {
     [
         ("newreno", tcp(Recovery::NewReno, false)),
@@ -86,6 +89,8 @@ pub(crate) struct Outcome {
     pub(crate) retransmitted: Vec<(Time, u64)>,
     pub(crate) lost: u64,
     pub(crate) timeouts: u64,
+    /// When the retransmission timer expired, and whether the packet sent last before was lost.
+    pub(crate) timeouts_at: Vec<(Time, bool)>,
     /// Window reductions without a timeout.
     pub(crate) reductions: u64,
     /// Every packet as it left the sender.
@@ -113,6 +118,8 @@ struct Path<'a> {
     outcome: Outcome,
     order: u64,
     acks_sent: u64,
+    /// Whether the packet sent last was lost.
+    is_last_lost: bool,
 }
 
 impl PacketSink for Path<'_> {
@@ -123,13 +130,18 @@ impl PacketSink for Path<'_> {
         if packet.is_retransmission {
             self.outcome.retransmitted.push((packet.sent, packet.sequence));
         }
+        if packet.bytes == HEADER_BYTES {
+            self.packets.insert((packet.sent + DELAY, self.order), packet);
+            return; // it opens the connection and carries no data
+        }
         let nth = self.transmissions.entry(packet.sequence).or_insert(0);
         let index = *nth;
         *nth += 1;
         if packet.ecn.is_capable() && (self.script.marks)(packet.sequence, index) {
             packet.ecn = Ecn::Ce;
         }
-        if (self.script.loses_data)(packet.sequence, index) {
+        self.is_last_lost = (self.script.loses_data)(packet.sequence, index);
+        if self.is_last_lost {
             self.outcome.lost += 1;
         } else if index == 0
             && self.script.overtaken.is_some_and(|(held, _)| held == packet.sequence)
@@ -173,7 +185,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         packets,
         packet_bytes: 1_000,
         last_packet_bytes: 1_000,
-        header_bytes: 40,
+        header_bytes: HEADER_BYTES,
     };
     let checkpoints = Checkpoints {
         measure_from: Time::ZERO,
@@ -183,7 +195,11 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         reductions_kept: 100,
     };
     let mut sender = Sender::new(tcp, send_queue, 1, checkpoints);
-    let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), u64::MAX);
+    let unbounded = SendQueue { packets: u64::MAX, ..send_queue };
+    let mut receiver = Receiver::of_connection(tcp, &unbounded, RTT);
+    if tcp.handshake == Handshake::DONE {
+        sender.know_rtt(RTT);
+    }
     let mut path = Path {
         script,
         packets: BTreeMap::new(),
@@ -193,6 +209,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         outcome: Outcome::default(),
         order: 0,
         acks_sent: 0,
+        is_last_lost: false,
     };
     while !sender.is_complete() {
         let turns = [
@@ -224,7 +241,13 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
                     ssthresh: sender.ssthresh_packets(),
                 });
             }
-            Turn::SenderTimer => sender.on_deadline(now, &mut path),
+            Turn::SenderTimer => {
+                let (timeouts, was_lost) = (sender.probe.counters.timeouts, path.is_last_lost);
+                sender.on_deadline(now, &mut path);
+                if sender.probe.counters.timeouts > timeouts {
+                    path.outcome.timeouts_at.push((now, was_lost));
+                }
+            }
         }
         assert!(sender.cwnd_packets() >= 1.0 && sender.cwnd_packets().is_finite());
     }

@@ -183,10 +183,11 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
         select(vec![RttSamples::Timestamps, RttSamples::Karn]),
     );
     let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s]);
-    let bursts = select(vec![1_u32, 1, 4, 16]);
+    let bursts = random_transports::bursts();
     let switches = (any::<bool>(), bursts, any::<bool>(), any::<bool>(), ecn, any::<bool>());
-    (congestion(), recovery, slow_start, windows, times, switches).prop_map(
-        |(congestion, repair, slow_start, windows, times, switches)| TcpSpec {
+    let host = (random_transports::beginning(), random_transports::acks());
+    (congestion(), recovery, slow_start, windows, times, switches, host).prop_map(
+        |(congestion, repair, slow_start, windows, times, switches, host)| TcpSpec {
             congestion,
             recovery: repair.0,
             prr: repair.1,
@@ -202,6 +203,11 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             slow_start,
             pacing: switches.0,
             send_burst: switches.1,
+            handshake: host.0.0,
+            initial_rto: host.0.1,
+            quick_acks: host.1.0,
+            sack_compression: host.1.1,
+            timestamp_tick: host.1.2,
             forget_sack_at_timeout: switches.2,
             restart_rto_at_retransmission: switches.3,
             ecn: switches.4,

@@ -1,7 +1,11 @@
 //! Options from which random transports are drawn.
 
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
+use tailroom_engine::quantity::PositiveDuration;
+use tailroom_engine::tcp::sender::burst::SendBurst;
+use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 
@@ -13,7 +17,26 @@ pub(crate) fn repair() -> impl Strategy<Value = (Recovery, bool, bool)> {
         (Recovery::Sack, false, false),
         (Recovery::Sack, false, true),
         (Recovery::Sack, true, false),
+        (Recovery::Rack, false, false),
+        (Recovery::Rack, true, false),
     ])
+}
+
+/// The bursts of a host.
+pub(crate) fn bursts() -> impl Strategy<Value = SendBurst> {
+    select(vec![SendBurst::SINGLE, SendBurst::SINGLE, SendBurst::Packets(4), SendBurst::AUTO])
+}
+
+/// How a connection begins, and the timeout until its first RTT sample.
+pub(crate) fn beginning() -> impl Strategy<Value = (Handshake, PositiveDuration)> {
+    let handshakes = select(vec![Handshake::NONE, Handshake::BY_FLOW, Handshake::DONE]);
+    (handshakes, select(vec![300, 1_000]).prop_map(PositiveDuration::from_milliseconds))
+}
+
+/// What a host adds to delayed ACKs: quick ACKs, the compression of SACKs and the clock of timestamps.
+pub(crate) fn acks() -> impl Strategy<Value = (u32, bool, Option<PositiveDuration>)> {
+    let ticks = option::of(Just(PositiveDuration::from_milliseconds(1)));
+    (select(vec![0, 16]), any::<bool>(), ticks)
 }
 
 /// Every kind of slow start. Limited slow start has this threshold, in packets.

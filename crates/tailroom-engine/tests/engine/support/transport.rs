@@ -5,6 +5,8 @@ use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::burst::SendBurst;
+use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
@@ -30,7 +32,12 @@ pub(crate) fn reno() -> TcpSpec {
         slow_start: SlowStartSpec::Standard,
         slow_start_after_idle: true,
         pacing: false,
-        send_burst: 1,
+        send_burst: SendBurst::SINGLE,
+        quick_acks: 0,
+        sack_compression: false,
+        handshake: Handshake::NONE,
+        initial_rto: PositiveDuration::from_milliseconds(1_000),
+        timestamp_tick: None,
         forget_sack_at_timeout: false,
         ecn: EcnMode::Off,
         reverse_path: Vec::new(),

@@ -1,0 +1,177 @@
+//! The sender's part of RACK-TLP (RFC 8985): what it tells [`Rack`] and the scoreboard, and what it
+//! sends when the reordering window has passed or a probe is due.
+
+use super::rack::{Path, ProbeOutcome};
+use super::{CongestionControl, PacketSink, Phase, Sender};
+use crate::congestion::CongestionKind;
+use crate::packet::Ack;
+use crate::units::Time;
+
+impl Sender {
+    /// Records that a packet leaves.
+    #[inline]
+    pub(super) fn note_transmission(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
+        if let Some(rack) = &mut self.rack {
+            rack.on_sent(now, sequence, is_retransmission, self.scoreboard.lost_edge());
+            if !is_retransmission {
+                self.schedule_probe(now);
+            }
+        }
+    }
+
+    /// Records that all packets below `una` have arrived.
+    #[inline]
+    pub(super) fn advance_rack(&mut self, now: Time, una: u64) {
+        if let Some(rack) = &mut self.rack {
+            rack.on_acked(now, una);
+        }
+    }
+
+    /// The smallest RTT; zero before the first sample.
+    #[inline]
+    pub(super) fn least_rtt(&self) -> Time {
+        if self.rtt.min() == Time::NEVER { Time::ZERO } else { self.rtt.min() }
+    }
+
+    fn path(&self) -> Path {
+        Path { is_recovering: self.phase != Phase::Open, srtt: self.rtt.srtt() }
+    }
+
+    /// Adds the SACK blocks of an ACK; returns the number of newly sacked packets.
+    pub(super) fn add_blocks(&mut self, now: Time, ack: Ack<'_>) -> u64 {
+        let Sender { scoreboard, rack, next, congestion_control, .. } = self;
+        scoreboard.add(ack.blocks, *next, |packets| {
+            if let Some(rack) = rack {
+                rack.on_sacked(now, packets);
+            }
+            if let CongestionControl::RateBased(rate_based) = congestion_control {
+                rate_based.on_sacked(now, packets);
+            }
+        })
+    }
+
+    /// Whether an ACK may tell something of a probe or of an unnecessary retransmission.
+    #[inline]
+    pub(super) fn is_probe_news(&self, ack: Ack<'_>) -> bool {
+        let is_probing = self.rack.as_ref().is_some_and(|rack| rack.is_probing());
+        is_probing || ack.duplicate.is_some()
+    }
+
+    /// Looks for losses after the packets of an ACK are taken in, and shows lost retransmissions to a
+    /// rate-based control. Returns the number of these.
+    pub(super) fn detect_losses(&mut self, now: Time, ack: Ack<'_>) -> u64 {
+        let path = self.path();
+        let Sender { rack, scoreboard, congestion_control, cwnd, una, next, .. } = self;
+        let Some(rack) = rack else { return 0 };
+        rack.note_duplicate(ack.duplicate.is_some(), *una, *next);
+        let mut lost_again = 0;
+        let wait = rack.detect_after_ack(now, path, scoreboard, |sequence| {
+            lost_again += 1;
+            congestion_control.show_lost(now, sequence, *cwnd);
+        });
+        self.rack_deadline = wait.unwrap_or(self.rack_deadline);
+        self.answer_probe(now, ack);
+        lost_again
+    }
+
+    /// RFC 8985 sec. 7.4.2: a loss that the probe has repaired reduces the window like any other.
+    fn answer_probe(&mut self, now: Time, ack: Ack<'_>) {
+        let Some(rack) = &mut self.rack else { return };
+        let outcome = rack.note_probe(self.una, ack.duplicate);
+        if outcome == ProbeOutcome::Repaired && self.phase == Phase::Open {
+            self.reduce(now, CongestionKind::Loss);
+            if !self.is_rate_based() {
+                self.cwnd = self.ssthresh;
+            }
+        }
+    }
+
+    /// Marks packets lost after a timeout (RFC 8985 sec. 6.3); the rest is in the network. Returns
+    /// whether the sender finds losses by time.
+    pub(super) fn lose_at_timeout(&mut self, now: Time) -> bool {
+        let path = self.path();
+        let Sender { rack, scoreboard, congestion_control, cwnd, .. } = self;
+        let Some(rack) = rack else { return false };
+        rack.lose_at_timeout(now, path, scoreboard, |sequence| {
+            congestion_control.show_lost(now, sequence, *cwnd);
+        });
+        self.show_losses(now);
+        self.rack_deadline = Time::NEVER;
+        true
+    }
+
+    /// Fires the timer of the reordering window or that of the probe.
+    #[inline(never)]
+    pub(super) fn on_rack_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
+        self.rack_deadline = Time::NEVER;
+        if self.phase == Phase::Open && self.scoreboard.sacked() == 0 {
+            self.send_probe(now, out);
+        } else {
+            self.on_reordering_deadline(now, out);
+        }
+    }
+
+    /// The packets that have not arrived within the reordering window are lost.
+    fn on_reordering_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
+        let path = self.path();
+        let in_network = self.scoreboard.pipe(self.next);
+        let Sender { rack, scoreboard, congestion_control, cwnd, .. } = self;
+        let Some(rack) = rack else { return };
+        let wait = rack.detect(now, path, scoreboard, |sequence| {
+            congestion_control.show_lost(now, sequence, *cwnd);
+        });
+        self.rack_deadline = wait;
+        if self.scoreboard.pipe(self.next) < in_network {
+            self.repair(now, out);
+        }
+    }
+
+    /// Repairs losses that no ACK has shown.
+    fn repair(&mut self, now: Time, out: &mut impl PacketSink) {
+        if self.is_rate_based() {
+            self.show_losses(now);
+            self.change_phase(now, self.phase == Phase::Timeout);
+            self.send_allowed(now, out);
+        } else if self.phase == Phase::Recovery {
+            self.send_in_recovery(now, out);
+        } else {
+            self.enter_recovery_at_deadline(now, out);
+        }
+    }
+
+    // Tail loss probes, RFC 8985 sec. 7.
+
+    /// Sets the time of the probe (sec. 7.2), if no loss is being found or repaired.
+    #[inline]
+    pub(super) fn schedule_probe(&mut self, now: Time) {
+        let Some(rack) = &self.rack else { return };
+        if self.phase == Phase::Open && self.scoreboard.sacked() == 0 && !rack.is_probing() {
+            self.rack_deadline = now.saturating_add(self.probe_timeout()).min(self.rto_deadline);
+        }
+    }
+
+    /// `TLP_calc_PTO` (sec. 7.2). The receiver may delay the ACK of a single packet: by as much as
+    /// `min_rto`, says Linux (`tcp_schedule_loss_probe`).
+    fn probe_timeout(&self) -> Time {
+        let srtt = self.rtt.srtt();
+        if srtt == Time::ZERO {
+            return self.rtt.initial_rto();
+        }
+        let timeout = srtt.saturating_add(srtt);
+        let is_single = self.next - self.una == 1;
+        if is_single { timeout.saturating_add(self.rtt.min_rto()) } else { timeout }
+    }
+
+    /// `TLP_send_probe` (sec. 7.3): sends new data, or the last packet again, whatever the window.
+    fn send_probe(&mut self, now: Time, out: &mut impl PacketSink) {
+        let is_retransmission = !self.has_new_data(now);
+        let sequence = if is_retransmission { self.next - 1 } else { self.next };
+        self.next = self.next.max(sequence + 1);
+        if let Some(rack) = &mut self.rack {
+            rack.on_probe(self.next, is_retransmission);
+        }
+        self.probe.counters.loss_probes += 1;
+        self.rto_deadline = now.saturating_add(self.rtt.rto());
+        self.transmit(now, sequence, is_retransmission, out);
+    }
+}

@@ -1,0 +1,384 @@
+//! RACK-TLP (RFC 8985): finds losses by the times at which packets were sent.
+//!
+//! A packet is lost if a packet that was sent later has arrived and a reordering window has passed
+//! since. The rule holds for retransmissions too, so a lost retransmission is noticed after a round
+//! trip. Where nothing arrives any more, a probe asks for an ACK (tail loss probe).
+//!
+//! Packets in flight have a record each. First transmissions leave in the order of their sequence
+//! numbers; retransmissions are listed in the order in which they left. So both orders are known
+//! without sorting, and detection looks at the oldest of each.
+
+use std::collections::VecDeque;
+
+use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
+use crate::packet::Range;
+use crate::units::Time;
+
+/// Recoveries without a duplicate after which the reordering window is small again (sec. 6.2 step 4).
+const RECOVERIES_WITHOUT_DUPLICATE: u32 = 16;
+/// Bits of a record that are not its time, which is below 2^62 ps.
+const RETRANSMITTED: u64 = 1 << 63;
+const DELIVERED: u64 = 1 << 62;
+
+/// When a packet in flight was sent last, and whether it has been retransmitted or has arrived.
+#[derive(Clone, Copy, Debug)]
+struct Record(u64);
+
+impl Record {
+    fn new(sent: Time, is_retransmission: bool) -> Self {
+        Record(sent.picoseconds() | if is_retransmission { RETRANSMITTED } else { 0 })
+    }
+
+    #[inline]
+    fn sent(self) -> Time {
+        Time::from_picoseconds(self.0 & !(RETRANSMITTED | DELIVERED))
+    }
+
+    fn is_retransmitted(self) -> bool {
+        self.0 & RETRANSMITTED != 0
+    }
+
+    #[inline]
+    fn is_delivered(self) -> bool {
+        self.0 & DELIVERED != 0
+    }
+}
+
+/// A retransmission: when it left, and its sequence number.
+type Retransmission = (Time, u64);
+
+/// A tail loss probe that has not been acknowledged (RFC 8985 sec. 7).
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// The first packet that had not been sent after the probe (`TLP.end_seq`).
+    end: u64,
+    is_retransmission: bool,
+}
+
+/// What an ACK tells of a probe (RFC 8985 sec. 7.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeOutcome {
+    /// Nothing yet, or there is no probe.
+    Open,
+    /// The probe was new data, or an unnecessary retransmission.
+    NothingLost,
+    /// The probe has repaired a loss, which has to be answered.
+    Repaired,
+}
+
+/// What the reordering window depends on besides the state of RACK.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Whether a recovery is in progress.
+    pub is_recovering: bool,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Time,
+}
+
+/// The state of RACK-TLP of a sender.
+#[derive(Debug)]
+pub struct Rack {
+    /// The packets in flight, from `una` on.
+    records: VecDeque<Record>,
+    una: u64,
+    /// Retransmissions, in the order in which they left. Some have arrived.
+    retransmissions: VecDeque<Retransmission>,
+    /// When the last packet left. No two packets leave at the same time: where they would, they are
+    /// put a picosecond apart, so that times alone tell which one left later (`RACK_sent_after`).
+    last_sent: Time,
+    /// When the packet left that left last of those delivered (`RACK.xmit_ts`).
+    newest: Time,
+    /// The RTT of the packet delivered last (`RACK.rtt`).
+    rtt: Time,
+    /// The smallest RTT of packets that were sent once (`RACK.min_RTT`).
+    min_rtt: Time,
+    /// Whether a packet has been delivered since losses were last looked for.
+    has_advanced: bool,
+    /// One more than the highest packet delivered (`RACK.fack`).
+    delivered_end: u64,
+    is_reordering_seen: bool,
+    /// Quarters of the smallest RTT in the reordering window (`RACK.reo_wnd_mult`).
+    window_quarters: u32,
+    /// Recoveries until the window is one quarter again (`RACK.reo_wnd_persist`).
+    recoveries_left: u32,
+    /// Until this packet is acknowledged, duplicates do not widen the window again
+    /// (`RACK.dsack_round`).
+    duplicate_round: Option<u64>,
+    probe: Option<Probe>,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Rack {
+            records: VecDeque::new(),
+            una: 0,
+            retransmissions: VecDeque::new(),
+            last_sent: Time::ZERO,
+            newest: Time::ZERO,
+            rtt: Time::ZERO,
+            min_rtt: Time::NEVER,
+            has_advanced: false,
+            delivered_end: 0,
+            is_reordering_seen: false,
+            window_quarters: 1,
+            recoveries_left: RECOVERIES_WITHOUT_DUPLICATE,
+            duplicate_round: None,
+            probe: None,
+        }
+    }
+}
+
+impl Rack {
+    /// Memory of the records, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let retransmissions = self.retransmissions.capacity() * size_of::<Retransmission>();
+        (self.records.capacity() * size_of::<Record>() + retransmissions) as u64
+    }
+
+    /// Records a packet that leaves at `now`. Packets below `lost_edge` are lost.
+    pub fn on_sent(&mut self, now: Time, sequence: u64, is_retransmission: bool, lost_edge: u64) {
+        let sent = now.max(self.last_sent + Time::from_picoseconds(1));
+        self.last_sent = sent;
+        let record = Record::new(sent, is_retransmission);
+        match self.records.get_mut((sequence - self.una) as usize) {
+            Some(before) => *before = record,
+            None => self.records.push_back(record),
+        }
+        // A probe sends the highest packet again, which stays the last in the order of sequence
+        // numbers.
+        if is_retransmission && sequence < lost_edge {
+            self.retransmissions.push_back((sent, sequence));
+        }
+    }
+
+    /// Takes in the packets below the new cumulative ACK, `una`.
+    #[inline]
+    pub fn on_acked(&mut self, now: Time, una: u64) {
+        while self.una < una {
+            if let Some(record) = self.records.pop_front()
+                && !record.is_delivered()
+            {
+                self.deliver(now, self.una, record);
+            }
+            self.una += 1;
+        }
+    }
+
+    /// Takes in newly sacked packets.
+    pub fn on_sacked(&mut self, now: Time, packets: Range) {
+        for sequence in packets.start.max(self.una)..packets.end {
+            let Some(record) = self.records.get_mut((sequence - self.una) as usize) else { return };
+            if !record.is_delivered() {
+                record.0 |= DELIVERED;
+                let record = *record;
+                self.deliver(now, sequence, record);
+            }
+        }
+    }
+
+    /// RFC 8985 sec. 6.2, steps 2 and 3.
+    #[inline]
+    fn deliver(&mut self, now: Time, sequence: u64, record: Record) {
+        if sequence >= self.delivered_end {
+            self.delivered_end = sequence + 1;
+        } else if !record.is_retransmitted() {
+            self.is_reordering_seen = true;
+        }
+        let rtt = now.since(record.sent());
+        if !record.is_retransmitted() {
+            self.min_rtt = self.min_rtt.min(rtt);
+        } else if rtt < self.min_rtt && self.min_rtt != Time::NEVER {
+            return; // the first transmission has arrived, and the other one is on the way
+        }
+        self.rtt = rtt;
+        self.has_advanced = true;
+        self.newest = self.newest.max(record.sent());
+    }
+
+    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4).
+    pub fn note_duplicate(&mut self, is_reported: bool, una: u64, next: u64) {
+        if self.duplicate_round.is_some_and(|round| una >= round) {
+            self.duplicate_round = None;
+        }
+        if is_reported && self.duplicate_round.is_none() {
+            self.duplicate_round = Some(next);
+            self.window_quarters = self.window_quarters.saturating_add(1);
+            self.recoveries_left = RECOVERIES_WITHOUT_DUPLICATE;
+        }
+    }
+
+    /// Records the end of a recovery (sec. 6.2 step 4).
+    pub fn on_recovered(&mut self) {
+        self.recoveries_left = self.recoveries_left.saturating_sub(1);
+        if self.recoveries_left == 0 {
+            self.window_quarters = 1;
+        }
+    }
+
+    /// `RACK_update_reo_wnd` (sec. 6.2 step 4).
+    fn reordering_window(&self, path: Path, sacked: u64) -> Time {
+        let is_proven = path.is_recovering || sacked >= DUPLICATE_THRESHOLD;
+        if is_proven && !self.is_reordering_seen {
+            return Time::ZERO;
+        }
+        if self.min_rtt == Time::NEVER {
+            return Time::ZERO;
+        }
+        let quarter = self.min_rtt.picoseconds() / 4;
+        let window = Time::from_picoseconds(quarter.saturating_mul(self.window_quarters.into()));
+        if path.srtt == Time::ZERO { window } else { window.min(path.srtt) }
+    }
+
+    /// Does what [`detect`](Rack::detect) does after an ACK; `None` if it has delivered no packet.
+    pub fn detect_after_ack(
+        &mut self,
+        now: Time,
+        path: Path,
+        board: &mut Scoreboard,
+        on_lost_again: impl FnMut(u64),
+    ) -> Option<Time> {
+        let has_advanced = std::mem::take(&mut self.has_advanced);
+        has_advanced.then(|| self.detect(now, path, board, on_lost_again))
+    }
+
+    /// `RACK_detect_loss` (sec. 6.2 step 5): marks the packets lost that were sent long enough before
+    /// a packet that has arrived, and shows `on_lost_again` each of them that was a retransmission.
+    /// Returns the time at which the reordering window of the others has passed; [`Time::NEVER`] if
+    /// there are none.
+    pub fn detect(
+        &mut self,
+        now: Time,
+        path: Path,
+        board: &mut Scoreboard,
+        mut on_lost_again: impl FnMut(u64),
+    ) -> Time {
+        let patience = self.rtt.saturating_add(self.reordering_window(path, board.sacked()));
+        let (edge, first_wait) = self.lost_first_transmissions(now, patience, board);
+        board.raise_lost_edge(edge);
+        let again_wait = self.lose_retransmissions(now, patience, board, &mut on_lost_again);
+        first_wait.max(again_wait).unwrap_or(Time::NEVER)
+    }
+
+    /// The edge below which first transmissions are lost, and when the last of the others that were
+    /// sent before the newest one delivered will be.
+    fn lost_first_transmissions(
+        &self,
+        now: Time,
+        patience: Time,
+        board: &Scoreboard,
+    ) -> (u64, Option<Time>) {
+        let mut edge = board.lost_edge().max(self.una);
+        let mut wait = None;
+        let from = (edge - self.una) as usize;
+        for (sequence, record) in (edge..).zip(self.records.range(from.min(self.records.len())..)) {
+            if self.newest <= record.sent() {
+                break;
+            }
+            let expiry = record.sent().saturating_add(patience);
+            if expiry <= now {
+                edge = sequence + 1;
+            } else if !record.is_delivered() {
+                wait = Some(expiry);
+            }
+        }
+        (edge, wait)
+    }
+
+    fn lose_retransmissions(
+        &mut self,
+        now: Time,
+        patience: Time,
+        board: &mut Scoreboard,
+        on_lost_again: &mut impl FnMut(u64),
+    ) -> Option<Time> {
+        while let Some(&(sent, sequence)) = self.retransmissions.front() {
+            let has_arrived = self.has_arrived(sequence);
+            let expiry = sent.saturating_add(patience);
+            if !has_arrived && (self.newest <= sent || expiry > now) {
+                break;
+            }
+            self.retransmissions.pop_front();
+            if !has_arrived {
+                board.lose_again(sequence);
+                on_lost_again(sequence);
+            }
+        }
+        let before_newest =
+            self.retransmissions.partition_point(|&(sent, _)| sent < self.newest);
+        let waiting = self.retransmissions.range(..before_newest).rev();
+        let last = waiting.copied().find(|&(_, sequence)| !self.has_arrived(sequence));
+        last.map(|(sent, _)| sent.saturating_add(patience))
+    }
+
+    fn has_arrived(&self, sequence: u64) -> bool {
+        let Some(index) = sequence.checked_sub(self.una) else { return true };
+        self.records.get(index as usize).is_none_or(|record| record.is_delivered())
+    }
+
+    /// After a timeout: marks the first packet in flight lost, and all that were sent longer ago than
+    /// an RTT and the reordering window (sec. 6.3). Shows `on_lost_again` those that were
+    /// retransmissions.
+    pub fn lose_at_timeout(
+        &mut self,
+        now: Time,
+        path: Path,
+        board: &mut Scoreboard,
+        mut on_lost_again: impl FnMut(u64),
+    ) {
+        self.probe = None;
+        let patience = self.rtt.saturating_add(self.reordering_window(path, board.sacked()));
+        let is_expired = |sent: Time| sent.saturating_add(patience) <= now;
+        if board.is_first_repaired() {
+            self.retransmissions.retain(|&(_, sequence)| sequence != self.una);
+            board.lose_again(self.una);
+            on_lost_again(self.una);
+        }
+        while let Some(&(sent, sequence)) = self.retransmissions.front()
+            && (self.has_arrived(sequence) || is_expired(sent))
+        {
+            self.retransmissions.pop_front();
+            if !self.has_arrived(sequence) {
+                board.lose_again(sequence);
+                on_lost_again(sequence);
+            }
+        }
+        let from = board.lost_edge().max(self.una) - self.una;
+        let unexpired = self.records.range((from as usize).min(self.records.len())..);
+        let expired = unexpired.take_while(|record| is_expired(record.sent())).count() as u64;
+        board.raise_lost_edge((self.una + from + expired).max(self.una + 1));
+    }
+
+    // Tail loss probes, RFC 8985 sec. 7.
+
+    /// Whether a probe has not been acknowledged yet.
+    pub fn is_probing(&self) -> bool {
+        self.probe.is_some()
+    }
+
+    /// Records a probe; `next` is the first packet that has not been sent after it.
+    pub fn on_probe(&mut self, next: u64, is_retransmission: bool) {
+        self.probe = Some(Probe { end: next, is_retransmission });
+    }
+
+    /// Forgets the probe: a recovery answers the losses.
+    pub fn forget_probe(&mut self) {
+        self.probe = None;
+    }
+
+    /// `TLP_process_ack` (sec. 7.4.2) for an ACK that has moved the cumulative ACK to `una` and may
+    /// report the arrival of a `duplicate`.
+    pub fn note_probe(&mut self, una: u64, duplicate: Option<u64>) -> ProbeOutcome {
+        let Some(probe) = self.probe.filter(|probe| una >= probe.end) else {
+            return ProbeOutcome::Open;
+        };
+        let outcome = if !probe.is_retransmission || duplicate == Some(probe.end - 1) {
+            ProbeOutcome::NothingLost
+        } else if una > probe.end {
+            ProbeOutcome::Repaired
+        } else {
+            return ProbeOutcome::Open;
+        };
+        self.probe = None;
+        outcome
+    }
+}

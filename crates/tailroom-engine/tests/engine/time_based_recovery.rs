@@ -1,0 +1,128 @@
+//! Loss recovery by RACK-TLP (RFC 8985): the example of the RFC, and what no rule of duplicates can do.
+//! The path takes 100 ms there and back.
+
+use proptest::prelude::*;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::units::Time;
+
+use crate::support::random_cases::config;
+use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, tcp, transfer};
+
+fn rack() -> TcpSpec {
+    tcp(Recovery::Rack, true)
+}
+
+fn ms(milliseconds: u64) -> Time {
+    Time::from_milliseconds(milliseconds)
+}
+
+/// A transfer that loses the transmissions of `lost`: packet, and which of its transmissions.
+fn losing(tcp: &TcpSpec, packets: u64, lost: &[(u64, u32)]) -> Outcome {
+    let loses_data = |sequence: u64, nth: u32| lost.contains(&(sequence, nth));
+    let outcome = transfer(tcp, packets, &Script { loses_data: &loses_data, ..PERFECT });
+    assert!(outcome.is_complete, "{lost:?}: {outcome:?}");
+    outcome
+}
+
+/// RFC 8985 sec. 3.4, Figure 1: of P0 to P3 the last three are lost, then the retransmission of P1. The
+/// probe leaves two round trips after the ACK of P0.
+#[test]
+fn the_example_of_rfc_8985_needs_no_timeout() {
+    // The example says nothing of the window, so it has to have room for both retransmissions.
+    let four = TcpSpec { initial_window: 4, initial_ssthresh: Some(4), prr: false, ..rack() };
+    let outcome = losing(&four, 4, &[(1, 0), (2, 0), (3, 0), (1, 1)]);
+    assert_eq!(outcome.retransmitted, [(ms(300), 3), (ms(400), 1), (ms(400), 2), (ms(500), 1)]);
+    assert_eq!((outcome.timeouts, outcome.finished_at), (0, ms(600)));
+}
+
+/// Packet 5 is lost again and again. Each time a round trip later the ACK of a packet that was sent after
+/// it shows it.
+#[test]
+fn a_lost_retransmission_is_sent_again_after_a_round_trip() {
+    let lost: Vec<(u64, u32)> = (0..6).map(|nth| (5, nth)).collect();
+    let outcome = losing(&rack(), 400, &lost);
+    assert_eq!((outcome.timeouts, outcome.retransmissions), (0, 6));
+    let times: Vec<Time> = outcome.retransmitted.iter().map(|&(time, _)| time).collect();
+    for pair in times.windows(2) {
+        let wait = pair[1].since(pair[0]);
+        assert!(wait >= RTT && wait < ms(150), "{times:?}");
+    }
+    let by_duplicates = losing(&tcp(Recovery::Sack, true), 400, &lost);
+    assert_eq!(by_duplicates.timeouts, 5, "RFC 6675 needs the timer for each");
+}
+
+/// Bursts of losses at any position, in the middle of the data and at their end.
+#[test]
+fn each_lost_packet_is_sent_again_once_and_without_a_timeout() {
+    for tcp in [rack(), TcpSpec { prr: false, ..rack() }] {
+        for first in 0..80 {
+            for length in 1..=WINDOW / 2 {
+                let lost: Vec<(u64, u32)> = (first..first + length).map(|at| (at, 0)).collect();
+                let outcome = losing(&tcp, 90, &lost);
+                let found = (outcome.timeouts, outcome.retransmissions);
+                assert_eq!(found, (0, length), "from {first}: {outcome:?}");
+            }
+        }
+    }
+}
+
+/// The last packet of a transfer is lost: the probe sends it again, two round trips after the last ACK.
+/// For a single packet in flight the receiver may delay its ACK, so the probe waits for the timer.
+#[test]
+fn a_probe_repairs_the_loss_of_the_last_packet() {
+    let outcome = losing(&rack(), 10, &[(9, 0), (8, 0)]);
+    assert_eq!((outcome.timeouts, outcome.retransmitted[0]), (0, (ms(300), 9)));
+    let single = losing(&rack(), 10, &[(9, 0)]);
+    assert_eq!((single.timeouts, single.retransmitted), (0, vec![(ms(1_100), 9)]));
+}
+
+/// Two packets before the last one are lost: two are sacked, too few to prove the loss at once, so it is
+/// found a quarter of the RTT later.
+#[test]
+fn fewer_than_three_sacked_packets_prove_a_loss_after_the_reordering_window() {
+    let outcome = losing(&rack(), 10, &[(7, 0)]);
+    assert_eq!((outcome.timeouts, &outcome.retransmitted[..]), (0, &[(ms(125), 7)][..]));
+}
+
+/// A packet that is overtaken by as many as a timer allows is not sent again: three packets prove its
+/// loss, two do not.
+#[test]
+fn reordering_within_the_window_causes_no_retransmission() {
+    for (by, retransmissions) in [(2, 0), (3, 1)] {
+        let script = Script { overtaken: Some((10, by)), ..PERFECT };
+        let outcome = transfer(&rack(), 200, &script);
+        assert_eq!(outcome.retransmissions, retransmissions, "{by}");
+    }
+}
+
+/// A reproducible random decision for the n-th transmission of a packet.
+fn is_drawn(seed: u64, packet: u64, nth: u32, probability: f64) -> bool {
+    let mut mixed = seed ^ packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(nth) << 48;
+    for _ in 0..2 {
+        mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    ((mixed >> 11) as f64) < probability * (1_u64 << 53) as f64
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    /// Where no ACK is lost, the timer expires only if the packet that was sent last is lost.
+    #[test]
+    fn only_the_loss_of_the_last_packet_waits_for_the_timer(
+        packets in 1_u64..300,
+        seed in any::<u64>(),
+        loss in prop::sample::select(vec![0.01, 0.1, 0.3, 0.6]),
+        prr in any::<bool>(),
+        initial_window in 1_u32..2 * WINDOW as u32,
+    ) {
+        let tcp = TcpSpec { initial_window, ..tcp(Recovery::Rack, prr) };
+        let loses_data = |sequence: u64, nth: u32| is_drawn(seed, sequence, nth, loss);
+        let outcome = transfer(&tcp, packets, &Script { loses_data: &loses_data, ..PERFECT });
+        prop_assert!(outcome.is_complete, "{outcome:?}");
+        for &(time, last_is_lost) in &outcome.timeouts_at {
+            prop_assert!(last_is_lost, "{time:?}: {outcome:?}");
+        }
+    }
+}
