@@ -44,8 +44,6 @@ impl Setting {
             r#"
 duration = "2 s"
 measure_from = "500 ms"
-[defaults]
-host = "plain"
 [links.switch]
 rate = "{} Gbit/s"
 delay = "{} us"

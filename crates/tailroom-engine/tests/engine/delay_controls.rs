@@ -28,8 +28,6 @@ initial_window = 2
         r#"
 duration = "{seconds} s"
 measure_from = "{} s"
-[defaults]
-host = "plain"
 [links.bottleneck]
 rate = "{rate_mbps} Mbit/s"
 delay = "20 ms"

@@ -38,8 +38,6 @@ initial_window = 2
         r#"
 duration = "200 s"
 measure_from = "50 s"
-[defaults]
-host = "plain"
 [links.bottleneck]
 rate = "50 Mbit/s"
 delay = "40 ms"

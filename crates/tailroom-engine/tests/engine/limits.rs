@@ -35,8 +35,6 @@ fn hungry(flow: &str) -> Network {
         r#"
 duration = "1 s"
 memory_limit = "100 GB"
-[defaults]
-host = "plain"
 [links.b]
 rate = "10 Mbit/s"
 delay = "2 ms"

@@ -13,8 +13,6 @@ fn run(kind: &str, flows: u32, rate_mbps: u32, queue: &str, seconds: u32, seed: 
         r#"
 duration = "{seconds} s"
 measure_from = "{} s"
-[defaults]
-host = "plain"
 [links.bottleneck]
 rate = "{rate_mbps} Mbit/s"
 delay = "10 ms"
@@ -63,8 +61,6 @@ fn version_1_drains_the_queue_of_its_probes() {
     let text = r#"
 duration = "60 s"
 measure_from = "20 s"
-[defaults]
-host = "plain"
 [links.bottleneck]
 rate = "100 Mbit/s"
 delay = "10 ms"
@@ -113,8 +109,6 @@ fn flows_of_version_1_that_start_one_after_another_converge_to_equal_shares() {
             r#"
 duration = "100 s"
 measure_from = "60 s"
-[defaults]
-host = "plain"
 [links.bottleneck]
 rate = "100 Mbit/s"
 delay = "1 ms"

@@ -33,8 +33,6 @@ fn run(queue: &str, pairs: &[Pair], rtt_ms: u32, seed: u64) -> (LinkSummary, Vec
         r#"
 duration = "90 s"
 measure_from = "30 s"
-[defaults]
-host = "plain"
 [links.bottleneck]
 rate = "100 Mbit/s"
 delay = "2 ms"
