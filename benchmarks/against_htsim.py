@@ -63,6 +63,7 @@ class Case:
             duration="3 s" if self.is_large else "60 s",
             measure_from="0 s",
             links=dict.fromkeys(self.links, link),
+            defaults={"host": "plain"},
             flows={"reno": flows},
         )
 

@@ -59,6 +59,7 @@ def scenario() -> tr.Scenario:
                 queue=DropTailQueue(kind="drop_tail", limit="300 packets"),
             )
         },
+        defaults={"host": "plain"},
         flows={
             "flow": Flows(
                 path=["bottleneck"], congestion="reno", initial_ssthresh=2, access_rate="10 Gbit/s"

@@ -33,6 +33,7 @@ SCENARIO: tr.Scenario = {
     "title": "Two groups",
     "duration": "2 s",
     "measure_from": "1 s",
+    "defaults": {"host": "plain"},
     "links": {
         "bottleneck": {
             "rate": "10 Mbit/s",

@@ -22,6 +22,9 @@ title = "Two Reno flows"
 duration = "4 s"
 measure_from = "1 s"
 
+[defaults]
+host = "plain"
+
 [links.bottleneck]
 rate = "10 Mbit/s"
 delay = "5 ms"

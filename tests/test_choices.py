@@ -25,6 +25,9 @@ title = "Home router"
 duration = "20 s"
 measure_from = "5 s"
 
+[defaults]
+host = "plain"
+
 [links.down]
 rate = "20 Mbit/s"
 delay = "5 ms"

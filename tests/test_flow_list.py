@@ -12,6 +12,9 @@ from tailroom.traffic_import.flow_list import write
 SCENARIO = """\
 duration = "5 s"
 
+[defaults]
+host = "plain"
+
 [links.bottleneck]
 rate = "10 Mbit/s"
 delay = "5 ms"

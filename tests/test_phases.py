@@ -19,6 +19,9 @@ title = "Two groups of CUBIC"
 duration = "40 s"
 measure_from = "10 s"
 
+[defaults]
+host = "plain"
+
 [links.link]
 rate = "100 Mbit/s"
 delay = "5 ms"

@@ -52,6 +52,7 @@ def one_flow(**flow: Any) -> tr.Scenario:
     return {
         "duration": "5 s",
         "measure_from": "1 s",
+        "defaults": {"host": "plain"},
         "links": {
             "bottleneck": {
                 "rate": "10 Mbit/s",

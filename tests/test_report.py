@@ -18,6 +18,9 @@ CALL = """\
 duration = "30 s"
 measure_from = "10 s"
 
+[defaults]
+host = "plain"
+
 [links.down]
 rate = "10 Mbit/s"
 delay = "5 ms"

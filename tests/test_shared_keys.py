@@ -94,6 +94,7 @@ def test_json_prints_what_host_and_defaults_came_to(tailroom: Tailroom, short: P
     assert ended.status == 0, ended.errors
     groups = json.loads(ended.output)["groups"]
     settings = {name: group["settings"] for name, group in groups.items()}
+    assert settings["download"]["host"] == "linux"
     assert settings["download"]["delayed_ack"] is True
     assert settings["download"]["send_burst"] == 16
     assert settings["download"]["slow_start"] == {"kind": "hystart_plus_plus"}
@@ -101,7 +102,24 @@ def test_json_prints_what_host_and_defaults_came_to(tailroom: Tailroom, short: P
     assert settings["bbr"]["slow_start"] == {"kind": "standard"}
     assert settings["bbr"]["send_burst"] == 1
     assert settings["call"]["source"] == "cbr"
-    assert "delayed_ack" not in settings["call"]
+    assert not {"host", "delayed_ack"} & set(settings["call"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "hosts"),
+    [
+        ([], "host linux"),
+        (["defaults.host=plain"], "host plain"),
+        (["flows.bbr.host=ns2"], "hosts linux (download), ns2 (bbr)"),
+    ],
+)
+def test_a_run_names_the_hosts_below_the_title(
+    tailroom: Tailroom, short: Path, changes: list[str], hosts: str
+) -> None:
+    short.write_text(SHORT.replace('host = "linux"\n', ""), encoding="utf-8")
+    settings = (word for change in changes for word in ("--set", change))
+    ended = tailroom("run", str(short), *settings)
+    assert ended.output.splitlines()[1] == f"seed 1, statistics from 1 s to 3 s, {hosts}"
 
 
 def test_settings_are_no_metrics(short: Path) -> None:

@@ -22,6 +22,7 @@ def alone(rate: str, rtt_ms: float, duration: str, measure_from: str, **flow: An
     return {
         "duration": duration,
         "measure_from": measure_from,
+        "defaults": {"host": "plain"},
         "links": {
             "bottleneck": {
                 "rate": rate,

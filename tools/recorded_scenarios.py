@@ -151,6 +151,7 @@ def _at_extremes(control: Document, keys: Document) -> Document:
         "duration": "30 s",
         "measure_from": "1 s",
         "series": {"interval": "500 ms"},
+        "defaults": {"host": "plain"},
         "links": {
             "thin": {"rate": "2 Mbit/s", "delay": "1 ms", "queue": tiny},
             "satellite": {"rate": "20 Mbit/s", "delay": "300 ms", "queue": shallow},
@@ -260,7 +261,13 @@ def _networks() -> Iterator[tuple[str, Document]]:
 
 
 def _network(links: Document, flows: Document) -> Document:
-    return {"duration": "10 s", "measure_from": "2 s", "links": links, "flows": flows}
+    return {
+        "duration": "10 s",
+        "measure_from": "2 s",
+        "defaults": {"host": "plain"},
+        "links": links,
+        "flows": flows,
+    }
 
 
 def _recordings() -> Iterator[tuple[str, Document]]:

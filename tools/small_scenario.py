@@ -50,6 +50,7 @@ def dumbbell(flows: Document, link: Document) -> Document:
         "duration": "12 s",
         "measure_from": "2 s",
         "series": {"interval": "250 ms"},
+        "defaults": {"host": "plain"},
         "links": {"bottleneck": bottleneck},
         "flows": {name: {"path": ["bottleneck"], **group} for name, group in flows.items()},
     }

@@ -26,6 +26,7 @@ LINK: Scenario = {
     "title": "n Reno flows on an OC-3 link",
     "duration": "60 s",
     "measure_from": "20 s",
+    "defaults": {"host": "plain"},
     "links": {
         "oc3": {
             "rate": "155 Mbit/s",

@@ -27,6 +27,9 @@ const scenario = (rate) => `title = "Ten flows"
 duration = "20 s"
 measure_from = "5 s"
 
+[defaults]
+host = "plain"
+
 [links.bottleneck]
 rate = "${rate}"
 delay = "5 ms"

@@ -133,6 +133,8 @@ def scenario(
     return f"""
 duration = "{duration}"
 measure_from = "60 s"
+[defaults]
+host = "plain"
 [links.link]
 rate = "{rate}"
 delay = "5 ms"

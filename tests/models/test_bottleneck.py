@@ -17,6 +17,9 @@ from tailroom.scenario.source import ScenarioSource
 MIXED = """\
 duration = "10 s"
 
+[defaults]
+host = "plain"
+
 [links.wide]
 rate = "1 Gbit/s"
 delay = "1 ms"
@@ -121,6 +124,9 @@ def test_the_bdp_is_capacity_times_mean_round_trip(narrow: Bottleneck) -> None:
 
 PASSING = """\
 duration = "10 s"
+
+[defaults]
+host = "plain"
 
 [links.only]
 rate = "1 Gbit/s"

@@ -40,6 +40,7 @@ SMALL: Scenario = {
     "duration": "5 s",
     "measure_from": "1 s",
     "series": {"interval": "100 ms"},
+    "defaults": {"host": "plain"},
     "links": {
         "bottleneck": {
             "rate": "10 Mbit/s",

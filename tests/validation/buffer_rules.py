@@ -36,6 +36,8 @@ class Case:
         return f"""
             duration = "{stop} s"
             measure_from = "{start} s"
+            [defaults]
+            host = "plain"
             [links.link]
             rate = "{self.rate}"
             delay = "{self.delay}"

@@ -63,6 +63,8 @@ class Cell:
         return f"""
             duration = "650 s"
             measure_from = "50 s"
+            [defaults]
+            host = "plain"
             [links.bottleneck]
             rate = "{self.link.rate_mbps} Mbit/s"
             delay = "10 ms"

@@ -26,6 +26,9 @@ title = "A thousand Reno flows"
 duration = "40 s"
 measure_from = "15 s"
 
+[defaults]
+host = "plain"
+
 [links.bottleneck]
 rate = "1 Gbit/s"
 delay = "30 ms"

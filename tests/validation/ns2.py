@@ -80,6 +80,8 @@ class Case:
             title = "ns-2"
             duration = "{self.window[1]!r} s"
             measure_from = "{self.window[0]!r} s"
+            [defaults]
+            host = "plain"
             [links.bottleneck]
             rate = "{self.capacity!r} Mbit/s"
             delay = "{self.delay!r} ms"

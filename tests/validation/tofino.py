@@ -54,6 +54,8 @@ class Setup:
         return f"""
             duration = "2 s"
             measure_from = "800 ms"
+            [defaults]
+            host = "plain"
             [links.switch]
             rate = "10 Gbit/s"
             delay = "100 us"

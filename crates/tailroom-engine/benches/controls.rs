@@ -62,6 +62,8 @@ fn scenario(control: &str, keys: &str, queue: &str) -> String {
     format!(
         r#"
 duration = "50 s"
+[defaults]
+host = "plain"
 [links.bottleneck]
 rate = "1 Gbit/s"
 delay = "10 ms"

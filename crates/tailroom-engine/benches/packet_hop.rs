@@ -176,6 +176,8 @@ fn flow_cases() -> [Case; 2] {
             r#"
 duration = "30 s"
 memory_limit = "16 GB"
+[defaults]
+host = "plain"
 [links.bottleneck]
 rate = "10 Gbit/s"
 delay = "10 ms"

@@ -34,6 +34,8 @@ TARGETS = (Requirement(), Requirement(utilization=0.9, loss_fraction=1e-4))
 
 TEMPLATE = """
 duration = "10 s"
+[defaults]
+host = "plain"
 [links.l]
 rate = "{rate}"
 delay = "1 ms"

@@ -29,7 +29,7 @@ def show(result: Result, console: Console) -> None:
         console.print(f"[bold]{escape(summary['title'])}[/bold]", highlight=False)
     console.print(
         f"seed {summary['seed']}, statistics from {summary['measured_from_s']:g} s "
-        f"to {summary['measured_to_s']:g} s",
+        f"to {summary['measured_to_s']:g} s{_hosts(result.groups)}",
         highlight=False,
     )
     console.print(_links(result))
@@ -52,6 +52,18 @@ def show(result: Result, console: Console) -> None:
     console.print()
     show_warnings(summary["warnings"], console)
     console.print(_speed(summary), highlight=False)
+
+
+def _hosts(groups: Mapping[str, Any]) -> str:
+    """Names the hosts of the groups under congestion control, as in ", host linux"."""
+    groups_of: dict[str, list[str]] = {}
+    for name, group in groups.items():
+        if group["congestion"] is not None:
+            groups_of.setdefault(group["settings"]["host"], []).append(name)
+    if len(groups_of) <= 1:
+        return "".join(f", host {host}" for host in groups_of)
+    parts = [f"{host} ({escape(', '.join(names))})" for host, names in groups_of.items()]
+    return f", hosts {', '.join(parts)}"
 
 
 def show_warnings(texts: Iterable[str], console: Console) -> None:

@@ -1990,15 +1990,14 @@ receiver reports marks."""
 
 
 class Defaults(TypedDict):
-    """Keys that groups of flows share. A group has them unless it or its `host` gives them."""
+    """Keys that groups of flows share. A group has them unless it gives them itself."""
 
     count: NotRequired[int]
     """`count` of each group that does not give it."""
     path: NotRequired[list[str]]
     """`path` of each group that does not give it."""
     host: NotRequired[Host]
-    """`host` of each group that does not give it; the keys that it sets take precedence over
-    the other keys of this table."""
+    """`host` of each group that does not give it."""
     source: NotRequired[Source | Literal["bulk"]]
     """`source` of each group that does not give it."""
     packet_size: NotRequired[Size]
@@ -2072,12 +2071,11 @@ class Flows(TypedDict):
     Needed, here or in `[defaults]`.
     """
     host: NotRequired[Host]
-    """The profile of a host, which sets keys of the transport that the group does not give
-    itself: `"linux"` is a Linux host of today.
+    """The profile of the group's hosts, which sets the keys of the transport that neither the
+    group nor `[defaults]` gives, where they mean something: `"linux"` is a Linux host of today,
+    `"plain"` no profile; `tailroom list host` shows what each sets, and why.
 
-    It comes before the keys of `[defaults]` and sets nothing where a key means nothing;
-    `tailroom list host` shows what it sets, and why. `"plain"` switches a host of `[defaults]`
-    off.
+    Default: `"linux"`, under congestion control.
     """
     source: NotRequired[Source | Literal["bulk"]]
     """What the application wants to send. Default: {'kind': 'bulk'}."""
@@ -2315,8 +2313,8 @@ class Scenario(TypedDict):
     defaults: NotRequired[Defaults]
     """Keys that groups of flows share.
 
-    A group has them unless it or its `host` gives them. The keys of a transport apply to groups
-    under congestion control, `count` to groups of permanent flows.
+    A group has them unless it gives them itself. `host` and the keys of a transport apply to
+    groups under congestion control, `count` to groups of permanent flows.
     """
     flows: NotRequired[dict[str, Flows]]
     """Groups of flows by name; the flows of a group differ only in RTT and start."""

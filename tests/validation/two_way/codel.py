@@ -40,6 +40,7 @@ class Case:
         if self.queue == "codel":
             queue = f'{{ kind = "codel", interval = "{self.interval_ms} ms" }}'
         text = f'duration = "{UNTIL_S} s"\nmeasure_from = "{FROM_S} s"\n'
+        text += '[defaults]\nhost = "plain"\n'
         for name, rate in zip(("down", "up"), self.rates_mbps, strict=True):
             text += f'[links.{name}]\nrate = "{rate} Mbit/s"\ndelay = "0 s"\nqueue = {queue}\n'
         groups = (("download", "down", "up"), ("upload", "up", "down"))

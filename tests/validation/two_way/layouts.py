@@ -69,6 +69,7 @@ class Case:
         other_us = 8 * (DATA_BYTES + 2 * ACK_BYTES) / ACCESS_MBPS
         rtt_ms = 2 * DELAY_MS + PRIVATE_MS + other_us * 1e-3
         text = f'duration = "{UNTIL_S} s"\nmeasure_from = "{FROM_S} s"\n'
+        text += '[defaults]\nhost = "plain"\n'
         for name, rate in zip(("forward", "back"), self.rates_mbps, strict=True):
             text += f"""
                 [links.{name}]

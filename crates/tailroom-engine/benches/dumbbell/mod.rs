@@ -21,6 +21,8 @@ pub(crate) fn dumbbell(
 title = "bench"
 duration = "{duration_s} s"
 memory_limit = "16 GB"
+[defaults]
+host = "plain"
 [links.bottleneck]
 rate = "{rate}"
 delay = "10 ms"

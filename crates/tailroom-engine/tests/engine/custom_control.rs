@@ -16,6 +16,8 @@ use crate::support::scenario_run;
 
 const SCENARIO: &str = r#"
 duration = "20 s"
+[defaults]
+host = "plain"
 [links.bottleneck]
 rate = "10 Mbit/s"
 delay = "5 ms"

@@ -181,7 +181,8 @@ fn listed(more: &str) -> String {
 }
 
 fn run_with_files(text: &str) -> Results {
-    let network = scenario::parse(text, &[], None, &FILES).unwrap().resolve().unwrap();
+    let hosts = scenario_run::plain_hosts(text);
+    let network = scenario::parse(text, &hosts, None, &FILES).unwrap().resolve().unwrap();
     scenario_run::finish(&network)
 }
 

@@ -40,6 +40,14 @@ fn written_out(text: &str) -> String {
     scenario.to_toml()
 }
 
+/// The same without the names of hosts, which differ where keys are written by hand.
+fn without_hosts(written: &str) -> String {
+    written.lines().filter(|line| !line.starts_with("host = ")).collect::<Vec<_>>().join("\n")
+}
+
+/// Under `plain` hosts, keys that are written by hand are all that a group has.
+const PLAIN: &str = "host = \"plain\"";
+
 /// The keys of a Linux host, as the guide lists them.
 const LINUX_KEYS: &str = "delayed_ack = true\nprr = true\nsend_burst = 16\n\
                           slow_start = { kind = \"hystart_plus_plus\" }";
@@ -64,13 +72,14 @@ fn a_group_takes_from_defaults_the_keys_that_it_does_not_set() {
 }
 
 #[test]
-fn a_linux_host_sets_the_keys_that_the_guide_lists() {
-    let short = shared("", "host = \"linux\"\ncongestion = \"cubic\"", "congestion = \"reno\"");
-    let by_hand =
-        shared("", &format!("{LINUX_KEYS}\ncongestion = \"cubic\""), "congestion = \"reno\"");
-    let written = written_out(&short);
-    assert_eq!(written, written_out(&by_hand));
-    assert!(!written.contains("host"), "{written}");
+fn a_group_without_a_host_has_the_linux_keys_that_the_guide_lists() {
+    let short = written_out(&shared("", "congestion = \"cubic\"", "congestion = \"reno\""));
+    let by_hand = |control: &str| format!("{LINUX_KEYS}\ncongestion = \"{control}\"");
+    let by_hand = written_out(&shared(PLAIN, &by_hand("cubic"), &by_hand("reno")));
+    assert_eq!(without_hosts(&short), without_hosts(&by_hand));
+    let named = "host = \"linux\"\ncongestion = \"reno\"";
+    assert_eq!(short, written_out(&shared(named, "congestion = \"cubic\"", "")));
+    assert_eq!(short.matches("host = \"linux\"").count(), 2, "{short}");
 }
 
 /// The rules of ns-2 that tests/validation/ns2.py writes into its scenarios by hand.
@@ -86,39 +95,66 @@ min_rto = \"200 ms\"
 rto_granularity = \"10 ms\"
 send_jitter = \"none\"
 ";
-    let by_hand = shared("", &format!("{keys}\ncongestion = \"cubic\""), "congestion = \"reno\"");
-    let short = shared("", "host = \"ns2\"\ncongestion = \"cubic\"", "congestion = \"reno\"");
-    assert_eq!(written_out(&short), written_out(&by_hand));
+    let by_hand = format!("{keys}\ncongestion = \"cubic\"");
+    let by_hand = written_out(&shared(PLAIN, &by_hand, "congestion = \"reno\""));
+    let short = "host = \"ns2\"\ncongestion = \"cubic\"";
+    let short = written_out(&shared(PLAIN, short, "congestion = \"reno\""));
+    assert_eq!(without_hosts(&short), without_hosts(&by_hand));
     let newreno = "host = \"ns2\"\ncongestion = \"reno\"\nrecovery = \"newreno\"";
     let newreno = written_out(&shared("", newreno, "congestion = \"reno\""));
     assert!(!newreno.contains("count_lost_in_pipe = true"), "{newreno}");
 }
 
 #[test]
-fn a_key_of_the_group_overrides_its_host_and_the_host_overrides_defaults() {
-    let short = shared(
-        "delayed_ack = false\nsend_burst = 4\nrtt = \"80 ms\"\ncongestion = \"reno\"",
-        "host = \"linux\"\nsend_burst = 2",
-        "",
-    );
-    let by_hand = shared(
-        "congestion = \"reno\"\nrtt = \"80 ms\"",
-        &LINUX_KEYS.replace("16", "2"),
-        "delayed_ack = false\nsend_burst = 4",
-    );
-    assert_eq!(written_out(&short), written_out(&by_hand));
+fn a_key_that_is_written_comes_before_the_profile_wherever_host_and_key_stand() {
+    let keys = LINUX_KEYS.replace("send_burst = 16", "send_burst = 4");
+    let by_hand = written_out(&shared(
+        &format!("{PLAIN}\ncongestion = \"reno\""),
+        &keys.replace("send_burst = 4", "send_burst = 2"),
+        &keys,
+    ));
+    for (defaults, group) in
+        [("", ""), ("host = \"linux\"", ""), ("", "host = \"linux\""), (PLAIN, "host = \"linux\"")]
+    {
+        let short = written_out(&shared(
+            &format!("{defaults}\ncongestion = \"reno\"\nsend_burst = 4"),
+            &format!("{group}\nsend_burst = 2"),
+            group,
+        ));
+        assert_eq!(without_hosts(&short), without_hosts(&by_hand), "{defaults}, {group}");
+    }
+}
+
+#[test]
+fn a_profile_leaves_out_what_does_not_go_with_keys_of_defaults() {
+    for key in ["recovery = \"newreno\"", "count_lost_in_pipe = true"] {
+        let defaults = format!("congestion = \"reno\"\n{key}");
+        let network = resolve(&shared(&defaults, "", "host = \"linux\""));
+        for group in &network.groups {
+            assert!(!group.tcp.as_ref().unwrap().prr, "{key}");
+        }
+    }
 }
 
 #[test]
 fn the_host_in_defaults_applies_to_every_group_without_a_host() {
-    let short = shared(
-        "host = \"linux\"\ncongestion = \"reno\"\ninitial_window = 4",
-        "",
-        "host = \"plain\"",
-    );
-    // The profile sets 10 packets and overrides the other keys of `[defaults]`.
-    let by_hand = shared("congestion = \"reno\"", LINUX_KEYS, "initial_window = 4");
-    assert_eq!(written_out(&short), written_out(&by_hand));
+    let defaults = "host = \"ns2\"\ncongestion = \"reno\"";
+    let network = resolve(&shared(defaults, "", "host = \"linux\""));
+    let windows: Vec<u32> =
+        network.groups.iter().map(|group| group.tcp.as_ref().unwrap().initial_window).collect();
+    assert_eq!(windows, [2, 10]);
+}
+
+#[test]
+fn the_scenario_with_all_keys_says_which_host_it_has() {
+    let stream = "source = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
+    for host in ["linux", "ns2", "plain"] {
+        let text = shared(&format!("host = \"{host}\""), "congestion = \"reno\"", stream);
+        let written = written_out(&text);
+        assert_eq!(written.matches("host = ").count(), 1, "the stream has none: {written}");
+        assert!(written.contains(&format!("host = \"{host}\"")), "{written}");
+        assert_eq!(written, written_out(&written));
+    }
 }
 
 #[test]
@@ -160,15 +196,12 @@ fn a_profile_never_makes_a_valid_group_invalid() {
         for control in names("congestion") {
             for keys in keys {
                 let group = |host: &str| {
-                    shared(
-                        "",
-                        &format!("{host}\ncongestion = \"{control}\"\necn = \"l4s\"\n{keys}"),
-                        "congestion = \"reno\"",
-                    )
+                    let keys = format!("congestion = \"{control}\"\necn = \"l4s\"\n{keys}");
+                    shared("", &format!("host = \"{host}\"\n{keys}"), "congestion = \"reno\"")
                 };
                 // Skips groups that are refused without a profile too.
-                if resolve_with(&group(""), &[]).is_ok() {
-                    let with_host = resolve_with(&group(&format!("host = \"{host}\"")), &[]);
+                if resolve_with(&group("plain"), &[]).is_ok() {
+                    let with_host = resolve_with(&group(&host), &[]);
                     assert!(with_host.is_ok(), "{host} {control} {keys}: {with_host:?}");
                 }
             }
@@ -246,9 +279,9 @@ fn an_unknown_host_is_refused_with_the_nearest_name() {
 #[test]
 fn overrides_may_set_defaults_and_hosts() {
     let with = |overrides: &[(&str, &str)]| parse(BASE, overrides).unwrap().to_toml();
-    let linux = parse(&base_with("count = 4", &format!("count = 4\n{LINUX_KEYS}")), &[]);
-    assert_eq!(with(&[("flows.tcp.host", "linux")]), linux.unwrap().to_toml());
-    assert_eq!(with(&[("defaults.host", "linux")]), with(&[("flows.tcp.host", "linux")]));
+    let plain = parse(&base_with("count = 4", &format!("count = 4\n{PLAIN}")), &[]);
+    assert_eq!(with(&[("flows.tcp.host", "plain")]), plain.unwrap().to_toml());
+    assert_eq!(with(&[("defaults.host", "plain")]), with(&[("flows.tcp.host", "plain")]));
     assert_eq!(
         with(&[("defaults.initial_window", "3")]),
         with(&[("flows.tcp.initial_window", "3")])

@@ -100,6 +100,7 @@ def _scenario(slow: dict[str, FlowGroup], duration_s: float, from_s: float) -> S
         "title": "Many slow flows and four bottlenecked ones under fair queueing",
         "duration": f"{duration_s} s",
         "measure_from": f"{from_s} s",
+        "defaults": {"host": "plain"},
         "links": {
             setup.LINK: {
                 "rate": "1 Gbit/s",

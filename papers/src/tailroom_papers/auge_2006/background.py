@@ -42,6 +42,7 @@ def scenario(flows: Mapping[str, FlowGroup], span: Span, title: str) -> Scenario
         "title": title,
         "duration": f"{span.duration_s} s",
         "measure_from": f"{span.measure_from_s} s",
+        "defaults": {"host": "plain"},
         "links": {
             setup.LINK: {
                 "rate": "50 Mbit/s",

@@ -74,6 +74,7 @@ def scenario_of(loads: Mapping[str, float], title: str) -> Scenario:
         # Log and statistics cover the same flows.
         "measure_from": "0 s",
         "series": {"interval": "200 ms"},
+        "defaults": {"host": "plain"},
         "links": {
             setup.LINK: {
                 "rate": f"{RATE_MBPS} Mbit/s",

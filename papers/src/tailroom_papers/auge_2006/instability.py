@@ -89,6 +89,7 @@ def _study(crowd: Crowd, form: Form) -> Study:
         "duration": f"{duration} s",
         "measure_from": f"{start} s",
         "series": {"interval": form.of("250 ms", "250 ms", "500 ms")},
+        "defaults": {"host": "plain"},
         "links": {
             setup.LINK: {
                 "rate": f"{rate:g} Mbit/s",

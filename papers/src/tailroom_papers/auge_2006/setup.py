@@ -76,6 +76,7 @@ def scenario(flows: Flows, queue: Queue, form: Form) -> Scenario:
         "duration": form.of("90 s", "200 s", "550 s"),
         "measure_from": "50 s",
         "series": {"interval": "100 ms"},
+        "defaults": {"host": "plain"},
         "links": {LINK: {"rate": "50 Mbit/s", "delay": "40 ms", "queue": queue}},
         "flows": {BACKGROUND: background()} | {name: bulk(name, n) for name, n in flows.items()},
     }

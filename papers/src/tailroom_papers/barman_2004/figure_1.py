@@ -44,6 +44,7 @@ def studies(form: Form) -> Sequence[Study]:
         "duration": duration,
         "measure_from": measure_from,
         "series": {"interval": "20 ms"},
+        "defaults": {"host": "plain"},
         "links": {
             "bottleneck": {
                 "rate": "100 Gbit/s",

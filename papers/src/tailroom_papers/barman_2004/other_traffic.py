@@ -101,6 +101,7 @@ def _short_alone(form: Form) -> Scenario:
     whole = {
         "title": "Short flows alone",
         **times(form),
+        "defaults": {"host": "plain"},
         "links": {"bottleneck": {"rate": "1 Gbit/s", "delay": "50 ms", "queue": queue}},
         "flows": {"short": SHORT_FLOWS},
     }

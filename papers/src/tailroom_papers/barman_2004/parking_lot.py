@@ -85,6 +85,7 @@ def _scenario(form: Form) -> Scenario:
     whole = {
         "title": "HighSpeed TCP over three links in a row",
         **_times(form),
+        "defaults": {"host": "plain"},
         "links": dict.fromkeys(LINKS, link),
         "flows": {"long": {"count": LONG_FLOWS, "path": list(LINKS), **flows}, **cross},
     }

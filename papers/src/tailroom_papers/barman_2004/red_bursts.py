@@ -68,6 +68,7 @@ def _scenario(form: Form, queue: Mapping[str, object]) -> Scenario:
         "title": "Bursty and smooth HighSpeed flows",
         "duration": duration,
         "measure_from": measure_from,
+        "defaults": {"host": "plain"},
         "links": {"bottleneck": {"rate": "1 Gbit/s", "delay": "50 ms", "queue": dict(queue)}},
         "flows": {"bursty": flows, "smooth": {**flows, "pacing": True}},
     }

@@ -19,6 +19,7 @@ SCENARIO = cast(
         "title": "The burst cliff",
         "duration": "20 s",
         "measure_from": "10 s",
+        "defaults": {"host": "plain"},
         "links": {
             "bottleneck": {
                 "rate": "1 Gbit/s",

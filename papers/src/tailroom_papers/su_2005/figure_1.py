@@ -36,6 +36,7 @@ SIX = (
 ALONE: dict[str, object] = {
     "title": "Su et al. 2005, Figure 1: one FHSTCP flow on an empty link",
     "duration": f"{FROM_S + SHOWN_S + 0.4:g} s",
+    "defaults": {"host": "plain"},
     "links": {
         "bottleneck": {
             "rate": "300 Mbit/s",

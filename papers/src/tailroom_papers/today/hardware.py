@@ -133,6 +133,7 @@ def _scenario(control: str) -> Scenario:
         "title": f"{LABELS[control]} through a switch",
         "duration": "2 s",
         "measure_from": "800 ms",
+        "defaults": {"host": "plain"},
         "links": {"switch": switch},
         "flows": {"hosts": hosts},
     }

@@ -66,6 +66,7 @@ class Bottleneck:
             "title": title,
             "duration": f"{settle_s + seconds:g} s",
             "measure_from": f"{settle_s:g} s",
+            "defaults": {"host": "plain"},
             "links": {"bottleneck": link},
             "flows": flows,
         }

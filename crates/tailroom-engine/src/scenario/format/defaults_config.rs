@@ -25,20 +25,13 @@ impl JsonSchema for DefaultsConfig {
         schema.remove("required");
         schema.insert(
             "description".into(),
-            "Keys that groups of flows share. A group has them unless it or its \
-             `host` gives them."
-                .into(),
+            "Keys that groups of flows share. A group has them unless it gives them itself.".into(),
         );
         let properties = schema.get_mut("properties").and_then(|keys| keys.as_object_mut());
         for (key, property) in properties.into_iter().flatten() {
             let Some(property) = property.as_object_mut() else { continue };
             property.remove("default");
-            let meaning = match key.as_str() {
-                "host" => "`host` of each group that does not give it; the keys that it sets take \
-                           precedence over the other keys of this table."
-                    .to_owned(),
-                _ => format!("`{key}` of each group that does not give it."),
-            };
+            let meaning = format!("`{key}` of each group that does not give it.");
             property.insert("description".into(), json!(meaning));
         }
         schema

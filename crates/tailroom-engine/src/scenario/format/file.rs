@@ -50,9 +50,9 @@ pub(in crate::scenario) struct ScenarioFile {
     /// Shared links by name: each queue in which packets of several flows may meet.
     #[serde(default)]
     pub(in crate::scenario) links: IndexMap<String, LinkConfig>,
-    /// Keys that groups of flows share. A group has them unless it or its `host` gives them. The
-    /// keys of a transport apply to groups under congestion control, `count` to groups of permanent
-    /// flows.
+    /// Keys that groups of flows share. A group has them unless it gives them itself. `host` and
+    /// the keys of a transport apply to groups under congestion control, `count` to groups of
+    /// permanent flows.
     #[serde(default, skip_serializing)]
     pub(in crate::scenario) defaults: Option<DefaultsConfig>,
     /// Groups of flows by name; the flows of a group differ only in RTT and start.

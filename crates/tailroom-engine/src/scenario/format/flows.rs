@@ -25,11 +25,11 @@ pub(in crate::scenario) struct FlowsConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 250), example = vec!["bottleneck"])]
     pub(in crate::scenario) path: Vec<String>,
-    /// The profile of a host, which sets keys of the transport that the group does not give
-    /// itself: `"linux"` is a Linux host of today. It comes before the keys of `[defaults]` and
-    /// sets nothing where a key means nothing; `tailroom list host` shows what it sets, and why.
-    /// `"plain"` switches a host of `[defaults]` off.
-    #[serde(default, skip_serializing)]
+    /// The profile of the group's hosts, which sets the keys of the transport that neither the
+    /// group nor `[defaults]` gives, where they mean something: `"linux"` is a Linux host of today,
+    /// `"plain"` no profile; `tailroom list host` shows what each sets, and why. Default:
+    /// `"linux"`, under congestion control.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) host: Option<HostConfig>,
     /// What the application wants to send.
     #[serde(default, deserialize_with = "kind_or_name::read")]

@@ -37,11 +37,11 @@ enum Applies {
     Always,
     /// Under a window law: a rate-based control has its own rules for sending and recovery.
     Window,
-    /// Like `Window`, if the group's own keys leave recovery to selective acknowledgements and to
-    /// the usual count of packets in flight.
+    /// Like `Window`, if the keys that the scenario writes leave recovery to selective
+    /// acknowledgements and to the usual count of packets in flight.
     Recovery,
-    /// Like `Window`, if the group's own keys leave recovery to selective acknowledgements without
-    /// PRR.
+    /// Like `Window`, if the keys that the scenario writes leave recovery to selective
+    /// acknowledgements without PRR.
     PlainSack,
     /// Groups whose control is loss-based.
     LossBased,
@@ -64,7 +64,7 @@ impl Applies {
         }
     }
 
-    /// Whether a setting applies to a group with this control and these keys of its own.
+    /// Whether a setting applies to a group with this control and these written keys.
     fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
         let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
         let is_window = !is(CongestionConfig::is_rate_based);
@@ -89,18 +89,23 @@ const fn setting(
     Setting { key, value, applies, source }
 }
 
+/// The host of a group under congestion control that names none, here and in `[defaults]`.
+pub(in crate::scenario) const DEFAULT: &str = "linux";
+
 /// All profiles. The files are those of Linux 6.12 and of ns-2.35.
 const PROFILES: &[Profile] = &[
     Profile {
         name: "plain",
-        doc: "No profile: the keys of the group and of `[defaults]`, and tailroom's own defaults. \
-              It switches a host of `[defaults]` off for one group.",
+        doc: "No profile: only the keys that the scenario writes, and the defaults of these keys. \
+              For comparisons with formulas, tables and simulators of a TCP without the additions \
+              of today's hosts: an ACK per packet, RFC 6675 without PRR, one packet at a time.",
         settings: &[],
     },
     Profile {
         name: "linux",
-        doc: "A Linux host of today, apart from its congestion control (`cubic` and others have a \
-              `variant = \"linux\"`), as Linux is set up without any sysctl changed. Pacing is not part of it: a Linux host paces where the control \
+        doc: "The host of a group that names none: a Linux host of today, apart from its congestion \
+              control (`cubic` and others have a `variant = \"linux\"`), as Linux is set up without \
+              any sysctl changed. Pacing is not part of it: a Linux host paces where the control \
               asks for it (as BBR does) or behind the queue discipline fq; write `pacing = true` \
               for the latter.",
         settings: &[
@@ -245,7 +250,8 @@ pub(in crate::scenario) fn profile(name: &str) -> Option<&'static Profile> {
 
 impl Profile {
     /// The keys and values that the profile sets in a group under congestion control. `control` is
-    /// the control of the group if the registry has it; `given` are the keys of the group itself.
+    /// the control of the group if the registry has it; `given` are the keys that the scenario
+    /// writes, in the group or in `[defaults]`.
     pub(in crate::scenario) fn settings(
         &self,
         control: Option<&CongestionConfig>,

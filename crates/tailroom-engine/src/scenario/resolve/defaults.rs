@@ -2,8 +2,7 @@
 //!
 //! Both are copied into the groups before anything is checked. Every later step therefore sees
 //! groups with all their keys, and a scenario in which they are written out by hand is the same
-//! scenario. A key of the group takes precedence over the profile of its host, and the profile over
-//! `[defaults]`.
+//! scenario. A key of the group takes precedence over `[defaults]`, and both over the profile.
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -23,25 +22,14 @@ pub(in crate::scenario) fn write_out(table: &mut Table) -> Inherited {
     let groups = table.get_mut("flows").and_then(Value::as_table_mut);
     for (name, group) in groups.into_iter().flatten() {
         let Some(group) = group.as_table_mut() else { continue };
-        let of_group = |key: &str| group.get(key).or_else(|| defaults.get(key));
-        let class = class_as_written(of_group("source"));
+        let class = class_as_written(group.get("source").or_else(|| defaults.get("source")));
         let (is_controlled, has_count) = (class.is_responsive(), !class.is_dynamic());
-        let control = of_group("congestion").and_then(control);
-        let host = of_group("host").and_then(Value::as_str).and_then(hosts::profile);
-        let host = host.filter(|_| is_controlled);
-        let settings = host.map(|host| host.settings(control.as_ref(), group));
-        for (key, value) in settings.into_iter().flatten() {
-            if !group.contains_key(key) {
-                group.insert(key.to_owned(), value);
-                inherited.host.insert((name.clone(), key.to_owned()));
-            }
-        }
         for (key, value) in &defaults {
-            // An unresponsive stream does not use the keys of a transport, and a group whose flows
-            // arrive and depart does not use a count.
+            // An unresponsive stream does not use a host and the keys of a transport, and a group
+            // whose flows arrive and depart does not use a count.
             let is_of_use = match key.as_str() {
-                "host" => false,
                 "count" => has_count,
+                "host" => is_controlled,
                 _ => is_controlled || !tcp_keys.contains(key),
             };
             if is_of_use && !group.contains_key(key) {
@@ -49,8 +37,32 @@ pub(in crate::scenario) fn write_out(table: &mut Table) -> Inherited {
                 inherited.defaults.insert((name.clone(), key.clone()));
             }
         }
+        if is_controlled {
+            for key in add_host(group) {
+                inherited.host.insert((name.clone(), key.to_owned()));
+            }
+        }
     }
     inherited
+}
+
+/// Adds the host, if the group has none, and what its profile sets; returns the added keys.
+fn add_host(group: &mut Table) -> Vec<&'static str> {
+    let mut added = Vec::new();
+    if !group.contains_key("host") {
+        group.insert("host".to_owned(), hosts::DEFAULT.into());
+        added.push("host");
+    }
+    let profile = group["host"].as_str().and_then(hosts::profile);
+    let control = group.get("congestion").and_then(control);
+    let settings = profile.map(|profile| profile.settings(control.as_ref(), group));
+    for (key, value) in settings.into_iter().flatten() {
+        if !group.contains_key(key) {
+            group.insert(key.to_owned(), value);
+            added.push(key);
+        }
+    }
+    added
 }
 
 /// The control that a scenario names, if its table is right.

@@ -15,9 +15,16 @@ impl FileLoader for NoFiles {
     }
 }
 
-/// The network of a valid scenario.
+/// What the scenarios of these tests have beside their text: no profile of a host, unless the text
+/// names one, since formulas know of none.
+pub(crate) fn plain_hosts(text: &str) -> Vec<(String, String)> {
+    let plain = ("defaults.host".to_owned(), "plain".to_owned());
+    Some(plain).filter(|_| !text.contains("host =")).into_iter().collect()
+}
+
+/// The network of a valid scenario, under [`plain_hosts`].
 pub(crate) fn network(text: &str, seed: u64) -> Network {
-    scenario::parse(text, &[], Some(seed), &NoFiles)
+    scenario::parse(text, &plain_hosts(text), Some(seed), &NoFiles)
         .and_then(|scenario| scenario.resolve())
         .expect("the scenario is valid")
 }
