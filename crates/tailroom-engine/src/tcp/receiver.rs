@@ -162,6 +162,7 @@ pub struct Receiver {
     recent_count: usize,
     /// Number of packets in the connection; [`u64::MAX`] if unbounded.
     packets: u64,
+    duplicates: u64,
     /// Placed away from `echo`: if the two were adjacent, an ACK would copy both with one wide
     /// load, which would stall on the preceding store to `echo`.
     marked_packets: u64,
@@ -193,6 +194,7 @@ impl Receiver {
             recent: [Range::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
             packets,
+            duplicates: 0,
         }
     }
 
@@ -232,6 +234,17 @@ impl Receiver {
     /// Number of marked packets that the receiver has reported.
     pub fn marked_packets(&self) -> u64 {
         self.marked_packets
+    }
+
+    /// Number of packets that arrived, duplicates included.
+    pub fn arrived(&self) -> u64 {
+        let above_gap: u64 = self.ranges.iter().map(|range| range.len()).sum();
+        self.next() + above_gap + self.duplicates
+    }
+
+    /// Number of packets that arrived although they had arrived before.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
     }
 
     /// Handles a data packet and returns the ACK to send at once, if any.
@@ -302,7 +315,8 @@ impl Receiver {
     #[inline(never)]
     fn on_gap(&mut self, sequence: u64) {
         if sequence < self.in_order.next {
-            return; // a duplicate
+            self.duplicates += 1;
+            return;
         }
         if sequence == self.in_order.next {
             self.in_order.next += 1;
@@ -345,6 +359,8 @@ impl Receiver {
     /// Adds a packet below the end of the last range, and joins the ranges that it touches.
     fn insert_among(&mut self, packet: Range) -> Range {
         let from = self.ranges.count_before(packet.start);
+        let holds = |range: &Range| range.start <= packet.start && packet.end <= range.end;
+        self.duplicates += u64::from(self.ranges.get(from).is_some_and(holds));
         let (mut joined, mut to) = (packet, from);
         while let Some(&range) = self.ranges.get(to)
             && range.start <= packet.end
@@ -509,6 +525,31 @@ mod tests {
             let found = ack.map(|ack| (ack.cumulative, ack.marked_packets));
             assert_eq!(found, acked, "{packet:?}");
         }
+    }
+
+    #[test]
+    fn packets_that_have_arrived_before_are_counted_whether_acknowledged_or_behind_a_gap() {
+        let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
+        for (sequence, duplicates) in [
+            (0, 0),
+            (0, 1), // acknowledged
+            (2, 1),
+            (3, 1),
+            (2, 2), // at the start of the last range
+            (3, 3), // at its end
+            (6, 3),
+            (3, 4), // in a range that is not the last
+            (4, 4), // next to it
+            (5, 4), // joins both
+            (4, 5),
+            (1, 5), // fills the gap
+            (6, 6),
+            (7, 6),
+        ] {
+            receiver.on_packet(Time::ZERO, packet(sequence));
+            assert_eq!(receiver.duplicates(), duplicates, "after packet {sequence}");
+        }
+        assert_eq!(receiver.next(), 8);
     }
 
     /// RFC 3168 sec. 6.1.5: the receiver ignores the ECN field of a packet that it has
