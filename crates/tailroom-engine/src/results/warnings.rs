@@ -29,10 +29,9 @@ const TARGETS_OF_A_LONG_DELAY: f64 = 3.0;
 const TIMEOUTS_THAT_DECIDE: f64 = 0.1;
 /// Fewer timeouts than this in a group say nothing of a share.
 const FEW_TIMEOUTS: u64 = 10;
-/// More packets sent again than lost, as a share of those lost, are a fault of the sender.
+/// With more packets sent again in vain than this share of the lost ones, the sender is at fault.
 const SENT_AGAIN_IN_VAIN: f64 = 0.1;
-/// Fewer packets than this sent again in vain say nothing of a share: losses at the start of the
-/// window are repaired in it, and losses at its end are not.
+/// Fewer packets than this in a group say nothing of a share.
 const FEW_IN_VAIN: u64 = 100;
 
 /// Every warning that applies to a finished run.
@@ -276,11 +275,13 @@ fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<String> {
     warnings.collect()
 }
 
-/// Groups that send many packets again that were not lost.
+/// Groups that send many packets again that were not lost: those that arrive twice. (The difference
+/// between packets sent again and lost ones is another at the edges of the window, where losses and
+/// their repairs may lie on both sides.)
 fn packets_sent_again_in_vain(run: &FinishedRun<'_>) -> Vec<String> {
-    let wasteful = repairs(run).filter(|Repairs { counters, lost, .. }| {
-        let in_vain = counters.retransmissions.saturating_sub(*lost);
-        in_vain >= FEW_IN_VAIN && in_vain as f64 > SENT_AGAIN_IN_VAIN * *lost as f64
+    let wasteful = repairs(run).filter(|Repairs { lost, duplicates, .. }| {
+        let most = SENT_AGAIN_IN_VAIN * *lost as f64;
+        *duplicates >= FEW_IN_VAIN && *duplicates as f64 > most
     });
     let warnings = wasteful.map(|Repairs { group, tcp, counters, lost, duplicates }| {
         let remedy = if tcp.recovery == Recovery::NewReno {
