@@ -94,6 +94,45 @@ def test_every_group_shows_its_queueing_delay(result: tr.Result) -> None:
         assert f"{1e3 * download[key]:.1f} ms" in found
 
 
+LOSSY = """
+duration = "30 s"
+
+[links.link]
+rate = "10 Mbit/s"
+delay = "5 ms"
+loss = { kind = "bernoulli", probability = 0.1 }
+queue = { kind = "drop_tail", limit = "200 packets" }
+
+[flows.bbr]
+path = ["link"]
+rtt = "100 ms"
+host = "plain"
+congestion = "bbr1"
+"""
+
+
+def test_timeouts_stand_below_reductions_and_what_is_new_below_the_utilization(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lossy.toml"
+    path.write_text(LOSSY, encoding="utf-8")
+    lossy = tr.run(path)
+    link: Mapping[str, Any] = lossy.links["link"]
+    group: Mapping[str, Any] = lossy.groups["bbr"]
+    text = shown(lossy)
+    first, second = table(text, "Groups of flows").partition("─\n")[2].splitlines()[:2]
+    assert first.split()[-1] == str(group["congestion_events"])
+    assert second.split()[-1] == str(group["timeouts"])
+    assert group["timeouts"] > 0
+    first, second = table(text, "Links").partition("─\n")[2].splitlines()[:2]
+    assert first.split()[1] == f"{link['utilization']:.2%}"
+    assert second.split()[:2] == ["new", f"{link['utilization_without_duplicates']:.2%}"]
+
+
+def test_a_link_without_duplicates_shows_one_utilization(result: tr.Result) -> None:
+    assert "new" not in table(shown(result), "Links").split()
+
+
 def test_a_scenario_of_sources_alone_has_no_table_of_controlled_groups(tmp_path: Path) -> None:
     path = tmp_path / "sources.toml"
     start = CALL.index("[flows.download]")

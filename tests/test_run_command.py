@@ -14,6 +14,7 @@ NUMBER = (int, float)
 LINK_FIELDS = [
     "capacity_bps",
     "utilization",
+    "utilization_without_duplicates",
     "loss_fraction",
     "arrivals_packets",
     "drops_packets",
@@ -48,6 +49,7 @@ FLOW_FIELDS = [
     "loss_fraction",
     "marked_fraction",
     "retransmissions",
+    "duplicate_packets",
     "rtt_s_mean",
     "cwnd_packets_mean",
     "congestion_events",

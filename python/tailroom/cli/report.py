@@ -18,6 +18,8 @@ SEEDS_CHANGE_NOTHING = (
     'start = { uniform = ["0 s", "1 s"] }'
 )
 """Warning about a scenario without randomness."""
+VISIBLE_DUPLICATES = 1e-3
+"""Fraction of a link's capacity from which on duplicates are printed."""
 MOST_FLOWS = 20
 """Maximum number of flows that are printed one by one."""
 
@@ -90,13 +92,22 @@ def _links(result: Result) -> Table:
     for name, link in result.links.items():
         table.add_row(
             escape(name),
-            of(link, "utilization"),
+            _utilization(link),
             loss_and_marks(link),
             f"{of(link, 'queue_delay_s_mean')}\n{of(link, 'queue_delay_s_p99')}",
             of(link, "queue_packets_mean"),
             limit(link),
         )
     return table
+
+
+def _utilization(link: Mapping[str, Any]) -> str:
+    """Writes the utilization and, if duplicates take a visible part, what is left without them."""
+    used, new = link["utilization"], link["utilization_without_duplicates"]
+    lines = [of(link, "utilization")]
+    if used - new >= VISIBLE_DUPLICATES:
+        lines.append(f"new {of(link, 'utilization_without_duplicates')}")
+    return "\n".join(lines)
 
 
 def _disciplines(result: Result) -> Table:
@@ -168,7 +179,7 @@ def _groups(groups: dict[str, Any]) -> Table:
         "RTT\nmean",
         "queueing\ndelay\nmean / p99",
         "Jain",
-        "reduc-\ntions",
+        "reduc-\ntions /\ntimeouts",
     )
     for name, group in groups.items():
         table.add_row(
@@ -179,7 +190,7 @@ def _groups(groups: dict[str, Any]) -> Table:
             of(group, "rtt_s_mean"),
             mean_and_p99(group, "queue_delay_s"),
             shown("jain_index", group["jain_index"] if group["flows"] > 1 else None),
-            of(group, "congestion_events"),
+            f"{of(group, 'congestion_events')}\n{of(group, 'timeouts')}",
         )
     return table
 

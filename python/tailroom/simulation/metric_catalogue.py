@@ -82,6 +82,9 @@ LINK = {
     "utilization": Metric(
         "utilization", SHARE, "higher", 1.0, is_logarithmic=False, heading="utilization"
     ),
+    "utilization_without_duplicates": Metric(
+        "utilization without duplicates", SHARE, "higher", 1.0, is_logarithmic=False
+    ),
     "loss_fraction": _LOSS,
     "arrivals_packets": Metric("arrivals", PACKETS),
     "drops_packets": Metric("drops", PACKETS, "lower"),
@@ -143,6 +146,7 @@ _OF_FLOWS = {
     "loss_fraction": _LOSS,
     "marked_fraction": Metric("marked", FRACTION, None, 1.0),
     "retransmissions": Metric("retransmissions", COUNT, "lower"),
+    "duplicate_packets": Metric("duplicates", PACKETS, "lower"),
     **_statistics("rtt_s", Metric("RTT", SECONDS, "lower"), "mean"),
     **_statistics(
         "one_way_delay_s",

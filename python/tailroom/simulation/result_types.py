@@ -36,6 +36,13 @@ class LinkSummary(TypedDict):
 
     Of a packet in transmission at an edge of the window, the bits inside count.
     """
+    utilization_without_duplicates: float
+    """Utilization without the packets that arrive though their receiver had them already: the
+    utilization, times the share of these packets in the bytes that left the link taken off.
+
+    A packet counts at every link of its path, by when it left the last of them. Packets lost
+    behind the link and ACKs are no duplicates.
+    """
     loss_fraction: float | None
     """Share of the packets that arrived in the measured window that are dropped by the end of
     the run."""
@@ -145,6 +152,9 @@ class FlowSummary(TypedDict):
     """Share of the packets sent in the measured window that arrive with a mark."""
     retransmissions: int
     """Number of retransmitted packets."""
+    duplicate_packets: int
+    """Number of packets that arrived though the receiver had them already: retransmissions of
+    packets that were not lost, by when they left the last link of the path."""
     rtt_s_mean: float | None
     """Mean of the RTT samples; null for an unresponsive flow."""
     one_way_delay_s_mean: float | None
@@ -231,6 +241,10 @@ class GroupSummary(TypedDict):
     a mark."""
     retransmissions: int
     """Number of retransmitted packets; sum over the flows."""
+    duplicate_packets: int
+    """Number of packets that arrived though the receiver had them already: retransmissions of
+    packets that were not lost, by when they left the last link of the path; sum over the
+    flows."""
     rtt_s_mean: float | None
     """Mean of the RTT samples: of permanent flows, the mean over the flows of their means; of
     flows that arrive and depart, the mean over all samples; null for unresponsive flows."""

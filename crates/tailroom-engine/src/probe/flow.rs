@@ -109,6 +109,9 @@ pub struct FlowAccount {
     pub lost_measured: u64,
     /// Packets sent inside the measured window that left the last shared link with a mark.
     pub marked_measured: u64,
+    /// Packets that left the last shared link inside the measured window and that the receiver had
+    /// already.
+    pub duplicates_measured: u64,
     /// ACKs on the shared links of the reverse path.
     pub acks_on_the_way: u64,
 }

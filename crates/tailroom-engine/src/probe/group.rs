@@ -12,6 +12,11 @@ pub struct GroupProbe {
     pub waits: Delays,
     /// One-way delays of the packets of unresponsive flows, from sender to receiver.
     pub one_way: Delays,
+    /// Packets that left the last link of their path in the measured window and that their receiver
+    /// had already.
+    pub duplicates: u64,
+    /// Bytes of these packets on the wire.
+    pub duplicate_bytes: u64,
     /// In picoseconds: an integer, so that the result does not depend on the order in which flows
     /// receive packets.
     variation_sum: u128,
@@ -24,6 +29,12 @@ impl GroupProbe {
     #[inline(never)]
     pub fn on_wait(&mut self, delay: Time) {
         self.waits.add(delay);
+    }
+
+    /// Records a packet of this size that its receiver had already.
+    pub fn on_duplicate(&mut self, bytes: u32) {
+        self.duplicates += 1;
+        self.duplicate_bytes += u64::from(bytes);
     }
 
     /// Records that a packet of an unresponsive flow has arrived after `delay`; `before` is the

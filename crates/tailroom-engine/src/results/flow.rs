@@ -30,6 +30,9 @@ pub struct FlowSummary {
     pub marked_fraction: Option<f64>,
     /// Number of retransmitted packets.
     pub retransmissions: u64,
+    /// Number of packets that arrived though the receiver had them already: retransmissions of packets
+    /// that were not lost, by when they left the last link of the path.
+    pub duplicate_packets: u64,
     /// Mean of the RTT samples; null for an unresponsive flow.
     pub rtt_s_mean: Option<f64>,
     /// Mean time from sending to arrival of the packets of an unresponsive flow; null under
@@ -69,6 +72,7 @@ pub(super) fn flow_summary(run: &FinishedRun<'_>, index: usize) -> FlowSummary {
         loss_fraction: ratio(data.account.lost_measured as f64, window.sent as f64),
         marked_fraction: ratio(data.account.marked_measured as f64, window.sent as f64),
         retransmissions: window.retransmissions,
+        duplicate_packets: data.account.duplicates_measured,
         rtt_s_mean: measured.filter(|_| data.is_controlled),
         one_way_delay_s_mean: measured.filter(|_| !data.is_controlled),
         cwnd_packets_mean: data.is_controlled.then_some(window.cwnd_area * 1e-12 / span),

@@ -34,6 +34,9 @@ pub struct GroupSummary {
     pub marked_fraction: Option<f64>,
     /// Number of retransmitted packets; sum over the flows.
     pub retransmissions: u64,
+    /// Number of packets that arrived though the receiver had them already: retransmissions of packets
+    /// that were not lost, by when they left the last link of the path; sum over the flows.
+    pub duplicate_packets: u64,
     /// Mean of the RTT samples: of permanent flows, the mean over the flows of their means; of
     /// flows that arrive and depart, the mean over all samples; null for unresponsive flows.
     pub rtt_s_mean: Option<f64>,
@@ -138,6 +141,7 @@ pub(super) fn group_summary(
     let probe = &run.group_probes[index];
     let waits = waits(run, index);
     GroupSummary {
+        duplicate_packets: probe.duplicates,
         queue_delay_s_mean: waits.mean_s(),
         queue_delay_s_p99: waits.quantile_s(0.99),
         one_way_delay_s_p99: probe.one_way.quantile_s(0.99),

@@ -18,6 +18,11 @@ pub struct LinkSummary {
     /// Bits sent in the measured window, headers included, divided by the bits that the link could
     /// carry in it. Of a packet in transmission at an edge of the window, the bits inside count.
     pub utilization: f64,
+    /// Utilization without the packets that arrive though their receiver had them already: the
+    /// utilization, times the share of these packets in the bytes that left the link taken off. A
+    /// packet counts at every link of its path, by when it left the last of them. Packets lost
+    /// behind the link and ACKs are no duplicates.
+    pub utilization_without_duplicates: f64,
     /// Share of the packets that arrived in the measured window that are dropped by the end of the
     /// run.
     pub loss_fraction: Option<f64>,
@@ -108,13 +113,13 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
     let drops = drops_overflow + drops_early + drops_head;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
     let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
+    let utilization =
+        link.used_fraction(network.measure_from, network.duration, totals.idle_capacity);
     LinkSummary {
         capacity_bps,
-        utilization: link.used_fraction(
-            network.measure_from,
-            network.duration,
-            totals.idle_capacity,
-        ),
+        utilization,
+        utilization_without_duplicates: utilization
+            * new_fraction(run, index, totals.departed_bytes),
         loss_fraction: totals.loss_fraction(),
         arrivals_packets: totals.arrivals,
         drops_packets: drops,
@@ -146,6 +151,17 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         discipline: spec.queue.name(),
         discipline_state: Named(gauges.map(|(name, value)| (name.to_owned(), value)).collect()),
     }
+}
+
+/// The share of the bytes that left a link in packets that are no duplicates.
+fn new_fraction(run: &FinishedRun<'_>, link: usize, departed_bytes: u64) -> f64 {
+    let groups = run.network.groups.iter().zip(run.group_probes);
+    let crossing = groups.filter(|(group, _)| group.path.contains(&link));
+    let duplicate_bytes: u64 = crossing.map(|(_, probe)| probe.duplicate_bytes).sum();
+    // At the last link of a path the duplicates are among the packets that left in the window. At an
+    // earlier one they may have left it before the window.
+    let new_bytes = departed_bytes.saturating_sub(duplicate_bytes);
+    ratio(new_bytes as f64, departed_bytes as f64).unwrap_or(1.0)
 }
 
 /// Number of congestion episodes of the flows that cross a link, and the mean share of these flows

@@ -6,10 +6,12 @@ use super::finished_run::FinishedRun;
 use super::sharing::{Regime, sharing_summary};
 use crate::congestion::SteadyState;
 use crate::network::{GroupSpec, Network};
+use crate::probe::flow::FlowCounters;
 use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
 use crate::tcp::TcpSpec;
+use crate::tcp::sender::recovery::Recovery;
 use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.
@@ -23,6 +25,15 @@ const EMPTIES_OFTEN: f64 = 2.0 / 3.0;
 /// traffic of permanent flows through CoDel has 1 to 4, and 4 with a standing queue.
 const TARGETS_OF_A_LONG_DELAY: f64 = 3.0;
 
+/// With more timeouts than this share of the reductions, the timer decides the results.
+const TIMEOUTS_THAT_DECIDE: f64 = 0.1;
+/// Fewer timeouts than this in a group say nothing of a share.
+const FEW_TIMEOUTS: u64 = 10;
+/// With more packets sent again in vain than this share of the lost ones, the sender is at fault.
+const SENT_AGAIN_IN_VAIN: f64 = 0.1;
+/// Fewer packets than this in a group say nothing of a share.
+const FEW_IN_VAIN: u64 = 100;
+
 /// Every warning that applies to a finished run.
 pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<String> {
     let rules = [
@@ -32,6 +43,8 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<String> {
         open_sender_side,
         bursts_above_target,
         overloads,
+        timeouts_that_decide,
+        packets_sent_again_in_vain,
     ];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
@@ -203,4 +216,89 @@ fn overloads(run: &FinishedRun<'_>) -> Vec<String> {
         })
     });
     overloaded.collect()
+}
+
+/// What a group under congestion control lost in the measured window, and what it made of that.
+struct Repairs<'a> {
+    group: &'a GroupSpec,
+    tcp: &'a TcpSpec,
+    counters: FlowCounters,
+    /// Packets sent in the window that were lost.
+    lost: u64,
+    /// Packets that arrived twice.
+    duplicates: u64,
+}
+
+/// The repairs of all groups under congestion control, each for all of its flows together.
+fn repairs<'a>(run: &'a FinishedRun<'_>) -> impl Iterator<Item = Repairs<'a>> {
+    run.network.groups.iter().enumerate().filter_map(|(index, group)| {
+        let tcp = group.tcp.as_ref()?;
+        let (mut counters, mut lost) = (FlowCounters::default(), 0);
+        for (_, data) in
+            run.network.flows.iter().zip(&run.flows).filter(|(flow, _)| flow.group == index)
+        {
+            counters.add(&data.window);
+            lost += data.account.lost_measured;
+        }
+        let generators = run.dynamic_flows.generators.all().iter();
+        for generator in generators.filter(|generator| generator.group == index) {
+            counters.add(&generator.probe.totals);
+            lost += generator.probe.lost;
+        }
+        let duplicates = run.group_probes[index].duplicates;
+        Some(Repairs { group, tcp, counters, lost, duplicates })
+    })
+}
+
+/// Groups whose flows wait for the retransmission timer so often that it decides the results.
+fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<String> {
+    let deciding = repairs(run).filter(|Repairs { counters, .. }| {
+        let most = TIMEOUTS_THAT_DECIDE * counters.reductions as f64;
+        counters.timeouts >= FEW_TIMEOUTS && counters.timeouts as f64 > most
+    });
+    let warnings = deciding.map(|Repairs { group, tcp, counters, .. }| {
+        let names: Vec<String> =
+            group.path.iter().map(|&link| format!("links.{}", run.network.links[link].name)).collect();
+        format!(
+            "flows.{}: {} of {} window reductions are timeouts, more than one in ten: a flow then sends \
+             nothing for {} (min_rto) or more, so that the timer decides goodput, fairness and completion \
+             times. Lost retransmissions, and losses in windows of a few packets, wait for it. Lose \
+             fewer packets at {} (a larger queue.limit, ecn = \"classic\", fewer flows, less random loss), or \
+             repair them without the timer as far as possible (host = \"linux\")",
+            group.name,
+            counters.timeouts,
+            counters.reductions,
+            tcp.min_rto,
+            names.join(", ")
+        )
+    });
+    warnings.collect()
+}
+
+/// Groups that send many packets again that were not lost: those that arrive twice. (The difference
+/// between packets sent again and lost ones is another at the edges of the window, where losses and
+/// their repairs may lie on both sides.)
+fn packets_sent_again_in_vain(run: &FinishedRun<'_>) -> Vec<String> {
+    let wasteful = repairs(run).filter(|Repairs { lost, duplicates, .. }| {
+        let most = SENT_AGAIN_IN_VAIN * *lost as f64;
+        *duplicates >= FEW_IN_VAIN && *duplicates as f64 > most
+    });
+    let warnings = wasteful.map(|Repairs { group, tcp, counters, lost, duplicates }| {
+        let remedy = if tcp.recovery == Recovery::NewReno {
+            "Without selective ACKs the sender does not know what has arrived: set recovery = \"sack\""
+        } else if tcp.forget_sack_at_timeout {
+            "After a timeout the sender does not know what has arrived: set forget_sack_at_timeout = \
+             false"
+        } else {
+            "A timeout takes all packets in flight for lost: raise min_rto if queues delay ACKs longer \
+             than that, lose fewer packets, or set host = \"linux\""
+        };
+        format!(
+            "flows.{}: {} packets were sent again and {lost} were lost: {duplicates} packets arrived that \
+             the receiver had already, which utilization counts as use and \
+             utilization_without_duplicates does not. {remedy}",
+            group.name, counters.retransmissions
+        )
+    });
+    warnings.collect()
 }

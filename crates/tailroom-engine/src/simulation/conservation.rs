@@ -7,8 +7,9 @@ use crate::link::Link;
 use crate::packet::in_network::Stage;
 
 impl Simulation {
-    /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped +
-    /// taken in, for each link, and its queue was accounted for at every instant.
+    /// Sent = received + lost + on the way, for each flow and for the ACKs; received = new +
+    /// duplicates, for each receiver; arrived = dropped + taken in, for each link, and its queue was
+    /// accounted for at every instant.
     pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];
         let (mut acks_on_the_way, mut kept_packets) = (0, 0);
@@ -30,6 +31,12 @@ impl Simulation {
             if sent != found {
                 let place = format!("flow {}", self.name_of(index));
                 return Err(RunError::Conservation { place, expected: sent, found });
+            }
+            let Endpoints::Tcp(connection) = &flow.endpoints else { continue };
+            let (expected, found) = (flow.account.received, connection.receiver.arrived());
+            if expected != found {
+                let place = format!("the receiver of flow {}", self.name_of(index));
+                return Err(RunError::Conservation { place, expected, found });
             }
         }
         debug_assert_eq!(self.stores.kept_packets.held(), kept_packets, "kept packets");

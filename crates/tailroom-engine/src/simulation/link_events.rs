@@ -9,6 +9,7 @@ use crate::flow::Endpoints;
 use crate::link::LinkOutcome;
 use crate::packet::in_network::{Event, Stage};
 use crate::packet::{Ecn, Packet};
+use crate::probe::flow::Checkpoints;
 use crate::units::Time;
 
 /// A packet at a link, and what becomes of it.
@@ -149,19 +150,40 @@ impl Simulation {
             flow.account.marked_measured += u64::from(sent >= measure_from);
         }
         let (endpoints, mut injector) = flow.endpoints_and_injector(index, schedule, stores);
-        match endpoints {
+        let is_duplicate = match endpoints {
             Endpoints::Tcp(connection) => {
                 let packet = event.packet(connection.receiver.next());
+                let duplicates = connection.receiver.duplicates();
                 connection.deliver(at, Packet { sent, ..packet }, &mut injector);
+                connection.receiver.duplicates() > duplicates
             }
             Endpoints::Unresponsive(source) => {
                 let group = routes.group_of(index);
                 source.deliver(at, sent, event.bytes(), &mut groups[group]);
+                false
             }
-        }
+        };
         let is_quiet = flow.arm(index, schedule);
         self.fast_paths.enter(index, flow, at);
+        if is_duplicate {
+            self.count_duplicate(event);
+        }
         is_quiet
+    }
+
+    /// Counts a packet that its receiver had already, if the last link of its path sent its last bit
+    /// inside the measured window, as the departures of the link are counted.
+    #[cold]
+    fn count_duplicate(&mut self, event: Event) {
+        let Stage::Arrival(position) = event.stage() else { return };
+        let hop = self.routes.hop(event.flow(), position);
+        // The packet that the link has sent last, or will, is this one.
+        let departure = self.links[hop.link as usize].busy_until();
+        let Checkpoints { measure_from, duration, .. } = self.link_checkpoints.checkpoints;
+        if departure > measure_from && departure <= duration {
+            self.flows[event.flow() as usize].account.duplicates_measured += 1;
+            self.groups[hop.group as usize].on_duplicate(event.bytes());
+        }
     }
 }
 

@@ -211,6 +211,8 @@ pub struct Receiver {
     /// Size of the packet that opens the connection; 0 if none does. It carries no data, so no other
     /// packet is as small.
     opening_bytes: u32,
+    /// Number of these packets.
+    openings: u64,
     /// ACKs that are not delayed: at the beginning, and after a packet that had arrived before.
     quick_acks: u32,
     quick_acks_left: u32,
@@ -218,6 +220,7 @@ pub struct Receiver {
     reports_duplicates: bool,
     /// A packet that has arrived twice, which the next ACK reports.
     duplicate: Option<u64>,
+    duplicates: u64,
     /// Placed away from `echo`: if the two were adjacent, an ACK would copy both with one wide
     /// load, which would stall on the preceding store to `echo`.
     marked_packets: u64,
@@ -250,11 +253,13 @@ impl Receiver {
             recent_count: 0,
             packets,
             opening_bytes: 0,
+            openings: 0,
             quick_acks: 0,
             quick_acks_left: 0,
             compression: None,
             reports_duplicates: false,
             duplicate: None,
+            duplicates: 0,
         }
     }
 
@@ -310,6 +315,17 @@ impl Receiver {
         self.marked_packets
     }
 
+    /// Number of packets that arrived, duplicates included.
+    pub fn arrived(&self) -> u64 {
+        let above_gap: u64 = self.ranges.iter().map(|range| range.len()).sum();
+        self.openings + self.next() + above_gap + self.duplicates
+    }
+
+    /// Number of packets that arrived although they had arrived before.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
     /// Handles a data packet and returns the ACK to send at once, if any.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
@@ -335,7 +351,8 @@ impl Receiver {
 
     /// Answers the packet that opens the connection.
     #[cold]
-    fn answer_opening(&self, packet: &Packet) -> Ack<'_> {
+    fn answer_opening(&mut self, packet: &Packet) -> Ack<'_> {
+        self.openings += 1;
         Ack {
             cumulative: self.in_order.next,
             echo: packet.sent,
@@ -484,6 +501,7 @@ impl Receiver {
     /// (`tcp_send_dupack`).
     #[cold]
     fn note_duplicate(&mut self, sequence: u64) {
+        self.duplicates += 1;
         if self.reports_duplicates {
             self.duplicate = Some(sequence);
         }
@@ -638,6 +656,31 @@ mod tests {
             let found = ack.map(|ack| (ack.cumulative, ack.marked_packets));
             assert_eq!(found, acked, "{packet:?}");
         }
+    }
+
+    #[test]
+    fn packets_that_have_arrived_before_are_counted_whether_acknowledged_or_behind_a_gap() {
+        let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
+        for (sequence, duplicates) in [
+            (0, 0),
+            (0, 1), // acknowledged
+            (2, 1),
+            (3, 1),
+            (2, 2), // at the start of the last range
+            (3, 3), // at its end
+            (6, 3),
+            (3, 4), // in a range that is not the last
+            (4, 4), // next to it
+            (5, 4), // joins both
+            (4, 5),
+            (1, 5), // fills the gap
+            (6, 6),
+            (7, 6),
+        ] {
+            receiver.on_packet(Time::ZERO, packet(sequence));
+            assert_eq!(receiver.duplicates(), duplicates, "after packet {sequence}");
+        }
+        assert_eq!(receiver.next(), 8);
     }
 
     /// RFC 3168 sec. 6.1.5: the receiver ignores the ECN field of a packet that it has

@@ -21,7 +21,8 @@ const MS: fn(u64) -> Time = Time::from_milliseconds;
 /// more than a link carries.
 fn is_fraction(key: &str) -> bool {
     key.ends_with("fraction")
-        || ["utilization", "loss_synchronization", "jain_index"].contains(&key)
+        || ["utilization", "utilization_without_duplicates"].contains(&key)
+        || ["loss_synchronization", "jain_index"].contains(&key)
 }
 
 /// Every fraction of a summary, with its path from the root.

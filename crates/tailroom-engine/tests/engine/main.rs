@@ -12,6 +12,7 @@ mod delay_controls;
 mod dispersion;
 mod distributions;
 mod dual_pi2_delay;
+mod duplicates;
 mod ecn_patterns;
 mod fair_queueing;
 mod fast_path;

@@ -12,7 +12,7 @@ mod bottlenecked;
 mod flows;
 mod heap;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
@@ -69,6 +69,8 @@ struct Reference<'a> {
     /// Of dynamic flows that stop at a time that is known when they begin.
     media_end: Vec<Option<Time>>,
     accounts: Vec<FlowAccount>,
+    /// Flow and number of every packet that the last link of its path has sent.
+    sent_on: HashSet<(usize, u64)>,
     /// By group: when the last link sent a packet, or knew that it would, and what that waited in
     /// total.
     waits: Vec<Vec<(Time, Time)>>,
@@ -123,6 +125,7 @@ impl<'a> Reference<'a> {
             generators: FlowGenerators::new(network),
             media_end: vec![None; network.flows.len()],
             accounts: vec![FlowAccount::default(); network.flows.len()],
+            sent_on: HashSet::new(),
             waits: vec![Vec::new(); network.groups.len()],
             one_way: vec![GroupProbe::default(); network.groups.len()],
             now: Time::ZERO,
@@ -394,7 +397,24 @@ impl<'a> Reference<'a> {
                 self.accounts[flow].marked_measured += u64::from(is_marked);
                 let at = self.flows[flow].private_path().reach_receiver(at);
                 self.heap.push(at, flow, Happening::ReachReceiver(packet));
+                self.note_duplicate(flow, &packet);
             }
+        }
+    }
+
+    /// Counts a packet that leaves the last link of its path if the link has sent the same one before:
+    /// nothing overtakes on the way to the receiver, and nothing is lost there.
+    fn note_duplicate(&mut self, flow: usize, packet: &Packet) {
+        let group = self.groups[flow];
+        let is_acknowledged = matches!(self.flows[flow], Flow::Tcp(_));
+        if !is_acknowledged || self.sent_on.insert((flow, packet.sequence)) {
+            return;
+        }
+        let last = *self.network.groups[group].path.last().expect("a path has a link");
+        let departure = self.links[last].busy_until();
+        if departure > self.checkpoints.measure_from && departure <= self.checkpoints.duration {
+            self.accounts[flow].duplicates_measured += 1;
+            self.one_way[group].on_duplicate(packet.bytes);
         }
     }
 
