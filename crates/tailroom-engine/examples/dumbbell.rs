@@ -69,7 +69,7 @@ fn barman_figure_3() -> Network {
         quick_acks: 0,
         sack_compression: false,
         handshake: Handshake::NONE,
-        initial_rto: PositiveDuration::from_milliseconds(1_000),
+        initial_rto: None,
         timestamp_tick: None,
         forget_sack_at_timeout: false,
         ecn: EcnMode::Off,

@@ -207,6 +207,12 @@ impl PyBeginEvent {
         self.0.cwnd_packets
     }
 
+    /// The RTT of the handshake, in seconds; zero if there was none.
+    #[getter]
+    fn srtt_s(&self) -> f64 {
+        self.0.srtt.seconds()
+    }
+
     /// Size of a packet on the wire.
     #[getter]
     fn packet_bytes(&self) -> u32 {

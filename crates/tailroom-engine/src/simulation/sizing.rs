@@ -30,7 +30,7 @@ pub(super) fn schedule(network: &Network) -> Schedule {
 /// 10,000 flows cost a cache miss per level.
 fn longest_timer(network: &Network) -> Time {
     let transports = network.groups.iter().filter_map(|group| group.tcp.as_ref());
-    transports.map(|tcp| tcp.min_rto.time().max(tcp.initial_rto.time())).max().unwrap_or(Time::ZERO)
+    transports.map(|tcp| tcp.first_rto()).max().unwrap_or(Time::ZERO)
 }
 
 /// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is

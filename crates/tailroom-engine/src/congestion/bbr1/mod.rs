@@ -199,7 +199,9 @@ impl Model {
             random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
         };
         // Sec. 4.2.1: 1 ms stands for the RTT before the first sample.
-        model.pace_initial_window(Time::from_milliseconds(1));
+        model.has_rtt = event.srtt > Time::ZERO;
+        let rtt = if model.has_rtt { event.srtt } else { Time::from_milliseconds(1) };
+        model.pace_initial_window(rtt);
         model
     }
 

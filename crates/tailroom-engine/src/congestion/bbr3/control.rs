@@ -16,15 +16,19 @@ const OFFLOAD_QUANTA: f64 = 3.0; // `UpdateOffloadBudget` of TCP
 impl Model {
     /// `UpdateControlParameters`
     pub(super) fn update_control_parameters(&mut self, event: &RateSampleEvent) {
-        if !self.has_rtt && event.srtt > Time::ZERO {
-            // InitPacingRate, with the first RTT
-            self.has_rtt = true;
-            let nominal_bandwidth = self.initial_cwnd / event.srtt.seconds();
-            self.pacing_rate = State::Startup.gains().0 * nominal_bandwidth;
-        }
+        self.pace_initial_window(event.srtt);
         self.set_pacing_rate(self.state.gains().0);
         self.set_send_quantum();
         self.set_cwnd(event);
+    }
+
+    /// `InitPacingRate`, with the first RTT.
+    pub(super) fn pace_initial_window(&mut self, srtt: Time) {
+        if !self.has_rtt && srtt > Time::ZERO {
+            self.has_rtt = true;
+            let nominal_bandwidth = self.initial_cwnd / srtt.seconds();
+            self.pacing_rate = State::Startup.gains().0 * nominal_bandwidth;
+        }
     }
 
     /// `SetPacingRateWithGain`

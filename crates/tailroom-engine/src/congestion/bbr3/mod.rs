@@ -182,6 +182,7 @@ impl Bbr3 {
 impl RateBasedControl for Bbr3 {
     fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
         self.model = Model::new(event);
+        self.model.pace_initial_window(event.srtt);
         self.model.output()
     }
 

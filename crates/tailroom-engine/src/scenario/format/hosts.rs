@@ -43,6 +43,10 @@ enum Applies {
     /// Like `Window`, if the keys that the scenario writes leave recovery to selective
     /// acknowledgements without PRR.
     PlainSack,
+    /// All groups whose written keys leave recovery to selective acknowledgements.
+    Sack,
+    /// Like `Sack`, if the written keys also leave out what recovery by time does not do.
+    TimedRecovery,
     /// Groups whose control is loss-based.
     LossBased,
 }
@@ -60,6 +64,11 @@ impl Applies {
                 "controls that are not rate-based; not with `recovery = \"newreno\"` or `prr = true` \
                  in the group"
             }
+            Applies::Sack => "every congestion control; not with `recovery = \"newreno\"` in the group",
+            Applies::TimedRecovery => {
+                "every congestion control; not with `count_lost_in_pipe = true` or \
+                 `forget_sack_at_timeout = true` in the group"
+            }
             Applies::LossBased => "loss-based controls",
         }
     }
@@ -75,6 +84,8 @@ impl Applies {
             Applies::Window => is_window,
             Applies::Recovery => is_window && !is_newreno && !has("count_lost_in_pipe"),
             Applies::PlainSack => is_window && !is_newreno && !has("prr"),
+            Applies::Sack => !is_newreno,
+            Applies::TimedRecovery => !has("count_lost_in_pipe") && !has("forget_sack_at_timeout"),
             Applies::LossBased => is(CongestionConfig::is_loss_based),
         }
     }
@@ -111,10 +122,10 @@ const PROFILES: &[Profile] = &[
         settings: &[
             setting(
                 "recovery",
-                "\"sack\"",
-                Applies::Window,
-                "sysctl net.ipv4.tcp_sack = 1 (Documentation/networking/ip-sysctl.rst); RFC 2018, \
-                 RFC 6675",
+                "\"rack\"",
+                Applies::TimedRecovery,
+                "sysctls net.ipv4.tcp_sack = 1, tcp_recovery = 1, tcp_early_retrans = 3 \
+                 (Documentation/networking/ip-sysctl.rst); net/ipv4/tcp_recovery.c; RFC 8985",
             ),
             setting(
                 "prr",
@@ -130,12 +141,38 @@ const PROFILES: &[Profile] = &[
                  sec. 4",
             ),
             setting(
+                "header_size",
+                "\"52 B\"",
+                Applies::Always,
+                "IPv4, TCP and its timestamps: TCPOLEN_TSTAMP_ALIGNED = 12 B in include/net/tcp.h",
+            ),
+            setting(
+                "handshake",
+                "true",
+                Applies::Always,
+                "tcp_v4_connect() in net/ipv4/tcp_ipv4.c; tcp_ack_update_rtt() in \
+                 net/ipv4/tcp_input.c takes the RTT of the SYN; RFC 9293 sec. 3.5",
+            ),
+            setting(
                 "delayed_ack",
                 "true",
                 Applies::Always,
                 "__tcp_ack_snd_check() in net/ipv4/tcp_input.c: an ACK at the second full packet; \
-                 TCP_DELACK_MIN = 40 ms in include/net/tcp.h; RFC 5681 sec. 4.2. The quick ACKs at \
-                 the start of a connection are not simulated",
+                 TCP_DELACK_MIN = 40 ms in include/net/tcp.h; RFC 5681 sec. 4.2",
+            ),
+            setting(
+                "quick_acks",
+                "16",
+                Applies::Always,
+                "TCP_MAX_QUICKACKS in include/net/tcp.h; tcp_event_data_recv(), tcp_send_dupack() in \
+                 net/ipv4/tcp_input.c",
+            ),
+            setting(
+                "sack_compression",
+                "true",
+                Applies::Sack,
+                "sysctls net.ipv4.tcp_comp_sack_delay_ns = 1 ms, tcp_comp_sack_nr = 44 \
+                 (Documentation/networking/ip-sysctl.rst)",
             ),
             setting(
                 "initial_window",
@@ -163,6 +200,12 @@ const PROFILES: &[Profile] = &[
                  7323",
             ),
             setting(
+                "timestamp_tick",
+                "\"1 ms\"",
+                Applies::Always,
+                "TCP_TS_HZ in include/net/tcp.h; tcp_ack_update_rtt() in net/ipv4/tcp_input.c",
+            ),
+            setting(
                 "slow_start",
                 "{ kind = \"hystart_plus_plus\" }",
                 Applies::LossBased,
@@ -178,11 +221,10 @@ const PROFILES: &[Profile] = &[
             ),
             setting(
                 "send_burst",
-                "16",
-                Applies::Window,
-                "tcp_tso_autosize() in net/ipv4/tcp_output.c: about 1 ms of the sending rate at once, \
-                 at least 2 packets and at most 64 KB (44 packets of 1500 B, 7 of 9000 B); 16 packets \
-                 of 1500 B are 1 ms at 190 Mbit/s",
+                "\"auto\"",
+                Applies::Always,
+                "tcp_tso_autosize() in net/ipv4/tcp_output.c; sysctls net.ipv4.tcp_min_tso_segs = 2, \
+                 tcp_tso_win_divisor = 3, tcp_tso_rtt_log = 9",
             ),
             setting(
                 "forget_sack_at_timeout",

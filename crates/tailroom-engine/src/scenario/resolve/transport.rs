@@ -66,9 +66,13 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         let remedy = "set `ecn = \"accurate\"` (or \"l4s\"), and let the queue mark";
         return Err(Fault::new(&at.key("ecn"), problem, remedy));
     }
-    if tcp.prr && tcp.recovery != Recovery::Sack {
-        let problem = "proportional rate reduction needs selective acknowledgements";
-        return Err(Fault::new(&at.key("prr"), problem, "set `recovery = \"sack\"` or drop prr"));
+    check_recovery(at, tcp)?;
+    if let Some(initial_rto) = tcp.initial_rto
+        && initial_rto.time() < tcp.min_rto.time()
+    {
+        let problem = format!("{initial_rto} is below `min_rto`, which is {}", tcp.min_rto);
+        let remedy = format!("write at least \"{}\", or a smaller min_rto", tcp.min_rto);
+        return Err(Fault::new(&at.key("initial_rto"), problem, remedy));
     }
     if tcp.count_lost_in_pipe {
         check_counted_pipe(at, tcp)?;
@@ -77,6 +81,27 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         let problem = format!("{} is larger than an IP packet can be", tcp.ack_size);
         let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
         return Err(Fault::new(&at.key("ack_size"), problem, remedy));
+    }
+    Ok(())
+}
+
+/// Refuses keys that belong to another kind of loss recovery.
+fn check_recovery(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
+    let needs_sack = [
+        ("prr", tcp.prr, "proportional rate reduction needs"),
+        ("sack_compression", tcp.sack_compression, "the receiver compresses"),
+    ];
+    for (key, is_on, what) in needs_sack {
+        if is_on && !tcp.recovery.has_sack() {
+            let problem = format!("{what} selective acknowledgements, which NewReno does not use");
+            let remedy = format!("set `recovery = \"rack\"` or \"sack\", or drop {key}");
+            return Err(Fault::new(&at.key(key), problem, remedy));
+        }
+    }
+    if tcp.recovery == Recovery::Rack && tcp.forget_sack_at_timeout {
+        let problem = "RACK-TLP keeps the scoreboard at a timeout (RFC 8985 sec. 6.3)";
+        let remedy = "set `recovery = \"sack\"` or drop forget_sack_at_timeout";
+        return Err(Fault::new(&at.key("forget_sack_at_timeout"), problem, remedy));
     }
     Ok(())
 }

@@ -211,7 +211,7 @@ impl Sender {
             rack: is_rack.then(Box::default),
             rack_deadline: Time::NEVER,
             rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity())
-                .with_initial_rto(spec.initial_rto.time()),
+                .with_initial_rto(spec.first_rto()),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
             blocks: law

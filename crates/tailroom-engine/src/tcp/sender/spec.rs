@@ -31,7 +31,7 @@ pub struct TcpSpec {
     /// How losses are detected and repaired.
     #[serde(default)]
     pub recovery: Recovery,
-    /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
+    /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "rack"` or `"sack"`.
     #[serde(default)]
     pub prr: bool,
     /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
@@ -77,9 +77,10 @@ pub struct TcpSpec {
     /// Whether the connection is opened by the flow.
     #[serde(default)]
     pub handshake: Handshake,
-    /// Retransmission timeout before the first RTT sample (RFC 6298 sec. 2.1).
-    #[serde(default = "one_second")]
-    pub initial_rto: PositiveDuration,
+    /// Retransmission timeout before the first RTT sample, at least `min_rto`. Default: 1 s (RFC 6298
+    /// sec. 2.1), or `min_rto` if that is longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<PositiveDuration>,
     /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     #[serde(default = "linux_min_rto")]
     pub min_rto: PositiveDuration,
@@ -123,7 +124,7 @@ pub struct TcpSpec {
     #[serde(default)]
     pub send_burst: SendBurst,
     /// Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
-    /// (RFC 6675 sec. 5.1, Linux).
+    /// (RFC 6675 sec. 5.1, Linux). With `recovery = "rack"` the scoreboard is always kept.
     #[serde(default)]
     pub forget_sack_at_timeout: bool,
     /// Explicit congestion notification: whether queues may mark the flow's packets instead of
@@ -133,6 +134,12 @@ pub struct TcpSpec {
 }
 
 impl TcpSpec {
+    /// Retransmission timeout before the first RTT sample.
+    pub fn first_rto(&self) -> Time {
+        let one_second = PositiveDuration::from_milliseconds(1_000);
+        self.initial_rto.unwrap_or(one_second).time().max(self.min_rto.time())
+    }
+
     /// Clock granularity of the retransmission timer.
     pub fn timer_granularity(&self) -> Time {
         self.rto_granularity.unwrap_or(self.min_rto).time()
@@ -155,10 +162,6 @@ fn small_packet() -> Size {
 
 fn ten() -> u32 {
     10
-}
-
-fn one_second() -> PositiveDuration {
-    PositiveDuration::from_milliseconds(1_000)
 }
 
 fn yes() -> bool {

@@ -28,9 +28,9 @@ pub(crate) fn bursts() -> impl Strategy<Value = SendBurst> {
 }
 
 /// How a connection begins, and the timeout until its first RTT sample.
-pub(crate) fn beginning() -> impl Strategy<Value = (Handshake, PositiveDuration)> {
+pub(crate) fn beginning() -> impl Strategy<Value = (Handshake, Option<PositiveDuration>)> {
     let handshakes = select(vec![Handshake::NONE, Handshake::BY_FLOW, Handshake::DONE]);
-    (handshakes, select(vec![300, 1_000]).prop_map(PositiveDuration::from_milliseconds))
+    (handshakes, option::of(Just(PositiveDuration::from_milliseconds(1_500))))
 }
 
 /// What a host adds to delayed ACKs: quick ACKs, the compression of SACKs and the clock of timestamps.

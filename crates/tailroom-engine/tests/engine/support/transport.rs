@@ -36,7 +36,7 @@ pub(crate) fn reno() -> TcpSpec {
         quick_acks: 0,
         sack_compression: false,
         handshake: Handshake::NONE,
-        initial_rto: PositiveDuration::from_milliseconds(1_000),
+        initial_rto: None,
         timestamp_tick: None,
         forget_sack_at_timeout: false,
         ecn: EcnMode::Off,
