@@ -68,6 +68,7 @@ fn barman_figure_3() -> Network {
         send_burst: SendBurst::SINGLE,
         quick_acks: 0,
         sack_compression: false,
+        window_validation: false,
         handshake: Handshake::NONE,
         initial_rto: None,
         timestamp_tick: None,

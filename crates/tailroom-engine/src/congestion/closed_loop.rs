@@ -190,6 +190,7 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         send_burst: SendBurst::SINGLE,
         quick_acks: 0,
         sack_compression: false,
+        window_validation: false,
         handshake: Handshake::NONE,
         initial_rto: None,
         timestamp_tick: None,

@@ -73,6 +73,10 @@ const UNCOMPRESSED: u32 = 3;
 /// Most packets that one compressed ACK reports (Linux `tcp_comp_sack_nr`).
 const MAX_COMPRESSED: u32 = 44;
 
+/// Ranges that may begin to grow after an ACK before the next one is sent at once, so that it reports
+/// all that have grown (Linux `TCP_SACK_BLOCKS_EXPECTED`).
+const RANGES_PER_ACK: usize = 2;
+
 /// Compression of the ACKs of packets behind a gap (Linux `__tcp_ack_snd_check`): after three packets
 /// behind the same gap, an ACK waits for more.
 #[derive(Debug)]
@@ -83,12 +87,14 @@ struct Compression {
     uncompressed: u32,
     /// Packets that the next ACK reports.
     held: u32,
+    /// Ranges that have begun to grow since the last ACK.
+    ranges: usize,
 }
 
 impl Compression {
     fn new(rtt: Time) -> Self {
         let share = Time::from_picoseconds(rtt.picoseconds() / COMPRESSION_SHARE);
-        Compression { delay: share.min(MAX_COMPRESSION), gap: 0, uncompressed: 0, held: 0 }
+        Compression { delay: share.min(MAX_COMPRESSION), gap: 0, uncompressed: 0, held: 0, ranges: 0 }
     }
 
     /// Whether the ACK of a packet behind `gap` waits.
@@ -96,7 +102,8 @@ impl Compression {
         if gap != self.gap {
             (self.gap, self.uncompressed) = (gap, 0);
         }
-        if self.uncompressed < UNCOMPRESSED || self.held >= MAX_COMPRESSED {
+        let is_full = self.held >= MAX_COMPRESSED || self.ranges >= RANGES_PER_ACK;
+        if self.uncompressed < UNCOMPRESSED || is_full {
             self.uncompressed = (self.uncompressed + 1).min(UNCOMPRESSED);
             return false;
         }
@@ -416,7 +423,7 @@ impl Receiver {
         self.acks_at_once = false;
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         if let Some(compression) = &mut self.compression {
-            compression.held = 0;
+            (compression.held, compression.ranges) = (0, 0);
         }
         let covers_mark = std::mem::take(&mut self.covers_mark);
         Ack {
@@ -510,6 +517,9 @@ impl Receiver {
 
     /// Puts `block` first in the recent ranges and removes the ranges that it contains.
     fn report(&mut self, block: Range) {
+        if let Some(compression) = &mut self.compression {
+            compression.ranges += 1;
+        }
         self.forget_recent(block);
         self.recent.rotate_right(1);
         self.recent[0] = block;

@@ -220,6 +220,12 @@ const PROFILES: &[Profile] = &[
                  (Documentation/networking/ip-sysctl.rst); RFC 5681 sec. 4.1",
             ),
             setting(
+                "window_validation",
+                "true",
+                Applies::Window,
+                "tcp_cwnd_application_limited() in net/ipv4/tcp_output.c; RFC 2861",
+            ),
+            setting(
                 "send_burst",
                 "\"auto\"",
                 Applies::Always,

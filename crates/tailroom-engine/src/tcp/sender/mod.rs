@@ -24,6 +24,7 @@ pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
 mod window;
+mod window_use;
 
 use super::TcpSpec;
 #[cfg(test)]
@@ -48,6 +49,7 @@ use recovery::{Recovery, RepairRule};
 use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
+use window_use::WindowUse;
 
 /// Packets that a sender hands over at most before it asks to be called again, at the same time. A window
 /// may hold a hundred times as many: seconds in which nobody could interrupt the run or see that memory
@@ -133,6 +135,8 @@ pub struct Sender {
     send_queue: SendQueue,
     /// The source of more data.
     objects: Option<Box<Objects>>,
+    /// Of a sender whose data arrive over time.
+    window_use: Option<Box<WindowUse>>,
     /// When the last packet was sent.
     last_sent: Time,
     recovery_point: u64,
@@ -163,6 +167,8 @@ struct Options {
     forget_sack_at_timeout: bool,
     /// The window after an idle time, if the sender restarts then (RFC 5681 sec. 4.1).
     restart_window: Option<f64>,
+    /// The initial window, if a window that is not used shrinks (RFC 2861).
+    validated_window: Option<f64>,
     send_burst: SendBurst,
     timestamp_tick: Option<Time>,
     has_own_slow_start: bool,
@@ -219,6 +225,7 @@ impl Sender {
                 .map(|law| Box::new(BlockPacer::new(law.block_rules()))),
             send_queue,
             objects: None,
+            window_use: None,
             last_sent: Time::ZERO,
             recovery_point: 0,
             duplicates: 0,
@@ -235,6 +242,7 @@ impl Sender {
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
                 restart_window: (spec.slow_start_after_idle && !is_rate_based).then_some(cwnd),
+                validated_window: (spec.window_validation && !is_rate_based).then_some(cwnd),
                 send_burst: spec.send_burst,
                 timestamp_tick: spec.timestamp_tick.map(PositiveDuration::time),
                 has_own_slow_start: law.is_some_and(WindowLaw::has_own_slow_start),
@@ -266,6 +274,9 @@ impl Sender {
     pub fn send_objects(&mut self, objects: Objects) {
         self.send_queue.packets = 0;
         self.objects = Some(Box::new(objects));
+        if !self.is_rate_based() {
+            self.window_use = Some(Box::default());
+        }
     }
 
     /// When the sender must be woken; [`Time::NEVER`] if only an ACK can make it send.
@@ -311,9 +322,10 @@ impl Sender {
         let rate_based = self.rate_based_sender().map_or(0, RateBasedSender::memory_bytes);
         let blocks = self.blocks.as_ref().map_or(0, |blocks| size_of_val(&**blocks) as u64);
         let objects = self.objects.as_ref().map_or(0, |objects| size_of_val(&**objects) as u64);
+        let usage = self.window_use.as_ref().map_or(0, |usage| size_of_val(&**usage) as u64);
         let rack = self.rack.as_ref().map_or(0, |rack| size_of::<Rack>() as u64 + rack.memory_bytes());
         let own = self.probe.memory_bytes() + self.scoreboard.memory_bytes();
-        own + rate_based + blocks + objects + rack
+        own + rate_based + blocks + objects + usage + rack
     }
 
     /// Rate at which packets leave, in packets/s, if the control sets one.
@@ -481,6 +493,14 @@ impl Sender {
     /// Sends new data while the window has room, outside recovery.
     #[inline]
     fn send_new(&mut self, now: Time, out: &mut impl PacketSink) {
+        self.fill_window(now, out);
+        if self.window_use.is_some() {
+            self.note_window_use(now);
+        }
+    }
+
+    #[inline]
+    fn fill_window(&mut self, now: Time, out: &mut impl PacketSink) {
         let mut in_flight = self.next - self.una - self.scoreboard.sacked();
         // One comparison of floats per packet; converting the window to an integer costs more.
         let allowed = self.cwnd + self.limited_transmit() as f64;
@@ -498,6 +518,7 @@ impl Sender {
                 return;
             }
             if !self.may_leave(now) {
+                self.is_window_limited = self.has_data_for_window(in_flight);
                 return;
             }
             let packet = self.next;

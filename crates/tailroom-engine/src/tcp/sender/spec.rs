@@ -117,6 +117,11 @@ pub struct TcpSpec {
     /// rules.
     #[serde(default = "yes")]
     pub slow_start_after_idle: bool,
+    /// A window that the application has not filled for a retransmission timeout moves half of the way
+    /// to what was in flight (RFC 2861; Linux `tcp_cwnd_application_limited`). It has an effect if the
+    /// application pauses. Rate-based controls have their own rules.
+    #[serde(default)]
+    pub window_validation: bool,
     /// Spread packets over the round trip instead of sending them as soon as an ACK allows.
     #[serde(default)]
     pub pacing: bool,

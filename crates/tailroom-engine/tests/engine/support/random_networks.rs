@@ -207,6 +207,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             initial_rto: host.0.1,
             quick_acks: host.1.0,
             sack_compression: host.1.1,
+            window_validation: host.1.1,
             timestamp_tick: host.1.2,
             forget_sack_at_timeout: switches.2,
             restart_rto_at_retransmission: switches.3,

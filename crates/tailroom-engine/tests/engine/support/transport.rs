@@ -35,6 +35,7 @@ pub(crate) fn reno() -> TcpSpec {
         send_burst: SendBurst::SINGLE,
         quick_acks: 0,
         sack_compression: false,
+        window_validation: false,
         handshake: Handshake::NONE,
         initial_rto: None,
         timestamp_tick: None,
