@@ -23,6 +23,7 @@ CRATE = Path(__file__).parent / "link"
 TUN = Path("/dev/net/tun")
 CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 ATTEMPTS = 3
+COARSE = ("--sample-ms", "1000", "--queue-sample-ms", "100", "--most-drops", "0")
 END_S = 10.0
 """Time for the link to write its results after a signal."""
 
@@ -89,7 +90,6 @@ def record(
     directory: Path,
     *,
     processor: int | None = None,
-    sample_ms: int = 50,
 ) -> Path:
     """Record all runs of an experiment into `NAME.json`, and return this file.
 
@@ -103,7 +103,6 @@ def record(
         experiment: What to record.
         directory: Where the file is written; it is created if necessary.
         processor: Run on this processor only; by default on all.
-        sample_ms: Interval of the samples of the connections, in milliseconds.
 
     Raises:
         RecordingError: The machine lacks something, the scenario cannot be run, or a run failed.
@@ -114,7 +113,7 @@ def record(
     lack = missing() or _missing_controls(experiment)
     if lack is not None:
         raise RecordingError(lack)
-    options = ["--sample-ms", str(sample_ms)]
+    options = list(COARSE) if experiment.is_coarse else []
     options += [] if processor is None else ["--processor", str(processor)]
     seeds = range(1, experiment.repetitions + 1)
     runs = [_valid_run(experiment, seed, options) for seed in seeds]
@@ -132,6 +131,7 @@ def _description(experiment: Experiment) -> dict[str, Any]:
         "scenario": experiment.scenario,
         "controls": dict(experiment.controls),
         "repetitions": experiment.repetitions,
+        "is_coarse": experiment.is_coarse,
     }
 
 
