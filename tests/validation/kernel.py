@@ -55,12 +55,16 @@ RATE_BASED = ("bbr1",)
 OF_ALL = ("utilization", "mean queueing delay (ms)")
 OF_ONE_FLOW = ("seconds between losses", "trough window (packets)", "peak window (packets)")
 OF_GROUPS = ("share", "Jain's index")
-COLUMNS = (*OF_ALL, *OF_ONE_FLOW, *OF_GROUPS)
+OF_RECOVERY = ("loss (%)", "sent again per loss", "timeouts", "loss probes")
+OF_REQUESTS = tuple(f"p{percent} of completion (ms)" for percent in (50, 90, 95, 98))
+COLUMNS = (*OF_ALL, *OF_ONE_FLOW, *OF_GROUPS, *OF_RECOVERY, *OF_REQUESTS)
 """Beginnings of the names of statistics, in the order of the tables in docs/validation."""
+TABLES = {"alone": OF_ONE_FLOW, "requests": OF_REQUESTS, "download": OF_REQUESTS}
+"""What the table of some experiments has besides OF_ALL and OF_RECOVERY; others have OF_GROUPS."""
 
 
 def markdown_row(name: str, comparisons: Sequence[Comparison]) -> str:
-    """Write the row of an experiment in one of the two tables of docs/validation.
+    """Write the row of an experiment in one of the tables of docs/validation.
 
     Args:
         name: Name of the experiment.
@@ -68,7 +72,7 @@ def markdown_row(name: str, comparisons: Sequence[Comparison]) -> str:
     """
     cells = (
         "; ".join(one.cell for one in comparisons if one.what.startswith(column))
-        for column in (*OF_ALL, *(OF_ONE_FLOW if name.startswith("alone") else OF_GROUPS))
+        for column in (*OF_ALL, *TABLES.get(name.partition("-")[0], OF_GROUPS), *OF_RECOVERY)
     )
     return f"| `{name}` | {' | '.join(cells)} |"
 

@@ -121,15 +121,20 @@ def completion_times(
             continue
         of_kernel = [_recorded_times(run, run["flows"][index]["requests"]) for run in runs]
         of_tailroom = [_simulated_times(result, flow["group"]) for result in results]
-        for quantile in _quantiles(recorded["scenario"], flow["group"]):
+        for quantile in quantiles_of(recorded["scenario"], flow["group"]):
             kernel = tuple(_quantile(times, quantile) for times in of_kernel)
             tailroom = tuple(_quantile(times, quantile) for times in of_tailroom)
             allowed = COMPLETION_PART * statistics.fmean(kernel)
             yield Comparison(f"p{100 * quantile:.0f} of completion (ms)", kernel, tailroom, allowed)
 
 
-def _quantiles(scenario: str, group: str) -> list[float]:
-    """The quantiles that are compared: those of QUANTILES, or BEYOND in place of one at a step."""
+def quantiles_of(scenario: str, group: str) -> list[float]:
+    """Return the quantiles that are compared: QUANTILES, with BEYOND in place of one at a step.
+
+    Args:
+        scenario: The scenario of an experiment.
+        group: Its group of requests.
+    """
     described = tomllib.loads(scenario)
     lossless = _share_without_loss(described, group)
     return [BEYOND if abs(one - lossless) < STEP else one for one in QUANTILES]

@@ -14,7 +14,7 @@ use crate::hosts::Host;
 use crate::ip::{self, Header, Segment};
 use crate::packets::MAX_PACKET_BYTES;
 use crate::plan::{FlowPlan, Plan};
-use crate::recording::Settings;
+use crate::recording::{LONGEST_STALL_S, MOST_STALLED, Settings};
 use crate::system;
 
 /// Real-time priority of the link, above that of the senders.
@@ -62,6 +62,7 @@ pub struct Emulator<'a> {
     write_errors: u64,
     conversations: Vec<Conversations>,
     queue_sample_interval: Time,
+    gives_up: bool,
     next_sample: Time,
     buffer: Box<[u8; MAX_PACKET_BYTES]>,
 }
@@ -83,17 +84,19 @@ impl<'a> Emulator<'a> {
             write_errors: 0,
             conversations: vec![Conversations::default(); plan.flows.len()],
             queue_sample_interval: settings.queue_sample_interval,
+            gives_up: settings.gives_up,
             next_sample: Time::ZERO,
             buffer: Box::new([0; MAX_PACKET_BYTES]),
         }
     }
 
-    /// Carries packets until `stop` is set, or until `end`.
+    /// Carries packets until `stop` is set, until `end`, or until it gives up.
     pub fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<Outcome> {
         let ended = loop {
             let due = self.next_due();
             let now = self.clock.observe(system::monotonic_ns(), due);
-            if now >= end || stop.load(Ordering::Relaxed) || system::is_interrupted() {
+            let is_over = now >= end || stop.load(Ordering::Relaxed) || system::is_interrupted();
+            if is_over || (self.gives_up && self.has_stalled()) {
                 break now;
             }
             self.deliver(now);
@@ -116,6 +119,13 @@ impl<'a> Emulator<'a> {
             conversations: self.conversations,
             ended,
         })
+    }
+
+    /// Whether the machine has stalled for too long for the run to be used.
+    fn has_stalled(&self) -> bool {
+        let Stalls { total_s, longest_s, .. } = self.clock.stalls();
+        let most_s = MOST_STALLED * self.plan.network.duration.seconds();
+        total_s > most_s || longest_s > LONGEST_STALL_S
     }
 
     fn next_due(&self) -> Time {

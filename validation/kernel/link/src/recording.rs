@@ -22,10 +22,10 @@ use crate::traffic::{self, DRAIN, FlowRecord, Traffic};
 /// Share of a run in which the machine may stall. The link stands still meanwhile, queue and all, and
 /// the kernel's clock goes on, so times between losses are wrong by at most as much: a fifth of what
 /// the comparison allows.
-const MOST_STALLED: f64 = 0.01;
+pub const MOST_STALLED: f64 = 0.01;
 /// The longest stall that a run may have: far below the shortest timeout of the kernel, 200 ms, so that
 /// no timer fires because of it.
-const LONGEST_STALL_S: f64 = 0.05;
+pub const LONGEST_STALL_S: f64 = 0.05;
 /// Share of the drops that a machine may cause by handing over, at once, more than the buffer holds: a
 /// sender that was held up. One that paces into a tiny buffer loses far more by itself.
 const MOST_DROPPED_BY_BATCHES: f64 = 0.02;
@@ -43,6 +43,8 @@ pub struct Settings {
     pub queue_sample_interval: Time,
     /// Drops in a direction whose time is recorded; more are only counted.
     pub most_drops: usize,
+    /// Whether a run ends when the machine has stalled for too long for it to be used.
+    pub gives_up: bool,
 }
 
 /// The result of a run.
@@ -204,11 +206,11 @@ impl Recording {
     /// Why the run must not be used.
     fn faults(&self, is_whole: bool) -> Vec<String> {
         let mut faults = Vec::new();
-        if !is_whole {
-            faults.push("the run was interrupted".to_owned());
-        }
         let Stalls { total_s, longest_s, .. } = self.stalls;
         let most_s = MOST_STALLED * self.measured_to_s;
+        if !is_whole && total_s <= most_s && longest_s <= LONGEST_STALL_S {
+            faults.push("the run was interrupted".to_owned());
+        }
         if total_s > most_s {
             faults
                 .push(format!("the machine stalled for {total_s:.3} s; {most_s:.3} s is allowed"));
