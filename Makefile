@@ -31,7 +31,7 @@ help:
 	@echo "make deny      licences, sources and known faults of the crates (cargo-deny)"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
-	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, an hour)"
+	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, two hours)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
 	@echo "make docs      write docs/reference and the pictures in docs/images anew"
 	@echo "make atlas     compute the atlas of buffers anew, its data and its page (90 minutes)"

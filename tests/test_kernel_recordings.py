@@ -1,14 +1,18 @@
 """The recorded runs of the Linux kernel's TCP are whole, and tailroom agrees with them."""
 
+import tomllib
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from tests.validation import kernel
-from validation.kernel import matrix
+import tailroom as tr
+from tests.validation import kernel, kernel_recovery
+from tests.validation.kernel_comparison import Comparison
+from validation.kernel import Recovery, matrix, recovery
 from validation.kernel.experiment import Experiment
 
-LIMIT_BYTES = 10_000_000
+LIMIT_BYTES = 11_500_000
 """Recordings and traces together, so that a checkout stays small."""
 
 
@@ -37,13 +41,133 @@ def test_another_control_is_noticed() -> None:
 
 
 def test_a_directory_of_new_recordings_is_compared(tmp_path: Path) -> None:
-    name = "alone-reno-50-mbit-100-packets"
+    name = "alone-cubic-50-mbit-100-packets"
     recorded = kernel.RECORDED / f"{name}.json.xz"
     (tmp_path / recorded.name).write_bytes(recorded.read_bytes())
     lines: list[str] = []
     assert kernel.main(["--recorded", str(tmp_path), "--markdown"], lines.append) == 0
-    assert lines[0].startswith(f"| `{name}` | 1.000\N{NO-BREAK SPACE}/")
-    assert "0 of 5 goals are missed" in lines[1]
+    assert lines[0].startswith("| one flow | utilization | mean queueing delay (ms) |")
+    assert "share" not in lines[0], "a column without a value is left out"
+    assert lines[2].startswith(f"| `{name}` | 1.000\N{NO-BREAK SPACE}/")
+    assert "0 of 8 goals are missed" in lines[-1]
+
+
+@pytest.mark.parametrize("name", ["requests-10-packets-2-percent", "download-cubic-1-bdp"])
+def test_requests_of_a_recording_arrive_when_those_of_the_simulator_do(name: str) -> None:
+    recorded = kernel.load(kernel.RECORDED / f"{name}.json.xz")
+    run = recorded["runs"][1]
+    scenario = cast(tr.Scenario, tomllib.loads(recorded["scenario"]))
+    simulated = tr.run(scenario, seed=run["seed"]).table("flow_log").to_pydict()["start_s"]
+    starts = run["flows"][0]["requests"]["start_s"]
+    measured = [start for start in starts if start >= run["measured_from_s"]]
+    assert len(measured) == len(simulated)
+    assert measured == pytest.approx(simulated, abs=1e-6)
+
+
+@pytest.mark.parametrize("percent", [1, 10])
+def test_the_recorded_loss_is_that_of_the_scenario(percent: int) -> None:
+    recorded = kernel.load(kernel.RECORDED / f"lossy-bbr1-{percent}-percent.json.xz")
+    for run in recorded["runs"]:
+        counts = run["directions"][0]["measured"][0]
+        share = counts["random_losses_packets"] / counts["departures_packets"]
+        # Four standard deviations of a binomial distribution.
+        expected = percent / 100
+        assert abs(share - expected) < 4 * (expected / counts["departures_packets"]) ** 0.5
+
+
+def test_repairs_are_the_kernels_counters_without_those_of_handshakes() -> None:
+    counts = {"data_arrivals_packets": 100, "data_losses_packets": 5}
+    names = ("RetransSegs", "TCPTimeouts", "TCPSynRetrans", "TCPLossProbes")
+    of_host = [dict(zip(names, values, strict=True)) for values in ((8, 3, 2, 4), (9, 9, 9, 9))]
+    run = {
+        "directions": [{"measured": [counts]}, {"measured": [{}]}],
+        "flows": [{"direction": 0}],
+        "counters": {"measured": of_host},
+    }
+    expected = Recovery(
+        sent_packets=100, lost_packets=5, sent_again_packets=6, timeouts=1, loss_probes=4
+    )
+    assert recovery(run) == expected
+
+
+def test_without_counters_samples_tell_retransmissions_and_timeouts_of_the_measured_window() -> (
+    None
+):
+    samples = {
+        "time_s": [0.5, 1.0, 1.5, 2.0, 2.5, 3.0],
+        "retransmissions": [3, 4, 4, 6, 9, 20],
+        "state": [4, 4, 0, 4, 4, 4],
+    }
+    counts = {"arrivals_packets": 100, "drops_packets": 4, "random_losses_packets": 1}
+    run = {
+        "measured_from_s": 1.0,
+        "measured_to_s": 3.0,
+        "directions": [{"measured": [counts]}],
+        "flows": [{"direction": 0, "samples": samples}],
+    }
+    expected = Recovery(
+        sent_packets=100, lost_packets=5, sent_again_packets=6, timeouts=1, loss_probes=None
+    )
+    assert recovery(run) == expected
+
+
+@pytest.mark.parametrize(
+    ("kernel_events", "allowed"), [(0, (0, 3)), (4, (1, 8)), (10, (5, 20)), (2, (0, 5))]
+)
+def test_timeouts_may_differ_by_a_factor_of_two_or_by_three(
+    kernel_events: int, allowed: tuple[int, int]
+) -> None:
+    def is_met(events: int) -> bool:
+        recorded: dict[str, Any] = {
+            "directions": [
+                {"measured": [{"data_arrivals_packets": 900, "data_losses_packets": 9}]}
+            ],
+            "flows": [{"direction": 0, "packet_bytes": 1_500}],
+            "counters": {
+                "measured": [
+                    {
+                        "RetransSegs": 9,
+                        "TCPTimeouts": kernel_events,
+                        "TCPSynRetrans": 0,
+                        "TCPLossProbes": 0,
+                    }
+                ]
+            },
+        }
+        group = {
+            "throughput_bps": 10.8e6,
+            "loss_fraction": 0.01,
+            "retransmissions": 9,
+            "timeouts": events,
+        }
+        summary = {"measured_from_s": 1.0, "measured_to_s": 2.0, "groups": {"flow": group}}
+        compared = kernel_recovery.recoveries([recorded], [summary])
+        found = {comparison.what: comparison for comparison in compared}
+        assert "loss probes" not in found, "only one side counts them"
+        assert found["loss (%)"].is_met
+        assert found["sent again per loss"].is_met
+        return found["timeouts"].is_met
+
+    least, most = allowed
+    met = [events for events in range(30) if is_met(events)]
+    assert met == list(range(least, most + 1))
+
+
+def test_a_difference_is_told_in_units_of_what_is_allowed_on_its_side() -> None:
+    assert Comparison("events", (10.0,), (20.0,), 10.0, 5.0).ratio == 1.0
+    assert Comparison("events", (10.0,), (5.0,), 10.0, 5.0).ratio == -1.0
+    assert Comparison("events", (10.0,), (5.0,), 10.0).ratio == -0.5
+
+
+def test_a_percentile_at_the_step_of_a_round_trip_is_replaced() -> None:
+    replaced = {
+        experiment.name
+        for experiment in matrix.experiments()
+        if "requests" in experiment.name
+        and kernel_recovery.quantiles_of(experiment.scenario, "requests")
+        != list(kernel_recovery.QUANTILES)
+    }
+    assert replaced == {"requests-10-packets-0.5-percent"}
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.ctrl_c import interrupt, wait_until
-from validation.kernel import Experiment, harness, missing, record, summarize
+from validation.kernel import Experiment, harness, missing, record, recovery, summarize
 from validation.kernel.harness import RecordingError, build
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +32,17 @@ congestion = "cubic"
 packet_size = "1500 B"
 header_size = "52 B"
 rtt = "40 ms"
+"""
+
+REQUESTS = """
+[flows.requests]
+path = ["bottleneck"]
+congestion = "cubic"
+packet_size = "1500 B"
+header_size = "52 B"
+rtt = "20 ms"
+stop = "3 s"
+source = { kind = "finite_flows", size = "14480 B", arrivals_per_second = 20 }
 """
 
 needs_root = pytest.mark.skipif(missing() is not None, reason=missing() or "nothing is missing")
@@ -108,6 +119,31 @@ def test_a_cubic_flow_fills_the_link_and_repairs_every_loss(tmp_path: Path) -> N
     assert 40_000 <= min(rtt for rtt in samples["srtt_us"] if rtt > 0) < 45_000
     assert traces() == before
     assert children(os.getpid()) == []
+
+
+@needs_root
+@pytest.mark.slow
+def test_requests_under_random_loss_complete_and_their_losses_are_repaired(tmp_path: Path) -> None:
+    links, _ = CUBIC.split("[flows.cubic]")
+    loss = 'loss = { kind = "bernoulli", probability = 0.05 }\n'
+    scenario = links.rstrip() + "\n" + loss + REQUESTS
+    path = record(Experiment("requests", scenario, repetitions=1, is_coarse=True), tmp_path)
+    (run,) = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    if run["invalid"]:
+        pytest.skip(f"this machine is too busy: {run['invalid']}")
+    (flow,) = run["flows"]
+    requests = flow["requests"]
+    assert flow["is_complete"]
+    assert len(requests["start_s"]) > 30
+    # Ten packets need at least their transmission, a round trip, and nothing of the handshake.
+    assert min(requests["transfer_us"]) > 20_000 + 10 * 600
+    assert min(requests["handshake_us"]) > 20_000
+    repairs = recovery(run)
+    assert repairs.lost_packets > 0
+    # Every lost packet was sent again; a tail loss probe may repeat one that was not lost.
+    assert repairs.sent_again_packets >= repairs.lost_packets
+    assert run["directions"][0]["drop_times_s"] == []
+    assert flow["received_bytes"] == 14_480 * len(requests["start_s"])
 
 
 @needs_root
@@ -197,6 +233,26 @@ def test_an_experiment_is_recorded_again_only_if_it_has_changed(
     assert seeds == [1, 2]
     record(Experiment("same", CUBIC, {"cubic": "bbr"}, repetitions=1), tmp_path)
     assert seeds == [1, 2, 1]
+
+
+def test_only_invalid_runs_of_a_recorded_experiment_are_recorded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = []
+
+    def run(_experiment: Experiment, seed: int, _options: object) -> dict[str, object]:
+        seeds.append(seed)
+        return {"invalid": ["busy"] if seed == 2 and len(seeds) <= 4 else [], "at": len(seeds)}
+
+    monkeypatch.setattr(harness, "_run", run)
+    monkeypatch.setattr(harness, "missing", lambda: None)
+    monkeypatch.setattr(harness, "_missing_controls", lambda _experiment: None)
+    experiment = Experiment("busy", CUBIC)
+    for _ in range(2):
+        path = record(experiment, tmp_path)
+    assert seeds == [1, 2, 2, 2, 3, 2]
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    assert [run["at"] for run in runs] == [1, 6, 5]
 
 
 def test_the_summary_compares_drops_with_retransmissions() -> None:

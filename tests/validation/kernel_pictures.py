@@ -22,6 +22,8 @@ ALONE = {
 }
 SHOWN_S = 16.0
 """Time that the picture of windows shows, from the start of the measured window."""
+FARTHEST = 4.0
+"""Differences beyond this, in units of the goal, are drawn here."""
 SIDES = {"Linux": style.COLOURS[0], "tailroom": style.COLOURS[2]}
 
 
@@ -88,9 +90,9 @@ def _first_loss(times_s: list[float], measured_from_s: float) -> float:
 
 def _agreement() -> Figure:
     """How far every statistic is from the kernel's, in units of its goal."""
-    figure = Figure(figsize=(9, 8.5), layout="constrained")
-    panel = figure.subplots()
     paths = sorted(RECORDED.glob("*.json.xz"))
+    figure = Figure(figsize=(9, 0.3 + 0.2 * len(paths)), layout="constrained")
+    panel = figure.subplots()
     markers: dict[str, dict[str, Any]] = {}
     for at, path in enumerate(paths):
         for comparison in compare(load(path), {}):
@@ -99,17 +101,18 @@ def _agreement() -> Figure:
             if is_new:
                 number = len(markers)
                 colour = style.COLOURS[number % len(style.COLOURS)]
-                marker = {"marker": style.MARKERS[number], "color": colour}
+                shape = style.MARKERS[number % len(style.MARKERS)]
+                marker = {"marker": shape, "color": colour}
                 markers[statistic] = {**marker, "linestyle": "", "markersize": 6}
             label = statistic if is_new else None
-            ratio = comparison.difference / comparison.allowed
+            ratio = min(max(comparison.ratio, -FARTHEST), FARTHEST)
             panel.plot([ratio], [at], **markers[statistic], label=label)
     panel.axvspan(-1, 1, color="0.93", zorder=0)
     panel.axvline(0, **style.LIMIT_LINE)
     names = [path.name.removesuffix(".json.xz") for path in paths]
     panel.set_yticks(range(len(names)), names, fontsize="small")
     panel.set_ylim(len(names) - 0.5, -0.5)
-    panel.set_xlabel("tailroom minus Linux, in units of the goal (shaded: the goal is met)")
+    panel.set_xlabel("tailroom minus Linux, in units of the goal (shaded: met)")
     style.legend_beside(panel)
     return figure
 

@@ -6,6 +6,15 @@ any machine, and lies in `tests/validation`.
 
 from validation.kernel.experiment import Experiment
 from validation.kernel.harness import missing, record
-from validation.kernel.summary import FlowSummary, RunSummary, summarize
+from validation.kernel.summary import FlowSummary, Recovery, RunSummary, recovery, summarize
 
-__all__ = ["Experiment", "FlowSummary", "RunSummary", "missing", "record", "summarize"]
+__all__ = [
+    "Experiment",
+    "FlowSummary",
+    "Recovery",
+    "RunSummary",
+    "missing",
+    "record",
+    "recovery",
+    "summarize",
+]

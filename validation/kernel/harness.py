@@ -23,6 +23,7 @@ CRATE = Path(__file__).parent / "link"
 TUN = Path("/dev/net/tun")
 CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 ATTEMPTS = 3
+COARSE = ("--sample-ms", "1000", "--queue-sample-ms", "100", "--most-drops", "0")
 END_S = 10.0
 """Time for the link to write its results after a signal."""
 
@@ -89,7 +90,6 @@ def record(
     directory: Path,
     *,
     processor: int | None = None,
-    sample_ms: int = 50,
 ) -> Path:
     """Record all runs of an experiment into `NAME.json`, and return this file.
 
@@ -97,27 +97,28 @@ def record(
     (`validation/kernel/link/src/recording.rs` describes it), its `seed`, and in `rejected` why the
     attempts before it were invalid. A run is repeated until it is valid, up to three attempts; if
     all are invalid, `invalid` of the last one says why. Up to five experiments may run at the same
-    time. An experiment that was recorded before is left alone if nothing of it has changed.
+    time. Of an experiment that was recorded before, and of which nothing has changed, only invalid
+    runs are recorded again.
 
     Args:
         experiment: What to record.
         directory: Where the file is written; it is created if necessary.
         processor: Run on this processor only; by default on all.
-        sample_ms: Interval of the samples of the connections, in milliseconds.
 
     Raises:
         RecordingError: The machine lacks something, the scenario cannot be run, or a run failed.
     """
     path = directory / f"{experiment.name}.json"
-    if _is_recorded(experiment, path):
+    valid = _valid_runs(experiment, path)
+    seeds = range(1, experiment.repetitions + 1)
+    if all(seed in valid for seed in seeds):
         return path
     lack = missing() or _missing_controls(experiment)
     if lack is not None:
         raise RecordingError(lack)
-    options = ["--sample-ms", str(sample_ms)]
+    options = list(COARSE) if experiment.is_coarse else []
     options += [] if processor is None else ["--processor", str(processor)]
-    seeds = range(1, experiment.repetitions + 1)
-    runs = [_valid_run(experiment, seed, options) for seed in seeds]
+    runs = [valid.get(seed) or _valid_run(experiment, seed, options) for seed in seeds]
     directory.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     text = json.dumps({**_description(experiment), "runs": runs}, separators=(",", ":"))
@@ -132,15 +133,19 @@ def _description(experiment: Experiment) -> dict[str, Any]:
         "scenario": experiment.scenario,
         "controls": dict(experiment.controls),
         "repetitions": experiment.repetitions,
+        "is_coarse": experiment.is_coarse,
     }
 
 
-def _is_recorded(experiment: Experiment, path: Path) -> bool:
+def _valid_runs(experiment: Experiment, path: Path) -> dict[int, dict[str, Any]]:
+    """Return the valid runs that are recorded of an experiment, by seed."""
     if not path.exists():
-        return False
+        return {}
     stored = json.loads(path.read_text(encoding="utf-8"))
     description = _description(experiment)
-    return {key: stored.get(key) for key in description} == description
+    if {key: stored.get(key) for key in description} != description:
+        return {}
+    return {run["seed"]: run for run in stored["runs"] if not run["invalid"]}
 
 
 def _missing_controls(experiment: Experiment) -> str | None:
@@ -155,11 +160,12 @@ def _missing_controls(experiment: Experiment) -> str | None:
 
 
 def _valid_run(experiment: Experiment, seed: int, options: Sequence[str]) -> dict[str, Any]:
-    """Run until a run is valid, or three times."""
+    """Run until a run is valid, or three times; only the last one goes on whatever happens."""
     rejected: list[list[str]] = []
     while True:
-        run = _run(experiment, seed, options)
-        if not run["invalid"] or len(rejected) + 1 == ATTEMPTS:
+        is_last = len(rejected) + 1 == ATTEMPTS
+        run = _run(experiment, seed, [*options, "--give-up", str(int(not is_last))])
+        if not run["invalid"] or is_last:
             return {"seed": seed, "rejected": rejected, **run}
         rejected.append(run["invalid"])
 

@@ -27,7 +27,8 @@ REPETITIONS = 3
 MOST_AT_ONCE = 5
 """More would keep two cores from being on time."""
 MOST_FAST_AT_ONCE = 2
-"""The same at 200 Mbit/s."""
+"""The same at the rates of FAST."""
+FAST = ("100 Mbit/s", "200 Mbit/s")
 
 LINK = """\
 title = "{title}"
@@ -52,6 +53,14 @@ congestion = {control}
 rtt = "{rtt_ms} ms"
 send_burst = 2                           # no segmentation offload; an ACK covers two packets
 """
+LOSS = 'loss = {{ kind = "bernoulli", probability = {probability} }}\n'
+STARTS = 'start = { uniform = ["0 s", "1 s"] }\n'
+REQUESTS = """\
+stop = "{stop_s} s"
+source = {{ kind = "finite_flows", size = "{bytes} B", {arrivals}, flow_log = 100000 }}
+"""
+PAYLOAD_BYTES = 1_448
+"""Of a full packet, as LINK has it."""
 KERNEL_NAMES = {"bbr1": "bbr"}
 TAILROOM_CONTROLS = {"cubic": '{ kind = "cubic", variant = "linux" }'}
 
@@ -64,6 +73,8 @@ def _experiment(  # noqa: PLR0913 - an experiment has these parts
     flows: Sequence[tuple[str, str, float, str]],
     duration_s: int,
     warm_up_s: int,
+    loss: float = 0.0,
+    is_coarse: bool = False,
 ) -> Experiment:
     """An experiment with one link.
 
@@ -74,17 +85,21 @@ def _experiment(  # noqa: PLR0913 - an experiment has these parts
         flows: Name, control, RTT in ms and further keys of each group.
         duration_s: Length of a run.
         warm_up_s: What is not measured at its beginning.
+        loss: Probability that the link loses a packet at random.
+        is_coarse: As [`Experiment.is_coarse`].
     """
     text = LINK.format(
         title=name, duration_s=duration_s, warm_up_s=warm_up_s, rate=rate, queue=queue
     )
+    if loss:
+        text += LOSS.format(probability=loss)
     for group, control, rtt_ms, further in flows:
         of_tailroom = TAILROOM_CONTROLS.get(control, f'"{control}"')
         text += FLOWS.format(name=group, control=of_tailroom, rtt_ms=rtt_ms) + further
     controls = {
         group: KERNEL_NAMES[control] for group, control, _, _ in flows if control in KERNEL_NAMES
     }
-    return Experiment(name, text, controls, REPETITIONS)
+    return Experiment(name, text, controls, REPETITIONS, is_coarse)
 
 
 def _drop_tail(limit: str) -> str:
@@ -186,9 +201,123 @@ def _two_way() -> Iterator[Experiment]:
             yield replace(one_way, scenario=text)
 
 
+def _requests(packets: int, arrivals: str, stop_s: int) -> str:
+    """The keys of a group of finite flows.
+
+    Args:
+        packets: Packets of each.
+        arrivals: The key that says when they arrive.
+        stop_s: From when on none arrives.
+    """
+    return REQUESTS.format(stop_s=stop_s, bytes=packets * PAYLOAD_BYTES, arrivals=arrivals)
+
+
+def _lossy() -> Iterator[Experiment]:
+    """One flow under random loss: packets that are sent again are lost as well."""
+    for percent in (5, 10, 1, 3, 15, 8):
+        for control in ("bbr1", "cubic", "reno"):
+            yield _experiment(
+                f"lossy-{control}-{percent}-percent",
+                rate="10 Mbit/s",
+                queue=_drop_tail("1 bdp"),
+                flows=[("flow", control, 100, "")],
+                duration_s=60,
+                warm_up_s=10,
+                loss=percent / 100,
+                is_coarse=True,
+            )
+    yield _experiment(
+        "lossy-4-bbr1-2-percent",
+        rate="100 Mbit/s",
+        queue=_drop_tail("1 bdp"),
+        flows=[("flow", "bbr1", 40, f"count = 4\n{STARTS}")],
+        duration_s=30,
+        warm_up_s=6,
+        loss=0.02,
+        is_coarse=True,
+    )
+
+
+def _many() -> Iterator[Experiment]:
+    """Four and ten flows behind small buffers, and four BBR beside four CUBIC flows."""
+    for count, rate in ((10, "20 Mbit/s"), (4, "100 Mbit/s")):
+        for limit in (0.25, 0.1, 1):
+            for control in ("bbr1", "cubic"):
+                yield _experiment(
+                    f"many-{count}-{control}-{limit}-bdp",
+                    rate=rate,
+                    queue=_drop_tail(f"{limit} bdp"),
+                    flows=[("flow", control, 40, f"count = {count}\n{STARTS}")],
+                    duration_s=40,
+                    warm_up_s=10,
+                    is_coarse=True,
+                )
+    for limit in (0.25, 1):
+        yield _experiment(
+            f"four-cubic-beside-four-bbr-{limit}-bdp",
+            rate="100 Mbit/s",
+            queue=_drop_tail(f"{limit} bdp"),
+            flows=[
+                ("cubic", "cubic", 40, f"count = 4\n{STARTS}"),
+                ("bbr", "bbr1", 40, f"count = 4\n{STARTS}"),
+            ],
+            duration_s=60,
+            warm_up_s=15,
+            is_coarse=True,
+        )
+
+
+def _short() -> Iterator[Experiment]:
+    """Requests under random loss without a queue, and behind a buffer that long flows fill."""
+    for packets, per_second in ((10, 40), (100, 20)):
+        for percent in (2, 5, 0.5):
+            requests = _requests(packets, f"arrivals_per_second = {per_second}", 57)
+            yield _experiment(
+                f"requests-{packets}-packets-{percent}-percent",
+                rate="1 Gbit/s",
+                queue=_drop_tail("1000 packets"),
+                flows=[("requests", "cubic", 20, requests)],
+                duration_s=60,
+                warm_up_s=2,
+                loss=percent / 100,
+                is_coarse=True,
+            )
+    for limit in ("20 packets", "1 bdp"):
+        for count in (1, 2):
+            requests = _requests(10, "arrivals_per_second = 5", 87)
+            yield _experiment(
+                f"requests-beside-{count}-cubic-{limit.replace(' ', '-')}",
+                rate="20 Mbit/s",
+                queue=_drop_tail(limit),
+                flows=[
+                    ("long", "cubic", 40, f"count = {count}\n"),
+                    ("requests", "cubic", 40, requests),
+                ],
+                duration_s=90,
+                warm_up_s=10,
+                is_coarse=True,
+            )
+
+
+def _download() -> Iterator[Experiment]:
+    """Downloads of 20 MB one after the other: slow start fills the buffer and overshoots."""
+    arrivals = ", ".join(f'"{second} s"' for second in range(0, 100, 5))
+    yield _experiment(
+        "download-cubic-1-bdp",
+        rate="100 Mbit/s",
+        queue=_drop_tail("1 bdp"),
+        flows=[("requests", "cubic", 40, _requests(13_812, f"arrivals = [{arrivals}]", 100))],
+        duration_s=100,
+        warm_up_s=0,
+        is_coarse=True,
+    )
+
+
 def experiments() -> list[Experiment]:
-    """All experiments, the most telling first."""
-    return [*_alone(), *_beside_bbr(), *_managed(), *_two_rtts(), *_joining(), *_two_way()]
+    """All experiments: steady flows, then loss recovery; of each, the most telling first."""
+    steady = (_alone, _beside_bbr, _managed, _two_rtts, _joining, _two_way)
+    recovery = (_lossy, _many, _short, _download)
+    return [one for some in (*steady, *recovery) for one in some()]
 
 
 def _arguments() -> argparse.Namespace:
@@ -203,7 +332,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _is_fast(experiment: Experiment) -> bool:
-    return 'rate = "200 Mbit/s"' in experiment.scenario
+    return any(f'rate = "{rate}"' in experiment.scenario for rate in FAST)
 
 
 def _is_kept(experiment: Experiment) -> bool:

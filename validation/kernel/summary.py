@@ -1,7 +1,9 @@
 """The figures of a run that comparisons start from."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 
@@ -26,6 +28,25 @@ class FlowSummary:
     drops_packets: int
     retransmissions_packets: int
     marks_packets: int
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """How losses were repaired in the measured window, by all flows together.
+
+    Attributes:
+        sent_packets: Data packets that came to the link, those that were sent again included.
+        lost_packets: Of these, the packets that were dropped, or lost at random.
+        sent_again_packets: Retransmissions, without those of handshakes.
+        timeouts: Retransmission timeouts, without those of handshakes.
+        loss_probes: Tail loss probes (RFC 8985 sec. 7); `None` if they were not recorded.
+    """
+
+    sent_packets: int
+    lost_packets: int
+    sent_again_packets: int
+    timeouts: int
+    loss_probes: int | None
 
 
 @dataclass(frozen=True)
@@ -93,3 +114,58 @@ def summarize(run: Mapping[str, Any]) -> RunSummary:
         stalled_s=run["stalls"]["total_s"],
         flows=tuple(flows),
     )
+
+
+LOSS_STATE = 4
+"""State of a sender after a timeout (`TCP_CA_Loss` of the kernel)."""
+
+
+def recovery(run: Mapping[str, Any]) -> Recovery:
+    """Return how losses were repaired in one of the `runs` of a recorded file.
+
+    The kernel's counters tell it, where they were recorded. The first experiments have samples of
+    the connections only: a timeout is a sample in the state after one, behind a sample in another
+    state, so a recovery that is shorter than the interval of the samples may be missed.
+
+    Args:
+        run: The run.
+    """
+    counts = [
+        run["directions"][flow["direction"]]["measured"][index]
+        for index, flow in enumerate(run["flows"])
+    ]
+    if "counters" in run:
+        senders = {flow["direction"] for flow in run["flows"]}
+        of_kernel = [run["counters"]["measured"][host] for host in senders]
+        repeated, timeouts, handshakes, probes = (
+            sum(host[name] for host in of_kernel)
+            for name in ("RetransSegs", "TCPTimeouts", "TCPSynRetrans", "TCPLossProbes")
+        )
+        return Recovery(
+            sent_packets=sum(flow["data_arrivals_packets"] for flow in counts),
+            lost_packets=sum(flow["data_losses_packets"] for flow in counts),
+            sent_again_packets=repeated - handshakes,
+            timeouts=timeouts - handshakes,
+            loss_probes=probes,
+        )
+    losses = (flow["drops_packets"] + flow["random_losses_packets"] for flow in counts)
+    sampled = [_sampled_recovery(run, flow["samples"]) for flow in run["flows"]]
+    return Recovery(
+        sent_packets=sum(flow["arrivals_packets"] for flow in counts),
+        lost_packets=sum(losses),
+        sent_again_packets=sum(repeated for repeated, _ in sampled),
+        timeouts=sum(timeouts for _, timeouts in sampled),
+        loss_probes=None,
+    )
+
+
+def _sampled_recovery(run: Mapping[str, Any], samples: Mapping[str, Any]) -> tuple[int, int]:
+    """Retransmissions and timeouts of a flow in the measured window, by its samples."""
+    begin = bisect_left(samples["time_s"], run["measured_from_s"])
+    end = bisect_left(samples["time_s"], run["measured_to_s"])
+    if begin >= end:
+        return 0, 0
+    repeated = samples["retransmissions"]
+    states = samples["state"][max(begin - 1, 0) : end]
+    timeouts = sum(state == LOSS_STATE != before for before, state in pairwise(states))
+    return repeated[end - 1] - (repeated[begin - 1] if begin else 0), timeouts

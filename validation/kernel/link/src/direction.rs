@@ -52,9 +52,9 @@ struct BottleneckQueue {
 
 impl Direction {
     /// The empty direction of a plan: 0 from host A to host B, 1 from B to A.
-    pub fn new(plan: &Plan, direction: usize) -> Self {
+    /// At most `most_drops` drops are recorded one by one.
+    pub fn new(plan: &Plan, direction: usize, most_drops: usize) -> Self {
         let network = &plan.network;
-        let (from, to) = (network.measure_from, network.duration);
         Direction {
             queue: (direction < network.links.len())
                 .then(|| BottleneckQueue::new(network, direction)),
@@ -62,7 +62,7 @@ impl Direction {
             packets: PacketStore::default(),
             in_flight: BinaryHeap::new(),
             inserted: 0,
-            statistics: Statistics::new(plan.flows.len(), from, to, BIN),
+            statistics: Statistics::new(plan, BIN, most_drops),
         }
     }
 
@@ -92,7 +92,7 @@ impl Direction {
             self.fly(now.saturating_add(route.delay), slot);
             return;
         };
-        self.statistics.on_arrival(now, flow);
+        self.statistics.on_arrival(now, flow, ip::is_data(bytes));
         let size = bytes.len() as u32;
         let sequence = u64::from(slot);
         let packet = Packet { sequence, bytes: size, sent: now, ecn, ..Packet::default() };
@@ -199,15 +199,17 @@ impl Direction {
         };
         queue.link.drain_dropped(now, |dropped| {
             let (flow, slot) = (dropped.packet.flow(), dropped.packet.slot());
+            let is_data = ip::is_data(packets.get_mut(slot));
             packets.remove(slot);
-            statistics.on_lost(now, flow, Fate::Dropped);
+            statistics.on_lost(now, flow, Fate::Dropped, is_data);
             routes[flow as usize].class.unwrap_or(0)
         });
     }
 
     fn lose(&mut self, at: Time, flow: u32, slot: u32, fate: Fate) {
+        let is_data = ip::is_data(self.packets.get_mut(slot));
         self.packets.remove(slot);
-        self.statistics.on_lost(at, flow, fate);
+        self.statistics.on_lost(at, flow, fate, is_data);
     }
 }
 
@@ -242,6 +244,8 @@ impl BottleneckQueue {
 mod tests {
     use super::*;
     use crate::plan::tests::{DROP_TAIL, NAMED, plan};
+
+    const MOST_DROPS: usize = 100_000;
 
     /// Three flows without a reverse path: one without ECN, two with.
     const FLOWS: &str = "[flows.plain]\npath = [\"there\"]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n\
@@ -281,7 +285,7 @@ mod tests {
         // 1250 bytes take 1 ms at 10 Mbit/s: 22 packets at once are one in transmission, 20 that
         // wait, and one that is dropped.
         let plan = three_flows(DROP_TAIL);
-        let mut direction = Direction::new(&plan, 0);
+        let mut direction = Direction::new(&plan, 0, MOST_DROPS);
         let start = Time::from_milliseconds(100);
         for at in 0..22 {
             direction.arrive(start, 1, Ecn::NotEct, &packet(at, 1, 1_250, Ecn::NotEct));
@@ -310,7 +314,7 @@ mod tests {
     #[test]
     fn a_direction_without_a_link_delays_each_flow_by_its_own_propagation() {
         let plan = three_flows(DROP_TAIL);
-        let mut direction = Direction::new(&plan, 1);
+        let mut direction = Direction::new(&plan, 1, MOST_DROPS);
         for flow in [3, 0, 1, 2] {
             direction.arrive(Time::ZERO, flow, Ecn::NotEct, &packet(flow, flow, 60, Ecn::NotEct));
         }
@@ -396,7 +400,7 @@ mod tests {
             "{ kind = \"fq_pie\", limit = \"200 packets\" }",
         ] {
             let plan = three_flows(queue);
-            let mut direction = Direction::new(&plan, 0);
+            let mut direction = Direction::new(&plan, 0, MOST_DROPS);
             let mut delivered = Vec::new();
             for (index, (now, flow, ecn, bytes)) in arrivals().into_iter().enumerate() {
                 // The loop looks only now and then, and never before it has to.

@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tailroom_engine::units::Time;
 
 use crate::clock::{Lateness, Stalls, VirtualClock};
+use crate::conversations::Conversations;
 use crate::direction::Direction;
 use crate::hosts::Host;
-use crate::ip;
+use crate::ip::{self, Header, Segment};
 use crate::packets::MAX_PACKET_BYTES;
-use crate::plan::Plan;
+use crate::plan::{FlowPlan, Plan};
+use crate::recording::{LONGEST_STALL_S, MOST_STALLED, Settings};
 use crate::system;
 
 /// Real-time priority of the link, above that of the senders.
 pub const PRIORITY: i32 = 10;
-/// Interval of the samples of the queue.
-pub const QUEUE_SAMPLE: Time = Time::from_milliseconds(10);
 /// Packets that are read from a device before anything else is looked at.
 const MOST_READ_AT_ONCE: usize = 64;
 /// Shortest sleep. Without one, a link that always has something due would never yield, and the
@@ -41,6 +41,8 @@ pub struct Outcome {
     pub batch_excess_packets: [u64; 2],
     /// Packets that a host's device did not take.
     pub write_errors: u64,
+    /// By flow, its requests.
+    pub conversations: Vec<Conversations>,
     /// When the loop ended.
     pub ended: Time,
 }
@@ -58,35 +60,43 @@ pub struct Emulator<'a> {
     largest_batch_packets: [usize; 2],
     batch_excess_packets: [u64; 2],
     write_errors: u64,
+    conversations: Vec<Conversations>,
+    queue_sample_interval: Time,
+    gives_up: bool,
     next_sample: Time,
     buffer: Box<[u8; MAX_PACKET_BYTES]>,
 }
 
 impl<'a> Emulator<'a> {
     /// A link that begins when the monotonic clock shows `origin_ns`. Its clock stops while packets
-    /// are late by more than `threshold`.
-    pub fn new(plan: &'a Plan, hosts: &'a [Host; 2], origin_ns: u64, threshold: Time) -> Self {
+    /// are late by more than the threshold for stalls.
+    pub fn new(plan: &'a Plan, hosts: &'a [Host; 2], origin_ns: u64, settings: Settings) -> Self {
+        let direction = |at| Direction::new(plan, at, settings.most_drops);
         Emulator {
             plan,
             hosts,
-            directions: [Direction::new(plan, 0), Direction::new(plan, 1)],
-            clock: VirtualClock::new(origin_ns, threshold),
+            directions: [direction(0), direction(1)],
+            clock: VirtualClock::new(origin_ns, settings.stall_threshold),
             lateness: Lateness::default(),
             batches: [0; 2],
             largest_batch_packets: [0; 2],
             batch_excess_packets: [0; 2],
             write_errors: 0,
+            conversations: vec![Conversations::default(); plan.flows.len()],
+            queue_sample_interval: settings.queue_sample_interval,
+            gives_up: settings.gives_up,
             next_sample: Time::ZERO,
             buffer: Box::new([0; MAX_PACKET_BYTES]),
         }
     }
 
-    /// Carries packets until `stop` is set, or until `end`.
+    /// Carries packets until `stop` is set, until `end`, or until it gives up.
     pub fn run(mut self, end: Time, stop: &AtomicBool) -> io::Result<Outcome> {
         let ended = loop {
             let due = self.next_due();
             let now = self.clock.observe(system::monotonic_ns(), due);
-            if now >= end || stop.load(Ordering::Relaxed) || system::is_interrupted() {
+            let is_over = now >= end || stop.load(Ordering::Relaxed) || system::is_interrupted();
+            if is_over || (self.gives_up && self.has_stalled()) {
                 break now;
             }
             self.deliver(now);
@@ -106,8 +116,16 @@ impl<'a> Emulator<'a> {
             largest_batch_packets: self.largest_batch_packets,
             batch_excess_packets: self.batch_excess_packets,
             write_errors: self.write_errors,
+            conversations: self.conversations,
             ended,
         })
+    }
+
+    /// Whether the machine has stalled for too long for the run to be used.
+    fn has_stalled(&self) -> bool {
+        let Stalls { total_s, longest_s, .. } = self.clock.stalls();
+        let most_s = MOST_STALLED * self.plan.network.duration.seconds();
+        total_s > most_s || longest_s > LONGEST_STALL_S
     }
 
     fn next_due(&self) -> Time {
@@ -116,11 +134,14 @@ impl<'a> Emulator<'a> {
     }
 
     fn deliver(&mut self, now: Time) {
-        let Emulator { directions, hosts, lateness, write_errors, .. } = self;
-        for (direction, to) in directions.iter_mut().zip([&hosts[1], &hosts[0]]) {
-            let mut device: &File = &to.device;
+        let Emulator { plan, directions, hosts, lateness, write_errors, conversations, .. } = self;
+        for (at, direction) in directions.iter_mut().enumerate() {
+            let mut device: &File = &hosts[1 - at].device;
             direction.advance(now, |packet, due| {
                 lateness.count(now, due);
+                if let Some((flow, segment, port)) = of_request(plan, 1 - at, packet) {
+                    conversations[flow].on_delivered(now, port, segment);
+                }
                 let is_taken = device.write(packet).is_ok_and(|bytes| bytes == packet.len());
                 *write_errors += u64::from(!is_taken);
             });
@@ -132,7 +153,7 @@ impl<'a> Emulator<'a> {
             for direction in &mut self.directions {
                 direction.sample(self.next_sample);
             }
-            self.next_sample += QUEUE_SAMPLE;
+            self.next_sample += self.queue_sample_interval;
         }
     }
 
@@ -146,6 +167,9 @@ impl<'a> Emulator<'a> {
             };
             self.batches[direction] += 1;
             let packet = &self.buffer[..bytes];
+            if let Some((flow, segment, port)) = of_request(self.plan, direction, packet) {
+                self.conversations[flow].on_sent(now, port, segment);
+            }
             let header = ip::parse(packet);
             let flow = header
                 .and_then(|header| self.plan.flow_of(header.source_port, header.destination_port));
@@ -182,4 +206,19 @@ impl<'a> Emulator<'a> {
         });
         system::wait(&mut devices, timeout.max(SHORTEST_SLEEP_NS));
     }
+}
+
+/// The flow, the segment and the sender's port of a packet, if it belongs to requests whose data go in
+/// `direction`.
+fn of_request(plan: &Plan, direction: usize, packet: &[u8]) -> Option<(usize, Segment, u16)> {
+    if !plan.has_requests() {
+        return None;
+    }
+    let Header { source_port, destination_port, .. } = ip::parse(packet)?;
+    let flow = plan.flow_of(source_port, destination_port)? as usize;
+    let FlowPlan { port, direction: of_data, requests: Some(_), .. } = &plan.flows[flow] else {
+        return None;
+    };
+    let sender = if destination_port == *port { source_port } else { destination_port };
+    (*of_data == direction).then_some((flow, ip::segment(packet)?, sender))
 }

@@ -1,4 +1,4 @@
-//! IPv4 headers: which flow a packet belongs to, and its ECN field.
+//! Headers of packets: which flow a packet belongs to, its ECN field, and what TCP says in it.
 
 use tailroom_engine::packet::Ecn;
 
@@ -7,6 +7,10 @@ const UDP: u8 = 17;
 const LEAST_HEADER: usize = 20;
 /// Fragment offset: 13 bits. Only the first fragment has the ports.
 const OFFSET_BITS: u16 = 0x1fff;
+/// Byte of the TCP header whose upper half is the header's length in words.
+const OFFSET_BYTE: usize = 12;
+const FLAGS_BYTE: usize = 13;
+const SYN: u8 = 2;
 
 /// What the link reads of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,43 @@ pub fn parse(packet: &[u8]) -> Option<Header> {
         source_port: word(header_bytes)?,
         destination_port: word(header_bytes + 2)?,
     })
+}
+
+/// What the link reads of a TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte, or of the SYN.
+    pub sequence: u32,
+    /// The next byte that the sender of the segment expects; 0 in the first segment of all.
+    pub acknowledgment: u32,
+    /// Whether it is the first one of its sender.
+    pub is_syn: bool,
+    /// Payload.
+    pub payload_bytes: u32,
+}
+
+/// Reads the TCP header (RFC 9293) of an IPv4 packet; `None` for other packets.
+pub fn segment(packet: &[u8]) -> Option<Segment> {
+    parse(packet)?;
+    let start = usize::from(packet[0] & 0xf) * 4;
+    let word = |at: usize| {
+        let bytes = packet.get(start + at..start + at + 4)?;
+        bytes.try_into().ok().map(u32::from_be_bytes)
+    };
+    let header_bytes = usize::from(*packet.get(start + OFFSET_BYTE)? >> 4) * 4;
+    let is_tcp = packet[9] == TCP && header_bytes >= LEAST_HEADER;
+    let payload = packet.len().checked_sub(start + header_bytes)?;
+    is_tcp.then_some(Segment {
+        sequence: word(4)?,
+        acknowledgment: word(8)?,
+        is_syn: packet.get(start + FLAGS_BYTE)? & SYN != 0,
+        payload_bytes: payload as u32,
+    })
+}
+
+/// Whether a packet carries payload of TCP.
+pub fn is_data(packet: &[u8]) -> bool {
+    segment(packet).is_some_and(|segment| segment.payload_bytes > 0)
 }
 
 /// Sets the ECN field of an IPv4 packet to Congestion Experienced, and corrects the checksum.
@@ -86,6 +127,26 @@ mod tests {
         longer[0] = 0x46;
         longer.splice(20..20, [1, 1, 1, 1]);
         assert_eq!(parse(&longer).expect("a TCP packet").destination_port, 10_003);
+    }
+
+    #[test]
+    fn a_segment_tells_its_numbers_and_its_payload() {
+        let mut syn = packet(Ecn::NotEct);
+        syn[24..28].copy_from_slice(&7_u32.to_be_bytes());
+        syn[32..34].copy_from_slice(&[10 << 4, SYN]);
+        let none = Segment { sequence: 7, acknowledgment: 0, is_syn: true, payload_bytes: 0 };
+        assert_eq!(segment(&syn), Some(none));
+        assert!(!is_data(&syn));
+        let mut data = syn.clone();
+        data.resize(1_500, 0);
+        data[28..32].copy_from_slice(&9_u32.to_be_bytes());
+        data[32..34].copy_from_slice(&[8 << 4, 0x10]);
+        let all = Segment { sequence: 7, acknowledgment: 9, is_syn: false, payload_bytes: 1_448 };
+        assert_eq!(segment(&data), Some(all));
+        assert!(is_data(&data));
+        data[9] = UDP;
+        assert_eq!(segment(&data), None);
+        assert!((0..60).all(|bytes| segment(&syn[..bytes]).is_none()));
     }
 
     #[test]

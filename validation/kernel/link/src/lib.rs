@@ -9,10 +9,13 @@
 //!
 //! A [`plan`] says what a scenario of tailroom means here: the same file runs in the simulator. A
 //! [`direction`] holds the packets that wait and that propagate, in the time of a [`clock`] that
-//! stops while the machine stalls. The [`emulator`] moves packets, [`traffic`] opens and closes the
-//! connections, and [`recording`] is the result. Everything unsafe is in [`system`].
+//! stops while the machine stalls. The [`emulator`] moves packets and notes the
+//! [`conversations`] of requests, [`traffic`] opens and closes the connections and reads the kernel's
+//! [`counters`], and [`recording`] is the result. Everything unsafe is in [`system`].
 
 pub mod clock;
+pub mod conversations;
+pub mod counters;
 pub mod direction;
 pub mod emulator;
 pub mod hosts;
@@ -20,6 +23,7 @@ pub mod ip;
 pub mod packets;
 pub mod plan;
 pub mod recording;
+pub mod requests;
 pub mod statistics;
 pub mod system;
 pub mod tcp_info;

@@ -19,6 +19,9 @@ plan prints the flows as JSON; run sends them through the link, and writes the r
   --control GROUP=NAME  the kernel's congestion control of a group of flows
   --processor N         run on this processor only (default: all)
   --sample-ms N         interval of the samples of connections, in milliseconds (default: 50)
+  --queue-sample-ms N   interval of the samples of queues, in milliseconds (default: 10)
+  --most-drops N        drops in a direction whose time is recorded (default: 200000)
+  --give-up 0|1         end when stalls make the run useless (default: 0)
   --stall-us N          a delivery that is later than this is a stall (default: 500)
 ";
 
@@ -71,6 +74,9 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
         settings: Settings {
             stall_threshold: microseconds(500),
             sample_interval: Time::from_milliseconds(50),
+            queue_sample_interval: Time::from_milliseconds(10),
+            most_drops: 200_000,
+            gives_up: false,
         },
     };
     for pair in options.chunks(2) {
@@ -94,6 +100,11 @@ fn set(arguments: &mut Arguments, option: &str, value: &str) -> Result<(), Strin
         "--sample-ms" => {
             arguments.settings.sample_interval = Time::from_milliseconds(number()?.max(1));
         }
+        "--queue-sample-ms" => {
+            arguments.settings.queue_sample_interval = Time::from_milliseconds(number()?.max(1));
+        }
+        "--most-drops" => arguments.settings.most_drops = number()? as usize,
+        "--give-up" => arguments.settings.gives_up = number()? == 1,
         "--stall-us" => arguments.settings.stall_threshold = microseconds(number()?),
         "--control" => {
             let pair = value.split_once('=').ok_or("--control needs GROUP=NAME")?;

@@ -3,23 +3,28 @@
 //! The first link of the scenario carries packets from host A to host B, and a second one those from
 //! B to A; a direction without a link only delays. A flow sends in the direction of its path. All of
 //! its RTT that is not the delay of a link lies on the way of its ACKs, so that flows of different
-//! RTT differ in nothing else.
+//! RTT differ in nothing else. Flows that arrive and depart are requests: connections of their own, of
+//! the sizes and at the times that the simulator draws from the same seed.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tailroom_engine::dynamic_flows::source_group;
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::traffic::{FlowSource, FlowSourceSpec, SourceSpec};
 use tailroom_engine::units::Time;
 
 /// Port at the receiver of flow 0; flow n has the port n above it.
 pub const FIRST_PORT: u16 = 10_000;
 /// Most flows of a run: their ports stay below those that the kernel chooses for senders.
 pub const MAX_FLOWS: usize = 1_000;
+/// Queue disciplines that tell flows apart: a group of requests is one flow here.
+const FAIR: &[&str] = &["fair", "fq_codel", "fq_pie"];
 /// The direction from host A to host B.
 pub const A_TO_B: usize = 0;
 
@@ -28,13 +33,13 @@ pub const A_TO_B: usize = 0;
 pub struct Plan {
     /// The network that the simulator would run.
     pub network: Network,
-    /// The flows, in the order of the network.
+    /// The permanent flows, in the order of the network; then the groups of requests.
     pub flows: Vec<FlowPlan>,
     /// Largest packet that the hosts send, in bytes.
     pub mtu: u32,
 }
 
-/// A flow between the two hosts.
+/// A flow between the two hosts, or a group of requests.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowPlan {
     /// Name of the flow, as in results of the simulator.
@@ -61,6 +66,18 @@ pub struct FlowPlan {
     /// In each direction, what its packets pass.
     #[serde(skip)]
     pub routes: [Route; 2],
+    /// The requests of a group, in order of time; `None` for a permanent flow.
+    #[serde(skip)]
+    pub requests: Option<Vec<Request>>,
+}
+
+/// A connection that sends so much and is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When it connects.
+    pub start: Time,
+    /// Payload.
+    pub bytes: u64,
 }
 
 /// What the packets of a flow pass in a direction.
@@ -127,19 +144,31 @@ impl Plan {
                 "there is no group \"{group}\" for a control; name a group of [flows]"
             ));
         }
-        if network.flows.is_empty() || network.flows.len() > MAX_FLOWS {
+        let sources = || network.groups.iter().enumerate();
+        let requests: Vec<_> =
+            sources().filter_map(|(at, group)| Some((at, request_source(group)?))).collect();
+        let count = network.flows.len() + requests.len();
+        if count == 0 || count > MAX_FLOWS {
             return Err(format!(
-                "the scenario has {} flows; between 1 and {MAX_FLOWS} are allowed",
-                network.flows.len()
+                "the scenario has {count} flows and groups of requests; between 1 and {MAX_FLOWS} \
+                 are allowed"
             ));
         }
         for group in &network.groups {
-            check(group)?;
+            check(&network, group)?;
         }
-        let flows: Result<Vec<_>, _> =
-            (0..network.flows.len()).map(|index| flow(&network, index, controls)).collect();
+        let permanent = (0..network.flows.len()).map(|index| flow(&network, index, controls));
+        let groups = (network.flows.len()..).zip(requests).map(|(index, (group, source))| {
+            request_group(&network, index, &network.groups[group], source, controls)
+        });
+        let flows: Result<Vec<_>, _> = permanent.chain(groups).collect();
         let mtu = network.groups.iter().map(|group| group.packet_size).max().unwrap_or(1_500);
         Ok(Plan { flows: flows?, mtu, network })
+    }
+
+    /// Whether there are requests.
+    pub fn has_requests(&self) -> bool {
+        self.flows.last().is_some_and(|flow| flow.requests.is_some())
     }
 
     /// The flow of a packet, by the port of its receiver.
@@ -152,18 +181,32 @@ impl Plan {
     }
 }
 
+/// The source of a group of requests.
+fn request_source(group: &GroupSpec) -> Option<&FlowSourceSpec> {
+    match &group.source {
+        SourceSpec::Flows(source @ FlowSourceSpec::FiniteFlows(_)) => Some(source),
+        _ => None,
+    }
+}
+
 /// Whether the flows of a group can be run here.
-fn check(group: &GroupSpec) -> Result<(), String> {
+fn check(network: &Network, group: &GroupSpec) -> Result<(), String> {
     let refuse = |problem: String| Err(format!("[flows.{}]: {problem}", group.name));
     let Some(tcp) = &group.tcp else {
         return refuse("it has no congestion control; only TCP is supported here".to_owned());
     };
-    if group.source.bulk().is_none() {
+    if group.source.bulk().is_none() && request_source(group).is_none() {
         let kind = group.source.name();
-        return refuse(format!("source \"{kind}\" is not supported here; use \"bulk\""));
+        return refuse(format!(
+            "source \"{kind}\" is not supported here; use \"bulk\" or \"finite_flows\""
+        ));
     }
     if group.path.len() != 1 || group.reverse_path.len() > 1 {
         return refuse("path must name one link, and reverse_path at most one".to_owned());
+    }
+    let disciplines = group.path.iter().map(|&link| network.links[link].queue.name());
+    if request_source(group).is_some() && disciplines.clone().any(|name| FAIR.contains(&name)) {
+        return refuse("requests cannot pass a queue that tells flows apart".to_owned());
     }
     if !(576..=9_000).contains(&group.packet_size) {
         let size = group.packet_size;
@@ -179,6 +222,7 @@ fn check(group: &GroupSpec) -> Result<(), String> {
     Ok(())
 }
 
+/// A permanent flow.
 fn flow(
     network: &Network,
     index: usize,
@@ -186,24 +230,68 @@ fn flow(
 ) -> Result<FlowPlan, String> {
     let spec = &network.flows[index];
     let group = &network.groups[spec.group];
+    let plan = flow_plan(network, index, group, spec.rtt, controls)?;
+    Ok(FlowPlan { name: network.flow_name(index), start_s: spec.start.seconds(), ..plan })
+}
+
+/// A group of requests: those that the simulator draws from the same seed.
+fn request_group(
+    network: &Network,
+    index: usize,
+    group: &GroupSpec,
+    source: &FlowSourceSpec,
+    controls: &[(String, String)],
+) -> Result<FlowPlan, String> {
+    let (forward, backward) = network.propagation(group);
+    let mut source = source.start(&source_group(network, group), forward + backward);
+    let mut flows = Vec::new();
+    while source.next_arrival() < network.duration
+        && let Some(flow) = source.next_flow()
+    {
+        flows.push(flow);
+    }
+    let Some(first) = flows.first().copied() else {
+        return Err(format!("[flows.{}]: no request arrives before the end", group.name));
+    };
+    if flows.iter().any(|flow| flow.rtt != first.rtt || flow.access_rate.is_some()) {
+        return Err(format!(
+            "[flows.{}]: requests of different rtt, or with an access_rate, are not supported here",
+            group.name
+        ));
+    }
+    let requests =
+        flows.iter().map(|flow| Request { start: flow.start, bytes: flow.bytes.unwrap_or(0) });
+    let plan = flow_plan(network, index, group, first.rtt, controls)?;
+    Ok(FlowPlan { requests: Some(requests.collect()), ..plan })
+}
+
+/// What permanent flows and requests have in common.
+fn flow_plan(
+    network: &Network,
+    index: usize,
+    group: &GroupSpec,
+    rtt: Time,
+    controls: &[(String, String)],
+) -> Result<FlowPlan, String> {
     let tcp = group.tcp.as_ref().ok_or("a group without a congestion control")?;
     let stop = group.stop.unwrap_or(network.duration).min(network.duration);
     Ok(FlowPlan {
-        name: network.flow_name(index),
+        name: group.name.clone(),
         group: group.name.clone(),
         control: control(group, tcp, controls)?,
         port: FIRST_PORT + index as u16,
         direction: group.path[0],
-        start_s: spec.start.seconds(),
+        start_s: 0.0,
         stop_s: stop.seconds(),
-        rtt_s: spec.rtt.seconds(),
+        rtt_s: rtt.seconds(),
         packet_bytes: group.packet_size,
         tcp_ecn: match tcp.ecn {
             EcnMode::Off | EcnMode::L4s => 2,
             EcnMode::Classic => 1,
             EcnMode::Accurate => 3,
         },
-        routes: routes(network, group, spec.rtt),
+        routes: routes(network, group, rtt),
+        requests: None,
     })
 }
 
@@ -287,6 +375,24 @@ pub(crate) mod tests {
         assert_eq!((back.port, back.direction, back.tcp_ecn), (10_002, 1, 1));
         assert_eq!((back.start_s, back.stop_s), (1.0, 3.0));
         assert_eq!(back.routes, [Route { class: Some(1), delay: ms(28) }, through(0)]);
+    }
+
+    #[test]
+    fn requests_come_when_the_simulators_flows_do() {
+        let flows = "[flows.asked]\npath = [\"there\"]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n\
+                     stop = \"6 s\"\n\
+                     source = { kind = \"finite_flows\", size = \"14480 B\", arrivals_per_second = 50 }\n";
+        let plan = plan(DROP_TAIL, &format!("{NAMED}{flows}")).expect("a plan");
+        let [named, asked] = &plan.flows[..] else { panic!("a flow and a group") };
+        assert_eq!((named.port, asked.port, &named.requests), (10_000, 10_001, &None));
+        assert_eq!((asked.name.as_str(), asked.control.as_str()), ("asked", "cubic"));
+        let delay = Time::from_milliseconds(15);
+        assert_eq!(asked.routes[0], Route { class: Some(1), delay: Time::ZERO });
+        assert_eq!(asked.routes[1], Route { class: None, delay });
+        let requests = asked.requests.as_ref().expect("requests");
+        assert!(requests.len().abs_diff(300) < 60, "{} of 300", requests.len());
+        assert!(requests.iter().all(|request| request.bytes == 14_480));
+        assert!(requests.is_sorted_by_key(|request| request.start));
     }
 
     #[test]

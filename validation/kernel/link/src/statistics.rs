@@ -4,15 +4,17 @@ use serde::Serialize;
 use tailroom_engine::probe::histogram::Histogram;
 use tailroom_engine::units::Time;
 
+use crate::plan::Plan;
+
 const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
-/// Drops that are recorded one by one; more are only counted.
-const MOST_DROPS_KEPT: usize = 200_000;
 
 /// Packets of a flow in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Packets that arrived at the link.
     pub arrivals_packets: u64,
+    /// Of these, packets with payload: neither pure ACKs nor those of handshakes.
+    pub data_arrivals_packets: u64,
     /// Packets that pass no link in this direction, and are only delayed.
     pub bypassing_packets: u64,
     /// Packets whose last bit has left the link.
@@ -23,6 +25,8 @@ pub struct Counts {
     pub drops_packets: u64,
     /// Packets that the wire lost at random.
     pub random_losses_packets: u64,
+    /// Of the packets that were dropped or lost, those with payload.
+    pub data_losses_packets: u64,
     /// Packets that the discipline marked.
     pub marks_packets: u64,
 }
@@ -51,14 +55,18 @@ pub struct Statistics {
     waits: Histogram<7>,
     wait_sum: u128,
     waits_counted: u64,
+    /// Drops that are recorded one by one; more are only counted.
+    most_drops: usize,
     drops: Vec<(Time, u32)>,
     /// Packets of no flow.
     pub foreign_packets: u64,
 }
 
 impl Statistics {
-    /// Empty statistics for this number of flows.
-    pub fn new(flows: usize, measure_from: Time, duration: Time, bin: Time) -> Self {
+    /// Empty statistics of the flows of a plan. At most `most_drops` drops are recorded one by one.
+    pub fn new(plan: &Plan, bin: Time, most_drops: usize) -> Self {
+        let (flows, network) = (plan.flows.len(), &plan.network);
+        let (measure_from, duration) = (network.measure_from, network.duration);
         Statistics {
             measure_from,
             duration,
@@ -70,6 +78,7 @@ impl Statistics {
             waits: Histogram::default(),
             wait_sum: 0,
             waits_counted: 0,
+            most_drops,
             drops: Vec::new(),
             foreign_packets: 0,
         }
@@ -87,8 +96,11 @@ impl Statistics {
     }
 
     /// Counts an arrival.
-    pub fn on_arrival(&mut self, at: Time, flow: u32) {
-        self.count(at, flow, |counts| counts.arrivals_packets += 1);
+    pub fn on_arrival(&mut self, at: Time, flow: u32, is_data: bool) {
+        self.count(at, flow, |counts| {
+            counts.arrivals_packets += 1;
+            counts.data_arrivals_packets += u64::from(is_data);
+        });
     }
 
     /// Counts a packet that passes no link.
@@ -97,12 +109,15 @@ impl Statistics {
     }
 
     /// Counts a packet that got no further.
-    pub fn on_lost(&mut self, at: Time, flow: u32, fate: Fate) {
-        self.count(at, flow, |counts| match fate {
-            Fate::Dropped => counts.drops_packets += 1,
-            Fate::Lost => counts.random_losses_packets += 1,
+    pub fn on_lost(&mut self, at: Time, flow: u32, fate: Fate, is_data: bool) {
+        self.count(at, flow, |counts| {
+            match fate {
+                Fate::Dropped => counts.drops_packets += 1,
+                Fate::Lost => counts.random_losses_packets += 1,
+            }
+            counts.data_losses_packets += u64::from(is_data);
         });
-        if self.drops.len() < MOST_DROPS_KEPT {
+        if self.drops.len() < self.most_drops {
             self.drops.push((at, flow));
         }
     }

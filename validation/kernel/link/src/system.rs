@@ -247,15 +247,15 @@ pub fn reset_at_close(socket: &OwnedFd) -> Result<()> {
     set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, &value)
 }
 
-/// Begins to accept connections at a port.
-pub fn listen(address: Ipv4Addr, port: u16) -> Result<OwnedFd> {
+/// Begins to accept connections at a port, of which `backlog` may wait.
+pub fn listen(address: Ipv4Addr, port: u16, backlog: i32) -> Result<OwnedFd> {
     let socket = tcp_socket()?;
     let address = socket_address(address, port);
     let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
     // SAFETY: the pointer is to a sockaddr_in, and the length is its size.
     unsafe {
         checked(libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length))?;
-        checked(libc::listen(socket.as_raw_fd(), 1))?;
+        checked(libc::listen(socket.as_raw_fd(), backlog))?;
     }
     Ok(socket)
 }
@@ -281,6 +281,18 @@ pub fn connect(socket: &OwnedFd, address: Ipv4Addr, port: u16) -> Result<()> {
     match checked(result) {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
         result => result.map(drop),
+    }
+}
+
+/// The port of a socket at its own host.
+pub fn local_port(socket: &OwnedFd) -> Result<u16> {
+    // SAFETY: all zeros is a valid sockaddr_in; the pointers are to it and to its length.
+    unsafe {
+        let mut address: libc::sockaddr_in = zeroed();
+        let mut length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        let place = (&raw mut address).cast();
+        checked(libc::getsockname(socket.as_raw_fd(), place, &raw mut length))?;
+        Ok(u16::from_be(address.sin_port))
     }
 }
 

@@ -40,6 +40,10 @@ pub struct TcpInfo {
     pub memory_limited_us: u64,
     /// Packets sent, retransmissions included.
     pub sent_packets: u32,
+    /// Packets that the receiver had already (DSACK).
+    pub duplicates: u32,
+    /// Retransmission timeouts, those of the handshake included (since Linux 6.7).
+    pub timeouts: u16,
 }
 
 impl TcpInfo {
@@ -69,6 +73,8 @@ impl TcpInfo {
             memory_limited_us: long(184),
             delivered: word(192),
             delivered_marked: word(196),
+            duplicates: word(216),
+            timeouts: u16::from_ne_bytes([info[240], info[241]]),
         }
     }
 }
@@ -121,7 +127,7 @@ mod tests {
     use super::*;
 
     /// The offsets, counted from the declaration in `linux/tcp.h`: 8 single bytes, 24 words, four
-    /// longs, 6 words, four longs.
+    /// longs, 6 words, four longs, two words, two longs, six words, two halves.
     #[test]
     fn fields_are_where_the_header_file_has_them() {
         let mut info = [0; 256];
@@ -133,6 +139,7 @@ mod tests {
         assert_eq!(words, [4, 6, 17, 19, 20]);
         assert_eq!((parsed.retransmissions, parsed.unsent_bytes), (25, 36));
         assert_eq!((parsed.sent_packets, parsed.delivered, parsed.delivered_marked), (39, 48, 49));
+        assert_eq!((parsed.duplicates, parsed.timeouts), (54, 60));
         let long = |word: u64| (word + 1) << 32 | word;
         assert_eq!(parsed.pacing_rate_bytes_per_s, long(26));
         assert_eq!((parsed.acked_bytes, parsed.delivery_rate_bytes_per_s), (long(30), long(40)));

@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use tailroom_engine::units::Time;
 
+use crate::conversations::Conversations;
+use crate::counters::{self, Counters};
 use crate::hosts::{self, Host};
 use crate::plan::{FlowPlan, Plan};
+use crate::requests::{RequestGroup, RequestsRecord};
 use crate::system;
 use crate::tcp_info::{Samples, TcpInfo};
 
@@ -25,7 +28,7 @@ const LINGER: Time = Time::from_milliseconds(500);
 const UNSENT: Time = Time::from_milliseconds(20);
 const LEAST_UNSENT_BYTES: u64 = 65_536;
 /// Payload bytes handed over at once; the content does not matter.
-static DATA: [u8; 65_536] = [0; 65_536];
+pub(crate) static DATA: [u8; 65_536] = [0; 65_536];
 const IP_AND_TCP_HEADER_BYTES: u32 = 40;
 const SHORTEST_WAIT_NS: u64 = 1_000;
 const CHECK_OF_THE_END: Time = Time::from_milliseconds(5);
@@ -52,7 +55,22 @@ struct Connection<'a> {
     has_received_all: bool,
     samples: Samples,
     last: TcpInfo,
+    /// The last state before the measured window, and the last one in it.
+    window: [TcpInfo; 2],
     failure: Option<String>,
+}
+
+/// What the sender of a flow has counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SenderCounts {
+    /// Packets sent, retransmissions included.
+    pub sent_packets: u32,
+    /// Retransmissions.
+    pub retransmissions_packets: u32,
+    /// Packets that the receiver had already (DSACK).
+    pub duplicates_packets: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u16,
 }
 
 /// What is known of a flow after the run.
@@ -67,6 +85,14 @@ pub struct FlowRecord {
     pub retransmissions_packets: u32,
     /// Packets sent, retransmissions included.
     pub sent_packets: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// What was counted between the start and the end of the measured window, on the monotonic
+    /// clock; `None` for requests.
+    pub measured: Option<SenderCounts>,
+    /// The requests, if it is a group of requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<RequestsRecord>,
     /// Largest payload of a packet.
     pub mss_bytes: u32,
     /// Time in which the receiver's window limited the sender; should be zero.
@@ -86,6 +112,11 @@ pub struct FlowRecord {
 pub struct Traffic<'a> {
     hosts: &'a [Host; 2],
     connections: Vec<Connection<'a>>,
+    groups: Vec<RequestGroup<'a>>,
+    /// When counters are read next: at both ends of the measured window, or never again.
+    readings_due: Vec<Time>,
+    readings: Vec<[Counters; 2]>,
+    end: Time,
     sample_interval: Time,
     unsent_bytes: i32,
 }
@@ -94,7 +125,8 @@ impl<'a> Traffic<'a> {
     /// Opens the ports of all flows. The calling thread changes its network namespace, here and in
     /// [`Traffic::run`].
     pub fn new(plan: &'a Plan, hosts: &'a [Host; 2], sample_interval: Time) -> io::Result<Self> {
-        let connections = plan.flows.iter().map(|flow| {
+        let permanent = plan.flows.iter().filter(|flow| flow.requests.is_none());
+        let connections = permanent.map(|flow| {
             let receiver = &hosts[1 - flow.direction];
             system::enter_network(&receiver.namespace)?;
             let stop = Time::from_seconds(flow.stop_s);
@@ -104,21 +136,30 @@ impl<'a> Traffic<'a> {
                 start: Time::from_seconds(flow.start_s),
                 stop: stop + linger,
                 stage: Stage::Waiting,
-                listener: system::listen(receiver.address, flow.port)?,
+                listener: system::listen(receiver.address, flow.port, 1)?,
                 sender: None,
                 receiver: None,
                 received_bytes: 0,
                 has_received_all: false,
                 samples: Samples::default(),
                 last: TcpInfo::default(),
+                window: [TcpInfo::default(); 2],
                 failure: None,
             })
         });
+        let duration = plan.network.duration;
+        let requests = plan.flows.iter().filter_map(|flow| Some((flow, flow.requests.as_ref()?)));
+        let groups =
+            requests.map(|(flow, requests)| RequestGroup::new(flow, requests, hosts, duration));
         let rates = plan.network.links.iter().map(|link| link.rate.bytes_in(UNSENT));
         let unsent = rates.max().unwrap_or(0).max(LEAST_UNSENT_BYTES);
         Ok(Traffic {
             hosts,
             connections: connections.collect::<io::Result<_>>()?,
+            groups: groups.collect::<io::Result<_>>()?,
+            readings_due: vec![duration, plan.network.measure_from],
+            readings: Vec::new(),
+            end: duration + LINGER,
             sample_interval,
             unsent_bytes: i32::try_from(unsent).unwrap_or(i32::MAX),
         })
@@ -126,13 +167,17 @@ impl<'a> Traffic<'a> {
 
     /// Runs all flows. The run begins when the monotonic clock shows `origin_ns`; it ends early when
     /// `stop` is set.
-    pub fn run(mut self, origin_ns: u64, stop: &AtomicBool) -> Vec<FlowRecord> {
+    pub fn run(mut self, origin_ns: u64, stop: &AtomicBool) -> io::Result<Self> {
         wait_for(origin_ns);
         let mut next_sample = Time::ZERO;
-        while !stop.load(Ordering::Relaxed) && !self.has_ended() {
+        while !stop.load(Ordering::Relaxed) && !self.has_ended(since(origin_ns)) {
             let now = since(origin_ns);
+            self.read_counters(now)?;
             for connection in &mut self.connections {
                 connection.step(now, self.hosts, self.unsent_bytes);
+            }
+            for group in &mut self.groups {
+                group.step(now, self.hosts, self.unsent_bytes);
             }
             if now >= next_sample {
                 self.connections.iter_mut().for_each(|connection| connection.sample(now));
@@ -143,11 +188,47 @@ impl<'a> Traffic<'a> {
             let due = self.next_due(now).min(next_sample);
             self.wait_and_transfer(origin_ns, due);
         }
-        self.connections.into_iter().map(Connection::into_record).collect()
+        self.readings.push(self.counters()?);
+        Ok(self)
     }
 
-    fn has_ended(&self) -> bool {
-        self.connections.iter().all(|connection| connection.stage == Stage::Ended)
+    /// What is known of the flows after the run, in the order of the plan. `seen` is what the link
+    /// has seen of each.
+    pub fn into_records(self, seen: &[Conversations]) -> Vec<FlowRecord> {
+        let permanent = self.connections.into_iter().map(Connection::into_record);
+        let seen = &seen[permanent.len()..];
+        let groups = self.groups.into_iter().zip(seen);
+        permanent.chain(groups.map(|(group, seen)| group_record(group, seen))).collect()
+    }
+
+    /// The counters of both hosts: at the start of the measured window, at its end, and at the end.
+    pub fn readings(&self) -> &[[Counters; 2]] {
+        &self.readings
+    }
+
+    fn counters(&self) -> io::Result<[Counters; 2]> {
+        Ok([counters::read(&self.hosts[0])?, counters::read(&self.hosts[1])?])
+    }
+
+    /// Reads the counters at either end of the measured window.
+    fn read_counters(&mut self, now: Time) -> io::Result<()> {
+        while self.readings_due.last().is_some_and(|due| *due <= now) {
+            self.readings_due.pop();
+            let end = self.readings.len();
+            self.readings.push(self.counters()?);
+            for connection in &mut self.connections {
+                connection.look();
+                connection.window[end..].fill(connection.last);
+            }
+        }
+        Ok(())
+    }
+
+    fn has_ended(&self, now: Time) -> bool {
+        let mut stages = self.connections.iter().map(|connection| connection.stage);
+        now >= self.end
+            && stages.all(|stage| stage == Stage::Ended)
+            && self.groups.iter().all(RequestGroup::has_ended)
     }
 
     fn next_due(&self, now: Time) -> Time {
@@ -157,25 +238,34 @@ impl<'a> Traffic<'a> {
             Stage::Finishing => now + CHECK_OF_THE_END,
             Stage::Ended => Time::NEVER,
         });
-        due.min().unwrap_or(Time::NEVER)
+        let groups = self.groups.iter().map(RequestGroup::next_due);
+        let due = due.chain(groups).chain(self.readings_due.last().copied());
+        due.chain((now < self.end).then_some(self.end)).min().unwrap_or(Time::NEVER)
     }
 
     /// Waits for a socket, or until `due`; then sends, receives and accepts what is possible.
     fn wait_and_transfer(&mut self, origin_ns: u64, due: Time) {
         let mut descriptors = Vec::with_capacity(2 * self.connections.len());
         let mut owners = Vec::with_capacity(2 * self.connections.len());
-        for (index, connection) in self.connections.iter().enumerate() {
-            for (descriptor, events) in connection.watched() {
-                descriptors.push(libc::pollfd { fd: descriptor, events, revents: 0 });
-                owners.push(index);
-            }
+        let mut watch = |owner: usize, (fd, events): (i32, i16)| {
+            descriptors.push(libc::pollfd { fd, events, revents: 0 });
+            owners.push(owner);
+        };
+        for (owner, connection) in self.connections.iter().enumerate() {
+            connection.watched().for_each(|socket| watch(owner, socket));
+        }
+        for (owner, group) in (self.connections.len()..).zip(&self.groups) {
+            group.watched().for_each(|socket| watch(owner, socket));
         }
         let due_ns = origin_ns + due.picoseconds() / 1_000;
         let timeout = due_ns.saturating_sub(system::monotonic_ns()).max(SHORTEST_WAIT_NS);
         system::wait(&mut descriptors, timeout);
         for (descriptor, owner) in descriptors.iter().zip(owners) {
             if descriptor.revents != 0 {
-                self.connections[owner].transfer(descriptor.fd);
+                match owner.checked_sub(self.connections.len()) {
+                    Some(group) => self.groups[group].transfer(descriptor.fd),
+                    None => self.connections[owner].transfer(descriptor.fd),
+                }
             }
         }
     }
@@ -190,6 +280,50 @@ fn wait_for(origin_ns: u64) {
 
 fn since(origin_ns: u64) -> Time {
     Time::from_picoseconds(system::monotonic_ns().saturating_sub(origin_ns) * 1_000)
+}
+
+/// Begins to connect the sender of a flow, or of a request, with its receiver. The calling thread is
+/// in the sender's network namespace afterwards.
+pub(crate) fn connect(
+    plan: &FlowPlan,
+    hosts: &[Host; 2],
+    unsent_bytes: i32,
+) -> io::Result<OwnedFd> {
+    let (sender, receiver) = (&hosts[plan.direction], &hosts[1 - plan.direction]);
+    system::enter_network(&sender.namespace)?;
+    hosts::set("tcp_ecn", &plan.tcp_ecn.to_string())?; // read when the SYN is sent
+    let socket = system::tcp_socket()?;
+    system::set_congestion_control(&socket, &plan.control).map_err(|error| {
+        io::Error::other(format!("congestion control {}: {error}", plan.control))
+    })?;
+    system::set_tcp_option(&socket, libc::TCP_NOTSENT_LOWAT, unsent_bytes)?;
+    let payload = plan.packet_bytes - IP_AND_TCP_HEADER_BYTES;
+    system::set_tcp_option(&socket, libc::TCP_MAXSEG, payload.cast_signed())?;
+    system::connect(&socket, receiver.address, plan.port)?;
+    Ok(socket)
+}
+
+/// What is known of a group of requests after the run.
+fn group_record(group: RequestGroup<'_>, seen: &Conversations) -> FlowRecord {
+    let (plan, failure) = (group.plan().clone(), group.failure.clone());
+    let (received_bytes, sent_packets) = (group.received_bytes, group.sent_packets());
+    let mss_bytes = group.mss_bytes();
+    let requests = group.into_record(seen);
+    FlowRecord {
+        mss_bytes,
+        plan,
+        received_bytes,
+        retransmissions_packets: requests.retransmissions_packets.iter().sum(),
+        sent_packets,
+        timeouts: requests.timeouts.iter().copied().map(u32::from).sum(),
+        measured: None,
+        receiver_limited_s: 0.0,
+        memory_limited_s: 0.0,
+        is_complete: requests.transfer_us.iter().all(Option::is_some),
+        requests: Some(requests),
+        failure,
+        samples: Samples::default(),
+    }
 }
 
 impl Connection<'_> {
@@ -210,18 +344,7 @@ impl Connection<'_> {
     /// Connects to the receiver.
     fn open(&mut self, hosts: &[Host; 2], unsent_bytes: i32) -> io::Result<()> {
         self.stage = Stage::Sending;
-        let (sender, receiver) = (&hosts[self.plan.direction], &hosts[1 - self.plan.direction]);
-        system::enter_network(&sender.namespace)?;
-        hosts::set("tcp_ecn", &self.plan.tcp_ecn.to_string())?; // read when the SYN is sent
-        let socket = system::tcp_socket()?;
-        system::set_congestion_control(&socket, &self.plan.control).map_err(|error| {
-            io::Error::other(format!("congestion control {}: {error}", self.plan.control))
-        })?;
-        system::set_tcp_option(&socket, libc::TCP_NOTSENT_LOWAT, unsent_bytes)?;
-        let payload = self.plan.packet_bytes - IP_AND_TCP_HEADER_BYTES;
-        system::set_tcp_option(&socket, libc::TCP_MAXSEG, payload.cast_signed())?;
-        system::connect(&socket, receiver.address, self.plan.port)?;
-        self.sender = Some(socket);
+        self.sender = Some(connect(self.plan, hosts, unsent_bytes)?);
         Ok(())
     }
 
@@ -316,7 +439,16 @@ impl Connection<'_> {
 
     fn into_record(mut self) -> FlowRecord {
         self.look();
+        let [before, at_end] = self.window;
         FlowRecord {
+            measured: Some(SenderCounts {
+                sent_packets: at_end.sent_packets - before.sent_packets,
+                retransmissions_packets: at_end.retransmissions - before.retransmissions,
+                duplicates_packets: at_end.duplicates - before.duplicates,
+                timeouts: at_end.timeouts - before.timeouts,
+            }),
+            timeouts: self.last.timeouts.into(),
+            requests: None,
             plan: self.plan.clone(),
             received_bytes: self.received_bytes,
             retransmissions_packets: self.last.retransmissions,

@@ -1,0 +1,172 @@
+"""How the Linux kernel's TCP and tailroom's repair losses: timeouts, retransmissions, waits.
+
+Goals, for every experiment: timeouts of a run within a factor of 2 or 3; the share of lost packets
+within 15 % of itself or two packets of a run; packets sent again per lost packet within a tenth or
+two packets of a run; tail loss probes, where both sides count them, as timeouts. For requests: the
+quantiles of the completion time in QUANTILES within 10 %.
+"""
+
+import statistics
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from typing import Any
+
+import tailroom as tr
+from tests.validation.kernel_comparison import Comparison
+from validation.kernel.summary import recovery
+
+EVENTS = 3
+"""Timeouts, or probes, by which a run may differ in any case."""
+FACTOR = 2
+"""Factor by which their number may differ otherwise."""
+LOSS_PART = 0.15
+REPEATED_PART = 0.1
+PACKETS = 2
+"""Packets by which losses and retransmissions of a run may differ in any case."""
+QUANTILES = (0.5, 0.9, 0.95)
+COMPLETION_PART = 0.1
+STEP = 0.02
+"""A quantile this close to the share of requests that lose nothing is replaced by BEYOND: there the
+completion time jumps by a round trip, and chance decides on which side the quantile lies."""
+BEYOND = 0.98
+
+
+def is_requests(flow: Mapping[str, Any]) -> bool:
+    """Whether a recorded flow is a group of requests.
+
+    Args:
+        flow: One of the `flows` of a run.
+    """
+    return "requests" in flow
+
+
+def recoveries(
+    runs: Sequence[dict[str, Any]], simulated: Sequence[dict[str, Any]]
+) -> Iterator[Comparison]:
+    """Yield how losses are repaired.
+
+    Args:
+        runs: The recorded runs.
+        simulated: Summaries of the simulator's runs.
+    """
+    kernel = [recovery(run) for run in runs]
+    packet_bytes = runs[0]["flows"][0]["packet_bytes"]  # of all flows
+    tailroom = [_simulated_recovery(summary, packet_bytes) for summary in simulated]
+    yield _events(
+        "timeouts",
+        tuple(one.timeouts for one in kernel),
+        tuple(one["timeouts"] for one in tailroom),
+    )
+    probes = [one.loss_probes for one in kernel if one.loss_probes is not None]
+    simulated_probes = tuple(one["loss_probes"] for one in tailroom if "loss_probes" in one)
+    if probes and simulated_probes:
+        yield _events("loss probes", tuple(probes), simulated_probes)
+    sent = statistics.fmean(one.sent_packets for one in kernel)
+    lost = statistics.fmean(one.lost_packets for one in kernel)
+    of_kernel = tuple(100 * one.lost_packets / one.sent_packets for one in kernel)
+    yield Comparison(
+        "loss (%)",
+        of_kernel,
+        tuple(100 * one["lost_packets"] / one["sent_packets"] for one in tailroom),
+        max(LOSS_PART * statistics.fmean(of_kernel), 100 * PACKETS / sent),
+    )
+    if lost and all(one["lost_packets"] for one in tailroom):
+        yield Comparison(
+            "sent again per loss",
+            tuple(one.sent_again_packets / max(one.lost_packets, 1) for one in kernel),
+            tuple(one["sent_again_packets"] / one["lost_packets"] for one in tailroom),
+            max(REPEATED_PART, PACKETS / lost),
+        )
+
+
+def _events(what: str, kernel: tuple[float, ...], tailroom: tuple[float, ...]) -> Comparison:
+    mean = statistics.fmean(kernel)
+    above = max(EVENTS, (FACTOR - 1) * mean)
+    return Comparison(what, kernel, tailroom, above, max(EVENTS, mean - mean / FACTOR))
+
+
+def _simulated_recovery(summary: dict[str, Any], packet_bytes: int) -> dict[str, float]:
+    """The fields of `Recovery` of a simulation; its probes only if the engine counts them."""
+    seconds = summary["measured_to_s"] - summary["measured_from_s"]
+    found = dict.fromkeys(("sent_packets", "lost_packets", "sent_again_packets", "timeouts"), 0.0)
+    for group in summary["groups"].values():
+        sent = group["throughput_bps"] * seconds / 8 / packet_bytes
+        found["sent_packets"] += sent
+        found["lost_packets"] += round(sent * (group["loss_fraction"] or 0.0))
+        found["sent_again_packets"] += group["retransmissions"]
+        found["timeouts"] += group["timeouts"]
+        if group.get("loss_probes") is not None:
+            found["loss_probes"] = found.get("loss_probes", 0.0) + group["loss_probes"]
+    return found
+
+
+def completion_times(
+    recorded: Mapping[str, Any],
+    runs: Sequence[dict[str, Any]],
+    results: Sequence[tr.Result],
+) -> Iterator[Comparison]:
+    """Yield quantiles of the completion times of requests, in milliseconds.
+
+    A time begins with the first packet of data and ends when the last byte is acknowledged; the
+    handshake before it is not part of it, as in the simulator.
+
+    Args:
+        recorded: The recorded experiment.
+        runs: Its valid runs.
+        results: The simulator's runs.
+    """
+    for index, flow in enumerate(runs[0]["flows"]):
+        if not is_requests(flow):
+            continue
+        of_kernel = [_recorded_times(run, run["flows"][index]["requests"]) for run in runs]
+        of_tailroom = [_simulated_times(result, flow["group"]) for result in results]
+        for quantile in quantiles_of(recorded["scenario"], flow["group"]):
+            kernel = tuple(_quantile(times, quantile) for times in of_kernel)
+            tailroom = tuple(_quantile(times, quantile) for times in of_tailroom)
+            allowed = COMPLETION_PART * statistics.fmean(kernel)
+            yield Comparison(f"p{100 * quantile:.0f} of completion (ms)", kernel, tailroom, allowed)
+
+
+def quantiles_of(scenario: str, group: str) -> list[float]:
+    """Return the quantiles that are compared: QUANTILES, with BEYOND in place of one at a step.
+
+    Args:
+        scenario: The scenario of an experiment.
+        group: Its group of requests.
+    """
+    described = tomllib.loads(scenario)
+    lossless = _share_without_loss(described, group)
+    return [BEYOND if abs(one - lossless) < STEP else one for one in QUANTILES]
+
+
+def _share_without_loss(described: dict[str, Any], group: str) -> float:
+    """Share of the requests of a group that lose no packet at random."""
+    loss = described["links"]["bottleneck"].get("loss", {"probability": 0.0})["probability"]
+    defaults = described["defaults"]
+    packet, header = (int(defaults[key].split()[0]) for key in ("packet_size", "header_size"))
+    size = int(described["flows"][group]["source"]["size"].split()[0])
+    packets = -(-size // (packet - header))
+    return float((1 - loss) ** packets) if loss else inf
+
+
+def _quantile(values: Sequence[float], quantile: float) -> float:
+    """The smallest value that is not below this share of the values."""
+    ordered = sorted(values)
+    return ordered[min(int(quantile * len(ordered)), len(ordered) - 1)]
+
+
+def _recorded_times(run: dict[str, Any], requests: dict[str, Any]) -> list[float]:
+    rows = zip(requests["start_s"], requests["transfer_us"], strict=True)
+    begin, end = run["measured_from_s"], run["measured_to_s"]
+    return [
+        time / 1e3
+        for start, time in rows
+        if start >= begin and time is not None and start + time * 1e-6 < end
+    ]
+
+
+def _simulated_times(result: tr.Result, group: str) -> list[float]:
+    log = result.table("flow_log").to_pydict()
+    rows = zip(log["group"], log["completion_time_s"], strict=True)
+    return [1e3 * time for name, time in rows if name == group]
