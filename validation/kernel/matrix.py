@@ -239,10 +239,14 @@ def _lossy() -> Iterator[Experiment]:
 
 
 def _many() -> Iterator[Experiment]:
-    """Four and ten flows behind small buffers, and four BBR beside four CUBIC flows."""
+    """Four and ten flows behind small buffers, and four BBR beside four CUBIC flows.
+
+    Four CUBIC flows behind a tenth of a bandwidth-delay product are left out: it holds what they
+    send in 4 ms, and a sender that the machine holds up for so long sends it in one burst.
+    """
     for count, rate in ((10, "20 Mbit/s"), (4, "100 Mbit/s")):
         for limit in (0.25, 0.1, 1):
-            for control in ("bbr1", "cubic"):
+            for control in ("bbr1", "cubic") if (count, limit) != (4, 0.1) else ("bbr1",):
                 yield _experiment(
                     f"many-{count}-{control}-{limit}-bdp",
                     rate=rate,
