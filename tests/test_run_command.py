@@ -54,6 +54,7 @@ FLOW_FIELDS = [
     "cwnd_packets_mean",
     "congestion_events",
     "timeouts",
+    "loss_probes",
     "completed_flows",
 ]
 ONE_FLOW_FIELDS = ["packets_between_reductions_mean", "seconds_between_reductions_mean"]

@@ -53,16 +53,30 @@ count = 2
 path = ["down"]
 congestion = { kind = "cubic" }
 rtt = "30 ms"
-delayed_ack = true
 prr = true
 slow_start = { kind = "hystart_plus_plus" }
-send_burst = 16
+window_validation = true
+recovery = "rack"
+header_size = "52 B"
+handshake = true
+delayed_ack = true
+quick_acks = 16
+sack_compression = true
+timestamp_tick = "1 ms"
+send_burst = "auto"
 
 [flows.bbr]
 path = ["down"]
 congestion = { kind = "bbr3" }
 rtt = "30 ms"
+recovery = "rack"
+header_size = "52 B"
+handshake = true
 delayed_ack = true
+quick_acks = 16
+sack_compression = true
+timestamp_tick = "1 ms"
+send_burst = "auto"
 
 [flows.call]
 path = ["down"]
@@ -96,11 +110,12 @@ def test_json_prints_what_host_and_defaults_came_to(tailroom: Tailroom, short: P
     settings = {name: group["settings"] for name, group in groups.items()}
     assert settings["download"]["host"] == "linux"
     assert settings["download"]["delayed_ack"] is True
-    assert settings["download"]["send_burst"] == 16
+    assert settings["download"]["send_burst"] == "auto"
+    assert settings["download"]["recovery"] == "rack"
     assert settings["download"]["slow_start"] == {"kind": "hystart_plus_plus"}
     assert settings["download"]["rtt"] == "30 ms"
     assert settings["bbr"]["slow_start"] == {"kind": "standard"}
-    assert settings["bbr"]["send_burst"] == 1
+    assert settings["bbr"]["window_validation"] is False
     assert settings["call"]["source"] == "cbr"
     assert not {"host", "delayed_ack"} & set(settings["call"])
 

@@ -157,6 +157,7 @@ _OF_FLOWS = {
     **_statistics("cwnd_packets", Metric("cwnd", PACKETS), "mean"),
     "congestion_events": Metric("congestion events", COUNT),
     "timeouts": Metric("timeouts", COUNT, "lower"),
+    "loss_probes": Metric("loss probes", COUNT, "lower"),
     "completed_flows": Metric("completed flows", COUNT, "higher"),
 }
 

@@ -44,6 +44,8 @@ pub struct FlowSummary {
     pub congestion_events: u64,
     /// Number of retransmission timeouts.
     pub timeouts: u64,
+    /// Number of tail loss probes: packets sent to get an ACK before the timeout (RFC 8985).
+    pub loss_probes: u64,
     /// Mean number of packets sent between window reductions (`N_d` of Barman et al. 2004).
     pub packets_between_reductions_mean: Option<f64>,
     /// Mean time between window reductions (`T_d` of Barman et al. 2004).
@@ -78,6 +80,7 @@ pub(super) fn flow_summary(run: &FinishedRun<'_>, index: usize) -> FlowSummary {
         cwnd_packets_mean: data.is_controlled.then_some(window.cwnd_area * 1e-12 / span),
         congestion_events: window.reductions,
         timeouts: window.timeouts,
+        loss_probes: window.loss_probes,
         packets_between_reductions_mean: between.map(|(packets, _)| packets),
         seconds_between_reductions_mean: between.map(|(_, seconds)| seconds),
         completed_flows: u64::from(data.is_complete),

@@ -49,8 +49,18 @@ fn without_hosts(written: &str) -> String {
 const PLAIN: &str = "host = \"plain\"";
 
 /// The keys of a Linux host, as the guide lists them.
-const LINUX_KEYS: &str = "delayed_ack = true\nprr = true\nsend_burst = 16\n\
-                          slow_start = { kind = \"hystart_plus_plus\" }";
+const LINUX_KEYS: &str = "\
+recovery = \"rack\"
+prr = true
+header_size = \"52 B\"
+handshake = true
+delayed_ack = true
+quick_acks = 16
+sack_compression = true
+timestamp_tick = \"1 ms\"
+window_validation = true
+send_burst = \"auto\"
+slow_start = { kind = \"hystart_plus_plus\" }";
 
 #[test]
 fn a_group_takes_from_defaults_the_keys_that_it_does_not_set() {
@@ -107,7 +117,7 @@ send_jitter = \"none\"
 
 #[test]
 fn a_key_that_is_written_comes_before_the_profile_wherever_host_and_key_stand() {
-    let keys = LINUX_KEYS.replace("send_burst = 16", "send_burst = 4");
+    let keys = LINUX_KEYS.replace("send_burst = \"auto\"", "send_burst = 4");
     let by_hand = written_out(&shared(
         &format!("{PLAIN}\ncongestion = \"reno\""),
         &keys.replace("send_burst = 4", "send_burst = 2"),
@@ -170,7 +180,8 @@ fn a_profile_sets_only_the_keys_that_apply_to_the_group() {
     for loss_based in ["reno", "cubic", "bic", "highspeed", "westwood"] {
         let found = group(&format!("congestion = \"{loss_based}\""));
         assert_eq!(kind(&found), "hystart_plus_plus", "{loss_based}");
-        assert_eq!(found["send_burst"].as_integer(), Some(16), "{loss_based}");
+        assert_eq!(found["send_burst"].as_str(), Some("auto"), "{loss_based}");
+        assert_eq!(found["window_validation"].as_bool(), Some(true), "{loss_based}");
     }
     let marks = "congestion = \"dctcp\"\necn = \"accurate\"";
     for other in ["congestion = \"vegas\"", "congestion = \"ledbat\"", marks] {
@@ -179,7 +190,8 @@ fn a_profile_sets_only_the_keys_that_apply_to_the_group() {
     let bbr = group("congestion = \"bbr3\"");
     assert_eq!(kind(&bbr), "standard");
     assert_eq!(bbr["prr"].as_bool(), Some(false));
-    assert_eq!(bbr["send_burst"].as_integer(), Some(1));
+    assert_eq!(bbr["window_validation"].as_bool(), Some(false));
+    assert_eq!(bbr["recovery"].as_str(), Some("rack"));
     assert_eq!(bbr["delayed_ack"].as_bool(), Some(true));
 }
 
