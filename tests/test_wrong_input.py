@@ -82,7 +82,7 @@ WRONG_SCENARIOS = {
         ["links.bottleneck.trace", "nowhere.trace"],
     ),
     "no TOML": ("duration =", "duration", ["line 2"]),
-    "key given twice": ("count = 2", "count = 2\ncount = 3", ["line 12"]),
+    "key given twice": ("count = 2", "count = 2\ncount = 3", ["line 15"]),
     "seed below zero": ("duration =", "seed = -1\nduration =", ["seed"]),
     "seed that is text": ("duration =", 'seed = "one"\nduration =', ["seed"]),
 }
