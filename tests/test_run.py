@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from tailroom.scenario.types import DropTailQueue, Flows, Link, RenoCongestion
+from tailroom.scenario.types import Defaults, DropTailQueue, Flows, Link, RenoCongestion
 from tests.conftest import SMALL
 
 
@@ -23,6 +23,7 @@ def built_in_python() -> tr.Scenario:
                 queue=DropTailQueue(kind="drop_tail", limit="20 packets"),
             )
         },
+        defaults=Defaults(host="plain"),
         flows={
             "reno": Flows(
                 count=2,
@@ -65,7 +66,7 @@ def test_a_whole_table_can_be_set(small: Path) -> None:
 
 def test_errors_name_the_file(small: Path) -> None:
     small.write_text(SMALL.replace("rate", "rat"), encoding="utf-8")
-    with pytest.raises(tr.ScenarioError, match=r"small\.toml: line 6, links\.bottleneck\.rat: "):
+    with pytest.raises(tr.ScenarioError, match=r"small\.toml: line 9, links\.bottleneck\.rat: "):
         tr.run(small)
     with pytest.raises(ValueError, match=r"^scenario: .*duration"):
         tr.run({"links": {}})  # type: ignore[arg-type]

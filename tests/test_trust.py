@@ -74,7 +74,7 @@ def test_no_command_loads_code_that_a_file_names(
     monkeypatch.chdir(named.parent)
     ended = tailroom(*(named if word == "FILE" else word for word in COMMANDS[name]))
     assert ended.status == 2
-    assert f'{named}: line 13, flows.reno.congestion: "somebodys:Control" is ' in ended.errors
+    assert f'{named}: line 16, flows.reno.congestion: "somebodys:Control" is ' in ended.errors
     assert "--allow-code" in ended.errors
     assert "TAILROOM_ALLOW_CODE=1" in ended.errors
     assert not was_imported(named)
