@@ -51,6 +51,7 @@ fn replay_with(trace: &Trace, seed: u64) -> Result<Found, String> {
     };
     let first = trace.callbacks.first().ok_or("there is no callback")?;
     let mut output = control.begin(&BeginEvent {
+        srtt: tailroom_engine::units::Time::ZERO,
         now: first.now,
         seed,
         cwnd_packets: first.cwnd as f64,
