@@ -218,7 +218,7 @@ pub struct Receiver {
     /// Size of the packet that opens the connection; 0 if none does. It carries no data, so no other
     /// packet is as small.
     opening_bytes: u32,
-    /// Number of these packets.
+    /// Number of these packets, without duplicates.
     openings: u64,
     /// ACKs that are not delayed: at the beginning, and after a packet that had arrived before.
     quick_acks: u32,
@@ -359,7 +359,11 @@ impl Receiver {
     /// Answers the packet that opens the connection.
     #[cold]
     fn answer_opening(&mut self, packet: &Packet) -> Ack<'_> {
-        self.openings += 1;
+        if self.openings == 0 {
+            self.openings = 1;
+        } else {
+            self.duplicates += 1;
+        }
         Ack {
             cumulative: self.in_order.next,
             echo: packet.sent,

@@ -29,6 +29,7 @@ fn difference(fast: &str, general: &str) -> String {
 #[test]
 fn a_packet_that_would_leave_after_the_end_of_all_runs_is_not_delivered() {
     let overrides = [
+        ("flows.tcp.host", "\"plain\""),
         ("duration", "\"20 s\""),
         ("measure_from", "\"0 s\""),
         ("links.bottleneck.rate", "\"100 bit/s\""),

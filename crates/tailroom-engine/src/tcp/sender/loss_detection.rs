@@ -87,16 +87,20 @@ impl Sender {
     }
 
     /// Marks packets lost after a timeout (RFC 8985 sec. 6.3); the rest is in the network. Returns
-    /// whether the sender finds losses by time.
+    /// whether that is done: not without RACK, nor if the receiver has dropped what it had reported
+    /// (RFC 2018 sec. 8).
     pub(super) fn lose_at_timeout(&mut self, now: Time) -> bool {
         let path = self.path();
-        let Sender { rack, scoreboard, congestion_control, cwnd, .. } = self;
+        let Sender { rack, scoreboard, congestion_control, cwnd, una, .. } = self;
         let Some(rack) = rack else { return false };
+        if scoreboard.is_sacked(*una) {
+            rack.forget_arrivals();
+            return false;
+        }
         rack.lose_at_timeout(now, path, scoreboard, |sequence| {
             congestion_control.show_lost(now, sequence, *cwnd);
         });
         self.show_losses(now);
-        self.rack_deadline = Time::NEVER;
         true
     }
 

@@ -653,12 +653,14 @@ impl Sender {
         self.last_sent = now;
         if self.options.is_paced_by_control {
             if self.note_paced(now, sequence, is_retransmission) {
+                self.note_transmission(now, sequence, is_retransmission);
                 return;
             }
         } else {
             self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
         }
         self.emit(now, sequence, is_retransmission, out);
+        self.note_transmission(now, sequence, is_retransmission);
     }
 
     /// Hands a packet to the network.
@@ -677,7 +679,6 @@ impl Sender {
         if self.rto_deadline == Time::NEVER {
             self.rto_deadline = now.saturating_add(self.rtt.rto()); // RFC 6298 sec. 5.1
         }
-        self.note_transmission(now, sequence, is_retransmission);
         let (ecn, is_cwr) = self.ecn.on_sent(is_retransmission);
         out.send(Packet { sequence, bytes, sent: now, is_retransmission, ecn, is_cwr });
     }

@@ -348,6 +348,15 @@ impl Rack {
         board.raise_lost_edge((self.una + from + expired).max(self.una + 1));
     }
 
+    /// The receiver has dropped packets that it had reported.
+    pub fn forget_arrivals(&mut self) {
+        self.retransmissions.clear();
+        self.probe = None;
+        for record in &mut self.records {
+            record.0 &= !DELIVERED;
+        }
+    }
+
     // Tail loss probes, RFC 8985 sec. 7.
 
     /// Whether a probe has not been acknowledged yet.

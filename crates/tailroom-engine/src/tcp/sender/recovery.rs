@@ -437,6 +437,7 @@ impl Sender {
             return;
         }
         self.note_app_limit(now);
+        self.rack_deadline = Time::NEVER;
         let is_timed = self.lose_at_timeout(now);
         if !is_timed {
             self.show_timeout(now);
@@ -450,7 +451,8 @@ impl Sender {
         self.duplicates = 0;
         self.repair_rule = RepairRule::Pipe;
         if !is_timed {
-            self.scoreboard.lose_everything(self.next, self.options.forget_sack_at_timeout);
+            let forgets_sack = self.options.forget_sack_at_timeout || self.rack.is_some();
+            self.scoreboard.lose_everything(self.next, forgets_sack);
         }
         // RFC 5681 sec. 3.1, the loss window: one packet beside those in the network.
         self.cwnd = float(self.scoreboard.pipe(self.next) + 1);

@@ -340,6 +340,7 @@ impl Scoreboard {
             self.reported = [Range::default(); MAX_SACK_BLOCKS];
             self.sacked = 0;
         }
+        self.lost_again.clear();
         self.retransmitted = 0;
         self.retransmitted_edge = self.una;
         self.lost_edge = next;

@@ -70,7 +70,7 @@ struct Reference<'a> {
     media_end: Vec<Option<Time>>,
     accounts: Vec<FlowAccount>,
     /// Flow and number of every packet that the last link of its path has sent.
-    sent_on: HashSet<(usize, u64)>,
+    sent_on: HashSet<(usize, u64, bool)>,
     /// By group: when the last link sent a packet, or knew that it would, and what that waited in
     /// total.
     waits: Vec<Vec<(Time, Time)>>,
@@ -407,7 +407,9 @@ impl<'a> Reference<'a> {
     fn note_duplicate(&mut self, flow: usize, packet: &Packet) {
         let group = self.groups[flow];
         let is_acknowledged = matches!(self.flows[flow], Flow::Tcp(_));
-        if !is_acknowledged || self.sent_on.insert((flow, packet.sequence)) {
+        // A packet without data opens the connection and has a number of the data.
+        let has_data = packet.bytes > self.network.groups[group].header_size;
+        if !is_acknowledged || self.sent_on.insert((flow, packet.sequence, has_data)) {
             return;
         }
         let last = *self.network.groups[group].path.last().expect("a path has a link");
