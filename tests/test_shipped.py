@@ -118,4 +118,4 @@ def test_what_is_wrong_with_standard_input_is_named(
     piped(monkeypatch, SMALL.replace("rate", "rat"))
     ended = tailroom("run", "-")
     assert ended.status == 2
-    assert ended.errors.startswith("error: stdin: line 6, links.bottleneck.rat: ")
+    assert ended.errors.startswith("error: stdin: line 9, links.bottleneck.rat: ")
