@@ -1938,7 +1938,7 @@ Control: TypeAlias = str | Congestion
 A name is a kind, or one of your own controls, as `"mymodule:MyControl"`.
 """
 
-Recovery: TypeAlias = Literal["sack", "newreno"]
+Recovery: TypeAlias = Literal["sack", "rack", "newreno"]
 """How losses are detected and repaired."""
 
 
@@ -1956,6 +1956,12 @@ class DelayedAckPacketsTimeout(TypedDict):
 
 DelayedAck: TypeAlias = bool | DelayedAckPacketsTimeout
 """Delayed acknowledgements: on, off, or with given limits."""
+
+Opened: TypeAlias = Literal["done"]
+"""The name of a connection that has been opened before the flow begins."""
+
+Handshake: TypeAlias = bool | Opened
+"""Whether the flow opens its connection."""
 
 RttSamples: TypeAlias = Literal["timestamps", "karn"]
 """Which packets give RTT samples."""
@@ -1983,6 +1989,12 @@ class HystartPlusPlusSlowStart(TypedDict):
 
 SlowStart: TypeAlias = StandardSlowStart | LimitedSlowStart | HystartPlusPlusSlowStart
 """Growth of the window below ssthresh."""
+
+Automatic: TypeAlias = Literal["auto"]
+"""The name of the rule of Linux."""
+
+SendBurst: TypeAlias = int | Automatic
+"""Number of packets that must fit into the window before the sender sends."""
 
 Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
 """Explicit congestion notification: the ECN field of the flow's packets, and how the
@@ -2026,6 +2038,10 @@ class Defaults(TypedDict):
     """`count_lost_in_pipe` of each group that does not give it."""
     delayed_ack: NotRequired[DelayedAck]
     """`delayed_ack` of each group that does not give it."""
+    quick_acks: NotRequired[int]
+    """`quick_acks` of each group that does not give it."""
+    sack_compression: NotRequired[bool]
+    """`sack_compression` of each group that does not give it."""
     ack_aggregation: NotRequired[PositiveDuration]
     """`ack_aggregation` of each group that does not give it."""
     reverse_path: NotRequired[list[str]]
@@ -2036,6 +2052,10 @@ class Defaults(TypedDict):
     """`initial_window` of each group that does not give it."""
     initial_ssthresh: NotRequired[int]
     """`initial_ssthresh` of each group that does not give it."""
+    handshake: NotRequired[Handshake]
+    """`handshake` of each group that does not give it."""
+    initial_rto: NotRequired[PositiveDuration]
+    """`initial_rto` of each group that does not give it."""
     min_rto: NotRequired[PositiveDuration]
     """`min_rto` of each group that does not give it."""
     rto_granularity: NotRequired[PositiveDuration]
@@ -2044,15 +2064,19 @@ class Defaults(TypedDict):
     """`restart_rto_at_retransmission` of each group that does not give it."""
     rtt_samples: NotRequired[RttSamples]
     """`rtt_samples` of each group that does not give it."""
+    timestamp_tick: NotRequired[PositiveDuration]
+    """`timestamp_tick` of each group that does not give it."""
     max_window: NotRequired[int]
     """`max_window` of each group that does not give it."""
     slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
     """`slow_start` of each group that does not give it."""
     slow_start_after_idle: NotRequired[bool]
     """`slow_start_after_idle` of each group that does not give it."""
+    window_validation: NotRequired[bool]
+    """`window_validation` of each group that does not give it."""
     pacing: NotRequired[bool]
     """`pacing` of each group that does not give it."""
-    send_burst: NotRequired[int]
+    send_burst: NotRequired[SendBurst]
     """`send_burst` of each group that does not give it."""
     forget_sack_at_timeout: NotRequired[bool]
     """`forget_sack_at_timeout` of each group that does not give it."""
@@ -2136,7 +2160,8 @@ class Flows(TypedDict):
     recovery: NotRequired[Recovery]
     """How losses are detected and repaired. Default: 'sack'."""
     prr: NotRequired[bool]
-    """Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
+    """Proportional rate reduction during recovery (RFC 9937); needs `recovery = "rack"` or
+    `"sack"`.
 
     Default: False.
     """
@@ -2151,6 +2176,19 @@ class Flows(TypedDict):
     """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
 
     Default: False.
+    """
+    quick_acks: NotRequired[int]
+    """Number of ACKs at the beginning that are not delayed, and again after a packet that
+    arrives twice (Linux: 16, `TCP_MAX_QUICKACKS`).
+
+    It has an effect only with `delayed_ack`. Default: 0.
+    """
+    sack_compression: NotRequired[bool]
+    """Behind a gap, the ACKs of all but the first three packets wait for a twentieth of the
+    RTT, at most 1 ms, and are sent as one (Linux: `tcp_comp_sack_delay_ns`,
+    `tcp_comp_sack_nr`).
+
+    Needs selective ACKs. Default: False.
     """
     ack_aggregation: NotRequired[PositiveDuration]
     """The ACK path releases ACKs only at multiples of this time, as cable and wireless links
@@ -2175,6 +2213,13 @@ class Flows(TypedDict):
 
     Default: none, so that slow start lasts until the first loss or mark.
     """
+    handshake: NotRequired[Handshake]
+    """Whether the connection is opened by the flow. Default: False."""
+    initial_rto: NotRequired[PositiveDuration]
+    """Retransmission timeout before the first RTT sample, at least `min_rto`.
+
+    Default: 1 s (RFC 6298 sec. 2.1), or `min_rto` if that is longer.
+    """
     min_rto: NotRequired[PositiveDuration]
     """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
 
@@ -2194,6 +2239,13 @@ class Flows(TypedDict):
     """
     rtt_samples: NotRequired[RttSamples]
     """Which packets give RTT samples (RFC 6298 sec. 3). Default: 'timestamps'."""
+    timestamp_tick: NotRequired[PositiveDuration]
+    """Tick of the clock that an ACK of a retransmission is timed with, for a rate-based
+    control: the RTT sample is the difference of two timestamps in whole ticks (Linux: "1 ms",
+    `tcp_ack_update_rtt`).
+
+    Default: such an ACK gives no sample.
+    """
     max_window: NotRequired[int]
     """Upper bound of the window, in packets.
 
@@ -2210,12 +2262,19 @@ class Flows(TypedDict):
     It has an effect if the application pauses, as with a source of kind `objects`. Rate-based
     controls have their own rules. Default: True.
     """
+    window_validation: NotRequired[bool]
+    """A window that the application has not filled for a retransmission timeout moves half of
+    the way to what was in flight (RFC 2861; Linux `tcp_cwnd_application_limited`).
+
+    It has an effect if the application pauses. Rate-based controls have their own rules.
+    Default: False.
+    """
     pacing: NotRequired[bool]
     """Spread packets over the round trip instead of sending them as soon as an ACK allows.
 
     Default: False.
     """
-    send_burst: NotRequired[int]
+    send_burst: NotRequired[SendBurst]
     """Wait until this many packets may be sent at once, as a host with segmentation offload
     does.
 
@@ -2225,7 +2284,7 @@ class Flows(TypedDict):
     """Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
     (RFC 6675 sec. 5.1, Linux).
 
-    Default: False.
+    With `recovery = "rack"` the scoreboard is always kept. Default: False.
     """
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of

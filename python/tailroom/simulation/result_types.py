@@ -166,6 +166,8 @@ class FlowSummary(TypedDict):
     """Number of window reductions, timeouts included."""
     timeouts: int
     """Number of retransmission timeouts."""
+    loss_probes: int
+    """Number of tail loss probes: packets sent to get an ACK before the timeout (RFC 8985)."""
     packets_between_reductions_mean: float | None
     """Mean number of packets sent between window reductions (`N_d` of Barman et al. 2004)."""
     seconds_between_reductions_mean: float | None
@@ -274,6 +276,8 @@ class GroupSummary(TypedDict):
     """Number of window reductions, timeouts included; sum over the flows."""
     timeouts: int
     """Number of retransmission timeouts; sum over the flows."""
+    loss_probes: int
+    """Number of tail loss probes; sum over the flows."""
     completed_flows: int
     """Number of flows whose last byte was acknowledged."""
     refused_flows: int

@@ -259,12 +259,19 @@ fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<String> {
     let warnings = deciding.map(|Repairs { group, tcp, counters, .. }| {
         let names: Vec<String> =
             group.path.iter().map(|&link| format!("links.{}", run.network.links[link].name)).collect();
+        let (waiting, remedy) = if tcp.recovery == Recovery::Rack {
+            ("Losses of the last packets in flight", "")
+        } else {
+            (
+                "Lost retransmissions, and losses in windows of a few packets,",
+                ", or repair them without the timer as far as possible (recovery = \"rack\")",
+            )
+        };
         format!(
             "flows.{}: {} of {} window reductions are timeouts, more than one in ten: a flow then sends \
              nothing for {} (min_rto) or more, so that the timer decides goodput, fairness and completion \
-             times. Lost retransmissions, and losses in windows of a few packets, wait for it. Lose \
-             fewer packets at {} (a larger queue.limit, ecn = \"classic\", fewer flows, less random loss), or \
-             repair them without the timer as far as possible (host = \"linux\")",
+             times. {waiting} wait for it. Lose fewer packets at {} (a larger queue.limit, ecn = \
+             \"classic\", fewer flows, less random loss){remedy}",
             group.name,
             counters.timeouts,
             counters.reductions,
@@ -289,9 +296,11 @@ fn packets_sent_again_in_vain(run: &FinishedRun<'_>) -> Vec<String> {
         } else if tcp.forget_sack_at_timeout {
             "After a timeout the sender does not know what has arrived: set forget_sack_at_timeout = \
              false"
+        } else if tcp.recovery == Recovery::Rack {
+            "Packets in flight were taken for lost: raise min_rto if queues delay ACKs longer than that"
         } else {
             "A timeout takes all packets in flight for lost: raise min_rto if queues delay ACKs longer \
-             than that, lose fewer packets, or set host = \"linux\""
+             than that, lose fewer packets, or set recovery = \"rack\""
         };
         format!(
             "flows.{}: {} packets were sent again and {lost} were lost: {duplicates} packets arrived that \

@@ -151,7 +151,7 @@ fn a_run_in_which_timeouts_decide_warns_with_group_numbers_and_remedy() {
     let text = warning(&summary, TIMEOUTS);
     let numbers = format!("flows.flow: {} of {} ", group.timeouts, group.congestion_events);
     assert!(text.starts_with(&numbers), "{text}");
-    for part in ["200 ms (min_rto)", "links.link", "queue.limit", "host = \"linux\""] {
+    for part in ["200 ms (min_rto)", "links.link", "queue.limit", "recovery = \"rack\""] {
         assert!(text.contains(part), "{text}");
     }
 }

@@ -273,7 +273,27 @@ fn contradictory_keys_are_refused() {
     assert_refused(
         &message("rtt =", "prr = true\nrecovery = \"newreno\"\nrtt ="),
         "line 14, flows.tcp.prr",
+        &[r#"`recovery = "sack"`"#, r#"`recovery = "rack"`"#],
+    );
+    assert_refused(
+        &message("rtt =", "sack_compression = true\nrecovery = \"newreno\"\nrtt ="),
+        "line 14, flows.tcp.sack_compression",
+        &[r#"`recovery = "rack"`"#, "drop sack_compression"],
+    );
+    assert_refused(
+        &message("rtt =", "forget_sack_at_timeout = true\nrecovery = \"rack\"\nrtt ="),
+        "line 14, flows.tcp.forget_sack_at_timeout",
         &[r#"`recovery = "sack"`"#],
+    );
+    assert_refused(
+        &message("rtt =", "count_lost_in_pipe = true\nrecovery = \"rack\"\nrtt ="),
+        "line 14, flows.tcp.count_lost_in_pipe",
+        &[r#"`recovery = "sack"`"#],
+    );
+    assert_refused(
+        &message("rtt =", "initial_rto = \"100 ms\"\nrtt ="),
+        "line 14, flows.tcp.initial_rto",
+        &["min_rto", r#""200 ms""#],
     );
     assert_count_lost_in_pipe_needs_plain_sack();
 }

@@ -171,7 +171,8 @@ const PROFILES: &[Profile] = &[
                 "sack_compression",
                 "true",
                 Applies::Sack,
-                "sysctls net.ipv4.tcp_comp_sack_delay_ns = 1 ms, tcp_comp_sack_nr = 44 \
+                "__tcp_ack_snd_check() in net/ipv4/tcp_input.c; sysctls \
+                 net.ipv4.tcp_comp_sack_delay_ns = 1 ms, tcp_comp_sack_nr = 44 \
                  (Documentation/networking/ip-sysctl.rst)",
             ),
             setting(
