@@ -13,6 +13,7 @@ from tests.validation import (
     fhstcp,
     fixed_points,
     kernel,
+    l4s_tests,
     ns2,
     papers,
     size_confidence,
@@ -26,8 +27,8 @@ from tests.validation.two_way import codel, layouts
 if __name__ == "__main__":
     ended = [ns2.main(sys.argv[1:])]
     if len(sys.argv) == 1:
-        ended += [fhstcp.main(), tofino.main([]), traffic.main()]
-        ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
+        ended += [fhstcp.main(), tofino.main([]), l4s_tests.main([])]
+        ended += [traffic.main(), buffer_rules.main(), fixed_points.main(), bursts.main([])]
         ended += [layouts.compare(), codel.main(), kernel.main(), exact.main()]
         ended += [
             coverage.main(),
