@@ -239,7 +239,8 @@ QUESTION = dumbbell("5 Mbit/s", "20 ms", 1, duration="6 s")
 
 
 def sized(*, atlas: bool) -> tr.Size:
-    return tr.size(QUESTION, ["utilization >= 0.98"], max_seeds=8, atlas=atlas)
+    # At 95 %, since the utilization is not monotone above (test_the_cell_agrees_with_size).
+    return tr.size(QUESTION, ["utilization >= 0.95"], max_seeds=8, atlas=atlas)
 
 
 @pytest.fixture(scope="module")

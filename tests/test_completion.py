@@ -151,6 +151,9 @@ def test_each_value_of_an_axis_is_completed(completed: Completed, two_links: str
     assert values == ["pie,fq_codel", "pie,fq_pie"]
 
 
+UTILIZATIONS = ["utilization", "utilization_without_duplicates"]
+
+
 def test_metrics_of_a_single_link_have_short_names(completed: Completed) -> None:
     for words in (
         ("size", "first", "--target"),
@@ -158,7 +161,7 @@ def test_metrics_of_a_single_link_have_short_names(completed: Completed) -> None
         ("sweep", "first", "--until"),
         ("run", "first", "--metric"),
     ):
-        assert completed("tailroom", *words, "util") == ["utilization"]
+        assert completed("tailroom", *words, "util") == UTILIZATIONS
 
 
 def test_metrics_of_several_links_and_groups_name_them(
@@ -199,7 +202,7 @@ def test_sweeps_of_a_store_are_completed(completed: Completed, tmp_path: Path) -
     store = str(tmp_path)
     assert completed("tailroom", "results", store, "--sweep", "") == ["a1b2"]
     assert completed("tailroom", "plot", store, "--x", "l") == ["links.bottleneck.rate"]
-    assert completed("tailroom", "results", store, "--metric", "util") == ["utilization"]
+    assert completed("tailroom", "results", store, "--metric", "util") == UTILIZATIONS
 
 
 @pytest.mark.parametrize("text", ["x = [", "\x00", "links = 3", ""])

@@ -7,6 +7,8 @@ from small_scenario import Document, dumbbell
 TRANSPORTS: dict[str, Document] = {
     "recovery_newreno": {"recovery": "newreno"},
     "recovery_sack": {"recovery": "sack"},
+    "recovery_rack": {"recovery": "rack"},
+    "rack_prr": {"recovery": "rack", "prr": True},
     "prr": {"prr": True},
     "count_lost_in_pipe": {"count_lost_in_pipe": True},
     "newreno_delayed_ack": {"recovery": "newreno", "delayed_ack": True},
@@ -15,6 +17,14 @@ TRANSPORTS: dict[str, Document] = {
     "ack_aggregation": {"ack_aggregation": "5 ms"},
     "initial_window": {"initial_window": 3},
     "initial_ssthresh": {"initial_ssthresh": 20},
+    "handshake": {"handshake": True},
+    "handshake_done": {"handshake": "done"},
+    "initial_rto": {"handshake": True, "initial_rto": "3 s"},
+    "quick_acks": {"delayed_ack": True, "quick_acks": 16},
+    "sack_compression": {"sack_compression": True},
+    "timestamp_tick": {"timestamp_tick": "1 ms"},
+    "window_validation": {"window_validation": True},
+    "send_burst_auto": {"send_burst": "auto"},
     "min_rto": {"min_rto": "1 s"},
     "rto_granularity": {"rto_granularity": "10 ms", "min_rto": "100 ms"},
     "restart_rto": {"restart_rto_at_retransmission": False},
@@ -45,6 +55,8 @@ TRANSPORTS: dict[str, Document] = {
 UNDER_TIMEOUTS = (
     "recovery_newreno",
     "recovery_sack",
+    "recovery_rack",
+    "rack_prr",
     "prr",
     "count_lost_in_pipe",
     "min_rto",
@@ -56,6 +68,11 @@ UNDER_TIMEOUTS = (
 """Those of `TRANSPORTS` that matter where many packets are lost."""
 
 UNDER_PATH_MODEL = (
+    "recovery_rack",
+    "handshake",
+    "quick_acks",
+    "sack_compression",
+    "timestamp_tick",
     "delayed_ack",
     "ack_aggregation",
     "initial_window",

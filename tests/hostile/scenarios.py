@@ -171,7 +171,7 @@ def _group(values: Values, group: Scenario, links: tuple[str, ...]) -> Scenario:
 def _shorten(values: Values, group: Scenario) -> None:
     """Makes numbers so small that a run is short, and sizes and times such that they fit."""
     for key in ("count", "initial_window", "send_burst"):
-        if key in group:
+        if isinstance(group.get(key), int):
             group[key] = 1 + group[key] % MANY
     for key in ("header_size", "ack_size"):
         if key in group:

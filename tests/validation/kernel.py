@@ -25,7 +25,7 @@ from typing import Any, cast
 
 import tailroom as tr
 from tests.validation.kernel_comparison import Comparison
-from tests.validation.kernel_missed import WITHOUT_RACK
+from tests.validation.kernel_missed import MISSED
 from tests.validation.kernel_recovery import completion_times, is_requests, recoveries
 from validation.kernel import matrix
 from validation.kernel.summary import summarize
@@ -35,18 +35,9 @@ SEEDS = range(1, 6)
 EXPLAINED = {
     ("alone-bbr1-50-mbit-100-packets", "mean queueing delay (ms)"),
     ("alone-bbr1-50-mbit-625-packets", "mean queueing delay (ms)"),
-    ("alone-reno-200-mbit-100-packets", "trough window (packets)"),
     ("codel-bbr1", "mean queueing delay (ms)"),
-    ("two-way-reno-drop_tail", "utilization of bottleneck"),
-    ("two-way-reno-drop_tail", "utilization of back"),
 }
 """Goals that are missed for a reason that docs/validation/kernel.md shows."""
-OPEN = {
-    ("cubic-beside-bbr-0.1-bdp", "utilization"),
-    ("cubic-beside-bbr-0.25-bdp", "utilization"),
-    ("two-way-cubic-drop_tail", "utilization of bottleneck"),
-}
-"""Goals that are missed for a reason that nobody knows yet."""
 SAMPLE_S = 0.05
 """Interval of the samples of windows, of the kernel and of the simulator."""
 TROUGH, PEAK = 0.05, 0.95
@@ -303,7 +294,7 @@ def main(
     parser.add_argument("--markdown", action="store_true", help="tables for docs/validation")
     options = parser.parse_args(arguments)
     settings = dict(pair.split("=", 1) for pair in options.set)
-    still_open = OPEN | {(name, what) for name, found in WITHOUT_RACK.items() for what in found}
+    still_open = {(name, what) for name, found in MISSED.items() for what in found}
     paths = [*options.recorded.glob("*.json.xz"), *options.recorded.glob("*.json")]
     compared: dict[str, list[Comparison]] = {}
     for path in sorted(path for path in paths if options.only in path.name):

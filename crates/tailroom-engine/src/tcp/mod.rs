@@ -11,8 +11,9 @@ use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Checkpoints;
 use crate::traffic::objects::Objects;
 use crate::units::Time;
-use receiver::Receiver;
+use receiver::{Habits, Receiver};
 use sender::handshake::Handshake;
+use sender::recovery::Recovery;
 pub use sender::spec::TcpSpec;
 use sender::{PacketSink, SendQueue, Sender};
 
@@ -59,7 +60,7 @@ impl Connection {
         seed: u64,
         checkpoints: Checkpoints,
     ) -> Self {
-        let receiver = Receiver::of_connection(tcp, &send_queue, rtt);
+        let receiver = receiver(tcp, &send_queue, rtt);
         let mut sender = Sender::new(tcp, send_queue, seed, checkpoints);
         if tcp.handshake == Handshake::DONE {
             sender.know_rtt(rtt);
@@ -164,6 +165,17 @@ impl Connection {
             }
         }
     }
+}
+
+/// The receiver of a connection with these keys, these data and this RTT without queues.
+pub fn receiver(tcp: &TcpSpec, send_queue: &SendQueue, rtt: Time) -> Receiver {
+    let is_opened_by_flow = tcp.handshake == Handshake::BY_FLOW;
+    Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), send_queue.packets).with_habits(Habits {
+        opening_bytes: if is_opened_by_flow { send_queue.header_bytes } else { 0 },
+        quick_acks: tcp.quick_acks,
+        compressed_rtt: tcp.sack_compression.then_some(rtt),
+        reports_duplicates: tcp.recovery == Recovery::Rack,
+    })
 }
 
 /// Sends an ACK from the receiver at `time`.

@@ -8,11 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::quantity::PositiveDuration;
-use crate::tcp::TcpSpec;
 use crate::tcp::ranges::RangeList;
-use crate::tcp::sender::SendQueue;
-use crate::tcp::sender::handshake::Handshake;
-use crate::tcp::sender::recovery::Recovery;
 use crate::units::Time;
 
 /// Delayed acknowledgements: on, off, or with given limits.
@@ -194,6 +190,19 @@ impl InOrder {
     }
 }
 
+/// What a receiver does besides delayed ACKs and the echo of marks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Habits {
+    /// Size of the packet that opens the connection; 0 if none does.
+    pub opening_bytes: u32,
+    /// Number of ACKs at the beginning that are not delayed.
+    pub quick_acks: u32,
+    /// The RTT without queues if ACKs of packets behind a gap are compressed.
+    pub compressed_rtt: Option<Time>,
+    /// Whether ACKs report packets that arrive twice.
+    pub reports_duplicates: bool,
+}
+
 /// A TCP receiver; sequence numbers count packets.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of the received packets")]
@@ -270,16 +279,16 @@ impl Receiver {
         }
     }
 
-    /// The receiver of a connection with these keys, these data and this RTT without queues.
-    pub fn of_connection(tcp: &TcpSpec, send_queue: &SendQueue, rtt: Time) -> Self {
-        let is_opened_by_flow = tcp.handshake == Handshake::BY_FLOW;
+    /// The same receiver with the habits of a host.
+    #[must_use]
+    pub fn with_habits(self, habits: Habits) -> Self {
         Receiver {
-            opening_bytes: if is_opened_by_flow { send_queue.header_bytes } else { 0 },
-            quick_acks: tcp.quick_acks,
-            quick_acks_left: tcp.quick_acks,
-            compression: tcp.sack_compression.then(|| Compression::new(rtt)),
-            reports_duplicates: tcp.recovery == Recovery::Rack,
-            ..Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), send_queue.packets)
+            opening_bytes: habits.opening_bytes,
+            quick_acks: habits.quick_acks,
+            quick_acks_left: habits.quick_acks,
+            compression: habits.compressed_rtt.map(Compression::new),
+            reports_duplicates: habits.reports_duplicates,
+            ..self
         }
     }
 

@@ -196,7 +196,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
     };
     let mut sender = Sender::new(tcp, send_queue, 1, checkpoints);
     let unbounded = SendQueue { packets: u64::MAX, ..send_queue };
-    let mut receiver = Receiver::of_connection(tcp, &unbounded, RTT);
+    let mut receiver = tailroom_engine::tcp::receiver(tcp, &unbounded, RTT);
     if tcp.handshake == Handshake::DONE {
         sender.know_rtt(RTT);
     }
