@@ -144,8 +144,8 @@ def test_the_answers_meet_their_targets_and_grow_with_them(
 def test_the_cell_agrees_with_size(tiny_atlas: tuple[AtlasRuns, Path]) -> None:
     """The same scenario and the usual search: within both tolerances, or a packet.
 
-    At 95 %: above, the utilization of one flow whose packets leave in pairs is not monotone (98.5 % at
-    a limit of 5 packets, 96.1 % at 6), so that two searches may find different answers.
+    At 95 %: above, the utilization of one flow whose packets leave in pairs is not monotone (98.5 %
+    at a limit of 5 packets, 96.1 % at 6), so that two searches may find different answers.
     """
     written = scenario(TINY.cell, TINY.warm_up_s, TINY.measured_s)
     sized = tr.size(written, ["utilization >= 0.95"], atlas=False)

@@ -98,7 +98,14 @@ impl Script {
 
 /// The start of a connection with packets of 1500 B, for rate-based controls.
 pub(super) fn begin_event(seed: u64) -> BeginEvent {
-    BeginEvent { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true, srtt: Time::ZERO }
+    BeginEvent {
+        now: Time::ZERO,
+        seed,
+        cwnd_packets: 10.0,
+        packet_bytes: 1_500,
+        has_sack: true,
+        srtt: Time::ZERO,
+    }
 }
 
 /// A path for rate-based controls, whose rate, RTT and packets in flight the test sets.

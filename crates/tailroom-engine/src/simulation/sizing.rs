@@ -3,6 +3,7 @@
 use super::schedule::Schedule;
 use crate::network::Network;
 use crate::private_path::PrivatePath;
+use crate::tcp::TcpSpec;
 use crate::traffic::OfferedFlows;
 use crate::units::Time;
 
@@ -30,7 +31,7 @@ pub(super) fn schedule(network: &Network) -> Schedule {
 /// 10,000 flows cost a cache miss per level.
 fn longest_timer(network: &Network) -> Time {
     let transports = network.groups.iter().filter_map(|group| group.tcp.as_ref());
-    transports.map(|tcp| tcp.first_rto()).max().unwrap_or(Time::ZERO)
+    transports.map(TcpSpec::first_rto).max().unwrap_or(Time::ZERO)
 }
 
 /// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is

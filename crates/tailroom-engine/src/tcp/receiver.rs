@@ -90,7 +90,13 @@ struct Compression {
 impl Compression {
     fn new(rtt: Time) -> Self {
         let share = Time::from_picoseconds(rtt.picoseconds() / COMPRESSION_SHARE);
-        Compression { delay: share.min(MAX_COMPRESSION), gap: 0, uncompressed: 0, held: 0, ranges: 0 }
+        Compression {
+            delay: share.min(MAX_COMPRESSION),
+            gap: 0,
+            uncompressed: 0,
+            held: 0,
+            ranges: 0,
+        }
     }
 
     /// Whether the ACK of a packet behind `gap` waits.

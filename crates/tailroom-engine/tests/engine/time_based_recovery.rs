@@ -6,8 +6,8 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::units::Time;
 
-use crate::support::random_cases::config;
 use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, tcp, transfer};
+use crate::support::random_cases::config;
 
 fn rack() -> TcpSpec {
     tcp(Recovery::Rack, true)

@@ -64,7 +64,9 @@ impl Applies {
                 "controls that are not rate-based; not with `recovery = \"newreno\"` or `prr = true` \
                  in the group"
             }
-            Applies::Sack => "every congestion control; not with `recovery = \"newreno\"` in the group",
+            Applies::Sack => {
+                "every congestion control; not with `recovery = \"newreno\"` in the group"
+            }
             Applies::TimedRecovery => {
                 "every congestion control; not with `count_lost_in_pipe = true` or \
                  `forget_sack_at_timeout = true` in the group"

@@ -94,7 +94,8 @@ fn check_recovery(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     for (key, is_on, what) in needs_sack {
         if is_on && !tcp.recovery.has_sack() {
             let problem = format!("{what} selective acknowledgements, which NewReno does not use");
-            let remedy = format!("set `recovery = \"rack\"` or `recovery = \"sack\"`, or drop {key}");
+            let remedy =
+                format!("set `recovery = \"rack\"` or `recovery = \"sack\"`, or drop {key}");
             return Err(Fault::new(&at.key(key), problem, remedy));
         }
     }

@@ -80,7 +80,8 @@ mod tests {
     /// Gbit/s would be 843, and 64 KB hold 45.
     #[test]
     fn a_burst_lasts_a_millisecond_within_its_bounds() {
-        let at = |bits_per_second: f64| automatic_packets(bits_per_second / 8.0 / 1448.0, 1448, FAR);
+        let at =
+            |bits_per_second: f64| automatic_packets(bits_per_second / 8.0 / 1448.0, 1448, FAR);
         assert_eq!([at(1e6), at(100e6), at(10e9)], [2, 8, 45]);
     }
 

@@ -33,8 +33,8 @@ use crate::congestion::custom::ControlFault;
 use crate::congestion::rate_based::BeginEvent;
 use crate::congestion::{AnyWindowLaw, Congestion, MAX_WINDOW_PACKETS, WindowLaw};
 use crate::packet::{Ack, Packet};
-use crate::quantity::PositiveDuration;
 use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
+use crate::quantity::PositiveDuration;
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use blocks::{BlockPacer, BlockState, HeldPacket};
@@ -323,7 +323,8 @@ impl Sender {
         let blocks = self.blocks.as_ref().map_or(0, |blocks| size_of_val(&**blocks) as u64);
         let objects = self.objects.as_ref().map_or(0, |objects| size_of_val(&**objects) as u64);
         let usage = self.window_use.as_ref().map_or(0, |usage| size_of_val(&**usage) as u64);
-        let rack = self.rack.as_ref().map_or(0, |rack| size_of::<Rack>() as u64 + rack.memory_bytes());
+        let rack =
+            self.rack.as_ref().map_or(0, |rack| size_of::<Rack>() as u64 + rack.memory_bytes());
         let own = self.probe.memory_bytes() + self.scoreboard.memory_bytes();
         own + rate_based + blocks + objects + usage + rack
     }

@@ -303,8 +303,7 @@ impl Rack {
                 on_lost_again(sequence);
             }
         }
-        let before_newest =
-            self.retransmissions.partition_point(|&(sent, _)| sent < self.newest);
+        let before_newest = self.retransmissions.partition_point(|&(sent, _)| sent < self.newest);
         let waiting = self.retransmissions.range(..before_newest).rev();
         let last = waiting.copied().find(|&(_, sequence)| !self.has_arrived(sequence));
         last.map(|(sent, _)| sent.saturating_add(patience))

@@ -30,8 +30,12 @@ pub struct RateBasedSender {
 impl RateBasedSender {
     /// The state before the first packet. The control is asked when it may [`begin`](Self::begin).
     pub fn new(control: AnyRateBasedControl, seed: u64) -> Self {
-        let output =
-            ControlOutput { cwnd_packets: 1.0, pacing_rate: 1.0, send_quantum: 1, is_app_limited: false };
+        let output = ControlOutput {
+            cwnd_packets: 1.0,
+            pacing_rate: 1.0,
+            send_quantum: 1,
+            is_app_limited: false,
+        };
         RateBasedSender { control, sampler: RateSampler::default(), seed, output, gap: gap(output) }
     }
 
@@ -309,7 +313,8 @@ impl Sender {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
         let quantum = rate_based.output.send_quantum;
-        let quantum = if is_automatic { burst::near_quantum(quantum, payload, min_rtt) } else { quantum };
+        let quantum =
+            if is_automatic { burst::near_quantum(quantum, payload, min_rtt) } else { quantum };
         rate_based.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
         self.pacer.on_sent_at_rate(now, rate_based.gap, quantum);
     }

@@ -424,7 +424,10 @@ mod tests {
         sampler.on_acked(ms(200), 5);
         assert_eq!(sampler.finish(ms(200), None).2.map(|sample| sample.is_app_limited), Some(true));
         sampler.on_acked(ms(250), 6);
-        assert_eq!(sampler.finish(ms(250), None).2.map(|sample| sample.is_app_limited), Some(false));
+        assert_eq!(
+            sampler.finish(ms(250), None).2.map(|sample| sample.is_app_limited),
+            Some(false)
+        );
     }
 
     /// Packets 0 and 1 are lost; 1 is sent again at 101.7 ms and 0 at 101.2 ms. The ACK of both at 205.5

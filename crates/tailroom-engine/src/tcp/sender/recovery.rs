@@ -107,8 +107,7 @@ impl Sender {
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
-        let summary =
-            AckSummary { acked, delivered, rtt, is_more_lost, is_lost_again, is_marked };
+        let summary = AckSummary { acked, delivered, rtt, is_more_lost, is_lost_again, is_marked };
         if is_marked {
             self.react_to_mark(now);
         }

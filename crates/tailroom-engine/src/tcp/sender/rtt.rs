@@ -110,8 +110,11 @@ impl RttEstimator {
     #[cold]
     fn rare_rto(&self) -> Time {
         let has_sample = self.smoothed.min != Time::NEVER;
-        let rto =
-            if has_sample { self.smoothed.rto() } else { self.initial_rto.max(self.smoothed.min_rto) };
+        let rto = if has_sample {
+            self.smoothed.rto()
+        } else {
+            self.initial_rto.max(self.smoothed.min_rto)
+        };
         if self.backoff == 0 {
             return rto;
         }

@@ -1,0 +1,109 @@
+//! What a Linux host does beside its congestion control: the beginning of a connection, its ACKs, and the
+//! use of its window. The path takes 100 ms there and back.
+
+use tailroom_engine::quantity::PositiveDuration;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::handshake::Handshake;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::units::Time;
+
+use crate::support::controls;
+use crate::support::path::{PERFECT, Script, tcp, transfer};
+use crate::support::scenario_run::run;
+
+fn ms(milliseconds: u64) -> Time {
+    Time::from_milliseconds(milliseconds)
+}
+
+fn opened(handshake: Handshake) -> TcpSpec {
+    let min_rto = PositiveDuration::from_milliseconds(200);
+    TcpSpec { handshake, min_rto, ..tcp(Recovery::Sack, true) }
+}
+
+#[test]
+fn a_handshake_takes_a_round_trip() {
+    for (handshake, end) in
+        [(Handshake::NONE, 100), (Handshake::BY_FLOW, 200), (Handshake::DONE, 100)]
+    {
+        let outcome = transfer(&opened(handshake), 10, &PERFECT);
+        assert_eq!(outcome.finished_at, ms(end), "{handshake:?}");
+    }
+}
+
+/// The first of three packets is lost. The timer takes 1 s without an RTT sample, and with one of 100 ms
+/// 100 + 4 * 50 ms (RFC 6298 sec. 2.2).
+#[test]
+fn the_first_timeout_follows_from_the_rtt_of_the_handshake() {
+    let loses_data = |sequence: u64, nth: u32| (sequence, nth) == (0, 0);
+    let script = Script { loses_data: &loses_data, ..PERFECT };
+    for (handshake, time) in
+        [(Handshake::NONE, 1_000), (Handshake::BY_FLOW, 400), (Handshake::DONE, 300)]
+    {
+        let outcome = transfer(&opened(handshake), 3, &script);
+        assert_eq!(outcome.retransmitted, [(ms(time), 0)], "{handshake:?}");
+    }
+    let slow = PositiveDuration::from_milliseconds(3_000);
+    let outcome =
+        transfer(&TcpSpec { initial_rto: Some(slow), ..opened(Handshake::NONE) }, 3, &script);
+    assert_eq!(outcome.retransmitted, [(ms(3_000), 0)]);
+}
+
+/// Of 20 packets in one window the first 16 are acknowledged one by one.
+#[test]
+fn quick_acks_are_not_delayed() {
+    for (quick_acks, acks) in [(0, 10), (16, 18)] {
+        let delayed_ack = DelayedAck::Switch(true);
+        let spec = TcpSpec { delayed_ack, quick_acks, ..tcp(Recovery::Sack, true) };
+        assert_eq!(transfer(&spec, 20, &PERFECT).acks.len(), acks);
+    }
+}
+
+/// Packet 0 of 20 that arrive at once is lost: three packets are acknowledged at once, and the other 16 by
+/// one ACK, 1 ms later. The retransmission is acknowledged too.
+#[test]
+fn the_acks_of_packets_behind_a_gap_are_sent_as_one() {
+    let loses_data = |sequence: u64, nth: u32| (sequence, nth) == (0, 0);
+    let script = Script { loses_data: &loses_data, ..PERFECT };
+    for (sack_compression, acks) in [(false, 20), (true, 5)] {
+        let spec = TcpSpec { sack_compression, ..tcp(Recovery::Rack, true) };
+        let outcome = transfer(&spec, 20, &script);
+        assert_eq!((outcome.acks.len(), outcome.retransmissions), (acks, 1));
+    }
+}
+
+/// Requests of 60 kB, 60 per second: 101 packets per round trip of 40 ms, with peaks of some hundred.
+/// Before, a paced window grew to 12,373 packets in 600 s (RFC 9438 sec. 5.8 forbids it).
+#[test]
+fn a_window_that_the_application_does_not_use_stays_small_under_every_law() {
+    for (name, config) in controls::all() {
+        if config.is_rate_based() || config.parameters().needs_marks() || name == "fixed_window" {
+            continue;
+        }
+        for (pacing, validation) in [(true, false), (false, false), (true, true)] {
+            let text = format!(
+                r#"
+title = "requests"
+duration = "30 s"
+measure_from = "20 s"
+[links.link]
+rate = "1 Gbit/s"
+delay = "10 ms"
+queue = {{ kind = "drop_tail", limit = "1 bdp" }}
+[flows.flow]
+host = "plain"
+path = ["link"]
+congestion = "{name}"
+rtt = "40 ms"
+pacing = {pacing}
+window_validation = {validation}
+slow_start_after_idle = false
+source = {{ kind = "objects", arrivals_per_second = 60, size = "60 kB" }}
+"#
+            );
+            let summary = run(&text, 1).summary;
+            let window = summary.flows[0].cwnd_packets_mean.expect("it has a window");
+            assert!(window < 900.0, "{name}, paced {pacing}: {window}");
+        }
+    }
+}
