@@ -124,6 +124,9 @@ class BeginEvent:
     def cwnd_packets(self) -> float:
         """The initial window."""
     @property
+    def srtt_s(self) -> float:
+        """The RTT of the handshake, in seconds; zero if there was none."""
+    @property
     def packet_bytes(self) -> int:
         """Size of a packet on the wire."""
     @property
