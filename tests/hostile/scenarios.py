@@ -223,6 +223,19 @@ def _mend_control(values: Values, group: Scenario) -> None:
     for key in ("prr", "recovery", "count_lost_in_pipe", "forget_sack_at_timeout"):
         if kind not in WINDOW_LAWS or values.draw(st.booleans()):
             group.pop(key, None)
+    _mend_recovery(group)
+
+
+def _mend_recovery(group: Scenario) -> None:
+    """Removes what the kind of recovery does not go with."""
+    if "initial_rto" in group:
+        group["initial_rto"] = group.get("min_rto", "1 s")
+    if group.get("recovery") == "newreno":
+        for key in ("prr", "sack_compression"):
+            group.pop(key, None)
+    if group.get("recovery") == "rack":
+        for key in ("count_lost_in_pipe", "forget_sack_at_timeout"):
+            group.pop(key, None)
 
 
 @st.composite
