@@ -4,6 +4,7 @@
 pub mod fast_path;
 pub mod ranges;
 pub mod receiver;
+pub mod sack_compression;
 pub mod sender;
 
 use crate::packet::{Ack, Packet};

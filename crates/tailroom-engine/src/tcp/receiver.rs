@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::quantity::PositiveDuration;
 use crate::tcp::ranges::RangeList;
+use crate::tcp::sack_compression::Compression;
 use crate::units::Time;
 
 /// Delayed acknowledgements: on, off, or with given limits.
@@ -57,61 +58,6 @@ fn two() -> u32 {
 
 fn linux_delayed_ack() -> PositiveDuration {
     PositiveDuration::from_milliseconds(40)
-}
-
-/// Largest delay of a compressed ACK, and its share of the RTT (Linux `tcp_comp_sack_delay_ns`, 1 ms
-/// and a twentieth).
-const MAX_COMPRESSION: Time = Time::from_milliseconds(1);
-const COMPRESSION_SHARE: u64 = 20;
-/// Packets behind one gap that are acknowledged at once before ACKs are compressed (Linux
-/// `TCP_FASTRETRANS_THRESH`).
-const UNCOMPRESSED: u32 = 3;
-/// Most packets that one compressed ACK reports (Linux `tcp_comp_sack_nr`).
-const MAX_COMPRESSED: u32 = 44;
-
-/// Ranges that may begin to grow after an ACK before the next one is sent at once, so that it reports
-/// all that have grown (Linux `TCP_SACK_BLOCKS_EXPECTED`).
-const RANGES_PER_ACK: usize = 2;
-
-/// Compression of the ACKs of packets behind a gap (Linux `__tcp_ack_snd_check`): after three packets
-/// behind the same gap, an ACK waits for more.
-#[derive(Debug)]
-struct Compression {
-    delay: Time,
-    /// The gap, and the number of packets behind it that have been acknowledged at once.
-    gap: u64,
-    uncompressed: u32,
-    /// Packets that the next ACK reports.
-    held: u32,
-    /// Ranges that have begun to grow since the last ACK.
-    ranges: usize,
-}
-
-impl Compression {
-    fn new(rtt: Time) -> Self {
-        let share = Time::from_picoseconds(rtt.picoseconds() / COMPRESSION_SHARE);
-        Compression {
-            delay: share.min(MAX_COMPRESSION),
-            gap: 0,
-            uncompressed: 0,
-            held: 0,
-            ranges: 0,
-        }
-    }
-
-    /// Whether the ACK of a packet behind `gap` waits.
-    fn holds(&mut self, gap: u64) -> bool {
-        if gap != self.gap {
-            (self.gap, self.uncompressed) = (gap, 0);
-        }
-        let is_full = self.held >= MAX_COMPRESSED || self.ranges >= RANGES_PER_ACK;
-        if self.uncompressed < UNCOMPRESSED || is_full {
-            self.uncompressed = (self.uncompressed + 1).min(UNCOMPRESSED);
-            return false;
-        }
-        self.held += 1;
-        true
-    }
 }
 
 /// The reception of packets in order: the part of a receiver that a connection without losses and
@@ -391,7 +337,13 @@ impl Receiver {
     }
 
     /// Whether the ACK of a packet waits that has left a gap at or behind `next`.
+    #[inline]
     fn is_held(&mut self, now: Time, next: u64) -> bool {
+        self.compression.is_some() && self.compresses(now, next)
+    }
+
+    #[inline(never)]
+    fn compresses(&mut self, now: Time, next: u64) -> bool {
         let is_urgent = self.acks_at_once || self.quick_acks_left > 0 || self.duplicate.is_some();
         let Some(compression) = &mut self.compression else { return false };
         // A gap that is filled by more than one packet, or wholly, is acknowledged at once.
@@ -400,7 +352,7 @@ impl Receiver {
             return false;
         }
         if self.in_order.ack_deadline == Time::NEVER {
-            self.in_order.ack_deadline = now.saturating_add(compression.delay);
+            self.in_order.ack_deadline = now.saturating_add(compression.delay());
         }
         true
     }
@@ -442,7 +394,7 @@ impl Receiver {
         self.acks_at_once = false;
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         if let Some(compression) = &mut self.compression {
-            (compression.held, compression.ranges) = (0, 0);
+            compression.on_ack();
         }
         let covers_mark = std::mem::take(&mut self.covers_mark);
         Ack {
@@ -537,7 +489,7 @@ impl Receiver {
     /// Puts `block` first in the recent ranges and removes the ranges that it contains.
     fn report(&mut self, block: Range) {
         if let Some(compression) = &mut self.compression {
-            compression.ranges += 1;
+            compression.on_range();
         }
         self.forget_recent(block);
         self.recent.rotate_right(1);

@@ -98,10 +98,14 @@ impl Sender {
             self.una = ack.cumulative;
             self.duplicates = 0;
         }
-        if self.is_sack {
+        // A sender that counts duplicates has nothing to note of the packets.
+        let is_timed = self.rack.is_some();
+        if is_timed {
             delivered += self.add_blocks(now, ack);
+        } else if self.is_sack {
+            delivered += self.scoreboard.add(ack.blocks, self.next, |_| {});
         }
-        let is_lost_again = self.detect_losses(now, ack) > 0;
+        let is_lost_again = is_timed && self.detect_losses(now, ack) > 0;
         let is_more_lost = self.scoreboard.lost_edge() > lost_edge || is_lost_again;
         let is_marked = self.ecn.note(ack);
         if acked > 0 {

@@ -215,10 +215,15 @@ impl Scoreboard {
 
     /// Takes packets that have arrived out of the list of those whose retransmission is lost, so
     /// that they count as retransmitted.
+    #[inline]
     fn forget_lost_again(&mut self, arrived: Range) {
-        if self.lost_again.is_empty() {
-            return;
+        if !self.lost_again.is_empty() {
+            self.forget_some_lost_again(arrived);
         }
+    }
+
+    #[inline(never)]
+    fn forget_some_lost_again(&mut self, arrived: Range) {
         let from = self.lost_again.partition_point(|&packet| packet < arrived.start);
         let to = self.lost_again.partition_point(|&packet| packet < arrived.end);
         self.retransmitted += (to - from) as u64;
