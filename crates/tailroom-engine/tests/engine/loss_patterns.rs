@@ -476,7 +476,7 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
 proptest! {
     #![proptest_config(config(2_000))]
 
-    /// A transfer completes under any losses in both directions and with any options.
+    /// A transfer completes under any losses in both directions, any delays and with any options.
     #[test]
     fn every_transfer_completes(
         tcp in any_tcp(),
@@ -484,18 +484,28 @@ proptest! {
         seed in any::<u64>(),
         data_loss in prop::sample::select(vec![0.0, 0.01, 0.1, 0.4]),
         ack_loss in prop::sample::select(vec![0.0, 0.1, 0.4]),
+        delayed in prop::sample::select(vec![0.0, 0.05, 0.5]),
+        delay_ms in 1_u64..1_000,
     ) {
         let loses_data =
             |sequence: u64, nth: u32| is_drawn(seed, sequence, u64::from(nth), data_loss);
         let loses_ack = |nth: u64| is_drawn(!seed, nth, 0, ack_loss);
-        let script = Script { loses_data: &loses_data, loses_ack: &loses_ack, ..PERFECT };
+        let delays = |sequence: u64, nth: u32| {
+            let is_late = is_drawn(seed ^ 1, sequence, u64::from(nth), delayed);
+            if is_late { Time::from_milliseconds(delay_ms) } else { Time::ZERO }
+        };
+        let script =
+            Script { loses_data: &loses_data, loses_ack: &loses_ack, delays: &delays, ..PERFECT };
         let outcome = transfer(&tcp, packets, &script);
         prop_assert!(outcome.is_complete, "{outcome:?}");
         prop_assert!(outcome.retransmissions >= outcome.lost, "{outcome:?}");
         // Each retransmission has a cause: a loss, a rescue, or a timeout, after which the sender
         // trusts no SACK; or a lost ACK with the only report of a range, since an ACK reports three
         // ranges.
-        if tcp.recovery == Recovery::Sack && outcome.timeouts == 0 && ack_loss == 0.0 {
+        if tcp.recovery == Recovery::Sack
+            && outcome.timeouts == 0
+            && (ack_loss, delayed) == (0.0, 0.0)
+        {
             let most = outcome.lost + outcome.reductions;
             prop_assert!(outcome.retransmissions <= most, "{outcome:?}");
         }

@@ -108,7 +108,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn on_rack_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
         self.rack_deadline = Time::NEVER;
-        if self.phase == Phase::Open && self.scoreboard.sacked() == 0 {
+        if self.phase == Phase::Open && self.scoreboard.is_clear() {
             self.send_probe(now, out);
         } else {
             self.on_reordering_deadline(now, out);
@@ -149,7 +149,7 @@ impl Sender {
     #[inline]
     pub(super) fn schedule_probe(&mut self, now: Time) {
         let Some(rack) = &self.rack else { return };
-        if self.phase == Phase::Open && self.scoreboard.sacked() == 0 && !rack.is_probing() {
+        if self.phase == Phase::Open && self.scoreboard.is_clear() && !rack.is_probing() {
             self.rack_deadline = now.saturating_add(self.probe_timeout()).min(self.rto_deadline);
         }
     }

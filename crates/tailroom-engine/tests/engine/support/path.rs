@@ -59,14 +59,17 @@ pub(crate) struct Script<'a> {
     pub(crate) loses_ack: &'a dyn Fn(u64) -> bool,
     /// A packet whose first transmission is overtaken, and the number of packets that overtake it.
     pub(crate) overtaken: Option<(u64, u64)>,
+    /// How much longer than the others the n-th transmission (from 0) of a packet takes.
+    pub(crate) delays: &'a dyn Fn(u64, u32) -> Time,
 }
 
-/// A path that loses, marks and reorders nothing.
+/// A path that loses, marks, reorders and delays nothing.
 pub(crate) const PERFECT: Script<'static> = Script {
     loses_data: &|_, _| false,
     marks: &|_, _| false,
     loses_ack: &|_| false,
     overtaken: None,
+    delays: &|_, _| Time::ZERO,
 };
 
 /// The echo of an ACK that reached the sender, and the state of the sender after it.
@@ -148,7 +151,8 @@ impl PacketSink for Path<'_> {
         {
             self.held = Some(packet);
         } else {
-            self.packets.insert((packet.sent + DELAY, self.order), packet);
+            let delay = DELAY + (self.script.delays)(packet.sequence, index);
+            self.packets.insert((packet.sent + delay, self.order), packet);
         }
     }
 }
