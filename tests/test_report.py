@@ -133,6 +133,34 @@ def test_a_link_without_duplicates_shows_one_utilization(result: tr.Result) -> N
     assert "new" not in table(shown(result), "Links").split()
 
 
+@pytest.mark.parametrize(
+    ("handshakes", "words"),
+    [
+        (("true", "true"), "Dynamic flows, times with the handshake"),
+        (("false", '"done"'), "Dynamic flows, times without the handshake"),
+        (("true", "false"), "Dynamic flows, times with the handshake: first"),
+    ],
+)
+def test_completion_times_say_whether_the_handshake_is_in_them(
+    handshakes: tuple[str, str], words: str, tmp_path: Path
+) -> None:
+    link, _ = CALL.split("[links.core]")
+    groups = [
+        f"""
+[flows.{name}]
+path = ["down"]
+congestion = "cubic"
+rtt = "40 ms"
+handshake = {handshake}
+source = {{ kind = "finite_flows", size = "20 kB", load = 0.2 }}
+"""
+        for name, handshake in zip(("first", "second"), handshakes, strict=True)
+    ]
+    path = tmp_path / "requests.toml"
+    path.write_text(link + "".join(groups), encoding="utf-8")
+    assert words in [line.strip() for line in shown(tr.run(path)).splitlines()]
+
+
 def test_a_scenario_of_sources_alone_has_no_table_of_controlled_groups(tmp_path: Path) -> None:
     path = tmp_path / "sources.toml"
     start = CALL.index("[flows.download]")

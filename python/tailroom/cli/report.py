@@ -144,7 +144,7 @@ def _sharing(result: Result) -> Table:
 
 def _sizes(result: Result) -> Table:
     table = table_of(
-        "Dynamic flows",
+        f"Dynamic flows{_handshakes(result.groups)}",
         "group",
         "payload from",
         "completed",
@@ -167,6 +167,21 @@ def _sizes(result: Result) -> Table:
             )
             first_cell = ""
     return table
+
+
+def _handshakes(groups: Mapping[str, Any]) -> str:
+    """Says of which groups the completion times include the handshake."""
+    spends = {
+        name: group["settings"].get("handshake") is True
+        for name, group in groups.items()
+        if group["size_classes"] and group["congestion"] is not None
+    }
+    if not spends:
+        return ""
+    if len(set(spends.values())) == 1:
+        return f", times {'with' if all(spends.values()) else 'without'} the handshake"
+    names = ", ".join(escape(name) for name, does in spends.items() if does)
+    return f", times with the handshake: {names}"
 
 
 def _groups(groups: dict[str, Any]) -> Table:

@@ -110,7 +110,8 @@ pub struct SizeClassSummary {
     /// Share of the packets that these flows sent in the measured window that are lost by the end
     /// of the run.
     pub loss_fraction: Option<f64>,
-    /// Mean time from arrival until the last byte is acknowledged.
+    /// Mean time from arrival until the last byte is acknowledged: with the handshake, if the group's
+    /// `handshake` is true.
     pub completion_time_s_mean: Option<f64>,
     /// Median of the completion time.
     pub completion_time_s_p50: Option<f64>,

@@ -158,7 +158,9 @@ def _empty_link(results: "PartResults") -> Judgement:
         lambda: (
             "A window that halves and grows by one packet per round trip fills three quarters of "
             "the link without a buffer, and by the same formula "
-            f"{percent(formula, 1)} with 20 packets (ns-2: {percent(theirs, 1)}). The background "
+            f"{percent(formula, 1)} with 20 packets (ns-2: {percent(theirs, 1)}). One packet is "
+            "enough only if senders answer ACKs at once: a packet that is late by part of a packet "
+            "time needs a place beside that by which the window grows. The background "
             f"reduces this to {percent(_at(results, 20).mean(residual_share))} of the residual."
         ),
     )
@@ -178,9 +180,14 @@ def _whole_cycles(results: "PartResults") -> Judgement:
 
 
 def variations(form: Form) -> "Sequence[Variation]":
-    """The three buffers with other values of what the paper leaves open."""
+    """Other values of what the paper leaves open; the empty link with jitter only."""
+    beside, empty = studies(form)
     claims = ("small-buffer", "compromise", "large-buffer")
-    return left_open.variations(studies(form)[:1], claims, form)
+    jitter = (left_open.JITTER_OF_A_PACKET,)
+    return [
+        *left_open.variations([beside], claims, form),
+        *left_open.variations([empty], ("empty-link",), form, jitter),
+    ]
 
 
 PART = Part(
