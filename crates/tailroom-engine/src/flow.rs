@@ -6,7 +6,7 @@ use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
 use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Checkpoints;
-use crate::quantity::{BitRate, Size};
+use crate::quantity::Size;
 use crate::random;
 use crate::tcp::Connection;
 use crate::tcp::sender::SendQueue;
@@ -63,9 +63,8 @@ impl Endpoints {
     ) -> Self {
         match (&group.tcp, request.media) {
             (_, Some(media)) => {
-                let rate = CbrParams { rate: BitRate::new(media.rate.bits_per_second()) };
                 let flow = starting_flow(network, group, &group.name, request.start);
-                let source = AnyPacketSource::Cbr(Cbr::new(&rate, &flow));
+                let source = AnyPacketSource::Cbr(Cbr::new(&CbrParams::at_once(media.rate), &flow));
                 Endpoints::unresponsive(network, group, request, (source, media.end), checkpoints)
             }
             (Some(tcp), None) => {

@@ -1,12 +1,13 @@
-//! The order of events: arrivals at shared links (and rare wake-ups), sorted by time and flow.
+//! The order of events: arrivals at shared links (and rare wake-ups), sorted by time.
 //!
 //! A timing wheel of coarse buckets, each of which is sorted when its turn comes. Events go to
 //! pooled chunks in the order of insertion. A bucket that is opened is copied out and its keys are
 //! sorted; events that are added to the open bucket later go to a small heap. Events beyond the
 //! wheel's horizon wait in a second heap. Only the speed depends on the width of the buckets.
 //!
-//! The order is (time, flow, hop, insertion), a wake-up before arrivals: the reference loop of the
-//! tests, a plain heap over every stage of every packet, must give the same results.
+//! The order is (time, turn of the flow at this time, hop, insertion), a wake-up before arrivals: the
+//! reference loop of the tests, a plain heap over every stage of every packet, must give the same
+//! results.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +15,7 @@ use std::collections::BinaryHeap;
 use crate::packet::in_network::Event;
 use crate::units::Time;
 
-/// An event in one of the heaps, ordered by (time, flow, hop, insertion).
+/// An event in one of the heaps, ordered by (time, turn, hop, insertion).
 #[derive(Clone, Copy, Debug)]
 struct Ordered {
     key: (u64, u32, u64),
@@ -71,6 +72,8 @@ fn event_of(key: u64, bucket: &[Event]) -> Event {
 /// The pending events of a run.
 #[derive(Debug)]
 pub(super) struct Schedule {
+    /// The run's seed, by which flows take turns.
+    seed: u64,
     shift: u32,
     /// By bucket, the place of its next event in `events`; a multiple of [`CHUNK`] means that the
     /// bucket has no room.
@@ -102,14 +105,15 @@ pub(super) struct Schedule {
 impl Schedule {
     /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
     /// `lookahead` (the shortest time in which an event causes another), and together cover
-    /// `horizon`.
-    pub(super) fn new(events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
+    /// `horizon`. Flows take turns at one instant as `seed` has it.
+    pub(super) fn new(seed: u64, events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
         let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
         // If the lookahead is tiny (several links without delay), the heap takes the events.
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
         let shift = width.ilog2().clamp(10, MAX_SHIFT);
         let buckets = (horizon.picoseconds() >> shift).clamp(64, 1 << 16).next_power_of_two();
         Schedule {
+            seed,
             shift,
             tails: vec![0; buckets as usize],
             heads: vec![NO_CHUNK; buckets as usize],
@@ -251,7 +255,7 @@ impl Schedule {
         }
         let more = (length / 8).max(64).min(fits).max(1);
         self.inserted += 1;
-        let order = event.flow_and_stage();
+        let order = event.order_at_instant(self.seed);
         let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
         let heap = if is_past(ahead) { &mut self.near } else { &mut self.far };
         if is_full {
@@ -305,13 +309,12 @@ impl Schedule {
         self.cursor += 1;
     }
 
-    /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
+    /// Whether the near heap's first event comes before `event`. At a tie of time and turn the
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
-        let order = event.flow_and_stage();
-        self.near
-            .peek()
-            .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, order))
+        let Some(Reverse(first)) = self.near.peek() else { return false };
+        let (time, order, _) = first.key;
+        time < event.time || time == event.time && order < event.order_at_instant(self.seed)
     }
 
     fn pop_near(&mut self, until: Time) -> Option<Event> {
@@ -404,14 +407,16 @@ impl Schedule {
         }
     }
 
-    /// Sorts the open bucket by (time, flow, hop, insertion).
+    /// Sorts the open bucket by (time, turn, hop, insertion).
     fn sort(&mut self) {
         self.distribute();
         if !self.insertion_sort() {
-            let Schedule { keys, current, .. } = self;
+            let Schedule { keys, current, seed, .. } = self;
+            let order = |key| event_of(key, current).order_at_instant(*seed);
             // The position in a key makes it unique and keeps the order of insertion.
-            keys.sort_unstable_by_key(|&key| {
-                (key >> INDEX_BITS, event_of(key, current).flow_and_stage(), key)
+            keys.sort_unstable_by(|&one, &other| {
+                let by_time = (one >> INDEX_BITS).cmp(&(other >> INDEX_BITS));
+                by_time.then_with(|| (order(one), one).cmp(&(order(other), other)))
             });
         }
     }
@@ -419,10 +424,10 @@ impl Schedule {
     /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
     /// most fell into a few cells.
     fn insertion_sort(&mut self) -> bool {
-        let Schedule { keys, current, .. } = self;
+        let Schedule { keys, current, seed, .. } = self;
         let is_after = |one: u64, other: u64| {
             let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
-            let order = |key| event_of(key, current).flow_and_stage();
+            let order = |key| event_of(key, current).order_at_instant(*seed);
             time > other_time || time == other_time && order(one) > order(other)
         };
         let mut moves_left = 16 * keys.len();
@@ -526,6 +531,9 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::in_network::turn;
+
+    const SEED: u64 = 5;
 
     fn numbered(time: u64, flow: u32, number: u32) -> Event {
         Event::ack_arrival(Time::from_picoseconds(time), flow, 0, 0, number)
@@ -533,7 +541,7 @@ mod tests {
 
     /// Random pushes and pops against a sorted list, with many ties and far events.
     #[test]
-    fn pops_in_order_of_time_flow_and_insertion() {
+    fn pops_in_order_of_time_turn_and_insertion() {
         let mut state = 7_u64;
         let mut draw = move |bound: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -541,23 +549,27 @@ mod tests {
         };
         for width in [1_000, 50_000, 3_000_000] {
             let mut schedule = Schedule::new(
+                SEED,
                 1.0,
                 Time::from_picoseconds(width),
                 Time::from_picoseconds(width * 100),
             );
-            let mut expected: Vec<(u64, u32, u32)> = Vec::new();
+            let mut expected: Vec<(u64, u32, u32, u32)> = Vec::new();
             let mut now = 0;
             for inserted in 0..20_000_u32 {
                 let ahead = if draw(50) == 0 { draw(width * 1_000) } else { draw(200) * 1_000 };
                 let (time, flow) = (now + ahead, draw(4) as u32);
                 schedule.push(numbered(time, flow, inserted));
-                expected.push((time, flow, inserted));
+                let turn = turn(SEED, Time::from_picoseconds(time), flow);
+                expected.push((time, turn, inserted, flow));
                 if draw(3) > 0 {
                     expected.sort_unstable();
                     let event = schedule.pop_before(Time::NEVER).expect("one is pending");
                     let first = expected.remove(0);
                     now = event.time().picoseconds();
-                    assert_eq!((now, event.flow(), event.slot()), first, "width {width}");
+                    let (time, _, inserted, flow) = first;
+                    let popped = (now, event.slot(), event.flow());
+                    assert_eq!(popped, (time, inserted, flow), "width {width}");
                     assert_eq!(schedule.pending().count(), expected.len());
                 }
             }
@@ -567,7 +579,7 @@ mod tests {
     #[test]
     fn nothing_comes_out_at_or_after_the_limit() {
         let (lookahead, horizon) = (Time::from_milliseconds(1), Time::from_milliseconds(100));
-        let mut schedule = Schedule::new(1e6, lookahead, horizon);
+        let mut schedule = Schedule::new(SEED, 1e6, lookahead, horizon);
         schedule.push(Event::wake(Time::from_picoseconds(5_000_000_000), 0));
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());

@@ -23,7 +23,7 @@ pub(super) fn schedule(network: &Network) -> Schedule {
     // Twice the longest round trip leaves room for the queues.
     let horizon = longest.saturating_add(longest).saturating_add(longest_access_queue(network));
     let horizon = horizon.max(longest.saturating_add(longest_timer(network)));
-    Schedule::new(packets_per_second, lookahead(network), horizon)
+    Schedule::new(network.seed, packets_per_second, lookahead(network), horizon)
 }
 
 /// The largest of the groups' smallest retransmission timeouts and of those before the first RTT

@@ -7,8 +7,9 @@ use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 use crate::link::serializer::Serializer;
 use crate::parameters::BadParameter;
-use crate::quantity::BitRate;
-use crate::units::Time;
+use crate::quantity::{BitRate, Duration};
+use crate::random::below;
+use crate::units::{Rate, Time};
 
 /// Parameters of a constant-rate source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,13 +18,34 @@ pub struct CbrParams {
     /// Rate of each flow, headers included.
     #[schemars(example = "1 Mbit/s")]
     pub rate: BitRate,
+    /// Time from a flow's start to its first packet, less than from one packet to the next. If left
+    /// out, each flow draws it, so that no flow meets the packets of another in step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Duration>,
+}
+
+impl CbrParams {
+    /// A source of this rate whose first packet leaves at the start.
+    pub fn at_once(rate: Rate) -> Self {
+        let rate = BitRate::new(rate.bits_per_second());
+        CbrParams { rate, phase: Some(Duration::new(0)) }
+    }
 }
 
 impl Parameters for CbrParams {
     type Spec = Self;
 
-    fn resolve(&self, _context: &GroupContext<'_>) -> Result<Self, BadParameter> {
-        Ok(self.clone())
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<Self, BadParameter> {
+        let gap = Serializer::constant(self.rate.rate()).nominal_time(context.group.packet_bytes);
+        match self.phase {
+            Some(phase) if phase.time() > Time::ZERO && phase.time() >= gap => {
+                let gap = Duration::new(gap.picoseconds());
+                let problem = format!("{phase} is not below the {gap} from one packet to the next");
+                let remedy = "lower phase, or set start, which delays a flow by any time";
+                Err(BadParameter::new("phase", problem, remedy))
+            }
+            _ => Ok(self.clone()),
+        }
     }
 }
 
@@ -42,10 +64,15 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Starts the source: the first packet leaves when the flow starts.
+    /// Starts the source of a flow.
     pub fn new(params: &CbrParams, flow: &StartingFlow<'_>) -> Self {
-        let spacing = Serializer::constant(params.rate.rate());
-        Cbr { spacing, bytes: flow.packet_bytes, next: flow.start }
+        let mut spacing = Serializer::constant(params.rate.rate());
+        let mut drawn = || {
+            let gap = spacing.nominal_time(flow.packet_bytes).picoseconds();
+            Time::from_picoseconds(below(&mut flow.stream("phase"), gap.max(1)))
+        };
+        let phase = params.phase.map_or_else(&mut drawn, Duration::time);
+        Cbr { spacing, bytes: flow.packet_bytes, next: flow.start.saturating_add(phase) }
     }
 }
 

@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
-use tailroom_engine::quantity::BitRate;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Summary;
 use tailroom_engine::simulation::Simulation;
@@ -176,7 +175,7 @@ fn more_than_255_links_are_refused() {
 /// A constant-rate source of 1000-byte packets over two links, the second at 1 Mbit/s.
 fn constant(rate_bps: u64, first_link_bps: u64, stop_ms: u64, duration_ms: u64) -> Network {
     let link = |name, rate| networks::link(name, rate, Time::ZERO, Limit::Packets(1_000_000));
-    let source = CbrParams { rate: BitRate::new(rate_bps) }.into();
+    let source = CbrParams::at_once(Rate::from_bits_per_second(rate_bps)).into();
     Network {
         duration: MS(duration_ms),
         measure_from: Time::ZERO,

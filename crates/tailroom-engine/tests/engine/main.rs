@@ -14,6 +14,7 @@ mod distributions;
 mod dual_pi2_delay;
 mod duplicates;
 mod ecn_patterns;
+mod equal_treatment;
 mod fair_queueing;
 mod fast_path;
 mod flow_level;

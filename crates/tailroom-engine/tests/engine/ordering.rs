@@ -14,8 +14,8 @@ use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::quantity::{BitRate, PositiveDuration};
 use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
@@ -193,7 +193,7 @@ fn full_of_ties() -> Network {
         networks::link("bottleneck", 8_000_000, Time::from_milliseconds(5), Limit::Packets(7));
     link.packet_log = 100_000;
     let background = GroupSpec {
-        source: CbrParams { rate: BitRate::new(800_000) }.into(),
+        source: CbrParams::at_once(Rate::from_bits_per_second(800_000)).into(),
         tcp: None,
         ..networks::bulk("background", transport::reno())
     };
@@ -340,7 +340,7 @@ fn engine_and_reference_agree_when_packets_take_minutes() {
         group.path = vec![0, 1];
     }
     network.groups[0].reverse_path = vec![2];
-    network.groups[1].source = CbrParams { rate: BitRate::new(10_000) }.into();
+    network.groups[1].source = CbrParams::at_once(Rate::from_bits_per_second(10_000)).into();
     network.groups[0].tcp = Some(TcpSpec {
         min_rto: PositiveDuration::from_milliseconds(60_000),
         initial_window: 100,

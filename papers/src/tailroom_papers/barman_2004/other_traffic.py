@@ -80,7 +80,7 @@ CONSTANT_FLOWS: Mapping[str, object] = {
     "path": ["bottleneck"],
     "packet_size": "1000 B",
     "start": {"uniform": ["0 s", "1 s"]},
-    "source": {"kind": "cbr", "rate": "2 Mbit/s"},
+    "source": {"kind": "cbr", "rate": "2 Mbit/s", "phase": "0 s"},
 }
 """A tenth of the link, too."""
 

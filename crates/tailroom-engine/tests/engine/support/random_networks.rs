@@ -234,7 +234,11 @@ fn source() -> impl Strategy<Value = SourceSpec> {
         1 => objects(),
         1 => (rate(), select(sizes))
             .prop_map(|(rate, sizes)| PoissonSpec { rate, sizes }.into()),
-        1 => rate().prop_map(|rate| CbrParams { rate: BitRate::new(rate.bits_per_second()) }.into()),
+        1 => (rate(), any::<bool>()).prop_map(|(rate, is_drawn)| {
+            let at_once = CbrParams::at_once(rate);
+            let drawn = CbrParams { phase: None, ..at_once.clone() };
+            if is_drawn { drawn } else { at_once }.into()
+        }),
         3 => dynamic_flows(),
         1 => (rate(), select(periods.clone()), select(periods))
             .prop_map(|(rate, on, off)| OnOffSpec { rate, on, off }.into()),

@@ -40,7 +40,7 @@ pub(crate) use heap::TieBreak;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
 pub(crate) fn run(network: &Network) -> Results {
-    run_with(network, TieBreak::ByFlow)
+    run_with(network, TieBreak::ByTurn)
 }
 
 /// The same with another order of the arrivals of one instant.
@@ -129,7 +129,7 @@ impl<'a> Reference<'a> {
             waits: vec![Vec::new(); network.groups.len()],
             one_way: vec![GroupProbe::default(); network.groups.len()],
             now: Time::ZERO,
-            heap: Heap::new(tie_break),
+            heap: Heap::new(tie_break, network.seed),
             handled: 0,
             next_sample: checkpoints.series_interval,
             is_measuring: false,

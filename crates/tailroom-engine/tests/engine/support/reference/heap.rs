@@ -1,12 +1,13 @@
 //! The events of the reference loop and their order, by a plain binary heap.
 //!
 //! Events of one instant come in the order of [`Rank`]: what is private to a flow before arrivals
-//! at shared links, a packet before the receiver's timer, an ACK before the sender's; then by flow,
-//! by hop, and by insertion.
+//! at shared links, a packet before the receiver's timer, an ACK before the sender's; then, at shared
+//! links, by the turn of the flow at that instant; then by flow, by hop, and by insertion.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tailroom_engine::packet::in_network::turn;
 use tailroom_engine::packet::{Packet, StoredAck};
 use tailroom_engine::units::Time;
 
@@ -104,8 +105,8 @@ impl Ord for Scheduled {
 /// The order of the arrivals at shared links of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TieBreak {
-    /// By flow, by hop, and by insertion, as the engine has it.
-    ByFlow,
+    /// By turn, by hop, and by insertion, as the engine has it.
+    ByTurn,
     /// The last flow first, which is wrong: a test shows that the comparison notices.
     LastFlowFirst,
 }
@@ -114,20 +115,24 @@ pub(crate) enum TieBreak {
 #[derive(Debug)]
 pub(super) struct Heap {
     tie_break: TieBreak,
+    seed: u64,
     pending: BinaryHeap<Reverse<Scheduled>>,
     inserted: u64,
 }
 
 impl Heap {
-    pub(super) fn new(tie_break: TieBreak) -> Self {
-        Heap { tie_break, pending: BinaryHeap::new(), inserted: 0 }
+    pub(super) fn new(tie_break: TieBreak, seed: u64) -> Self {
+        Heap { tie_break, seed, pending: BinaryHeap::new(), inserted: 0 }
     }
 
     pub(super) fn push(&mut self, time: Time, flow: usize, happening: Happening) {
         self.inserted += 1;
         let rank = happening.rank();
-        let is_reversed = self.tie_break == TieBreak::LastFlowFirst && rank == Rank::Link;
-        let place = if is_reversed { usize::MAX - flow } else { flow };
+        let place = match self.tie_break {
+            _ if rank != Rank::Link => flow,
+            TieBreak::ByTurn => turn(self.seed, time, flow as u32) as usize,
+            TieBreak::LastFlowFirst => usize::MAX - flow,
+        };
         let key = (time, rank, place, happening.hop(), self.inserted);
         self.pending.push(Reverse(Scheduled { key, flow, happening }));
     }

@@ -1,0 +1,158 @@
+//! Equals are treated equally, whatever is declared first, and an overload that ends leaves nothing
+//! waiting: for every queue discipline, source and congestion control.
+
+use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::results::GroupSummary;
+use tailroom_engine::scenario;
+
+use crate::support::scenario_run::{NoFiles, finish, network};
+use crate::support::summaries::group;
+use crate::support::{controls, disciplines};
+
+/// Keys of groups that compete: sources that send too much, and flows whose packets meet in one
+/// instant.
+const COMPETITORS: [(&str, &str); 9] = [
+    ("cbr", r#"source = { kind = "cbr", rate = "1 Mbit/s" }"#),
+    ("cbr in phase", r#"source = { kind = "cbr", rate = "1 Mbit/s", phase = "0 s" }"#),
+    ("poisson", r#"source = { kind = "poisson", rate = "1 Mbit/s" }"#),
+    ("on-off", r#"source = { kind = "on_off", rate = "2 Mbit/s", on = "50 ms", off = "50 ms" }"#),
+    (
+        "media",
+        r#"source = { kind = "streaming", rate = "2 Mbit/s", duration = "2 s", load = 0.5 }"#,
+    ),
+    (
+        "files",
+        r#"congestion = "cubic"
+        source = { kind = "finite_flows", size = "30 kB", load = 0.4 }"#,
+    ),
+    (
+        "reno",
+        r#"congestion = "reno"
+        send_jitter = "none""#,
+    ),
+    (
+        "cubic",
+        r#"congestion = "cubic"
+        host = "linux"
+        send_jitter = "none""#,
+    ),
+    (
+        "bbr3",
+        r#"congestion = "bbr3"
+        host = "linux"
+        send_jitter = "none""#,
+    ),
+];
+const SEEDS: u64 = 12;
+/// Student's t of a difference: with 11 degrees of freedom, one in 100,000 is larger by chance, and
+/// there are some 500 differences.
+const LARGEST_T: f64 = 7.4;
+
+fn text(queue: &QueueConfig, duration: &str, groups: &str) -> String {
+    let queue = toml::Value::try_from(queue).expect("a discipline is a table");
+    format!(
+        r#"
+        duration = "{duration}"
+        [links.link]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        queue = {queue}
+        {groups}
+        "#
+    )
+}
+
+/// Student's t of the mean of differences between equals; zero if they are the same.
+fn t_of(differences: &[f64], scale: f64) -> f64 {
+    let count = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / count;
+    if mean.abs() <= 1e-3 * scale {
+        return 0.0;
+    }
+    let squares = differences.iter().map(|difference| (difference - mean).powi(2)).sum::<f64>();
+    mean / (squares / (count - 1.0) / count).sqrt()
+}
+
+#[test]
+fn equal_groups_get_equal_results_wherever_they_are_declared() {
+    let names = ["first", "second", "last"];
+    for queue in disciplines::all("100 packets") {
+        for (what, keys) in COMPETITORS {
+            let groups = names.map(|name| {
+                format!("[flows.{name}]\ncount = 4\npath = [\"link\"]\nrtt = \"40 ms\"\n{keys}\n")
+            });
+            let groups = groups.concat();
+            // Flows that arrive and depart are not counted.
+            let is_permanent = !keys.contains("finite_flows") && !keys.contains("streaming");
+            let groups = if is_permanent { groups } else { groups.replace("count = 4\n", "") };
+            let text = text(&queue, "4 s", &groups);
+            let runs: Vec<_> = (1..=SEEDS).map(|seed| finish(&network(&text, seed))).collect();
+            let measures: [(&str, fn(&GroupSummary) -> f64); 2] = [
+                ("goodput", |group| group.goodput_bps),
+                ("lost", |group| group.loss_fraction.unwrap_or(0.0)),
+            ];
+            for (measure, of) in measures {
+                let values = |name| runs.iter().map(move |run| of(group(&run.summary, name)));
+                let scale = values("first").sum::<f64>() / SEEDS as f64;
+                let differences: Vec<f64> =
+                    values("first").zip(values("last")).map(|(one, other)| one - other).collect();
+                let t = t_of(&differences, scale);
+                assert!(
+                    t.abs() < LARGEST_T,
+                    "{} {what}: {measure} of the first less that of the last: {differences:?}, t {t}",
+                    queue.name()
+                );
+            }
+        }
+    }
+}
+
+/// A flow that waits for its timer when the overload ends has waited for less than that long, and its
+/// timeouts double: the next comes within twice the time so far, and nothing is lost after it.
+#[test]
+fn an_overload_that_ends_leaves_no_flow_waiting() {
+    for queue in disciplines::all("100 packets") {
+        for (control, _) in controls::all() {
+            let ecn = if matches!(control.as_str(), "dctcp" | "prague") { "l4s" } else { "off" };
+            for recovery in ["newreno", "sack", "rack"] {
+                let groups = format!(
+                    r#"
+                    [flows.flood]
+                    path = ["link"]
+                    rtt = "40 ms"
+                    stop = "4 s"
+                    source = {{ kind = "cbr", rate = "30 Mbit/s" }}
+                    [flows.files]
+                    path = ["link"]
+                    rtt = "40 ms"
+                    host = "plain"
+                    recovery = "{recovery}"
+                    congestion = "{control}"
+                    ecn = "{ecn}"
+                    stop = "4 s"
+                    source = {{ kind = "finite_flows", size = "60 kB", load = 0.2 }}
+                    "#
+                );
+                let text = text(&queue, "25 s", &groups);
+                let resolved = scenario::parse(&text, &[], Some(1), &NoFiles)
+                    .and_then(|scenario| scenario.resolve());
+                let network = match resolved {
+                    Ok(network) => network,
+                    // A control that needs selective ACKs.
+                    Err(_) if recovery == "newreno" => continue,
+                    Err(error) => panic!("{control} {recovery}: {error}"),
+                };
+                let results = finish(&network);
+                let classes = &group(&results.summary, "files").size_classes;
+                let (completed, unfinished) = classes.iter().fold((0, 0), |(done, open), class| {
+                    (done + class.completed_flows, open + class.unfinished_flows)
+                });
+                assert!(
+                    completed > 0 && unfinished == 0,
+                    "{} {control} {recovery}: {completed} completed, {unfinished} did not",
+                    queue.name()
+                );
+            }
+        }
+    }
+}
