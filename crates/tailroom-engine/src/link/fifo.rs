@@ -7,12 +7,16 @@ use crate::units::Time;
 pub struct Waiting {
     /// Start of its transmission.
     pub start: Time,
+    /// When it arrived.
+    pub arrival: Time,
     /// Its size on the wire.
     pub bytes: u32,
+    /// Its class of traffic.
+    pub class: u32,
 }
 
 /// What lies behind the last packet: a transmission that never begins.
-const END: Waiting = Waiting { start: Time::NEVER, bytes: 0 };
+const END: Waiting = Waiting { start: Time::NEVER, arrival: Time::NEVER, bytes: 0, class: 0 };
 
 /// Packets in order of transmission.
 #[derive(Debug)]
@@ -101,7 +105,10 @@ mod tests {
     #[test]
     fn keeps_the_order_while_it_grows() {
         let mut fifo = Fifo::default();
-        let packet = |number: u64| Waiting { start: Time::from_picoseconds(number), bytes: 10 };
+        let packet = |number: u64| {
+            let start = Time::from_picoseconds(number);
+            Waiting { start, arrival: Time::ZERO, bytes: 10, class: 0 }
+        };
         let mut taken = 0;
         let mut take_until = |fifo: &mut Fifo, now| {
             fifo.take_until(now, |next, waited| {

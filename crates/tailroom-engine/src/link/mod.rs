@@ -16,6 +16,7 @@ pub mod wire_loss;
 
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
+use crate::probe::window::Window;
 use crate::queue::buffer::Dropped;
 use crate::queue::{
     Admission, AdmissionQueue, EnqueueEvent, Gauge, LinkInfo, SchedulerQueue, Verdict,
@@ -42,6 +43,10 @@ pub enum LinkOutcome {
     Held,
 }
 
+/// The class of a packet that the link begins to send and then stands still for good: it has no
+/// delay.
+const STUCK: u32 = u32::MAX;
+
 /// A link with its queue.
 #[derive(Debug)]
 pub struct Link {
@@ -53,10 +58,11 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link that `spec` describes, at time 0. `info` is what its discipline may know of it.
-    pub fn new(spec: &LinkSpec, info: &LinkInfo) -> Self {
+    /// The link that `spec` describes, at time 0. `info` is what its discipline may know of it;
+    /// `window` is when queueing delays end that are measured.
+    pub fn new(spec: &LinkSpec, info: &LinkInfo, window: Window) -> Self {
         let queue = LinkQueue::new(&spec.queue, info);
-        let probe = LinkProbe::new(info.groups.len(), spec);
+        let probe = LinkProbe::new(info.groups.len(), spec, window);
         let is_steady = spec.rate_changes.is_empty()
             && spec.delay_changes.is_empty()
             && spec.loss == LossSpec::None
@@ -144,15 +150,15 @@ impl Link {
         let departure = serializer.finish_same(start);
         transmitter.busy_until = departure;
         transmitter.last_wait = start.since(now);
-        probe.count_service(bytes, transmitter.last_wait);
+        probe.count_accepted(bytes);
         if class > 0 {
             probe.on_class_arrival(class);
-            probe.on_class_service(class, transmitter.last_wait, departure);
         }
         if start > now {
-            fifo.push(Waiting { start, bytes });
+            fifo.push(Waiting { start, arrival: now, bytes, class });
         } else {
             transmitter.in_transmission_bytes = bytes;
+            probe.count_wait(start, Time::ZERO, class);
         }
         LinkOutcome::Delivered(departure + transmitter.delay)
     }
@@ -198,9 +204,11 @@ impl Link {
         transmitter.busy_until = departure;
         let waited = now - packet.time();
         transmitter.last_wait = waited;
-        probe.on_service(packet.flow(), packet.bytes(), now, waited, departure);
-        if probe.tells_classes() {
-            probe.on_class_service(class_of(packet.copied()), waited, departure);
+        probe.on_accepted(packet.flow(), packet.bytes(), now, departure);
+        // A packet on a link that stands still for good has no delay.
+        if departure < Time::NEVER {
+            let class = if probe.tells_classes() { class_of(packet.copied()) } else { 0 };
+            probe.count_wait(now, waited, class);
         }
         probe.on_pass(packet);
         queue.set_next_service(departure);
@@ -347,6 +355,9 @@ fn advance(fifo: &mut Fifo, transmitter: &mut Transmitter, probe: &mut LinkProbe
     fifo.take_until(now, |next, waited| {
         transmitter.in_transmission_bytes = next.bytes;
         probe.account_queue(next.start, waited);
+        if next.class != STUCK {
+            probe.count_wait(next.start, next.start.since(next.arrival), next.class);
+        }
     });
 }
 
@@ -384,15 +395,19 @@ fn admit(
     transmitter.busy_until = departure;
     let waited = start.since(now);
     transmitter.last_wait = waited;
-    probe.on_service(flow, bytes, start, waited, departure);
+    probe.on_accepted(flow, bytes, start, departure);
     if class > 0 {
         probe.on_class_arrival(class);
-        probe.on_class_service(class, waited, departure);
     }
+    let is_stuck = departure == Time::NEVER;
     if start > now {
-        fifo.push(Waiting { start, bytes });
+        let class = if is_stuck { STUCK } else { class };
+        fifo.push(Waiting { start, arrival: now, bytes, class });
     } else {
         transmitter.in_transmission_bytes = bytes;
+        if !is_stuck {
+            probe.count_wait(start, Time::ZERO, class);
+        }
     }
     transmitter.propagate(|| probe.on_random_loss())
 }

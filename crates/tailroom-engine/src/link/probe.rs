@@ -8,6 +8,7 @@ use crate::probe::delays::Delays;
 use crate::probe::histogram::Histogram;
 use crate::probe::index_of_dispersion::IndexOfDispersion;
 use crate::probe::queue_lengths::QueueLengths;
+use crate::probe::window::Window;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -101,7 +102,7 @@ pub struct ClassProbe {
     pub drops: u64,
     /// Dropped packets that had arrived before the statistics began.
     pub earlier_arrivals_dropped: u64,
-    /// Waits before transmission, of packets whose departure is known.
+    /// Waits before transmission, of packets whose transmission began in the measured window.
     pub waits: Delays,
 }
 
@@ -149,8 +150,10 @@ pub struct LinkProbe {
     changed_at: Time,
     /// Packets waiting, over time and as arriving packets find them.
     pub queue_lengths: QueueLengths,
-    /// Waits of all packets.
+    /// Waits before transmission, of packets whose transmission began in `window`.
     pub waits: Delays,
+    /// The measured window.
+    window: Window,
     /// The classes of traffic except the first. The first class has the rest of the totals, so that
     /// a link with one class counts nothing twice.
     later_classes: Vec<ClassProbe>,
@@ -174,8 +177,8 @@ pub struct LinkProbe {
 
 impl LinkProbe {
     /// A probe of a link that `classes` classes of traffic cross, with the records that `spec` asks
-    /// for.
-    pub fn new(classes: usize, spec: &LinkSpec) -> Self {
+    /// for. Waits are counted if they end in `window`.
+    pub fn new(classes: usize, spec: &LinkSpec, window: Window) -> Self {
         let log_limit = spec.packet_log;
         LinkProbe {
             now: Counters::default(),
@@ -193,6 +196,7 @@ impl LinkProbe {
             changed_at: Time::ZERO,
             queue_lengths: QueueLengths::default(),
             waits: Delays::default(),
+            window,
             later_classes: vec![ClassProbe::default(); classes.max(1) - 1],
             bursts: Histogram::default(),
             burst_flow: u32::MAX,
@@ -242,27 +246,36 @@ impl LinkProbe {
         self.watches_packets
     }
 
-    /// Records the transmission of a packet after a wait of `delay`, on a link that never stands
-    /// still and where packets are not [watched](LinkProbe::watches_packets).
+    /// Records that the link will send a packet, on a link where packets are not
+    /// [watched](LinkProbe::watches_packets).
     #[inline]
-    pub(crate) fn count_service(&mut self, bytes: u32, delay: Time) {
+    pub(crate) fn count_accepted(&mut self, bytes: u32) {
         self.now.accepted += 1;
         self.now.accepted_bytes += u64::from(bytes);
-        self.waits.add(delay);
+    }
+
+    /// Records that the transmission of a packet of this class begins at `start`, after a wait.
+    #[inline]
+    pub(crate) fn count_wait(&mut self, start: Time, wait: Time, class: u32) {
+        if self.window.contains(start) {
+            self.waits.add(wait);
+            if class > 0 {
+                self.count_class_wait(class, wait);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn count_class_wait(&mut self, class: u32, wait: Time) {
+        if let Some(class) = self.later_class(class) {
+            class.waits.add(wait);
+        }
     }
 
     /// Records that a packet of this class reached the buffer.
     pub(crate) fn on_class_arrival(&mut self, class: u32) {
         if let Some(class) = self.later_class(class) {
             class.arrivals += 1;
-        }
-    }
-
-    /// Records that a packet of this class waits for `delay` and leaves by `departure`.
-    #[inline(never)]
-    pub(crate) fn on_class_service(&mut self, class: u32, delay: Time, departure: Time) {
-        if let Some(class) = self.later_class(class).filter(|_| departure < Time::NEVER) {
-            class.waits.add(delay);
         }
     }
 
@@ -322,23 +335,11 @@ impl LinkProbe {
         self.now.marks += marks;
     }
 
-    /// Records that the transmission of a packet begins at `start`, after a wait of `delay`, and
-    /// ends at `departure`.
+    /// Records that the link will send a packet from `start` until `departure`.
     #[inline]
-    pub(crate) fn on_service(
-        &mut self,
-        flow: u32,
-        bytes: u32,
-        start: Time,
-        delay: Time,
-        departure: Time,
-    ) {
-        // A packet on a link that stands still for good has no delay yet.
-        if departure < Time::NEVER {
-            self.count_service(bytes, delay);
-        } else {
-            self.now.accepted += 1;
-            self.now.accepted_bytes += u64::from(bytes);
+    pub(crate) fn on_accepted(&mut self, flow: u32, bytes: u32, start: Time, departure: Time) {
+        self.count_accepted(bytes);
+        if departure == Time::NEVER {
             self.note_stuck(start, bytes);
         }
         if self.log_limit > 0 {
@@ -416,10 +417,8 @@ impl LinkProbe {
         self.burst_length = 0;
         self.burst_flow = u32::MAX;
         self.queue_lengths.clear();
-        self.waits.clear();
         for class in &mut self.later_classes {
             (class.arrivals, class.drops, class.earlier_arrivals_dropped) = (0, 0, 0);
-            class.waits.clear();
         }
         self.bursts.clear();
         if let Some(dispersion) = &mut self.dispersion {

@@ -11,6 +11,7 @@ use crate::link::LinkSpec;
 use crate::private_path::SharedPath;
 use crate::private_path::delays::SenderSide;
 use crate::probe::flow::Checkpoints;
+use crate::probe::window::Window;
 use crate::quantity::PositiveDuration;
 use crate::queue::LinkInfo;
 use crate::tcp::TcpSpec;
@@ -106,6 +107,11 @@ impl Network {
             ),
             reductions_kept: (1_000_000 / self.flows.len().max(1)).max(16),
         }
+    }
+
+    /// The time in which statistics are measured.
+    pub fn measured(&self) -> Window {
+        Window { from: self.measure_from, to: self.duration }
     }
 
     /// Group, two-way propagation and access rate of every permanent flow, and of a typical flow of

@@ -1,12 +1,15 @@
 //! Delays of a group's packets over their whole path.
 
 use super::delays::Delays;
+use super::window::Window;
 use crate::units::Time;
 
 /// The delays of a group's packets in the measured window.
 #[derive(Clone, Debug, Default)]
 pub struct GroupProbe {
-    /// Total queueing delays of the packets that the last link of their path has sent. Empty if the
+    /// The measured window.
+    window: Window,
+    /// Total queueing delays of the packets that the last link of their path began to send. Empty if the
     /// group's delays at one link are the same: see
     /// [`only_queue`](crate::network::GroupSpec::only_queue).
     pub waits: Delays,
@@ -24,11 +27,18 @@ pub struct GroupProbe {
 }
 
 impl GroupProbe {
-    /// Records that the last link of the path sends a packet with a total queueing delay of
-    /// `delay`.
+    /// A probe that measures queueing delays in this window.
+    pub fn new(window: Window) -> Self {
+        GroupProbe { window, ..GroupProbe::default() }
+    }
+
+    /// Records that the last link of the path begins at `start` to send a packet with a total
+    /// queueing delay of `delay`.
     #[inline(never)]
-    pub fn on_wait(&mut self, delay: Time) {
-        self.waits.add(delay);
+    pub fn on_wait(&mut self, start: Time, delay: Time) {
+        if self.window.contains(start) {
+            self.waits.add(delay);
+        }
     }
 
     /// Records a packet of this size that its receiver had already.

@@ -9,3 +9,4 @@ pub mod index_of_dispersion;
 pub mod over_time;
 pub mod progress;
 pub mod queue_lengths;
+pub mod window;

@@ -41,7 +41,7 @@ pub struct GroupSummary {
     /// flows that arrive and depart, the mean over all samples; null for unresponsive flows.
     pub rtt_s_mean: Option<f64>,
     /// Mean time that a packet waits before its transmissions, summed over the links of its path;
-    /// of the packets that the last of these links has sent. Neither ACKs nor access links count.
+    /// of the packets that the last of these links begins to send in the measured window. Neither ACKs nor access links count.
     pub queue_delay_s_mean: Option<f64>,
     /// 99th percentile of that time, to within 0.1 % of its value.
     pub queue_delay_s_p99: Option<f64>,
@@ -90,7 +90,7 @@ pub struct GroupLinkSummary {
     /// Share of the packets that arrived in the measured window that are dropped by the end of the
     /// run.
     pub loss_fraction: Option<f64>,
-    /// Mean time that accepted packets wait before their transmission.
+    /// Mean time that packets wait before their transmission, as for a link.
     pub queue_delay_s_mean: Option<f64>,
     /// 99th percentile of that time.
     pub queue_delay_s_p99: Option<f64>,

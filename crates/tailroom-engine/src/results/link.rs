@@ -54,11 +54,12 @@ pub struct LinkSummary {
     pub queue_seen_packets_p01: Option<f64>,
     /// 99th percentile of the number of packets that wait when a packet arrives.
     pub queue_seen_packets_p99: Option<f64>,
-    /// Mean time that accepted packets wait before their transmission.
+    /// Mean time that packets wait before their transmission; of the packets whose transmission begins
+    /// in the measured window.
     pub queue_delay_s_mean: Option<f64>,
-    /// 1st percentile of the time that accepted packets wait before their transmission.
+    /// 1st percentile of that time.
     pub queue_delay_s_p01: Option<f64>,
-    /// 99th percentile of the time that accepted packets wait before their transmission.
+    /// 99th percentile of that time.
     pub queue_delay_s_p99: Option<f64>,
     /// Buffer limit in packets; a limit in bytes is converted at the mean size of the packets that
     /// left.

@@ -36,6 +36,7 @@ pub use tables::{
     ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, Tables,
 };
 use warnings::warnings;
+pub use warnings::{Warning, WarningKind};
 
 use crate::flow::Endpoints;
 use crate::link::Link;
@@ -70,7 +71,7 @@ pub struct Summary {
     /// End of the measured window and of the run.
     pub measured_to_s: f64,
     /// What a reader of the results should know before trusting them.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Time from the last start of a flow until Jain's index over a sliding window of a twentieth
     /// of the run reaches 0.9; null if the index never does or there are fewer than two flows under
     /// congestion control.

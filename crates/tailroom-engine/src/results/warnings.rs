@@ -1,17 +1,28 @@
-//! Warnings: what a user should know before trusting the results of a run. Each warning is a
-//! function, whose message names the place, the measurement and the key to change.
+//! Warnings: what a user should know before trusting the results of a run. Each rule is a function,
+//! whose message names the place, the measurement and the key to change.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Named;
 use super::arithmetic::mean;
 use super::finished_run::FinishedRun;
 use super::sharing::{Regime, sharing_summary};
 use crate::congestion::SteadyState;
+use crate::distribution::Distribution;
 use crate::network::{GroupSpec, Network};
 use crate::probe::flow::FlowCounters;
-use crate::quantity::PositiveDuration;
+use crate::quantity::{Duration, PositiveDuration};
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
 use crate::tcp::TcpSpec;
+use crate::tcp::sender::handshake::Handshake;
 use crate::tcp::sender::recovery::Recovery;
+use crate::traffic::arrivals::FlowArrivals;
+use crate::traffic::finite_flows::FiniteFlowsSpec;
+use crate::traffic::{FlowSourceSpec, SourceSpec};
 use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.
@@ -34,12 +45,64 @@ const SENT_AGAIN_IN_VAIN: f64 = 0.1;
 /// Fewer packets than this in a group say nothing of a share.
 const FEW_IN_VAIN: u64 = 100;
 
+/// What a reader of results should know before trusting them. Runs with other seeds have the same
+/// warning if kind and place are the same.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// The keys of the scenario that it concerns, as in `flows.web`, separated by commas; empty if it
+    /// concerns the whole run.
+    pub place: String,
+    /// Its measurements, by name. The last word of a name is its unit.
+    pub values: Named<f64>,
+    /// The warning in words, with the place and a remedy.
+    pub text: String,
+}
+
+/// The kinds of [`Warning`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// Too few window reductions for a steady state.
+    FewReductions,
+    /// Reductions that were not kept.
+    ForgottenReductions,
+    /// Flows that may be phase-locked with a queue.
+    PhaseEffects,
+    /// Flows whose packets arrive in one instant.
+    SimultaneousStarts,
+    /// Two-way traffic without a place of its propagation delay.
+    OpenSenderSide,
+    /// Bursts that keep a delay above the target of a discipline.
+    BurstsAboveTarget,
+    /// A load that no buffer can carry.
+    Overload,
+    /// Timeouts that decide the results.
+    Timeouts,
+    /// Packets that were sent again though they had arrived.
+    SentAgainInVain,
+}
+
+impl Warning {
+    fn new(
+        kind: WarningKind,
+        place: impl Into<String>,
+        values: &[(&str, f64)],
+        text: String,
+    ) -> Self {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value));
+        Warning { kind, place: place.into(), values: Named(values.collect()), text }
+    }
+}
+
 /// Every warning that applies to a finished run.
-pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<String> {
+pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
     let rules = [
         few_reductions,
         forgotten_reductions,
         phase_effects,
+        simultaneous_starts,
         open_sender_side,
         bursts_above_target,
         overloads,
@@ -51,7 +114,7 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<String> {
 
 /// Groups whose windows were reduced too rarely for a steady state, if reductions are a sign of it
 /// under their control.
-fn few_reductions(run: &FinishedRun<'_>) -> Vec<String> {
+fn few_reductions(run: &FinishedRun<'_>) -> Vec<Warning> {
     let groups = run.network.groups.iter().enumerate().filter_map(|(index, group)| {
         let flows = run.network.flows.iter().zip(&run.flows);
         let members = flows.filter(|(flow, _)| flow.group == index);
@@ -65,25 +128,27 @@ fn few_reductions(run: &FinishedRun<'_>) -> Vec<String> {
             SteadyState::NoReductions => true,
         };
         (mean < REDUCTIONS_FOR_STEADY_STATE && !may_be_steady).then(|| {
-            format!(
-                "flows.{}: {mean:.1} window reductions per flow in the measured window; with fewer than \
-                 10 its figures are not a steady state: lengthen duration",
-                group.name
-            )
+            let place = format!("flows.{}", group.name);
+            let text = format!(
+                "{place}: {mean:.1} window reductions per flow in the measured window; with fewer than \
+                 10 its figures are not a steady state: lengthen duration"
+            );
+            Warning::new(WarningKind::FewReductions, place, &[("reductions_per_flow", mean)], text)
         })
     });
     groups.collect()
 }
 
 /// Flows with more reductions than the probes keep.
-fn forgotten_reductions(run: &FinishedRun<'_>) -> Vec<String> {
+fn forgotten_reductions(run: &FinishedRun<'_>) -> Vec<Warning> {
     let kept = run.network.checkpoints().reductions_kept as u64;
     let is_over = run.flows.iter().any(|flow| flow.window.reductions > kept);
     let warning = is_over.then(|| {
-        format!(
+        let text = format!(
             "only the first {kept} reductions of a flow were kept: loss_synchronization, N_d and T_d \
              cover those"
-        )
+        );
+        Warning::new(WarningKind::ForgottenReductions, "", &[("kept", kept as f64)], text)
     });
     warning.into_iter().collect()
 }
@@ -92,7 +157,7 @@ fn forgotten_reductions(run: &FinishedRun<'_>) -> Vec<String> {
 /// clocked out by their own ACKs without random delays, and meet a `drop_tail` queue, which decides
 /// by order alone. An access link does not prevent it (it is as regular as the link itself), and
 /// other random traffic does not either.
-fn phase_effects(run: &FinishedRun<'_>) -> Vec<String> {
+fn phase_effects(run: &FinishedRun<'_>) -> Vec<Warning> {
     let Network { links, groups, .. } = run.network;
     let has_company = |link: usize| {
         let mut flows = groups.iter().enumerate().filter_map(|(index, group)| {
@@ -117,14 +182,15 @@ fn phase_effects(run: &FinishedRun<'_>) -> Vec<String> {
     queues.sort_unstable();
     queues.dedup();
     let warning = (!keys.is_empty()).then(|| {
-        format!(
-            "{}: \"none\", and these packets meet others at drop_tail queues ({}): without randomness in \
-             the senders a difference of microseconds in RTT may decide for the whole run who loses \
-             packets (traffic phase effects). Leave the key out, or see what a shift changes with \
-             --phase-check",
-            keys.join(", "),
+        let place = keys.join(", ");
+        let text = format!(
+            "{place}: \"none\", and these packets meet others at drop_tail queues ({}): without \
+             randomness in the senders a difference of microseconds in RTT may decide for the whole run \
+             who loses packets (traffic phase effects). Leave the key out, or see what a shift changes \
+             with --phase-check",
             queues.join(", ")
-        )
+        );
+        Warning::new(WarningKind::PhaseEffects, place, &[], text)
     });
     warning.into_iter().collect()
 }
@@ -136,9 +202,61 @@ fn is_regular(group: &GroupSpec) -> bool {
     is_bulk && group.send_jitter.is_none() && group.tcp.as_ref().is_some_and(is_clocked_by_acks)
 }
 
+/// Groups without an access link of which several flows begin at the same time in the measured
+/// window: their first windows arrive in one instant, and the order within it decides what is lost.
+fn simultaneous_starts(run: &FinishedRun<'_>) -> Vec<Warning> {
+    let network = run.network;
+    let mut together: BTreeMap<(Time, usize), Vec<usize>> = BTreeMap::new();
+    for (group, time) in first_windows(network).filter(|(_, at)| *at >= network.measure_from) {
+        together.entry((time, network.groups[group].path[0])).or_default().push(group);
+    }
+    let most = together.into_iter().rev().max_by_key(|(_, groups)| groups.len());
+    let Some(((time, link), groups)) = most.filter(|(_, groups)| groups.len() > 1) else {
+        return Vec::new();
+    };
+    let flows = groups.len();
+    let names: BTreeSet<usize> = groups.into_iter().collect();
+    let names = names.into_iter().map(|group| format!("flows.{}", network.groups[group].name));
+    let place = names.collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "{place}: the first windows of {flows} flows arrive at links.{} in one instant, {}, as these \
+         flows have no access link and begin together: chance decides whose packets find room. Set \
+         access_rate, which hosts have, or let the flows begin at different times",
+        network.links[link].name,
+        Duration::new(time.picoseconds()),
+    );
+    vec![Warning::new(WarningKind::SimultaneousStarts, place, &[("flows", flows as f64)], text)]
+}
+
+/// The group of every flow under congestion control that has no access link, and when its first data
+/// leave, as far as the scenario fixes it.
+fn first_windows(network: &Network) -> impl Iterator<Item = (usize, Time)> + '_ {
+    let after_handshake = |group: usize, start: Time, rtt: Time| {
+        let opens = network.groups[group].tcp.as_ref()?.handshake == Handshake::BY_FLOW;
+        Some((group, if opens { start.saturating_add(rtt) } else { start }))
+    };
+    let permanent = network.flows.iter().filter(|flow| flow.access_rate.is_none());
+    let permanent =
+        permanent.filter_map(move |flow| after_handshake(flow.group, flow.start, flow.rtt));
+    let groups = network.groups.iter().enumerate();
+    let given = groups.filter_map(|(index, group)| match &group.source {
+        SourceSpec::Flows(FlowSourceSpec::FiniteFlows(FiniteFlowsSpec {
+            arrivals: FlowArrivals::Given(times),
+            rtt: Distribution::Fixed(rtt),
+            peak_rate: None,
+            ..
+        })) => Some((index, times, Time::from_picoseconds(*rtt as u64))),
+        _ => None,
+    });
+    let given = given.flat_map(move |(index, times, rtt)| {
+        times.iter().filter_map(move |&time| after_handshake(index, time, rtt))
+    });
+    permanent.chain(given)
+}
+
 /// Groups of two-way traffic (their data share links with the ACKs of groups whose data share links
 /// with their ACKs) that do not say where their private propagation delay lies.
-fn open_sender_side(run: &FinishedRun<'_>) -> Vec<String> {
+fn open_sender_side(run: &FinishedRun<'_>) -> Vec<Warning> {
     let network = run.network;
     let groups = network.groups.iter().enumerate();
     let open: Vec<(&GroupSpec, Time)> = groups
@@ -152,19 +270,20 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<String> {
     };
     let names: Vec<String> =
         open.iter().map(|(group, _)| format!("flows.{}", group.name)).collect();
-    vec![format!(
-        "{}: data and ACKs of both directions share links, so that results depend on where the private \
+    let place = names.join(", ");
+    let text = format!(
+        "{place}: data and ACKs of both directions share links, so that results depend on where the private \
          propagation (up to {} of the RTT) lies: half of it was put on the sender's side of the shared \
          links. Write sender_side: 0.5 keeps this, 1 puts all of it there, as many ns-2 scripts do",
-        names.join(", "),
         PositiveDuration::new(longest)
-    )]
+    );
+    vec![Warning::new(WarningKind::OpenSenderSide, place, &[], text)]
 }
 
 /// Links shared by data and ACKs at which bursts keep the delay above the target of a discipline
 /// that acts on standing queues. At other links, the slow start of short flows may fill a queue
 /// that is empty most of the time; that is due to the load, not to compressed ACKs.
-fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<String> {
+fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<Warning> {
     let groups = &run.network.groups;
     let is_shared = |link: usize| {
         groups.iter().any(|group| group.path.contains(&link))
@@ -179,17 +298,19 @@ fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<String> {
         let targets = p99_s / target.seconds();
         let kind = spec.queue.name();
         (emptied > EMPTIES_OFTEN && targets > TARGETS_OF_A_LONG_DELAY).then(|| {
-            format!(
-                "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times the target of \
+            let place = format!("links.{}", spec.name);
+            let text = format!(
+                "{place}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times the target of \
                  {kind}, though the queue was empty at least once in {:.0} % of the intervals of {} in \
                  which packets arrived: bursts cause the delay, and {kind} acts on standing queues. \
                  Data and ACKs share the link, so that ACKs arrive compressed and release bursts. Set \
                  pacing = true at the flows, or use kind = \"fq_codel\"",
-                spec.name,
                 1e3 * p99_s,
                 1e2 * emptied,
                 PositiveDuration::new(interval.picoseconds())
-            )
+            );
+            let values = [("queue_delay_p99_s", p99_s), ("emptied_fraction", emptied)];
+            Warning::new(WarningKind::BurstsAboveTarget, place, &values, text)
         })
     });
     warnings.collect()
@@ -197,7 +318,7 @@ fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<String> {
 
 /// Links to which flows that arrive and depart offer more than the capacity, and which accept all of
 /// them: their number grows for as long as the run lasts (Auge and Roberts 2006 sec. III).
-fn overloads(run: &FinishedRun<'_>) -> Vec<String> {
+fn overloads(run: &FinishedRun<'_>) -> Vec<Warning> {
     let groups = &run.network.groups;
     let crosses = |group: &GroupSpec, link: usize| {
         group.source.dynamic_rtt().is_some() && group.tcp.is_some() && group.path.contains(&link)
@@ -207,12 +328,14 @@ fn overloads(run: &FinishedRun<'_>) -> Vec<String> {
         let grows = link.admission.is_none() && groups.iter().any(|group| crosses(group, index));
         let sharing = grows.then(|| sharing_summary(run, index))?;
         (sharing.regime == Regime::Overload).then(|| {
-            format!(
-                "links.{}: traffic that arrives independently of the link offers {:.2} times its \
+            let place = format!("links.{}", link.name);
+            let load = sharing.offered_load;
+            let text = format!(
+                "{place}: traffic that arrives independently of the link offers {load:.2} times its \
                  capacity, so that the number of flows grows for as long as the run lasts: no buffer is \
-                 sufficient, and results depend on duration. Lower the load, or set admission",
-                link.name, sharing.offered_load
-            )
+                 sufficient, and results depend on duration. Lower the load, or set admission"
+            );
+            Warning::new(WarningKind::Overload, place, &[("offered_load", load)], text)
         })
     });
     overloaded.collect()
@@ -251,7 +374,7 @@ fn repairs<'a>(run: &'a FinishedRun<'_>) -> impl Iterator<Item = Repairs<'a>> {
 }
 
 /// Groups whose flows wait for the retransmission timer so often that it decides the results.
-fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<String> {
+fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<Warning> {
     let deciding = repairs(run).filter(|Repairs { counters, .. }| {
         let most = TIMEOUTS_THAT_DECIDE * counters.reductions as f64;
         counters.timeouts >= FEW_TIMEOUTS && counters.timeouts as f64 > most
@@ -267,17 +390,20 @@ fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<String> {
                 ", or repair them without the timer as far as possible (recovery = \"rack\")",
             )
         };
-        format!(
-            "flows.{}: {} of {} window reductions are timeouts, more than one in ten: a flow then sends \
+        let place = format!("flows.{}", group.name);
+        let text = format!(
+            "{place}: {} of {} window reductions are timeouts, more than one in ten: a flow then sends \
              nothing for {} (min_rto) or more, so that the timer decides goodput, fairness and completion \
              times. {waiting} wait for it. Lose fewer packets at {} (a larger queue.limit, ecn = \
              \"classic\", fewer flows, less random loss){remedy}",
-            group.name,
             counters.timeouts,
             counters.reductions,
             tcp.min_rto,
             names.join(", ")
-        )
+        );
+        let (timeouts, reductions) = (counters.timeouts as f64, counters.reductions as f64);
+        let values = [("timeouts", timeouts), ("reductions", reductions)];
+        Warning::new(WarningKind::Timeouts, place, &values, text)
     });
     warnings.collect()
 }
@@ -285,7 +411,7 @@ fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<String> {
 /// Groups that send many packets again that were not lost: those that arrive twice. (The difference
 /// between packets sent again and lost ones is another at the edges of the window, where losses and
 /// their repairs may lie on both sides.)
-fn packets_sent_again_in_vain(run: &FinishedRun<'_>) -> Vec<String> {
+fn packets_sent_again_in_vain(run: &FinishedRun<'_>) -> Vec<Warning> {
     let wasteful = repairs(run).filter(|Repairs { lost, duplicates, .. }| {
         let most = SENT_AGAIN_IN_VAIN * *lost as f64;
         *duplicates >= FEW_IN_VAIN && *duplicates as f64 > most
@@ -302,12 +428,19 @@ fn packets_sent_again_in_vain(run: &FinishedRun<'_>) -> Vec<String> {
             "A timeout takes all packets in flight for lost: raise min_rto if queues delay ACKs longer \
              than that, lose fewer packets, or set recovery = \"rack\""
         };
-        format!(
-            "flows.{}: {} packets were sent again and {lost} were lost: {duplicates} packets arrived that \
+        let place = format!("flows.{}", group.name);
+        let text = format!(
+            "{place}: {} packets were sent again and {lost} were lost: {duplicates} packets arrived that \
              the receiver had already, which utilization counts as use and \
              utilization_without_duplicates does not. {remedy}",
-            group.name, counters.retransmissions
-        )
+            counters.retransmissions
+        );
+        let values = [
+            ("retransmissions", counters.retransmissions as f64),
+            ("lost_packets", lost as f64),
+            ("duplicate_packets", duplicates as f64),
+        ];
+        Warning::new(WarningKind::SentAgainInVain, place, &values, text)
     });
     warnings.collect()
 }

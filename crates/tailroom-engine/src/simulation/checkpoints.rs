@@ -44,7 +44,6 @@ impl Simulation {
             if is_edge {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
                 self.dynamic.begin_measuring();
-                self.groups.iter_mut().for_each(|group| group.waits.clear());
                 self.is_measuring = true;
             }
             let edge = if self.is_measuring { Time::NEVER } else { checkpoints.measure_from };

@@ -80,7 +80,8 @@ impl Simulation {
             Flow::new(endpoints, &network.groups[group])
         });
         let links = network.links.iter().enumerate();
-        let links = links.map(|(index, spec)| Link::new(spec, &network.link_facts(index)));
+        let links = links
+            .map(|(index, spec)| Link::new(spec, &network.link_facts(index), network.measured()));
         let links: Vec<Link> = links.collect();
         let mut simulation = Simulation {
             schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
@@ -92,7 +93,7 @@ impl Simulation {
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
-            groups: vec![GroupProbe::default(); network.groups.len()],
+            groups: vec![GroupProbe::new(network.measured()); network.groups.len()],
             stores: Stores::default(),
             events: 0,
             pause_at: 0,

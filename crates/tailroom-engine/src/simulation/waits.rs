@@ -40,7 +40,8 @@ impl Simulation {
         match (hop.exit, outcome) {
             (Exit::Receiver, _) => {
                 let before = self.stores.kept_packets.waited(packet);
-                self.groups[hop.group as usize].on_wait(before.saturating_add(waited));
+                let start = packet.time().saturating_add(waited);
+                self.groups[hop.group as usize].on_wait(start, before.saturating_add(waited));
                 (size, place)
             }
             (_, LinkOutcome::Lost) => (size, place),

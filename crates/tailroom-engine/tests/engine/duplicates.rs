@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use proptest::prelude::*;
-use tailroom_engine::results::Summary;
+use tailroom_engine::results::{Summary, Warning, WarningKind};
 
 use crate::support::random_cases::config;
 use crate::support::{scenario_run, summaries};
@@ -130,18 +130,19 @@ fn lossy(host: &str, control: &str, loss: f64) -> String {
     )
 }
 
-const TIMEOUTS: &str = "window reductions are timeouts";
-const AGAIN: &str = "packets were sent again";
+const TIMEOUTS: WarningKind = WarningKind::Timeouts;
+const AGAIN: WarningKind = WarningKind::SentAgainInVain;
 
-/// The only warning with these words.
-fn warning(summary: &Summary, words: &str) -> String {
-    let found: Vec<&String> = summary.warnings.iter().filter(|text| text.contains(words)).collect();
-    let [text] = found[..] else { panic!("not one of {words}: {:?}", summary.warnings) };
-    text.clone()
+/// The text of the only warning of this kind.
+fn warning(summary: &Summary, kind: WarningKind) -> String {
+    let found: Vec<&Warning> = summary.warnings.iter().filter(|one| one.kind == kind).collect();
+    let [warning] = found[..] else { panic!("not one of {kind:?}: {:?}", summary.warnings) };
+    assert!(warning.text.starts_with(&format!("{}: ", warning.place)), "{warning:?}");
+    warning.text.clone()
 }
 
-fn is_silent(summary: &Summary, words: &str) -> bool {
-    summary.warnings.iter().all(|text| !text.contains(words))
+fn is_silent(summary: &Summary, kind: WarningKind) -> bool {
+    summary.warnings.iter().all(|warning| warning.kind != kind)
 }
 
 #[test]

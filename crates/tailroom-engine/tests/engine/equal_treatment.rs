@@ -2,7 +2,7 @@
 //! waiting: for every queue discipline, source and congestion control.
 
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::results::GroupSummary;
+use tailroom_engine::results::{GroupSummary, Warning, WarningKind};
 use tailroom_engine::scenario;
 
 use crate::support::scenario_run::{NoFiles, finish, network};
@@ -154,5 +154,50 @@ fn an_overload_that_ends_leaves_no_flow_waiting() {
                 );
             }
         }
+    }
+}
+
+/// The number of flows that a warning says begin in one instant; 0 without a warning.
+fn simultaneous(keys: &str) -> f64 {
+    let text = format!(
+        r#"
+        duration = "2 s"
+        measure_from = "1 s"
+        [links.link]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        queue = {{ kind = "drop_tail", limit = "50 packets" }}
+        [flows.some]
+        path = ["link"]
+        congestion = "cubic"
+        rtt = "40 ms"
+        {keys}
+        "#
+    );
+    let warnings = finish(&network(&text, 1)).summary.warnings;
+    let of = |warning: &Warning| warning.kind == WarningKind::SimultaneousStarts;
+    warnings.iter().find(|one| of(one)).map_or(0.0, |warning| {
+        assert_eq!(warning.place, "flows.some");
+        warning.values.get("flows").copied().unwrap_or_default()
+    })
+}
+
+#[test]
+fn flows_whose_first_windows_arrive_in_one_instant_warn() {
+    let incast = |times: &str| {
+        format!("source = {{ kind = \"finite_flows\", size = \"32 kB\", arrivals = [{times}] }}")
+    };
+    let requests = incast(r#""1.5 s", "1.5 s", "1.5 s", "1.6 s""#);
+    for (keys, flows) in [
+        (requests.clone(), 3.0),
+        (format!("{requests}\nhost = \"linux\""), 3.0),
+        (format!("{requests}\naccess_rate = \"1 Gbit/s\""), 0.0),
+        (incast(r#""1.5 s", "1.6 s""#), 0.0),
+        ("count = 5\nstart = \"1.2 s\"".into(), 5.0),
+        // What happened before the measured window is not measured.
+        ("count = 5".into(), 0.0),
+        ("count = 5\nstart = { uniform = [\"1.2 s\", \"1.3 s\"] }".into(), 0.0),
+    ] {
+        assert_eq!(simultaneous(&keys), flows, "{keys}");
     }
 }

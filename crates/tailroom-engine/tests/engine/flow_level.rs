@@ -1,6 +1,6 @@
 //! Dynamic flows, against processor sharing and the claims of Auge and Roberts (2006).
 
-use tailroom_engine::results::{FlowCounts, Regime};
+use tailroom_engine::results::{FlowCounts, Regime, WarningKind};
 use tailroom_engine::simulation::Simulation;
 
 use crate::support::scenario_run;
@@ -146,7 +146,9 @@ fn overload_is_a_warning_unless_flows_are_refused() {
     {
         let text = limited("20 Mbit/s", load, 20).replace("[flows.limited]", admission);
         let warnings = scenario_run::run(&text, 1).summary.warnings;
-        let named = warnings.iter().filter(|text| text.starts_with("links.link: traffic that"));
+        let named = warnings.iter().filter(|warning| {
+            warning.kind == WarningKind::Overload && warning.place == "links.link"
+        });
         assert_eq!(named.count(), usize::from(is_warned), "{load}, {admission}: {warnings:?}");
     }
 }

@@ -32,6 +32,7 @@ mod phase_effects;
 mod poisson_queues;
 mod published_windows;
 mod queue_contract;
+mod queueing_delay;
 mod rate_based_controls;
 mod response_functions;
 mod result_tables;

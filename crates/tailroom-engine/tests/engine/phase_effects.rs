@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use tailroom_engine::results::Summary;
+use tailroom_engine::results::{Summary, WarningKind};
 use tailroom_engine::units::Time;
 
 use crate::support::refusals::assert_refused;
@@ -25,8 +25,8 @@ fn goodput_mbps(summary: &Summary, group: &str) -> f64 {
 fn has_phase_warning(summary: &Summary, group: &str) -> bool {
     let key = format!("flows.{group}.send_jitter");
     summary.warnings.iter().any(|warning| {
-        let (keys, reason) = warning.split_once(": ").unwrap();
-        keys.split(", ").any(|named| named == key) && reason.contains("traffic phase effects")
+        warning.kind == WarningKind::PhaseEffects
+            && warning.place.split(", ").any(|named| named == key)
     })
 }
 

@@ -8,7 +8,7 @@ use tailroom_engine::congestion::custom::{ControlMaker, Controls, FindControl, N
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
-use tailroom_engine::results::Results;
+use tailroom_engine::results::{Results, WarningKind};
 use tailroom_engine::scenario;
 
 use crate::support::scenario_run;
@@ -38,7 +38,7 @@ const THREE_LOSSES: &str = "queue = { kind = \"drop_tail\", limit = \"100000 pac
 
 fn has_warning(results: &Results) -> bool {
     let warnings = &results.summary.warnings;
-    warnings.iter().any(|warning| warning.contains("window reductions per flow"))
+    warnings.iter().any(|warning| warning.kind == WarningKind::FewReductions)
 }
 
 fn warns(congestion: &str, link: &str) -> bool {

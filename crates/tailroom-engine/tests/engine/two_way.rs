@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use crate::support::scenario_run::run;
-use tailroom_engine::results::Results;
+use tailroom_engine::results::{Results, WarningKind};
 
 /// Arrival times of packets at links, in order, in milliseconds.
 fn arrivals_ms(results: &Results) -> Vec<f64> {
@@ -119,11 +119,10 @@ fn both_ways(queue: &str, download: &str, upload: &str) -> String {
 const CODEL: &str = "kind = \"codel\"";
 const RTT: &str = "rtt = \"30 ms\"";
 
-/// The warnings of a run that contain this text.
-fn warnings(text: &str, part: &str) -> Vec<String> {
-    let mut warnings = run(text, 1).summary.warnings;
-    warnings.retain(|warning| warning.contains(part));
-    warnings
+/// The texts of the warnings of this kind.
+fn warnings(text: &str, kind: WarningKind) -> Vec<String> {
+    let warnings = run(text, 1).summary.warnings.into_iter();
+    warnings.filter(|warning| warning.kind == kind).map(|warning| warning.text).collect()
 }
 
 fn shortened(text: &str) -> String {
@@ -133,21 +132,22 @@ fn shortened(text: &str) -> String {
 
 #[test]
 fn a_run_warns_about_sender_side_if_data_and_acks_share_links_in_both_directions() {
-    let open = warnings(&shortened(&both_ways(CODEL, RTT, RTT)), "sender_side");
+    let open = warnings(&shortened(&both_ways(CODEL, RTT, RTT)), WarningKind::OpenSenderSide);
     let [warning] = &open[..] else { panic!("{open:?}") };
     // Two links of 5 ms leave 20 of 30 ms.
     for part in ["flows.download, flows.upload:", "up to 20 ms of the RTT"] {
         assert!(warning.contains(part), "{warning}");
     }
     let written = format!("{RTT}\nsender_side = 0.5");
-    let half_open = warnings(&shortened(&both_ways(CODEL, RTT, &written)), "sender_side");
+    let half_open =
+        warnings(&shortened(&both_ways(CODEL, RTT, &written)), WarningKind::OpenSenderSide);
     assert!(half_open[0].starts_with("flows.download:"), "{half_open:?}");
 }
 
 #[test]
 fn a_run_does_not_warn_about_sender_side_if_the_key_is_set_or_has_no_effect() {
     let silent = |text: &str| {
-        let found = warnings(&shortened(text), "sender_side");
+        let found = warnings(&shortened(text), WarningKind::OpenSenderSide);
         assert!(found.is_empty(), "{found:?}");
     };
     let written = format!("{RTT}\nsender_side = 0.5");
@@ -171,7 +171,7 @@ fn the_default_of_sender_side_is_one_half() {
     assert_eq!(plain, results);
 }
 
-const BURSTS: &str = "bursts";
+const BURSTS: WarningKind = WarningKind::BurstsAboveTarget;
 
 /// An independent simulator (`tests/validation/two_way/simulator.py`) finds p99 delays of 76 and 77
 /// ms at the two links: 15 times the target of 5 ms.
@@ -241,7 +241,7 @@ fn a_run_does_not_warn_about_bursts_of_short_flows_in_one_direction() {
     let results = run(text, 1).summary;
     let link = &results.links.0[0].1;
     assert!(link.queue_delay_s_p99.unwrap() > 0.015, "several targets: {link:?}");
-    assert!(results.warnings.iter().all(|warning| !warning.contains(BURSTS)), "{results:?}");
+    assert!(results.warnings.iter().all(|warning| warning.kind != BURSTS), "{results:?}");
 }
 
 /// A tail-drop queue has no target for its delay.

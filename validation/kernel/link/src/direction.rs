@@ -7,6 +7,7 @@ use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet};
+use tailroom_engine::probe::window::Window;
 use tailroom_engine::units::Time;
 
 use crate::ip;
@@ -218,7 +219,7 @@ impl BottleneckQueue {
         let (spec, facts) = (&network.links[index], network.link_facts(index));
         let limit = spec.limit(spec.queue.parameters().limit());
         BottleneckQueue {
-            link: Link::new(spec, &facts),
+            link: Link::new(spec, &facts, Window::default()),
             least_delay: if spec.delay_changes.is_empty() { spec.delay } else { Time::ZERO },
             starts: VecDeque::new(),
             buffer_packets: limit.in_packets(facts.packet_bytes),
@@ -356,7 +357,7 @@ mod tests {
     /// delivered, and the number of drops.
     fn by_the_engine(plan: &Plan) -> (Delivered, usize) {
         let (spec, facts) = (&plan.network.links[0], plan.network.link_facts(0));
-        let mut link = Link::new(spec, &facts);
+        let mut link = Link::new(spec, &facts, Window::default());
         let class = |event: Event| plan.flows[event.flow() as usize].routes[0].class.unwrap_or(9);
         let (mut delivered, mut drops) = (Vec::new(), 0);
         let mut serve = |link: &mut Link, now: Time, delivered: &mut Delivered| {

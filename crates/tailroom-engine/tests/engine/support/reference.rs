@@ -71,8 +71,7 @@ struct Reference<'a> {
     accounts: Vec<FlowAccount>,
     /// Flow and number of every packet that the last link of its path has sent.
     sent_on: HashSet<(usize, u64, bool)>,
-    /// By group: when the last link sent a packet, or knew that it would, and what that waited in
-    /// total.
+    /// By group: when the last link began to send a packet, and what that waited in total.
     waits: Vec<Vec<(Time, Time)>>,
     one_way: Vec<GroupProbe>,
     /// What is handled happens now.
@@ -105,7 +104,9 @@ impl<'a> Reference<'a> {
             network,
             checkpoints,
             links: (0..network.links.len())
-                .map(|index| Link::new(&network.links[index], &network.link_facts(index)))
+                .map(|index| {
+                    Link::new(&network.links[index], &network.link_facts(index), network.measured())
+                })
                 .collect(),
             admissions: (0..network.links.len())
                 .map(|link| Admission::new(network, link))
@@ -355,7 +356,8 @@ impl<'a> Reference<'a> {
         match self.at_links.remove(&event.slot()).expect("what leaves a link has reached it") {
             Happening::PacketAtLink(hop, packet, before) => {
                 let packet = Packet { ecn: event.ecn(), ..packet };
-                self.follow_packet(flow, hop, packet, outcome, before + waited);
+                let begins = event.time() + waited;
+                self.follow_packet(flow, hop, packet, outcome, begins, before + waited);
             }
             Happening::AckAtLink(hop, ack) => self.follow_ack(flow, hop, ack, outcome),
             _ => unreachable!("only packets and ACKs reach links"),
@@ -368,6 +370,7 @@ impl<'a> Reference<'a> {
         hop: usize,
         packet: Packet,
         outcome: LinkOutcome,
+        begins: Time,
         waited: Time,
     ) {
         let path = &self.network.groups[self.groups[flow]].path;
@@ -377,7 +380,7 @@ impl<'a> Reference<'a> {
             LinkOutcome::Dropped | LinkOutcome::Held => false,
         };
         if hop + 1 == path.len() && is_sent {
-            self.waits[self.groups[flow]].push((self.now, waited));
+            self.waits[self.groups[flow]].push((begins, waited));
         }
         match outcome {
             LinkOutcome::Dropped | LinkOutcome::Lost => {
@@ -591,7 +594,8 @@ impl<'a> Reference<'a> {
         let dynamic = DynamicFlowRecords { generators: &self.generators, sharing: &sharing };
         let mut probes = self.one_way;
         for (probe, waits) in probes.iter_mut().zip(&self.waits) {
-            let measured = waits.iter().filter(|(time, _)| *time >= self.checkpoints.measure_from);
+            let is_measured = |time: Time| self.checkpoints.measure_from <= time && time < end;
+            let measured = waits.iter().filter(|(begins, _)| is_measured(*begins));
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let (network, links) = (self.network, &self.links);
