@@ -13,7 +13,9 @@ from tailroom import _engine
 from tests.conftest import Tailroom
 
 KINDS = [component["kind"] for component in json.loads(_engine.components())["queue"]]
-EARLY = ["red", "adaptive_red", "step_mark", "codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
+EARLY = [
+    *("red", "adaptive_red", "wred", "step_mark", "codel", "pie", "dual_pi2", "fq_codel", "fq_pie")
+]
 """Disciplines that signal congestion before the buffer is full."""
 
 
@@ -22,6 +24,8 @@ def queue(kind: str) -> dict[str, Any]:
     parameters: dict[str, Any] = {"kind": kind, "limit": "500 ms"}
     if kind == "step_mark":
         parameters["threshold"] = "10 packets"
+    if kind == "wred":
+        parameters.update(k_min="10 packets", k_max="50 packets")
     if kind in ("pie", "fq_pie"):
         parameters["mark_up_to"] = 1.0
     return parameters

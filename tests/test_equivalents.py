@@ -16,6 +16,7 @@ QUEUES = {
     "red": {"limit": "1 bdp"},
     "adaptive_red": {"limit": "1 bdp"},
     "step_mark": {"limit": "1 bdp", "threshold": "10 packets"},
+    "wred": {"limit": "1 bdp", "k_min": "10 packets", "k_max": "20 packets"},
     "fair": {"limit": "1 bdp"},
     "codel": {},
     "fq_codel": {},
@@ -110,6 +111,7 @@ def test_tc_gets_the_parameters_of_the_discipline(
         ("dual_pi2", {}),
         ("fair", {}),
         ("step_mark", {}),
+        ("wred", {}),
     ],
 )
 def test_what_tc_cannot_express_gets_a_sentence(

@@ -19,7 +19,8 @@ const MOST_FLOWS: usize = 1_000;
 /// Runs may take this much; a scenario may ask for more.
 const MEMORY_LIMIT: &str = "64 MB";
 
-/// A scenario as TOML.
+/// A scenario as TOML. Lines `# set KEY = VALUE` are overrides, as `--set`, grids and `together` give
+/// them.
 ///
 /// # Panics
 /// Panics if something does not hold.
@@ -80,8 +81,14 @@ fn check_file(scenario: &str, text: &[u8]) {
     }
 }
 
+fn overrides(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("# set ")?.split_once('='));
+    lines.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
+}
+
 fn check_scenario(text: &str, files: &Files<'_>) {
-    let overrides = [("memory_limit".to_owned(), MEMORY_LIMIT.to_owned())];
+    let mut overrides = overrides(text);
+    overrides.push(("memory_limit".to_owned(), MEMORY_LIMIT.to_owned()));
     match scenario::parse(text, &overrides, None, files).and_then(|read| read.resolve()) {
         Err(error) => check_message(&error),
         Ok(network) if network.flows.len() <= MOST_FLOWS => check_run(&network),

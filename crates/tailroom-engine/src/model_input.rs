@@ -4,6 +4,8 @@
 //! Models do not simulate packets. Identical flows are therefore counted together, and flows that
 //! arrive and depart are described by their arrival rate and by a sample of their sizes.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -164,11 +166,12 @@ pub enum SourceInput {
 impl ModelInput {
     /// Reads a network.
     pub fn of(network: &Network) -> Self {
+        let shares = shares(network);
         ModelInput {
             duration_s: network.duration.seconds(),
             measure_from_s: network.measure_from.seconds(),
             links: network.links.iter().map(link).collect(),
-            groups: (0..network.groups.len()).map(|index| group(network, index)).collect(),
+            groups: (0..network.groups.len()).map(|index| group(network, index, &shares)).collect(),
         }
     }
 }
@@ -221,7 +224,19 @@ fn parameters(config: &impl Serialize) -> Value {
     value
 }
 
-fn group(network: &Network, index: usize) -> GroupInput {
+/// The share of each link, in bit/s, of a permanent flow whose data or ACKs cross it.
+fn shares(network: &Network) -> Vec<f64> {
+    let mut flows = vec![0_usize; network.links.len()];
+    for (index, group) in network.groups.iter().enumerate() {
+        let links: BTreeSet<usize> =
+            group.path.iter().chain(&group.reverse_path).copied().collect();
+        links.into_iter().for_each(|link| flows[link] += network.members(index).len());
+    }
+    let links = network.links.iter().zip(flows);
+    links.map(|(link, flows)| bits_per_second(link.rate) / flows.max(1) as f64).collect()
+}
+
+fn group(network: &Network, index: usize, shares: &[f64]) -> GroupInput {
     let spec = &network.groups[index];
     let names = |path: &[usize]| path.iter().map(|&at| network.links[at].name.clone()).collect();
     GroupInput {
@@ -231,12 +246,12 @@ fn group(network: &Network, index: usize) -> GroupInput {
         packet_bytes: spec.packet_size,
         header_bytes: spec.header_size,
         source: source(network, spec),
-        transport: transport(network, index),
+        transport: transport(network, index, shares),
         flows: flows(network, index),
     }
 }
 
-fn transport(network: &Network, index: usize) -> Option<TransportInput> {
+fn transport(network: &Network, index: usize, shares: &[f64]) -> Option<TransportInput> {
     let spec = &network.groups[index];
     let tcp = spec.tcp.as_ref()?;
     Some(TransportInput {
@@ -249,20 +264,16 @@ fn transport(network: &Network, index: usize) -> Option<TransportInput> {
         pacing: tcp.pacing,
         send_burst: match tcp.send_burst {
             SendBurst::Packets(packets) => packets,
-            SendBurst::Named(_) => automatic_burst(network, index),
+            SendBurst::Named(_) => automatic_burst(network, index, shares),
         },
         ecn: tcp.ecn.codepoint().is_capable(),
     })
 }
 
 /// The burst of a flow of the group that has its share of the slowest link on its path.
-fn automatic_burst(network: &Network, index: usize) -> u32 {
+fn automatic_burst(network: &Network, index: usize, shares: &[f64]) -> u32 {
     let spec = &network.groups[index];
-    let share = |&link: &usize| {
-        let flows = network.crossing(link).into_iter().map(|group| network.members(group).len());
-        bits_per_second(network.links[link].rate) / flows.sum::<usize>().max(1) as f64
-    };
-    let slowest = spec.path.iter().map(share).fold(f64::INFINITY, f64::min);
+    let slowest = spec.path.iter().map(|&link| shares[link]).fold(f64::INFINITY, f64::min);
     let rtts = network.members(index).map(|flow| network.flows[flow as usize].rtt);
     let min_rtt = rtts.min().unwrap_or(Time::ZERO);
     let packets_per_s = slowest / 8.0 / f64::from(spec.packet_size);

@@ -94,6 +94,7 @@ mod _engine {
     #[pyfunction]
     #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None, files=None))]
     fn resolve(
+        py: Python<'_>,
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
@@ -102,14 +103,19 @@ mod _engine {
         files: Option<Vec<String>>,
     ) -> PyResult<String> {
         let files = Directory::new(base_directory, files);
-        let checked = Checked::new(text, &files, overrides, seed, find_control)?;
-        Ok(checked.scenario.to_toml())
+        // Other threads go on meanwhile.
+        let resolved = py.detach(move || {
+            let checked = Checked::new(text, &files, overrides, seed, find_control)?;
+            Ok::<_, Failure>(checked.scenario.to_toml())
+        });
+        Ok(resolved?)
     }
 
     /// The input of the analytic models for a scenario, as JSON.
     #[pyfunction]
     #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None, files=None))]
     fn model_input(
+        py: Python<'_>,
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
@@ -118,9 +124,14 @@ mod _engine {
         files: Option<Vec<String>>,
     ) -> PyResult<String> {
         let files = Directory::new(base_directory, files);
-        let checked = Checked::new(text, &files, overrides, seed, find_control)?;
-        // Cannot fail: numbers and strings are JSON.
-        Ok(serde_json::to_string(&ModelInput::of(&checked.network)).unwrap_or_default())
+        let input = py.detach(move || {
+            let checked = Checked::new(text, &files, overrides, seed, find_control)?;
+            // Cannot fail: numbers and strings are JSON.
+            Ok::<_, Failure>(
+                serde_json::to_string(&ModelInput::of(&checked.network)).unwrap_or_default(),
+            )
+        });
+        Ok(input?)
     }
 
     /// A scenario without faults, and its network.

@@ -213,6 +213,7 @@ function red(): Equivalent[] {
 /** Why a discipline has no exact equivalent in any of the tools. */
 const REASONS: Record<string, string> = {
   step_mark: "their RED marks with a probability that grows between two thresholds",
+  wred: "their RED takes an average, and spaces its marks",
   random_drop: "none of them drops a random packet of a full buffer",
   dual_pi2:
     "dualpi2 of Linux 6.17 marks L4S packets at a step without a ramp, and none while fewer " +

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::red::rule::RedCore;
-use super::red::{RedMode, RedParams, default_max_p, yes};
+use super::red::{AboveMax, RedMode, RedParams, default_max_p, yes};
 use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};
@@ -67,6 +67,9 @@ pub struct AdaptiveRedParams {
     /// the average queue (`wait_` of ns-2, on by default there).
     #[serde(default)]
     pub wait: bool,
+    /// As for `red`.
+    #[serde(default)]
+    pub above_max: AboveMax,
 }
 
 fn default_lowest_max_p() -> f64 {
@@ -105,6 +108,7 @@ impl AdaptiveRedParams {
             gentle: self.gentle,
             uniform: true,
             wait: self.wait,
+            above_max: self.above_max,
         }
     }
 }

@@ -356,6 +356,8 @@ registry! {
         adaptive_red::AdaptiveRed(AdaptiveRedParams) = "adaptive_red",
         /// Marks each packet that finds the queue at or above a threshold, as DCTCP asks.
         step_mark::StepMark(StepMarkParams) = "step_mark",
+        /// RED as switches have it: marks with a probability that grows from Kmin to Kmax.
+        wred::Wred(WredParams) = "wred",
     }
     schedulers {
         /// First in, first out; a full buffer drops the packet that has waited longest.

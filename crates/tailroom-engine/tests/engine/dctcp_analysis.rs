@@ -141,3 +141,39 @@ fn reno_at_the_same_switch_leaves_part_of_the_link_idle() {
         }
     }
 }
+
+/// DCTCP on RED with thresholds of 30,000 and 30,001 B and probability 1, as Linux guides advise:
+/// every packet above is marked and none is dropped (iproute2#19).
+#[test]
+fn a_step_made_of_red_marks_and_drops_nothing() {
+    let text = r#"
+        duration = "5 s"
+        measure_from = "1 s"
+        [links.port]
+        rate = "1 Gbit/s"
+        delay = "50 us"
+        [links.port.queue]
+        kind = "red"
+        limit = "100 kB"
+        min_threshold = "30000 B"
+        max_threshold = "30001 B"
+        max_p = 1.0
+        weight = 1.0
+        mode = "bytes"
+        gentle = false
+        uniform = false
+        [flows.pair]
+        count = 2
+        path = ["port"]
+        congestion = "dctcp"
+        rtt = "200 us"
+        ecn = "accurate"
+        min_rto = "10 ms"
+        start = { uniform = ["0 s", "100 ms"] }
+        "#;
+    let summary = scenario_run::run(text, 1).summary;
+    let port = link(&summary, "port");
+    assert_eq!(port.drops_packets, 0);
+    assert!(port.marks_packets > 100 && port.utilization > 0.99, "{port:?}");
+    assert_eq!(group(&summary, "pair").timeouts, 0);
+}

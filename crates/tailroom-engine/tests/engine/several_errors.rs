@@ -162,3 +162,25 @@ fn reading_stops_at_the_first_syntax_error() {
     assert_eq!(found.lines().count(), 1, "{found}");
     assert!(found.starts_with("line 11: ") && found.contains("TOML"), "{found}");
 }
+
+/// The work grows with the size of a scenario, not with the number of its problems squared.
+#[test]
+fn the_check_stops_after_a_hundred_problems() {
+    let lines: String = (0..200_000).map(|number| format!("k{number} = 1\n")).collect();
+    let message = refusal(&(lines + BASE), &[]);
+    assert_eq!(message.lines().count(), 11, "{message}");
+    assert!(message.ends_with("and at least 90 more problems; correct these first"), "{message}");
+}
+
+/// A key of 87,500 steps ended the process: what walks the nested tables recurses.
+#[test]
+fn a_key_with_very_many_steps_is_refused_shortly() {
+    for steps in [33, 200_000] {
+        let key = vec!["a"; steps].join(".");
+        let message = refusal(BASE, &[(&key, "1")]);
+        assert!(message.contains(&format!("has {steps} steps, more than 32")), "{message}");
+        assert!(message.len() < 300, "{message}");
+    }
+    let below_a_link = format!("links.bottleneck.queue.{}", vec!["a"; 100_000].join("."));
+    assert!(refusal(BASE, &[(&below_a_link, "1")]).contains("more than 32"));
+}

@@ -59,13 +59,29 @@ pub struct RedParams {
     pub gentle: bool,
     /// Spread the drops evenly: the probability grows with the number of packets since the last
     /// drop, so that the gaps between drops are uniformly distributed (Floyd and Jacobson sec. 7).
-    /// If false, each packet is dropped independently of the others.
+    /// This doubles the share of marked packets (1 in 1/2p on average, not 1 in 1/p). If false, each
+    /// packet is dropped independently of the others, as in switches: see `wred`.
     #[serde(default = "yes")]
     pub uniform: bool,
     /// Accept at least 1/p and at most 2/p packets between two drops, where p is the probability at
     /// the average queue (`wait_` of ns-2, on by default there). Requires `uniform`.
     #[serde(default)]
     pub wait: bool,
+    /// What becomes of ECN-capable packets where the probability is 1: at `max_threshold`, with
+    /// `gentle` at its double.
+    #[serde(default)]
+    pub above_max: AboveMax,
+}
+
+/// What RED does with ECN-capable packets where the average queue lets no packet pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AboveMax {
+    /// Mark them, as Linux (`RED_HARD_MARK` in `net/sched/sch_red.c`) and switches do.
+    #[default]
+    Mark,
+    /// Drop them, as ns-2 does, and Linux with `harddrop`: marks have had no effect.
+    Drop,
 }
 
 /// Unit of the average queue of RED.
@@ -162,7 +178,9 @@ impl Parameters for RedParams {
         if min >= max {
             let high = self.written(max);
             let problem = format!("{high} is not above min_threshold, which is {low}");
-            let remedy = format!("raise it above {low}, or set a lower min_threshold");
+            let remedy = format!(
+                "raise it above {low}, or set a lower min_threshold; kind = \"step_mark\" has one threshold"
+            );
             return Err(BadParameter::new("max_threshold", problem, remedy));
         }
         let limit = self.counted(self.limit, link);

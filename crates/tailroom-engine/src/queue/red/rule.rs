@@ -3,7 +3,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{RedMode, RedParams};
+use super::{AboveMax, RedMode, RedParams};
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;
 use crate::queue::{EnqueueEvent, Gauge, LinkInfo, Verdict};
@@ -19,10 +19,11 @@ pub(in crate::queue) struct RedCore {
     mode: RedMode,
     uniform: bool,
     wait: bool,
+    above_max: AboveMax,
     weight: f64,
     pub(in crate::queue) min_threshold: f64,
     pub(in crate::queue) max_threshold: f64,
-    /// Average queue from which every packet is dropped.
+    /// Average queue from which every packet is marked or dropped.
     forced_threshold: f64,
     pub(in crate::queue) max_p: f64,
     pub(in crate::queue) average: f64,
@@ -44,6 +45,7 @@ impl RedCore {
             mode: params.mode,
             uniform: params.uniform,
             wait: params.wait,
+            above_max: params.above_max,
             weight: params.weight(link),
             min_threshold,
             max_threshold,
@@ -96,10 +98,11 @@ impl RedCore {
             return Verdict::Accept;
         }
         if self.average >= self.forced_threshold {
-            // Marks have had no effect: ns-2 drops every packet here, and so does Linux with
-            // `harddrop`.
             self.count = 0.0;
-            return Verdict::Drop(DropReason::Early);
+            return match self.above_max {
+                AboveMax::Mark => event.mark_or_drop(),
+                AboveMax::Drop => Verdict::Drop(DropReason::Early),
+            };
         }
         let share = match self.mode {
             RedMode::Packets => 1.0,
@@ -190,6 +193,7 @@ mod tests {
             gentle: true,
             uniform: true,
             wait: false,
+            above_max: AboveMax::Mark,
         }
     }
 
@@ -356,7 +360,7 @@ mod tests {
 
     #[test]
     fn marks_ecn_capable_packets_below_the_forced_threshold() {
-        let params = RedParams { max_p: 1.0, ..params() };
+        let params = RedParams { max_p: 1.0, above_max: AboveMax::Drop, ..params() };
         let verdict = |waiting, ecn| {
             let event = EnqueueEvent { ecn, ..finds(waiting) };
             start(&params).on_enqueue(&event)
@@ -406,5 +410,21 @@ mod tests {
 
     fn assert_near(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-12, "{found}, expected {expected}");
+    }
+
+    /// Linux marks what it would drop (`RED_HARD_MARK` without `harddrop`); ns-2 drops it.
+    #[test]
+    fn above_the_upper_threshold_packets_are_marked_unless_the_scenario_says_drop() {
+        for (gentle, full) in [(true, 40), (false, 20)] {
+            let verdict = |above_max, ecn| {
+                let mut red = start(&RedParams { gentle, above_max, ..params() });
+                red.on_enqueue(&EnqueueEvent { ecn, ..finds(full) })
+            };
+            for ecn in [Ecn::Ect0, Ecn::Ect1] {
+                assert_eq!(verdict(AboveMax::Mark, ecn), Verdict::Mark);
+                assert_eq!(verdict(AboveMax::Drop, ecn), EARLY);
+            }
+            assert_eq!(verdict(AboveMax::Mark, Ecn::NotEct), EARLY);
+        }
     }
 }

@@ -7,7 +7,7 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::error::{Fault, Path, nearest, suggestion};
+use super::error::{Fault, MOST_FAULTS, Path, nearest, suggestion};
 use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 use crate::quantity;
@@ -16,10 +16,11 @@ use crate::quantity;
 /// several times, and need a second for a text of a megabyte.
 const LONGEST_TEXT: usize = 10_000;
 
-/// Returns every fault of `table` according to the schema `root`.
+/// Returns the faults of `table` according to the schema `root`, at most [`MOST_FAULTS`].
 pub(in crate::scenario) fn check(root: &Json, table: &Table) -> Vec<Fault> {
     let mut checker = Checker { root, faults: Vec::new() };
     checker.table(root, table, &Path::default());
+    checker.faults.truncate(MOST_FAULTS);
     checker.faults
 }
 
@@ -33,7 +34,14 @@ impl<'a> Checker<'a> {
         self.faults.extend(found.err());
     }
 
+    fn has_enough(&self) -> bool {
+        self.faults.len() >= MOST_FAULTS
+    }
+
     fn value(&mut self, schema: &'a Json, value: &Value, path: &Path) {
+        if self.has_enough() {
+            return;
+        }
         if let Some(fault) = too_long(value, path) {
             return self.faults.push(fault);
         }
@@ -48,11 +56,14 @@ impl<'a> Checker<'a> {
             (Some("object"), Value::Table(table)) => self.table(target, table, path),
             (Some("array"), Value::Array(items)) => self.list(schema, items, path),
             (None, Value::Table(table)) => {
-                table.iter().for_each(|(key, item)| self.value(schema, item, &path.key(key)));
+                for (key, item) in table {
+                    self.value(schema, item, &path.key(key));
+                }
             }
             (None, Value::Array(items)) => {
-                let items = items.iter().enumerate();
-                items.for_each(|(index, item)| self.value(schema, item, &path.index(index)));
+                for (index, item) in items.iter().enumerate() {
+                    self.value(schema, item, &path.index(index));
+                }
             }
             (Some("integer" | "number"), _) => self.note(check_number(schema, value, path)),
             (Some("string"), Value::String(text))
@@ -79,8 +90,9 @@ impl<'a> Checker<'a> {
         let known = || schema["properties"].as_object().into_iter().flatten();
         let names = || known().map(|(name, _)| name.as_str());
         let is_closed = *others == Json::Bool(false);
-        let unknown: Vec<&String> =
-            table.keys().filter(|key| is_closed && property(key).is_none()).collect();
+        let is_unknown = |key: &str| is_closed && property(key).is_none();
+        let unknown = table.keys().filter(|key| is_unknown(key));
+        let unknown: Vec<&String> = unknown.take(MOST_FAULTS).collect();
         for key in &unknown {
             let remedy = suggestion(key, names());
             self.faults.push(Fault::new(&path.key(key), "there is no such key here", remedy));
@@ -99,7 +111,7 @@ impl<'a> Checker<'a> {
                 self.faults.push(Fault::new(&path.key(key), "is missing", remedy));
             }
         }
-        for (key, value) in table.iter().filter(|(key, _)| !unknown.contains(key)) {
+        for (key, value) in table.iter().filter(|(key, _)| !is_unknown(key)) {
             self.value(property(key).unwrap_or(others), value, &path.key(key));
         }
     }

@@ -9,6 +9,10 @@ use super::error::{Fault, Path, Place, Problem, ScenarioError, Step, suggestion}
 
 /// Longest scenario text; far longer than any scenario written by hand.
 const MAX_BYTES: usize = 4 << 20;
+/// Most steps of a dotted key; far more than any key of a scenario has.
+const MAX_STEPS: usize = 32;
+/// Characters of a key that a refusal quotes.
+const QUOTED: usize = 60;
 
 /// The keys that groups inherit, as (group, key).
 #[derive(Clone, Debug, Default)]
@@ -72,7 +76,7 @@ impl Document {
     pub(in crate::scenario) fn set(&mut self, key: &str, text: &str) -> Result<(), Problem> {
         let refuse = |problem: String, remedy: String| Problem {
             place: Place::Option("--set"),
-            key: key.to_owned(),
+            key: key.chars().take(QUOTED).collect(),
             used_by: None,
             problem,
             remedy,
@@ -81,6 +85,10 @@ impl Document {
             let remedy = "write it as in links.bottleneck.queue.limit";
             refuse("is not a dotted key".into(), remedy.into())
         })?;
+        if steps.len() > MAX_STEPS {
+            let problem = format!("has {} steps, more than {MAX_STEPS}", steps.len());
+            return Err(refuse(problem, "write it as in links.bottleneck.queue.limit".into()));
+        }
         let (last, parents) = steps.split_last().unwrap_or((&key, &[]));
         let mut table = &mut self.table;
         for (depth, parent) in parents.iter().enumerate() {

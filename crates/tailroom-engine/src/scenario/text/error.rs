@@ -38,6 +38,8 @@ pub struct ScenarioError {
 /// Number of problems that are shown; the others are counted, since users correct the first ones
 /// first.
 pub const MOST_SHOWN: usize = 10;
+/// Number of faults after which the check of a scenario stops.
+pub(in crate::scenario) const MOST_FAULTS: usize = 100;
 
 impl ScenarioError {
     /// Sorts one or more problems and removes duplicates.
@@ -70,6 +72,9 @@ impl fmt::Display for ScenarioError {
         match self.problems.len().saturating_sub(MOST_SHOWN) {
             0 => Ok(()),
             1 => write!(formatter, "\nand 1 more problem; correct these first"),
+            more if self.problems.len() >= MOST_FAULTS => {
+                write!(formatter, "\nand at least {more} more problems; correct these first")
+            }
             more => write!(formatter, "\nand {more} more problems; correct these first"),
         }
     }
