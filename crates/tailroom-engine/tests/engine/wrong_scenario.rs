@@ -216,6 +216,29 @@ fn assert_count_lost_in_pipe_needs_plain_sack() {
 }
 
 #[test]
+fn a_timeout_above_the_longest_is_refused() {
+    assert_refused(
+        &message("rtt =", "min_rto = \"300 s\"\nrtt ="),
+        "line 14, flows.tcp.min_rto",
+        &["60 s"],
+    );
+}
+
+/// 41 B take 3.3 ps at 100 Tbit/s, and 32.8 ps at 10 Tbit/s.
+#[test]
+fn a_link_at_which_packets_take_a_few_picoseconds_is_refused() {
+    let fast = |rate: &str| {
+        let packets = "packet_size = \"41 B\"\nheader_size = \"40 B\"\nrtt =";
+        let near = [("links.bottleneck.delay", "1 us"), ("flows.tcp.rtt", "10 us")];
+        let overrides = [("links.bottleneck.rate", rate), near[0], near[1]];
+        resolve_with(&base_with("rtt =", packets), &overrides)
+    };
+    let refusal = fast("100 Tbit/s").expect_err("it is too fast").to_string();
+    assert_refused(&refusal, "--set links.bottleneck.rate", &["10250 Gbit/s", "larger"]);
+    fast("10 Tbit/s").expect("a picosecond is 3 % of a packet's time");
+}
+
+#[test]
 fn contradictory_keys_are_refused() {
     assert_refused(
         &message("\"10 s\"", "\"60 s\""),

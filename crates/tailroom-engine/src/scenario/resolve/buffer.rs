@@ -7,7 +7,7 @@ use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
 use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
-use crate::quantity::{PositiveDuration, Size};
+use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 use crate::scenario::format::file::LinkConfig;
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
@@ -15,6 +15,10 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Shortest interval of a measurement; a run would spend its time on shorter intervals.
 const SHORTEST_ADMISSION_INTERVAL: Time = Time::from_milliseconds(1);
+
+/// Shortest transmission of a packet, in picoseconds: what is lost by rounding is at most 3 % of it.
+/// 40 B take it at 10 Tbit/s.
+const SHORTEST_PACKET_PS: u128 = 32;
 
 /// The flows whose data cross a link.
 #[derive(Clone, Debug, Default)]
@@ -217,6 +221,34 @@ pub(in crate::scenario) fn check_queues(network: &Network) -> Result<(), Fault> 
     for (index, link) in network.links.iter().enumerate() {
         let checked = link.queue.parameters().validate(&network.link_facts(index));
         checked.map_err(|bad| bad_parameter(&Path::of(&["links", &link.name, "queue"]), bad))?;
+    }
+    Ok(())
+}
+
+/// Refuses links so fast that a packet takes a few picoseconds: times are whole picoseconds.
+pub(in crate::scenario) fn check_resolution(network: &Network) -> Result<(), Fault> {
+    let mut smallest = vec![u32::MAX; network.links.len()];
+    for group in &network.groups {
+        let ack_bytes = group.tcp.as_ref().map_or(u32::MAX, |tcp| tcp.ack_size.bytes() as u32);
+        let data = group.path.iter().map(|&link| (link, group.packet_size));
+        for (link, bytes) in data.chain(group.reverse_path.iter().map(|&link| (link, ack_bytes))) {
+            smallest[link] = smallest[link].min(bytes);
+        }
+    }
+    for (link, &bytes) in network.links.iter().zip(&smallest) {
+        let changes = link.rate_changes.iter().map(|change| change.rate);
+        let rate = changes.fold(link.rate, Rate::max);
+        let most = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND) / SHORTEST_PACKET_PS;
+        if u128::from(rate.bits_per_second()) > most {
+            let most = BitRate::new(most as u64);
+            let problem = format!(
+                "a packet of {bytes} B takes less than {SHORTEST_PACKET_PS} ps, and times are whole \
+                 picoseconds"
+            );
+            let remedy = format!("lower it to {most}, or let the packets be larger");
+            let at = Path::of(&["links", &link.name, "rate"]);
+            return Err(Fault::new(&at, problem, remedy));
+        }
     }
     Ok(())
 }

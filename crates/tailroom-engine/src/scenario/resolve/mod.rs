@@ -26,7 +26,9 @@ use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{Rate, Time};
-use buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
+use buffer::{
+    Load, check_admission, check_arrival_logs, check_queues, check_resolution, resolve_link,
+};
 use inputs::Inputs;
 use names::no_such_link;
 use phases::shift_round_trips;
@@ -83,6 +85,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
 }
 
 fn check_network(network: &Network, memory_limit: Size) -> Result<(), Fault> {
+    check_resolution(network)?;
     check_queues(network)?;
     check_admission(network)?;
     check_arrival_logs(network)?;

@@ -2,12 +2,14 @@
 
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
 use crate::packet::MAX_PACKET_BYTES;
+use crate::quantity::PositiveDuration;
 use crate::scenario::format::flows::{ControlConfig, FlowsConfig};
 use crate::scenario::format::schema::{schema, tcp_keys};
 use crate::scenario::text::document::Document;
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
+use crate::tcp::sender::rtt::MAX_RTO;
 use crate::traffic::{KINDS, SourceClass};
 
 /// The transport of a group; `None` for an unresponsive source.
@@ -67,6 +69,11 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         return Err(Fault::new(&at.key("ecn"), problem, remedy));
     }
     check_recovery(at, tcp)?;
+    if tcp.min_rto.time() > MAX_RTO {
+        let most = PositiveDuration::new(MAX_RTO.picoseconds());
+        let problem = format!("{} is above {most}, the longest timeout", tcp.min_rto);
+        return Err(Fault::new(&at.key("min_rto"), problem, format!("write at most \"{most}\"")));
+    }
     if let Some(initial_rto) = tcp.initial_rto
         && initial_rto.time() < tcp.min_rto.time()
     {

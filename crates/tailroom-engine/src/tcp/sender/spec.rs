@@ -81,7 +81,8 @@ pub struct TcpSpec {
     /// sec. 2.1), or `min_rto` if that is longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<PositiveDuration>,
-    /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms), at most the
+    /// upper bound of 60 s (RFC 6298 sec. 2.5). Packets whose RTT is longer time out each time.
     #[serde(default = "linux_min_rto")]
     pub min_rto: PositiveDuration,
     /// Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G. Default:
