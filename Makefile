@@ -63,8 +63,10 @@ site: $(UV)
 	@$(BIN)/python tools/site_build.py
 
 # With link-time optimisation, as in wheels: for what measures speed, and for hours of simulation.
+RELEASE := --config-settings-package tailroom:build-args=--profile=release
 setup-release: $(UV)
-	$(SYNC) --config-settings-package tailroom:build-args=--profile=release
+	$(SYNC) $(RELEASE)
+	@$(BIN)/tailroom --version | grep --quiet release || $(SYNC) $(RELEASE) --reinstall-package tailroom
 
 demo: package
 	rm -rf out/demo

@@ -9,7 +9,8 @@ from tests.conftest import Tailroom
 def test_version_is_that_of_the_package(tailroom: Tailroom) -> None:
     ended = tailroom("--version")
     assert ended.status == 0
-    assert ended.output == f"tailroom {tr.__version__}\n"
+    builds = ("release build", "development build")
+    assert ended.output in [f"tailroom {tr.__version__} ({build})\n" for build in builds]
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])

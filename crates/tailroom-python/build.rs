@@ -26,7 +26,16 @@ fn main() -> io::Result<()> {
         hash = fold(hash, &fs::read(file)?);
     }
     println!("cargo:rustc-env=TAILROOM_BUILD={hash:032x}");
+    println!("cargo:rustc-env=TAILROOM_PROFILE={}", profile());
     Ok(())
+}
+
+/// The profile of this build, by the folder in which Cargo puts it: target/PROFILE/build/...
+fn profile() -> String {
+    let out = std::env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
+    let build = out.ancestors().find(|folder| folder.ends_with("build"));
+    let profile = build.and_then(Path::parent).and_then(Path::file_name).unwrap_or_default();
+    profile.to_string_lossy().into_owned()
 }
 
 fn add_files(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

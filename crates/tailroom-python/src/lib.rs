@@ -58,6 +58,12 @@ mod _engine {
         concat!(env!("CARGO_PKG_VERSION"), "+", env!("TAILROOM_BUILD"))
     }
 
+    /// The profile of Cargo with which the engine was built: `release` with link-time optimisation.
+    #[pyfunction]
+    fn profile() -> &'static str {
+        env!("TAILROOM_PROFILE")
+    }
+
     /// Reads a quantity with its unit: returns a time in seconds, a rate in bit/s or a size in
     /// bytes. `kind` is the name of the quantity in the schema.
     #[pyfunction]

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tailroom import _engine
 from tailroom.cli.shown_text import escape
 from tailroom.cli.table import NumberTable
 from tailroom.simulation import metric_units
@@ -258,7 +259,9 @@ def _speed(summary: Mapping[str, Any]) -> str:
     line = f"{timing['packet_hops']:,} packet-hops in {wall_s:.2f} s"
     if timing["ns_per_packet_hop"] is not None:
         line += f", {timing['ns_per_packet_hop']:.1f} ns per packet-hop"
-    return f"{line}, {summary['measured_to_s'] / wall_s:,.1f} times real time"
+    line += f", {summary['measured_to_s'] / wall_s:,.1f} times real time"
+    is_release = _engine.profile() == "release"
+    return line if is_release else f"{line} (development build: make setup-release is faster)"
 
 
 def number(value: float | None, layout: str) -> str:

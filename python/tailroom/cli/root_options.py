@@ -5,12 +5,17 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from tailroom import __version__
+from tailroom import __version__, _engine
+
+
+def build_words() -> str:
+    """How the engine was built: a development build is slower."""
+    return "release build" if _engine.profile() == "release" else "development build"
 
 
 def _print_version(is_given: bool) -> None:
     if is_given:
-        print(f"tailroom {__version__}")
+        print(f"tailroom {__version__} ({build_words()})")
         raise typer.Exit
 
 
