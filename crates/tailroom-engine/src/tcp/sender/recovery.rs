@@ -41,7 +41,7 @@ pub(super) enum RepairRule {
 
 impl RepairRule {
     /// Counts a packet that is sent.
-    fn on_sent(&mut self) {
+    pub(super) fn on_sent(&mut self) {
         match self {
             RepairRule::Pipe => {}
             RepairRule::CountedPipe(pipe) => pipe.on_sent(),
