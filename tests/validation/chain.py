@@ -9,12 +9,12 @@ is told.
 import json
 import lzma
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.validation.exact import ROOT, program
+from tests.validation.replay_program import ROOT, program
 
 RECORDINGS = ROOT / "validation/kernel/recorded/chain"
 
@@ -68,30 +68,28 @@ class Chain:
         found = self.found[key]
         return found["kernel"], found["tailroom"], found["same"]
 
-    def lines(self) -> Iterator[str]:
-        """Describe each comparison in a line."""
-        known = {key for name, key in KNOWN_MISSES if name == self.name}
-        misses = self.misses()
-        for key in (*LEAST_SHARE, *SAME):
-            if key in LEAST_SHARE and not self.found[key]["compared"]:
-                continue
-            verdict = "meets" if key not in misses else "misses, known" if key in known else "MISSES"
-            if key not in misses and key in known:
-                verdict = "MEETS, though known as missed: take it off the list"
-            yield f"{self.name:15} {key:16} {self._words(key)}  {verdict}"
+    def known(self) -> set[str]:
+        """Return the quantities whose bounds are known as missed."""
+        return {key for name, key in KNOWN_MISSES if name == self.name}
 
-    def _words(self, key: str) -> str:
+    def cell(self, key: str) -> str:
+        """Describe the comparison of a quantity: `*` is a known miss, `!` an unexpected verdict.
+
+        Args:
+            key: The quantity.
+        """
+        is_missed, is_known = key in self.misses(), key in self.known()
+        mark = "!" if is_missed != is_known else "*" if is_missed else ""
         if key in SAME:
             kernel, tailroom, same = self._events(key)
-            return f"{kernel:5} of the kernel, {tailroom:5} of tailroom, {same:5} the same"
-        found = self.found[key]
-        share = f"{self._share(key):7.2%} of {found['compared']:5} ({LEAST_SHARE[key]:.0%} have to)"
-        return f"{share}, largest difference {found['largest']:.3g}"
+            return f"{kernel} / {tailroom}, {same}{mark}"
+        compared = self.found[key]["compared"]
+        return f"{self._share(key) * 100:.2f} %{mark}" if compared else "-"
 
     @property
     def is_as_expected(self) -> bool:
         """Whether the bounds are met, apart from those that are known as missed."""
-        return self.misses() == {key for name, key in KNOWN_MISSES if name == self.name}
+        return self.misses() == self.known()
 
 
 def replay(path: Path) -> Chain:
@@ -116,3 +114,23 @@ def replays(only: str = "") -> list[Chain]:
         only: Text that their names hold.
     """
     return [replay(path) for path in sorted(RECORDINGS.glob("*.csv.xz")) if only in path.name]
+
+
+def table(chains: Sequence[Chain]) -> Iterator[str]:
+    """Describe replays in a row per quantity and a column per recording.
+
+    A cell is the share of ACKs or retransmissions at which both sides agree, or how many events the
+    kernel has, how many tailroom has, and how many of them are the same.
+
+    Args:
+        chains: The replays.
+    """
+    if not chains:
+        return
+    heads = ("at least", *(chain.name for chain in chains))
+    yield f"{'sender':16}" + "".join(f"{head:>17}" for head in heads)
+    for key in (*LEAST_SHARE, *SAME):
+        bound = f"{LEAST_SHARE[key]:.0%}" if key in LEAST_SHARE else "all"
+        cells = (bound, *(chain.cell(key) for chain in chains))
+        yield f"{key:16}" + "".join(f"{cell:>17}" for cell in cells)
+    yield "* known as missed; ! not as expected"

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use tailroom_kernel_replay::chain::recording::Recording;
+use tailroom_kernel_replay::chain::replay::Retransmits;
 use tailroom_kernel_replay::chain::{comparison, replay};
 use tailroom_kernel_replay::trace::Trace;
 use tailroom_kernel_replay::{continuous, counted, rate_based};
@@ -37,8 +38,14 @@ fn read() -> Result<String, String> {
 
 fn compare_chain(text: &str) -> Result<serde_json::Value, String> {
     let recording: Recording = text.parse()?;
-    let replayed = replay::replay(&recording)?;
-    Ok(serde_json::json!(comparison::compare(&recording, &replayed)))
+    let freely = replay::replay(&recording, Retransmits::Freely)?;
+    // Under a window law retransmissions answer ACKs. Under a rate-based control the pacer times them.
+    let replayed = if recording.description.is_rate_based {
+        replay::replay(&recording, Retransmits::AsRecorded)?
+    } else {
+        freely.clone()
+    };
+    Ok(serde_json::json!(comparison::compare(&recording, &replayed, &freely)))
 }
 
 fn compare_callbacks(text: &str) -> Result<serde_json::Value, String> {

@@ -18,6 +18,7 @@ pub mod prr;
 pub mod rack;
 pub mod rate_based;
 pub mod rate_sample;
+mod recorded;
 pub mod recovery;
 pub mod rtt;
 pub mod scoreboard;
@@ -339,11 +340,6 @@ impl Sender {
         self.una
     }
 
-    /// Packets in the network: sent, and neither acknowledged nor lost (RFC 6675 `pipe`).
-    pub fn packets_in_network(&self) -> u64 {
-        self.scoreboard.pipe(self.next)
-    }
-
     /// Whether all data of the application is acknowledged.
     pub fn is_complete(&self) -> bool {
         self.una == self.send_queue.packets && self.objects.is_none()
@@ -494,17 +490,6 @@ impl Sender {
     /// Sends what the window allows at `now`, outside recovery.
     pub fn send_more(&mut self, now: Time, out: &mut impl PacketSink) {
         self.send_new(now, out);
-    }
-
-    /// Sends `packets` new packets at `now`, whatever the window and the pacer allow: for a caller that
-    /// follows the recording of another host's sender. [`SendQueue::packets`] is 0 then, so that the
-    /// sender sends no new packet by itself.
-    pub fn send_as_recorded(&mut self, now: Time, packets: u64, out: &mut impl PacketSink) {
-        for sequence in self.next..self.next + packets {
-            self.next = sequence + 1;
-            self.repair_rule.on_sent();
-            self.transmit(now, sequence, false, out);
-        }
     }
 
     /// Sends new data while the window has room, outside recovery.

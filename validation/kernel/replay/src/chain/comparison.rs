@@ -92,8 +92,9 @@ pub struct Outcome {
     pub probes: u64,
 }
 
-/// Compares a replay with its recording.
-pub fn compare(recording: &Recording, replay: &Replay) -> Outcome {
+/// Compares a recording with its replay; the times of retransmissions are those of a replay that sends
+/// them `freely`.
+pub fn compare(recording: &Recording, replay: &Replay, freely: &Replay) -> Outcome {
     let mut outcome = Outcome { probes: replay.probes, ..Outcome::default() };
     let most = tolerance(&recording.description);
     for (kernel, seen) in recording.answers.iter().zip(&replay.seen) {
@@ -105,7 +106,8 @@ pub fn compare(recording: &Recording, replay: &Replay) -> Outcome {
     outcome.compare_losses(recording, replay);
     outcome.congestions = calls(recording, replay, CongestionKind::Loss);
     outcome.timeouts = calls(recording, replay, CongestionKind::Timeout);
-    outcome.compare_retransmissions(replay, most);
+    (outcome.retransmissions, _) = retransmissions(replay, most);
+    (_, outcome.retransmitted_at) = retransmissions(freely, most);
     outcome
 }
 
@@ -198,22 +200,21 @@ impl Outcome {
         let kernel = kernel_after(end);
         self.lost = Events { kernel, tailroom, same: kernel.min(tailroom) };
     }
+}
 
-    fn compare_retransmissions(&mut self, replay: &Replay, most: Time) {
-        let kernel = by_packet(&replay.kernel_retransmissions);
-        let tailroom = by_packet(&replay.retransmissions);
-        for (packet, times) in &kernel {
-            let own = tailroom.get(packet).map_or(&[][..], |own| own);
-            for (&at, &own_at) in times.iter().zip(own) {
-                self.retransmitted_at.times(at, own_at, most);
-            }
+fn retransmissions(replay: &Replay, most: Time) -> (Events, Agreement) {
+    let kernel = by_packet(&replay.kernel_retransmissions);
+    let tailroom = by_packet(&replay.retransmissions);
+    let mut times = Agreement::default();
+    for (packet, kernel_times) in &kernel {
+        let own = tailroom.get(packet).map_or(&[][..], |own| own);
+        for (&at, &own_at) in kernel_times.iter().zip(own) {
+            times.times(at, own_at, most);
         }
-        self.retransmissions = Events {
-            kernel: replay.kernel_retransmissions.len() as u64,
-            tailroom: replay.retransmissions.len() as u64,
-            same: self.retransmitted_at.compared,
-        };
     }
+    let [kernel, tailroom] = [&replay.kernel_retransmissions, &replay.retransmissions];
+    let (kernel, tailroom) = (kernel.len() as u64, tailroom.len() as u64);
+    (Events { kernel, tailroom, same: times.compared }, times)
 }
 
 fn by_packet(retransmissions: &[Retransmission]) -> BTreeMap<u64, Vec<Time>> {

@@ -8,8 +8,9 @@ use tailroom_engine::congestion::rate_based::{
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind, WindowLaw};
 
-/// Packets that leave together at least under BBR (Linux `bbr_min_tso_segs`).
+/// Packets that leave together at least under BBR at more than 1.2 Mbit/s (Linux `bbr_min_tso_segs`).
 const LEAST_QUANTUM: u64 = 2;
+const LOW_RATE: f64 = 100.0; // 1.2 Mbit/s in packets of 1,500 bytes
 /// A quantum lasts this part of a second (Linux `sk_pacing_shift`).
 const QUANTA_PER_SECOND: f64 = 1024.0;
 
@@ -114,11 +115,12 @@ impl RateBasedControl for Recorded {
 }
 
 fn output(script: Script) -> ControlOutput {
+    let least = if script.pacing_rate < LOW_RATE { 1 } else { LEAST_QUANTUM };
     let quantum = (script.pacing_rate / QUANTA_PER_SECOND) as u64;
     ControlOutput {
         cwnd_packets: script.window,
         pacing_rate: script.pacing_rate,
-        send_quantum: quantum.max(LEAST_QUANTUM),
+        send_quantum: quantum.max(least),
         is_app_limited: false,
     }
 }

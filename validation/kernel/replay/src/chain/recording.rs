@@ -121,6 +121,16 @@ pub enum Event {
     Received(Received),
 }
 
+impl Event {
+    /// When it happened.
+    pub fn now(&self) -> Time {
+        match self {
+            Event::Sent(sent) => sent.now,
+            Event::Received(ack) => ack.now,
+        }
+    }
+}
+
 /// A recording.
 #[derive(Clone, Debug)]
 pub struct Recording {
@@ -153,6 +163,7 @@ impl FromStr for Recording {
             recording: Recording { description, events, answers, congestions },
             now: Time::ZERO,
             acks: 0,
+            asks: false,
         };
         for (index, line) in rows.lines().enumerate() {
             reader.read(line).ok_or_else(|| format!("line {} is damaged: {line}", index + 2))?;
@@ -168,6 +179,8 @@ struct Reader {
     recording: Recording,
     now: Time,
     acks: usize,
+    /// Whether the last call was for ssthresh.
+    asks: bool,
 }
 
 impl Reader {
@@ -224,24 +237,25 @@ impl Reader {
                 in_flight,
                 rate: if kind == RATE { Some(rate_of(rate)?) } else { None },
             }),
-            CONGESTION => self.recording.congestions.push(Congestion {
-                acks: self.acks,
-                kind: CongestionKind::Loss,
-                ssthresh: answer,
-            }),
-            // The kernel asks for ssthresh first, and then enters the state that tells why.
-            STATE if acked.cast_signed() == LOSS => self.note_timeout(),
+            CONGESTION => {
+                let (acks, kind) = (self.acks, CongestionKind::Loss);
+                self.recording.congestions.push(Congestion { acks, kind, ssthresh: answer });
+                self.asks = true;
+            }
+            STATE => self.note_state(acked.cast_signed()),
             _ => {}
         }
         Some(())
     }
 
-    fn note_timeout(&mut self) {
-        if let Some(last) = self.recording.congestions.last_mut()
-            && last.acks == self.acks
+    /// The kernel asks for ssthresh first, and enters the state that tells why next.
+    fn note_state(&mut self, state: i64) {
+        if let (true, Some(last)) = (self.asks, self.recording.congestions.last_mut())
+            && state == LOSS
         {
             last.kind = CongestionKind::Timeout;
         }
+        self.asks = false;
     }
 }
 

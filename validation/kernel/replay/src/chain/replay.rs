@@ -14,6 +14,8 @@ use super::timestamps::Timestamps;
 use super::transport::transport;
 
 const HEADER_BYTES: u32 = 52;
+/// A pacing rate, in packets/s, at which no packet leaves by itself.
+const HELD: f64 = 1e-9;
 const NO_CHECKPOINTS: Checkpoints = Checkpoints {
     measure_from: Time::ZERO,
     duration: Time::NEVER,
@@ -21,6 +23,17 @@ const NO_CHECKPOINTS: Checkpoints = Checkpoints {
     progress_interval: Time::NEVER,
     reductions_kept: 0,
 };
+
+/// Who decides when a lost packet is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retransmits {
+    /// tailroom's sender.
+    Freely,
+    /// The recording: a packet leaves when the kernel sends one again, or as soon after as one is lost.
+    /// Which one it is, tailroom's sender decides. So the order of transmissions, from which losses are
+    /// found, does not depend on the pacer.
+    AsRecorded,
+}
 
 /// What tailroom's sender has told its control at an ACK, and its state.
 #[derive(Clone, Debug, Default)]
@@ -65,9 +78,10 @@ pub struct Replay {
 ///
 /// # Errors
 /// The scenario of the recording is wrong, or an ACK echoes no packet's timestamp.
-pub fn replay(recording: &Recording) -> Result<Replay, String> {
-    let mut driver = Driver::new(recording)?;
-    for event in &recording.events {
+pub fn replay(recording: &Recording, retransmits: Retransmits) -> Result<Replay, String> {
+    let mut driver = Driver::new(recording, retransmits)?;
+    for (at, event) in recording.events.iter().enumerate() {
+        driver.fire_timers(event.now(), at);
         match event {
             Event::Sent(sent) => driver.on_sent(sent),
             Event::Received(ack) => driver.on_received(ack)?,
@@ -83,12 +97,14 @@ pub fn replay(recording: &Recording) -> Result<Replay, String> {
 #[derive(Debug, Default)]
 struct Sink {
     transmissions: u64,
+    next: u64,
     retransmissions: Vec<Retransmission>,
 }
 
 impl PacketSink for Sink {
     fn send(&mut self, packet: Packet) {
         self.transmissions += 1;
+        self.next = self.next.max(packet.sequence + 1);
         if packet.is_retransmission {
             let Packet { sent: now, sequence: packet, .. } = packet;
             self.retransmissions.push(Retransmission { now, packet });
@@ -101,14 +117,16 @@ struct Driver<'a> {
     control: Recorded,
     sender: Sender,
     sink: Sink,
-    next: u64,
+    retransmits: Retransmits,
+    /// Retransmissions of the recording for which no packet was lost yet.
+    owed: u64,
     timestamps: Timestamps,
     arrivals: Arrivals,
     replay: Replay,
 }
 
 impl<'a> Driver<'a> {
-    fn new(recording: &'a Recording) -> Result<Self, String> {
+    fn new(recording: &'a Recording, retransmits: Retransmits) -> Result<Self, String> {
         let control = Recorded::default();
         let bytes = recording.description.packet_bytes + HEADER_BYTES;
         let send_queue = SendQueue {
@@ -126,7 +144,8 @@ impl<'a> Driver<'a> {
             control,
             sender,
             sink: Sink::default(),
-            next: 0,
+            retransmits,
+            owed: 0,
             timestamps: Timestamps::default(),
             arrivals: Arrivals::default(),
             replay: Replay::default(),
@@ -137,24 +156,29 @@ impl<'a> Driver<'a> {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        self.fire_timers(sent.now);
-        if self.timestamps.note(sent) {
-            let &Sent { now, packet, .. } = sent;
-            self.replay.kernel_retransmissions.push(Retransmission { now, packet });
+        let &Sent { now, packet, .. } = sent;
+        if !self.timestamps.note(sent) {
+            self.send_up_to(now, packet + 1);
+            return;
         }
-        self.send_up_to(sent.now, sent.packet + 1);
+        self.replay.kernel_retransmissions.push(Retransmission { now, packet });
+        self.owed += u64::from(self.retransmits == Retransmits::AsRecorded);
+        self.retransmit_owed(now);
+    }
+
+    fn retransmit_owed(&mut self, now: Time) {
+        while self.owed > 0 && self.sender.retransmit_as_recorded(now, &mut self.sink) {
+            self.owed -= 1;
+        }
     }
 
     /// Sends the new packets below `next` that have not been sent.
     fn send_up_to(&mut self, now: Time, next: u64) {
-        if next > self.next {
-            self.sender.send_as_recorded(now, next - self.next, &mut self.sink);
-            self.next = next;
-        }
+        let packets = next.saturating_sub(self.sink.next);
+        self.sender.send_as_recorded(now, packets, &mut self.sink);
     }
 
     fn on_received(&mut self, ack: &Received) -> Result<(), String> {
-        self.fire_timers(ack.now);
         let at = self.replay.seen.len();
         // The link notes a packet a little later than the kernel has sent it.
         self.send_up_to(ack.now, self.recording.answers[at].next);
@@ -179,13 +203,21 @@ impl<'a> Driver<'a> {
         let (delivered, lost) = (self.arrivals.delivered(), self.lost());
         self.replay.seen.push(Seen { ack: None, rate: None, in_flight, delivered, lost });
         self.note_calls();
+        self.retransmit_owed(ack.now);
         Ok(())
     }
 
-    fn fire_timers(&mut self, until: Time) {
+    /// Fires the timers before event `at`. A probe may take a new packet if the kernel sends one next.
+    fn fire_timers(&mut self, until: Time, at: usize) {
         while self.sender.deadline() < until {
+            if let Event::Sent(sent) = &self.recording.events[at] {
+                self.sender.hand_over(sent.packet + 1);
+            }
             self.set_answers(self.replay.seen.len().saturating_sub(1));
-            self.sender.on_deadline(self.sender.deadline(), &mut self.sink);
+            let now = self.sender.deadline();
+            self.sender.on_deadline(now, &mut self.sink);
+            self.retransmit_owed(now);
+            self.sender.hand_over(0);
             self.note_calls();
         }
     }
@@ -201,7 +233,10 @@ impl<'a> Driver<'a> {
         self.control.answer(Script {
             window: answer.window as f64,
             ssthresh: congestion.map_or(answer.window, |congestion| congestion.ssthresh) as f64,
-            pacing_rate: bytes as f64 / f64::from(description.packet_bytes),
+            pacing_rate: match self.retransmits {
+                Retransmits::Freely => bytes as f64 / f64::from(description.packet_bytes),
+                Retransmits::AsRecorded => HELD,
+            },
         });
     }
 
