@@ -39,7 +39,40 @@ SAME = ("lost", "congestions", "timeouts", "retransmissions")
 """What both sides have to have all of: the number of lost packets, calls for ssthresh after losses at the
 same ACK, at timeouts between the same two ACKs, and retransmissions by packet."""
 
-KNOWN_MISSES: dict[tuple[str, str], str] = {}
+SACK_ONLY = "Linux takes an RTT from an ACK that only sacks; tailroom takes none"
+LAST_PACKET = (
+    "Linux tells a window law the RTT of the last packet that an ACK acknowledges, tailroom that of the "
+    "first, whose ACK was delayed"
+)
+TICKS = "Linux adds 2 ms to the timer of the reordering window, and its timers have ticks of 4 ms"
+OUTSTANDING = (
+    "at the ACK that ends a recovery, Linux begins another one if a lost packet has not arrived; "
+    "tailroom, if one has not been sent again"
+)
+IN_RECOVERY = "Linux asks for no ssthresh at a timeout in a recovery, tailroom does"
+PACER = "under BBR tailroom's pacer lets retransmissions leave in pairs, Linux one by one"
+
+KNOWN_MISSES = {
+    ("cubic-drops", "kinds"): SACK_ONLY,
+    ("cubic-drops", "rtts"): LAST_PACKET,
+    ("cubic-drops", "srtts"): SACK_ONLY,
+    ("cubic-losses", "kinds"): SACK_ONLY,
+    ("cubic-losses", "rtts"): LAST_PACKET,
+    ("cubic-losses", "srtts"): SACK_ONLY,
+    ("cubic-losses", "retransmitted_at"): TICKS,
+    ("cubic-losses", "congestions"): TICKS,
+    ("cubic-timeouts", "kinds"): SACK_ONLY,
+    ("cubic-timeouts", "srtts"): SACK_ONLY,
+    ("cubic-timeouts", "retransmitted_at"): TICKS,
+    ("cubic-timeouts", "congestions"): OUTSTANDING,
+    ("cubic-timeouts", "timeouts"): IN_RECOVERY,
+    ("bbr-drops", "srtts"): SACK_ONLY,
+    ("bbr-drops", "retransmitted_at"): PACER,
+    ("bbr-losses", "srtts"): SACK_ONLY,
+    ("bbr-losses", "retransmitted_at"): PACER,
+    ("bbr-losses", "congestions"): OUTSTANDING,
+    ("bbr-losses", "lost_in_time"): OUTSTANDING,
+}
 """Bounds that are missed: recording and quantity, with the reason."""
 
 
