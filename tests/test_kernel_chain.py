@@ -1,4 +1,4 @@
-"""Recordings of the kernel's sender: they are whole, and tailroom's sender finds the same losses."""
+"""Recordings of the kernel's sender: they are whole, and tailroom's sender finds what it found."""
 
 import json
 import lzma

@@ -2,8 +2,8 @@
 
 `validation/kernel/recorded/chain` holds what `python -m validation.kernel.chain` has recorded: each
 packet that left, each ACK that arrived, and each callback of the kernel's congestion control. The
-program in `validation/kernel/replay` hands the ACKs to tailroom's sender and compares what its control
-is told.
+program in `validation/kernel/replay` hands the ACKs to tailroom's sender, and compares what its
+control is told.
 """
 
 import json
@@ -29,20 +29,23 @@ LEAST_SHARE = {
     "lost_in_time": 1.0,
     "retransmitted_at": 0.95,
 }
-"""The least share of ACKs, or of retransmissions, at which both sides agree. Kinds of samples, packets
-acknowledged, packets in flight and packets of a rate sample have to be equal. RTTs, smoothed RTTs and
-intervals of rate samples may differ by a tick of the kernel's timestamps and the time of a packet on the
-link (1 ms + 1.5 ms), and so may the times of retransmissions. The sum of lost packets has to lie between
-the kernel's an ACK before and the kernel's an ACK later."""
+"""The least share of ACKs, or of retransmissions, at which both sides agree.
+
+Kinds of samples, packets acknowledged, packets in flight and packets of a rate sample have to be
+equal. RTTs, smoothed RTTs and intervals of rate samples may differ by a tick of the kernel's
+timestamps and the time of a packet on the link (1 ms + 1.5 ms), and so may the times of
+retransmissions. The sum of lost packets has to lie between the kernel's an ACK before and the
+kernel's an ACK later.
+"""
 
 SAME = ("lost", "congestions", "timeouts", "retransmissions")
-"""What both sides have to have all of: the number of lost packets, calls for ssthresh after losses at the
-same ACK, at timeouts between the same two ACKs, and retransmissions by packet."""
+"""What both sides have to have all of: the number of lost packets, calls for ssthresh after losses
+at the same ACK, at timeouts between the same two ACKs, and retransmissions by packet."""
 
 SACK_ONLY = "Linux takes an RTT from an ACK that only sacks; tailroom takes none"
 LAST_PACKET = (
-    "Linux tells a window law the RTT of the last packet that an ACK acknowledges, tailroom that of the "
-    "first, whose ACK was delayed"
+    "Linux tells a window law the RTT of the last packet that an ACK acknowledges, tailroom that "
+    "of the first, whose ACK was delayed"
 )
 TICKS = "Linux adds 2 ms to the timer of the reordering window, and its timers have ticks of 4 ms"
 OUTSTANDING = (

@@ -117,7 +117,7 @@ def main(
     for line in chain.table(chains):
         show(line)
     is_met = all(one.is_met for one in replays) and all(one.is_as_expected for one in chains)
-    return int(not replays and not chains or not is_met)
+    return int(not (replays or chains) or not is_met)
 
 
 if __name__ == "__main__":

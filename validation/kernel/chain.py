@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from validation.kernel import bpf, exact
@@ -139,12 +140,13 @@ class Flow:
             raise RecordingError(f"{case.name}: no connection was opened")
         self._case, self._syn = case, syn
         self._segments = [one for one in segments if one.port == syn.port and not one.is_syn]
-        of_flow = (one for one in records if (one[exact.PORT], one[0] > syn.time_ns) == (syn.port, True))
-        records = list(of_flow)
-        begin = next((at for at, one in enumerate(records) if one[exact.KIND] == INIT), None)
+        # An attempt before may have had the same port.
+        later = (one for one in records if one[0] > syn.time_ns)
+        of_flow = [one for one in later if one[exact.PORT] == syn.port]
+        begin = next((at for at, one in enumerate(of_flow) if one[exact.KIND] == INIT), None)
         if begin is None:
             raise RecordingError(f"{case.name}: no callback was recorded")
-        self._init, self._records = records[begin], records[begin + 1 :]
+        self._init, self._records = of_flow[begin], of_flow[begin + 1 :]
         self._mss = self._init[exact.MSS]
 
     def text(self) -> str:
@@ -153,25 +155,36 @@ class Flow:
         Raises:
             RecordingError: The log of packets does not fit the callbacks.
         """
+        rows = self._answered()
+        last_ns = rows[-1][0]
+        for segment in self._segments:
+            if segment.is_sent and segment.payload and segment.time_ns < last_ns:
+                rows.append((segment.time_ns, self._sent(segment)))
+        for one in self._records:
+            if one[exact.KIND] in KEPT and one[0] < last_ns:
+                rows.append((one[0], self._callback(one, one[ANSWER])))
+        rows.sort(key=lambda row: row[0])
+        return "\n".join([self._description(), *self._timed(rows)]) + "\n"
+
+    def _answered(self) -> list[Row]:
+        """Return the rows of ACKs, and those of their callbacks in order.
+
+        Raises:
+            RecordingError: There is not one callback per ACK.
+        """
         # The flow begins with the run, but a SYN may be lost.
         end_ns = self._syn.time_ns + self._case.duration_s * 10**9
-        received = [one for one in self._segments if not one.is_sent and one.time_ns < end_ns]
+        acks = [one for one in self._segments if not one.is_sent and one.time_ns < end_ns]
         kind = RATE if self._case.is_rate_based else SAMPLE
         answers = [one for one in self._records if one[exact.KIND] == kind]
         # The last one of all has no successor, which tells the window after it.
-        count = min(len(received), len(answers) - 1)
-        acks = [(self._packet(one.acknowledgment), one) for one in received[:count]]
-        if [packet for packet, _ in acks] != [self._packet(one[exact.UNA]) for one in answers[:count]]:
+        acks = acks[: len(answers) - 1]
+        una = [self._packet(one[exact.UNA]) for one in answers[: len(acks)]]
+        if not acks or una != [self._packet(one.acknowledgment) for one in acks]:
             raise RecordingError(f"{self._case.name}: ACKs and callbacks are not the same ones")
-        last_ns = answers[count - 1][0]
-        rows: list[Row] = [(one.time_ns, self._ack(packet, one)) for packet, one in acks]
-        rows += [(one[0], self._answer(one, answers[at + 1])) for at, one in enumerate(answers[:count])]
-        sent = (one for one in self._segments if one.is_sent and one.payload and one.time_ns < last_ns)
-        rows += [(one.time_ns, self._sent(one)) for one in sent]
-        others = (one for one in self._records if one[exact.KIND] in KEPT and one[0] < last_ns)
-        rows += [(one[0], self._callback(one, one[ANSWER])) for one in others]
-        rows.sort(key=lambda row: row[0])
-        return "\n".join([self._description(), *self._timed(rows)]) + "\n"
+        rows: list[Row] = [(one.time_ns, self._ack(one)) for one in acks]
+        pairs = pairwise(answers[: len(acks) + 1])
+        return [*rows, *((one[0], self._answer(one, following)) for one, following in pairs)]
 
     def _description(self) -> str:
         description = {
@@ -207,7 +220,8 @@ class Flow:
             raise RecordingError(f"{self._case.name}: a packet has {segment.payload} bytes")
         return ["s", self._packet(segment.sequence), self._ms(segment.value_ms)]
 
-    def _ack(self, packet: int, segment: Segment) -> list[str | int]:
+    def _ack(self, segment: Segment) -> list[str | int]:
+        packet = self._packet(segment.acknowledgment)
         return ["r", packet, self._ms(segment.echo_ms), *map(self._packet, segment.blocks)]
 
     def _answer(self, record_: bpf.Record, following: bpf.Record) -> list[str | int]:
@@ -225,7 +239,7 @@ class Flow:
         packets = [self._packet(record_[at]) for at in (exact.UNA, exact.NEXT)]
         since = [(record_[at] - self._init[at]) % 2**32 for at in (exact.DELIVERED, LOST)]
         rtt_us = record_[RTT] if rtt_us is None else rtt_us
-        head = ["c", record_[exact.KIND], record_[exact.ACKED], answer]
+        head: list[str | int] = ["c", record_[exact.KIND], record_[exact.ACKED], answer]
         return [*head, record_[SRTT], rtt_us, *packets, *since, record_[IN_FLIGHT]]
 
 

@@ -105,8 +105,8 @@ def record(
         experiment: What to record.
         directory: Where the file is written; it is created if necessary.
         processor: Run on this processor only; by default on all.
-        packets: Where the packets of host A are written, of the last run
-            (`validation/kernel/link/src/packet_log.rs` describes the lines); by default they are not.
+        packets: Where the packets of host A in the last run are written; by default they are not.
+            `validation/kernel/link/src/packet_log.rs` describes the lines.
 
     Raises:
         RecordingError: The machine lacks something, the scenario cannot be run, or a run failed.

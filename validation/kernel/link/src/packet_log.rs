@@ -1,7 +1,7 @@
 //! What passed host A: each packet as it left the host, and each packet as it was handed to it.
 //!
-//! Times are those of the monotonic clock, as in the records of the kernel's callbacks. A packet that
-//! is handed over is noted just before, and the kernel answers it while it takes it.
+//! Times are those of the monotonic clock, as in the records of the kernel's callbacks. A packet
+//! that is handed over is noted just before, and the kernel answers it while it takes it.
 
 use std::fmt::Write;
 
@@ -48,9 +48,9 @@ impl PacketLog {
         self.text.push('\n');
     }
 
-    /// A line per segment: `s` (sent) or `r` (received), time in nanoseconds, port of host A, whether it
-    /// is a SYN, sequence number, payload in bytes, acknowledged sequence number, value and echo of the
-    /// timestamps, and the ends of each SACK block.
+    /// A line per segment: `s` (sent) or `r` (received), time in nanoseconds, port of host A,
+    /// whether it is a SYN, sequence number, payload in bytes, acknowledged sequence number, value
+    /// and echo of the timestamps, and the ends of each SACK block.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -1,4 +1,5 @@
-//! Recordings of a sender's chain that are written by hand: ten packets, the second of which is lost.
+//! Recordings of a sender's chain that are written by hand: ten packets, the second of which is
+//! lost.
 
 use tailroom_kernel_replay::chain::comparison::{Outcome, compare};
 use tailroom_kernel_replay::chain::recording::Recording;
@@ -14,8 +15,9 @@ fn sample(acked: u64, rtt_us: u64, una: u64, delivered: u64, lost: u64, in_fligh
     format!("c,0,6,{acked},10,320000,{rtt_us},{una},10,{delivered},{lost},{in_flight}")
 }
 
-/// Ten packets leave at 0; each ACK comes a millisecond after the last one. The fourth tells that three
-/// packets after the lost one have arrived, and 40 ms after the fast retransmission all have.
+/// Ten packets leave at 0; each ACK comes a millisecond after the last one. The fourth tells that
+/// three packets after the lost one have arrived, and 40 ms after the fast retransmission all
+/// have.
 fn rows() -> Vec<String> {
     let mut rows: Vec<String> = (0..10).map(|packet| format!("s,0,{packet},0")).collect();
     rows.extend(["r,40000,1,0".to_owned(), sample(1, 40_000, 1, 1, 0, 9)]);
@@ -68,8 +70,8 @@ fn a_sender_that_hears_less_loses_nothing_and_that_is_noticed() {
     assert!(found.lost_in_time.agree < found.lost_in_time.compared);
 }
 
-/// Without ACKs a probe leaves after two RTTs, and the timer expires an RTT and 200 ms later. The kernel's
-/// state tells that its call was for a timeout, if no other state came between.
+/// Without ACKs a probe leaves after two RTTs, and the timer expires an RTT and 200 ms later. The
+/// kernel's state tells that its call was for a timeout, if no other state came between.
 #[test]
 fn a_call_is_for_a_timeout_if_the_state_after_loss_follows_it() {
     let with = |states: &[&str]| {

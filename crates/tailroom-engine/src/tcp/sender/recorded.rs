@@ -1,6 +1,6 @@
-//! A sender that follows the recording of another host's sender: the caller says when packets leave, and
-//! the sender finds the losses. Its [`SendQueue::packets`](super::SendQueue::packets) begin at 0, so that
-//! it sends no new packet by itself.
+//! A sender that follows the recording of another host's sender: the caller says when packets
+//! leave, and the sender finds the losses. Its [`SendQueue::packets`](super::SendQueue::packets)
+//! begin at 0, so that it sends no new packet by itself.
 
 use super::{PacketSink, Sender};
 use crate::units::Time;
@@ -25,8 +25,8 @@ impl Sender {
         }
     }
 
-    /// Sends the first lost packet again at `now`, whatever window and pacer allow. Returns whether a
-    /// packet is lost.
+    /// Sends the first lost packet again at `now`, whatever window and pacer allow. Returns
+    /// whether a packet is lost.
     pub fn retransmit_as_recorded(&mut self, now: Time, out: &mut impl PacketSink) -> bool {
         let lost = self.scoreboard.next_lost();
         if let Some(sequence) = lost {

@@ -58,13 +58,13 @@ pub struct Events {
 /// What the comparison has found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
-    /// ACKs whose sample is of the same kind: none, without an RTT, or with one; of a rate-based control
-    /// also without a rate, without its interval, or with both.
+    /// ACKs whose sample is of the same kind: none, without an RTT, or with one; of a rate-based
+    /// control also without a rate, without its interval, or with both.
     pub kinds: Agreement,
     /// The pairs of kinds that differ, the kernel's first, and how often.
     pub other_kinds: BTreeMap<String, u64>,
-    /// RTT samples, where both have one. They agree within a tick of the kernel's timestamps and the
-    /// time of a packet on the link.
+    /// RTT samples, where both have one. They agree within a tick of the kernel's timestamps and
+    /// the time of a packet on the link.
     pub rtts: Agreement,
     /// Smoothed RTTs, within the same.
     pub srtts: Agreement,
@@ -92,8 +92,8 @@ pub struct Outcome {
     pub probes: u64,
 }
 
-/// Compares a recording with its replay; the times of retransmissions are those of a replay that sends
-/// them `freely`.
+/// Compares a recording with its replay; the times of retransmissions are those of a replay that
+/// sends them `freely`.
 pub fn compare(recording: &Recording, replay: &Replay, freely: &Replay) -> Outcome {
     let mut outcome = Outcome { probes: replay.probes, ..Outcome::default() };
     let most = tolerance(&recording.description);

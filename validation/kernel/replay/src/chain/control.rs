@@ -8,7 +8,8 @@ use tailroom_engine::congestion::rate_based::{
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind, WindowLaw};
 
-/// Packets that leave together at least under BBR at more than 1.2 Mbit/s (Linux `bbr_min_tso_segs`).
+/// Packets that leave together at least under BBR at more than 1.2 Mbit/s (Linux
+/// `bbr_min_tso_segs`).
 const LEAST_QUANTUM: u64 = 2;
 const LOW_RATE: f64 = 100.0; // 1.2 Mbit/s in packets of 1,500 bytes
 /// A quantum lasts this part of a second (Linux `sk_pacing_shift`).

@@ -1,5 +1,6 @@
 //! The text of a recording of the sender's chain: a line of JSON that describes it, and a line per
-//! packet sent (`s`), ACK received (`r`) and callback (`c`), each with the time since the line before.
+//! packet sent (`s`), ACK received (`r`) and callback (`c`), each with the time since the line
+//! before.
 
 use std::str::FromStr;
 
@@ -259,8 +260,8 @@ impl Reader {
     }
 }
 
-/// RFC 2883 sec. 4: the first block reports a duplicate if it is below the cumulative ACK or inside the
-/// second block.
+/// RFC 2883 sec. 4: the first block reports a duplicate if it is below the cumulative ACK or
+/// inside the second block.
 fn take_duplicate(cumulative: u64, blocks: &mut Vec<Range>) -> Option<u64> {
     let first = *blocks.first()?;
     let is_inside = |second: &Range| second.start <= first.start && first.end <= second.end;

@@ -29,9 +29,9 @@ const NO_CHECKPOINTS: Checkpoints = Checkpoints {
 pub enum Retransmits {
     /// tailroom's sender.
     Freely,
-    /// The recording: a packet leaves when the kernel sends one again, or as soon after as one is lost.
-    /// Which one it is, tailroom's sender decides. So the order of transmissions, from which losses are
-    /// found, does not depend on the pacer.
+    /// The recording: a packet leaves when the kernel sends one again, or as soon after as one is
+    /// lost. Which one it is, tailroom's sender decides. So the order of transmissions, from which
+    /// losses are found, does not depend on the pacer.
     AsRecorded,
 }
 
@@ -42,7 +42,8 @@ pub struct Seen {
     pub ack: Option<AckEvent>,
     /// The rate sample of a rate-based control.
     pub rate: Option<RateSampleEvent>,
-    /// Packets in flight after what the ACK acknowledges was taken in, before losses are looked for.
+    /// Packets in flight after what the ACK acknowledges was taken in, before losses are looked
+    /// for.
     pub in_flight: u64,
     /// Packets delivered since the flow began.
     pub delivered: u64,
@@ -207,7 +208,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Fires the timers before event `at`. A probe may take a new packet if the kernel sends one next.
+    /// Fires the timers before event `at`. A probe may take a new packet if the kernel sends one
+    /// next.
     fn fire_timers(&mut self, until: Time, at: usize) {
         while self.sender.deadline() < until {
             if let Event::Sent(sent) = &self.recording.events[at] {
@@ -222,8 +224,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Sets what the control answers from ACK `at` on: the kernel's window, and the ssthresh that the
-    /// kernel sets next.
+    /// Sets what the control answers from ACK `at` on: the kernel's window, and the ssthresh that
+    /// the kernel sets next.
     fn set_answers(&self, at: usize) {
         let Recording { description, answers, congestions, .. } = self.recording;
         let answer = &answers[at];

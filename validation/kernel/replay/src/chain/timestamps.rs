@@ -1,7 +1,7 @@
 //! When the packet was sent whose timestamp an ACK echoes.
 //!
-//! The kernel's timestamps have a tick of a millisecond, in which it sends several packets. tailroom's
-//! ACKs carry the time itself.
+//! The kernel's timestamps have a tick of a millisecond, in which it sends several packets.
+//! tailroom's ACKs carry the time itself.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,9 @@ impl Timestamps {
 
     /// The transmission that an ACK echoes; `None` if no packet has its timestamp.
     ///
-    /// The receiver keeps the timestamp of the packet that it expected after its last ACK (RFC 7323
-    /// sec. 4.3). Another packet of the same tick takes the place of one that left before it was noted.
+    /// The receiver keeps the timestamp of the packet that it expected after its last ACK (RFC
+    /// 7323 sec. 4.3). Another packet of the same tick takes the place of one that left before it
+    /// was noted.
     pub fn echoed(&mut self, ack: &Received) -> Option<Stamp> {
         if ack.cumulative <= self.una {
             return Some(self.last); // an ACK without news gives no sample
