@@ -7,6 +7,7 @@ use super::recording::Received;
 /// What the receiver has.
 #[derive(Debug, Default)]
 pub struct Arrivals {
+    /// The first packet that has not arrived.
     una: u64,
     /// Packets at or above `una`.
     beyond: BTreeSet<u64>,
@@ -23,11 +24,6 @@ impl Arrivals {
         for packet in ack.blocks.iter().flat_map(|block| block.start.max(self.una)..block.end) {
             self.delivered += u64::from(self.beyond.insert(packet));
         }
-    }
-
-    /// The first packet that has not arrived.
-    pub fn una(&self) -> u64 {
-        self.una
     }
 
     /// Number of packets that have arrived.

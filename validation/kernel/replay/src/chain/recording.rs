@@ -77,8 +77,6 @@ pub struct Answer {
     pub rtt: Option<Time>,
     /// Packets sent since the flow began, without retransmissions.
     pub next: u64,
-    /// Packets delivered since the flow began.
-    pub delivered: u64,
     /// Packets lost since the flow began; a retransmission that is lost counts again.
     pub lost: u64,
     /// Packets in flight.
@@ -90,10 +88,6 @@ pub struct Answer {
 /// A rate sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
-    /// Packets in flight before the ACK.
-    pub prior_in_flight: u64,
-    /// Packets newly lost.
-    pub newly_lost: u64,
     /// Packets newly delivered.
     pub newly_delivered: u64,
     /// Packets of the sample and its interval, where they are valid.
@@ -169,7 +163,7 @@ impl FromStr for Recording {
         for (index, line) in rows.lines().enumerate() {
             reader.read(line).ok_or_else(|| format!("line {} is damaged: {line}", index + 2))?;
         }
-        if reader.acks != reader.recording.answers.len() {
+        if reader.acks == 0 || reader.acks != reader.recording.answers.len() {
             return Err("there is not one callback per ACK".to_owned());
         }
         Ok(reader.recording)
@@ -222,10 +216,9 @@ impl Reader {
 
     fn callback(&mut self, numbers: &[i64]) -> Option<()> {
         let (head, rate) = numbers.split_at_checked(FIELDS)?;
-        let [kind, acked, answer, srtt, rtt, una, next, delivered, lost, in_flight] =
-            <[i64; FIELDS]>::try_from(head).ok()?;
-        let [acked, answer, srtt, rtt, _una, next, delivered, lost, in_flight] =
-            whole(&[acked, answer, srtt, rtt, una, next, delivered, lost, in_flight])?;
+        let kind = *head.first()?;
+        let [_kind, acked, answer, srtt, rtt, _una, next, _delivered, lost, in_flight] =
+            whole::<FIELDS>(head)?;
         match kind {
             SAMPLE | RATE => self.recording.answers.push(Answer {
                 acked,
@@ -233,7 +226,6 @@ impl Reader {
                 srtt: eighths(srtt),
                 rtt: (rtt > 0).then(|| microseconds(rtt)),
                 next,
-                delivered,
                 lost,
                 in_flight,
                 rate: if kind == RATE { Some(rate_of(rate)?) } else { None },
@@ -273,14 +265,11 @@ fn take_duplicate(cumulative: u64, blocks: &mut Vec<Range>) -> Option<u64> {
 }
 
 fn rate_of(numbers: &[i64]) -> Option<Rate> {
-    let [prior_in_flight, newly_lost, newly_delivered, packets, interval, _prior, pacing] =
+    let [_prior_in_flight, _lost, newly_delivered, packets, interval, _prior_delivered, pacing] =
         <[i64; RATE_FIELDS]>::try_from(numbers).ok()?;
     let interval = u64::try_from(interval).ok().filter(|&interval| interval > 0);
-    let [prior_in_flight, newly_lost, newly_delivered, pacing_bytes_per_second] =
-        whole(&[prior_in_flight, newly_lost, newly_delivered, pacing])?;
+    let [newly_delivered, pacing_bytes_per_second] = whole(&[newly_delivered, pacing])?;
     Some(Rate {
-        prior_in_flight,
-        newly_lost,
         newly_delivered,
         // The kernel writes "none" as a negative number.
         sample: u64::try_from(packets).ok().map(|packets| (packets, interval.map(microseconds))),

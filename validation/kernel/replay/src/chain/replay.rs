@@ -45,8 +45,6 @@ pub struct Seen {
     /// Packets in flight after what the ACK acknowledges was taken in, before losses are looked
     /// for.
     pub in_flight: u64,
-    /// Packets delivered since the flow began.
-    pub delivered: u64,
     /// Packets lost since the flow began, with those that this ACK shows.
     pub lost: u64,
 }
@@ -201,8 +199,8 @@ impl<'a> Driver<'a> {
         let sent = self.sink.transmissions - sent;
         let in_flight =
             (self.sender.packets_in_network() + self.lost()).saturating_sub(sent + lost);
-        let (delivered, lost) = (self.arrivals.delivered(), self.lost());
-        self.replay.seen.push(Seen { ack: None, rate: None, in_flight, delivered, lost });
+        let lost = self.lost();
+        self.replay.seen.push(Seen { ack: None, rate: None, in_flight, lost });
         self.note_calls();
         self.retransmit_owed(ack.now);
         Ok(())
