@@ -189,8 +189,8 @@ impl Outcome {
         let ahead = usize::from(!recording.description.is_rate_based);
         let kernel_after = |at: usize| answers[(at + ahead).min(last)].lost;
         for (at, seen) in replay.seen.iter().enumerate() {
-            let least = if at == 0 { 0 } else { kernel_after(at - 1) };
-            let too_few = least.saturating_sub(seen.lost);
+            let before = if at == 0 { 0 } else { kernel_after(at - 1) };
+            let too_few = before.saturating_sub(seen.lost);
             let too_many = seen.lost.saturating_sub(kernel_after(at + 1));
             self.lost_in_time.count((too_few + too_many) as f64, 0.0);
         }
