@@ -22,7 +22,7 @@ COMPILERS = ("clang", *(f"clang-{version}" for version in range(22, 13, -1)))
 STRUCT_OPS_MAP = 26  # BPF_MAP_TYPE_STRUCT_OPS in linux/bpf.h
 STRUCT_OPS_ATTACHMENT = 44  # BPF_STRUCT_OPS in linux/bpf.h
 ENDS_WITH_PROCESS = 1 << 13  # BPF_F_LINK in linux/bpf.h
-WORDS = 32
+WORDS = 35
 """Words of 32 bits of a record after its time."""
 
 MOST_PACKETS = 2048

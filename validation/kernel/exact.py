@@ -45,7 +45,7 @@ packet_size = "1500 B"
 header_size = "52 B"
 """
 
-KIND, PORT, ACKED, UNA, NEXT, MSS, MORE = 1, 2, 3, 14, 15, 16, 19
+KIND, PORT, ACKED, UNA, NEXT, MSS, DELIVERED, MORE = 1, 2, 3, 14, 15, 16, 19, 22
 CLOCK, RATE = 10, 7
 """Places in a record: after its time, the words of `struct record` in controls/trace.bpf.h; the
 place of the clock in `more`; the kind of callback that has `more`."""
@@ -248,7 +248,7 @@ def text_of(case: Case, records: Sequence[bpf.Record]) -> str:
         una, next_ = (round(((record_[at] - begin_bytes) % 2**32) / mss) for at in (UNA, NEXT))
         now_ns = record_[0] - begin_ns
         fields = [record_[KIND], now_ns, *record_[ACKED:UNA], una, next_]
-        fields += record_[MSS + 1 : MORE]
+        fields += record_[MSS + 1 : DELIVERED]
         if record_[KIND] == RATE:
             more = list(record_[MORE:])
             more[CLOCK] = clock.since_begin_us(more[CLOCK], now_ns)

@@ -90,6 +90,7 @@ def record(
     directory: Path,
     *,
     processor: int | None = None,
+    packets: Path | None = None,
 ) -> Path:
     """Record all runs of an experiment into `NAME.json`, and return this file.
 
@@ -104,6 +105,8 @@ def record(
         experiment: What to record.
         directory: Where the file is written; it is created if necessary.
         processor: Run on this processor only; by default on all.
+        packets: Where the packets of host A in the last run are written; by default they are not.
+            `validation/kernel/link/src/packet_log.rs` describes the lines.
 
     Raises:
         RecordingError: The machine lacks something, the scenario cannot be run, or a run failed.
@@ -118,6 +121,7 @@ def record(
         raise RecordingError(lack)
     options = list(COARSE) if experiment.is_coarse else []
     options += [] if processor is None else ["--processor", str(processor)]
+    options += [] if packets is None else ["--packets", str(packets)]
     runs = [valid.get(seed) or _valid_run(experiment, seed, options) for seed in seeds]
     directory.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")

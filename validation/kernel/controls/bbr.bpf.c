@@ -29,7 +29,7 @@ static __always_inline void note_rates(struct tcp_sock *tp, struct record *r, co
 	r->more[6] = rs->prior_in_flight;
 	r->more[7] = rs->prior_delivered;
 	r->more[8] = rs->is_app_limited;
-	r->more[9] = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+	r->more[9] = in_flight(tp);
 	r->more[10] = tp->tcp_mstamp;
 	r->more[11] = wait;
 }

@@ -42,7 +42,7 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u32 snd_ssthresh, snd_cwnd, snd_cwnd_cnt, snd_cwnd_clamp, max_packets_out;
 	u32 srtt_us, snd_una, snd_nxt, mss_cache;
-	u32 packets_out, sacked_out, lost_out, retrans_out, delivered;
+	u32 packets_out, sacked_out, lost_out, retrans_out, delivered, lost;
 	u64 tcp_mstamp, tcp_wstamp_ns, tcp_clock_cache;
 	u8 is_cwnd_limited : 1;
 	struct minmax rtt_min;
@@ -99,6 +99,8 @@ struct record {
 	u32 mss;
 	u32 limited; // whether the window limits the flow
 	u32 state; // 0 open, 1 disorder, 2 reduction for a mark, 3 recovery, 4 loss
+	// Packets delivered and lost since the flow began, and in flight.
+	u32 delivered, lost, in_flight;
 	// Of RATE: packets delivered since the flow began, packets and microseconds of the rate sample,
 	// its RTT, packets newly lost and newly delivered, packets in flight before, packets delivered
 	// when the sampled packet left, whether the application limited the flow then, packets in flight
@@ -121,6 +123,11 @@ static __always_inline bool is_limited(struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
+static __always_inline u32 in_flight(struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+}
+
 // Notes the state before a callback.
 static __always_inline struct record before(struct tcp_sock *tp, u32 kind, u32 acked)
 {
@@ -139,6 +146,9 @@ static __always_inline struct record before(struct tcp_sock *tp, u32 kind, u32 a
 	r.mss = tp->mss_cache;
 	r.limited = is_limited(tp);
 	r.state = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
+	r.delivered = tp->delivered;
+	r.lost = tp->lost;
+	r.in_flight = in_flight(tp);
 	return r;
 }
 

@@ -12,6 +12,7 @@ use crate::conversations::Conversations;
 use crate::direction::Direction;
 use crate::hosts::Host;
 use crate::ip::{self, Header, Segment};
+use crate::packet_log::{PacketLog, Way};
 use crate::packets::MAX_PACKET_BYTES;
 use crate::plan::{FlowPlan, Plan};
 use crate::recording::{LONGEST_STALL_S, MOST_STALLED, Settings};
@@ -19,6 +20,9 @@ use crate::system;
 
 /// Real-time priority of the link, above that of the senders.
 pub const PRIORITY: i32 = 10;
+/// The two directions of the link.
+const FROM_HOST_A: usize = 0;
+const TO_HOST_A: usize = 1;
 /// Packets that are read from a device before anything else is looked at.
 const MOST_READ_AT_ONCE: usize = 64;
 /// Shortest sleep. Without one, a link that always has something due would never yield, and the
@@ -43,6 +47,8 @@ pub struct Outcome {
     pub write_errors: u64,
     /// By flow, its requests.
     pub conversations: Vec<Conversations>,
+    /// The packets of host A, if they were to be noted.
+    pub packet_log: Option<PacketLog>,
     /// When the loop ended.
     pub ended: Time,
 }
@@ -61,6 +67,7 @@ pub struct Emulator<'a> {
     batch_excess_packets: [u64; 2],
     write_errors: u64,
     conversations: Vec<Conversations>,
+    packet_log: Option<PacketLog>,
     queue_sample_interval: Time,
     gives_up: bool,
     next_sample: Time,
@@ -83,6 +90,7 @@ impl<'a> Emulator<'a> {
             batch_excess_packets: [0; 2],
             write_errors: 0,
             conversations: vec![Conversations::default(); plan.flows.len()],
+            packet_log: settings.logs_packets.then(PacketLog::default),
             queue_sample_interval: settings.queue_sample_interval,
             gives_up: settings.gives_up,
             next_sample: Time::ZERO,
@@ -117,6 +125,7 @@ impl<'a> Emulator<'a> {
             batch_excess_packets: self.batch_excess_packets,
             write_errors: self.write_errors,
             conversations: self.conversations,
+            packet_log: self.packet_log,
             ended,
         })
     }
@@ -135,12 +144,16 @@ impl<'a> Emulator<'a> {
 
     fn deliver(&mut self, now: Time) {
         let Emulator { plan, directions, hosts, lateness, write_errors, conversations, .. } = self;
+        let packet_log = &mut self.packet_log;
         for (at, direction) in directions.iter_mut().enumerate() {
             let mut device: &File = &hosts[1 - at].device;
             direction.advance(now, |packet, due| {
                 lateness.count(now, due);
                 if let Some((flow, segment, port)) = of_request(plan, 1 - at, packet) {
                     conversations[flow].on_delivered(now, port, segment);
+                }
+                if let (TO_HOST_A, Some(log)) = (at, packet_log.as_mut()) {
+                    log.note(Way::Received, system::monotonic_ns(), packet);
                 }
                 let is_taken = device.write(packet).is_ok_and(|bytes| bytes == packet.len());
                 *write_errors += u64::from(!is_taken);
@@ -169,6 +182,9 @@ impl<'a> Emulator<'a> {
             let packet = &self.buffer[..bytes];
             if let Some((flow, segment, port)) = of_request(self.plan, direction, packet) {
                 self.conversations[flow].on_sent(now, port, segment);
+            }
+            if let (FROM_HOST_A, Some(log)) = (direction, &mut self.packet_log) {
+                log.note(Way::Sent, system::monotonic_ns(), packet);
             }
             let header = ip::parse(packet);
             let flow = header

@@ -11,6 +11,9 @@ const OFFSET_BITS: u16 = 0x1fff;
 const OFFSET_BYTE: usize = 12;
 const FLAGS_BYTE: usize = 13;
 const SYN: u8 = 2;
+const NO_OPERATION: u8 = 1;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
 
 /// What the link reads of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,45 @@ pub fn segment(packet: &[u8]) -> Option<Segment> {
         is_syn: packet.get(start + FLAGS_BYTE)? & SYN != 0,
         payload_bytes: payload as u32,
     })
+}
+
+/// Options of a TCP segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Value and echo of the timestamps (RFC 7323).
+    pub timestamps: Option<[u32; 2]>,
+    /// SACK blocks (RFC 2018), each the first sequence number and the one after the last.
+    pub blocks: Vec<[u32; 2]>,
+}
+
+/// Reads the options of a TCP segment ([`segment`]); those behind a damaged one are left out.
+pub fn options(packet: &[u8]) -> Options {
+    let mut found = Options::default();
+    let start = packet.first().map_or(0, |first| usize::from(first & 0xf) * 4);
+    let header_bytes = usize::from(packet.get(start + OFFSET_BYTE).map_or(0, |byte| byte >> 4)) * 4;
+    let mut rest = packet.get(start + LEAST_HEADER..start + header_bytes).unwrap_or_default();
+    while let Some((&kind, behind)) = rest.split_first() {
+        if kind == NO_OPERATION {
+            rest = behind;
+            continue;
+        }
+        let length = behind.first().map_or(0, |&length| usize::from(length));
+        let Some((option, next)) = rest.split_at_checked(length).filter(|_| length >= 2) else {
+            break; // the end of the list too
+        };
+        let (pairs, _) = option[2..].as_chunks::<8>();
+        let mut pairs = pairs.iter().map(|pair| {
+            let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| pair[at + byte]));
+            [number(0), number(4)]
+        });
+        match kind {
+            TIMESTAMPS => found.timestamps = pairs.next(),
+            SACK => found.blocks = pairs.collect(),
+            _ => {}
+        }
+        rest = next;
+    }
+    found
 }
 
 /// Whether a packet carries payload of TCP.
@@ -147,6 +189,20 @@ mod tests {
         data[9] = UDP;
         assert_eq!(segment(&data), None);
         assert!((0..60).all(|bytes| segment(&syn[..bytes]).is_none()));
+    }
+
+    /// As Linux writes them: two bytes of padding, the timestamps, two more, and the blocks.
+    #[test]
+    fn options_are_timestamps_and_blocks() {
+        let mut ack = packet(Ecn::NotEct)[..40].to_vec();
+        ack.extend([1, 1, TIMESTAMPS, 10, 0, 0, 0, 3, 0, 0, 1, 2, 1, 1, SACK, 18]);
+        ack.extend([0, 0, 0, 7, 0, 0, 0, 9, 255, 255, 255, 255, 0, 0, 0, 5]);
+        ack[32] = (ack.len() as u8 - 20) / 4 << 4;
+        let all = Options { timestamps: Some([3, 258]), blocks: vec![[7, 9], [u32::MAX, 5]] };
+        assert_eq!(options(&ack), all);
+        ack[55] = 200; // longer than the header
+        assert_eq!(options(&ack), Options { blocks: Vec::new(), ..all });
+        assert!((0..40).all(|bytes| options(&ack[..bytes]) == Options::default()));
     }
 
     #[test]

@@ -11,7 +11,8 @@
 //! [`direction`] holds the packets that wait and that propagate, in the time of a [`clock`] that
 //! stops while the machine stalls. The [`emulator`] moves packets and notes the
 //! [`conversations`] of requests, [`traffic`] opens and closes the connections and reads the kernel's
-//! [`counters`], and [`recording`] is the result. Everything unsafe is in [`system`].
+//! [`counters`], and [`recording`] is the result; on demand, a [`packet_log`] lists the packets of
+//! host A. Everything unsafe is in [`system`].
 
 pub mod clock;
 pub mod conversations;
@@ -20,6 +21,7 @@ pub mod direction;
 pub mod emulator;
 pub mod hosts;
 pub mod ip;
+pub mod packet_log;
 pub mod packets;
 pub mod plan;
 pub mod recording;

@@ -22,6 +22,7 @@ plan prints the flows as JSON; run sends them through the link, and writes the r
   --queue-sample-ms N   interval of the samples of queues, in milliseconds (default: 10)
   --most-drops N        drops in a direction whose time is recorded (default: 200000)
   --give-up 0|1         end when stalls make the run useless (default: 0)
+  --packets FILE        file of the packets of host A
   --stall-us N          a delivery that is later than this is a stall (default: 500)
 ";
 
@@ -31,6 +32,7 @@ struct Arguments {
     is_run: bool,
     scenario: PathBuf,
     out: PathBuf,
+    packets: Option<PathBuf>,
     seed: u64,
     controls: Vec<(String, String)>,
     processor: Option<usize>,
@@ -68,6 +70,7 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
         is_run,
         scenario: scenario.into(),
         out: PathBuf::new(),
+        packets: None,
         seed: 1,
         controls: Vec::new(),
         processor: None,
@@ -77,6 +80,7 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
             queue_sample_interval: Time::from_milliseconds(10),
             most_drops: 200_000,
             gives_up: false,
+            logs_packets: false,
         },
     };
     for pair in options.chunks(2) {
@@ -95,6 +99,10 @@ fn set(arguments: &mut Arguments, option: &str, value: &str) -> Result<(), Strin
     };
     match option {
         "--out" => arguments.out = value.into(),
+        "--packets" => {
+            arguments.packets = Some(value.into());
+            arguments.settings.logs_packets = true;
+        }
         "--seed" => arguments.seed = number()?,
         "--processor" => arguments.processor = Some(number()? as usize),
         "--sample-ms" => {
@@ -135,7 +143,12 @@ fn carry_out(arguments: &Arguments) -> Result<(), String> {
     let recording = recording::record(&plan, arguments.settings)
         .map_err(|error| format!("the run failed: {error}"))?;
     let text = serde_json::to_string(&recording).map_err(|error| error.to_string())?;
-    let out = &arguments.out;
-    std::fs::write(out, text + "\n")
-        .map_err(|error| format!("cannot write {}: {error}", out.display()))
+    if let (Some(path), Some(log)) = (&arguments.packets, &recording.packet_log) {
+        write(path, log.text())?;
+    }
+    write(&arguments.out, &(text + "\n"))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

@@ -14,6 +14,7 @@ use crate::counters::{self, Counters};
 use crate::direction::BIN;
 use crate::emulator::{self, Emulator, Outcome};
 use crate::hosts::{self, DeviceCounts, Host};
+use crate::packet_log::PacketLog;
 use crate::plan::Plan;
 use crate::statistics::Report;
 use crate::system;
@@ -45,6 +46,8 @@ pub struct Settings {
     pub most_drops: usize,
     /// Whether a run ends when the machine has stalled for too long for it to be used.
     pub gives_up: bool,
+    /// Whether the packets of host A are noted.
+    pub logs_packets: bool,
 }
 
 /// The result of a run.
@@ -80,6 +83,9 @@ pub struct Recording {
     pub counters: CountersRecord,
     /// By flow.
     pub flows: Vec<FlowRecord>,
+    /// The packets of host A, which have a file of their own.
+    #[serde(skip)]
+    pub packet_log: Option<PacketLog>,
 }
 
 /// Counters of host A and host B. Those of the measured window are read on the monotonic clock.
@@ -178,8 +184,10 @@ pub fn record(plan: &Plan, settings: Settings) -> io::Result<Recording> {
         devices,
         counters,
         flows,
+        packet_log: None,
     };
     recording.invalid = recording.faults(outcome.ended >= plan.network.duration);
+    recording.packet_log = outcome.packet_log;
     Ok(recording)
 }
 

@@ -10,7 +10,11 @@
 //!   at the kernel's window after each congestion.
 //!
 //! A [`rate_based`] control is compared in whole packets and in its pacing rate.
+//!
+//! In these replays the kernel's sender feeds tailroom's control. In a [`chain`] tailroom's own sender
+//! does, from the ACKs on.
 
+pub mod chain;
 pub mod continuous;
 pub mod counted;
 pub mod law;

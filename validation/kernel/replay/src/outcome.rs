@@ -9,7 +9,7 @@ use crate::trace::{Callback, Kind};
 pub struct Outcome {
     /// Callbacks whose window, or answer to congestion, was compared.
     pub compared: u64,
-    /// Congestions among them.
+    /// Congestions of the recording. A rate-based control is told of them and answers with nothing.
     pub congestions: u64,
     /// Callbacks with the kernel's number of whole packets.
     pub equal: u64,

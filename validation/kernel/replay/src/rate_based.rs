@@ -49,9 +49,10 @@ fn replay_with(trace: &Trace, seed: u64) -> Result<Found, String> {
     let Congestion::RateBased(mut control) = Congestion::new(&description.tailroom) else {
         return Err(format!("{} is no rate-based control", description.tailroom.name()));
     };
-    let first = trace.callbacks.first().ok_or("there is no callback")?;
+    // What the kernel shows before is the answer to the SYN, of which it then keeps the RTT alone.
+    let (_, first) = trace.begun().next().ok_or("the control does not begin")?;
     let mut output = control.begin(&BeginEvent {
-        srtt: tailroom_engine::units::Time::ZERO,
+        srtt: first.srtt,
         now: first.now,
         seed,
         cwnd_packets: first.cwnd as f64,
@@ -60,9 +61,7 @@ fn replay_with(trace: &Trace, seed: u64) -> Result<Found, String> {
     });
     let mut found = Found::default();
     let mut last: Option<&Callback> = None;
-    // The kernel shows a control the answer to the SYN, with its RTT, before the control begins.
-    let mut has_begun = false;
-    for (at, callback) in trace.callbacks.iter().enumerate() {
+    for (at, callback) in trace.begun() {
         if callback.kind.is_about_window() {
             if last.is_some_and(|last| callback.cwnd != last.cwnd_after) {
                 output.cwnd_packets = callback.cwnd as f64;
@@ -70,13 +69,10 @@ fn replay_with(trace: &Trace, seed: u64) -> Result<Found, String> {
             }
             last = Some(callback);
         }
-        has_begun |= callback.kind == Kind::Init;
+        found.windows.congestions += u64::from(callback.kind == Kind::Congestion);
         match (callback.kind, &callback.rates) {
             (Kind::Rate, Some(rates)) => {
                 output = answer(&mut control, output, callback, rates);
-                if !has_begun {
-                    continue;
-                }
                 let windows = [callback.cwnd_after as f64, output.cwnd_packets];
                 found.windows.compare(at, callback, windows, HALF);
                 let bytes = output.pacing_rate * f64::from(description.packet_bytes);

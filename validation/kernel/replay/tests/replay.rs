@@ -1,7 +1,7 @@
 //! Replays of recordings that are written by hand: Reno from four packets.
 
 use tailroom_kernel_replay::trace::Trace;
-use tailroom_kernel_replay::{continuous, counted};
+use tailroom_kernel_replay::{continuous, counted, rate_based};
 
 const DESCRIPTION: &str = r#"{"control":"reno","tailroom":{"kind":"reno"},"bound_packets":0,
 "continuous_bound_packets":1.5}"#;
@@ -77,4 +77,24 @@ fn a_line_that_is_no_callback_is_named() {
     let text = format!("{}\n1,2,3\n", DESCRIPTION.replace('\n', ""));
     let problem = text.parse::<Trace>().expect_err("a callback has 17 numbers");
     assert!(problem.contains("line 2"), "{problem}");
+}
+
+/// BBR from the answer to its SYN: an RTT of 40.229 ms, ten packets, and the rate that Linux paced them
+/// at. The ACK has no rate sample, so that the rate stays, and a smoothed RTT of 60 ms.
+const BBR: &str = r#"{"control":"bbr","tailroom":{"kind":"bbr1"},"bound_packets":0,
+"continuous_bound_packets":1.0,"packet_bytes":1448}
+0,7319,0,10,0,2147483647,10,0,2147483647,0,321832,0,40229,0,0,0,0
+2,40000000,0,10,0,2147483647,10,0,2147483647,2147483647,321832,0,40229,0,10,1,1
+7,40892643,0,10,0,2147483647,11,0,2147483647,0,480000,0,40229,1,10,1,0,\
+2,4294967295,4294967295,4294967295,0,1,10,1,0,9,40890,0,1028547,0
+"#;
+
+#[test]
+fn bbr_begins_with_the_rtt_of_the_syn_and_its_congestions_are_counted() {
+    let (description, rows) = BBR.split_once("}\n").expect("a description");
+    let text = format!("{}}}\n{}", description.replace('\n', ""), rows.replace("\\\n", ""));
+    let trace: Trace = text.parse().expect("the recording is well formed");
+    let found = rate_based::replay(&trace).expect("BBR is rate-based");
+    assert_eq!((found.windows.compared, found.windows.congestions), (1, 1));
+    assert_eq!((found.rates.equal, found.rates.different), (1, 0), "{found:?}");
 }

@@ -30,6 +30,15 @@ fn paces_the_initial_window_over_a_millisecond_and_then_over_the_first_rtt() {
     assert_close(output.pacing_rate, 285.785_156_25);
 }
 
+/// `bbr_init`: the RTT of the handshake is the smallest one, measured at the beginning.
+#[test]
+fn the_rtt_of_the_handshake_is_the_first_of_the_smallest_ones() {
+    let mut control = Bbr1::new(&Bbr1Params::default());
+    control.begin(&BeginEvent { srtt: ms(40.0), now: ms(7.0), ..script::begin_event(1) });
+    Path::new(10).ack(&mut control, 1.0, ms(41.0));
+    assert_eq!((control.model.min_rtt.value(), control.model.min_rtt.stamp), (ms(40.0), ms(7.0)));
+}
+
 /// Sec. 4.3.2: the gain is 2.887 while the rate grows by a quarter per round trip. After three
 /// round trips without such growth, Drain uses the inverse gain.
 #[test]

@@ -18,6 +18,7 @@ pub mod prr;
 pub mod rack;
 pub mod rate_based;
 pub mod rate_sample;
+mod recorded;
 pub mod recovery;
 pub mod rtt;
 pub mod scoreboard;

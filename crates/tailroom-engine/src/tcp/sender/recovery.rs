@@ -41,7 +41,7 @@ pub(super) enum RepairRule {
 
 impl RepairRule {
     /// Counts a packet that is sent.
-    fn on_sent(&mut self) {
+    pub(super) fn on_sent(&mut self) {
         match self {
             RepairRule::Pipe => {}
             RepairRule::CountedPipe(pipe) => pipe.on_sent(),
@@ -320,7 +320,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl PacketSink) {
+    pub(super) fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl PacketSink) {
         // The timer covers the first packet in flight. Restart it when that packet is
         // retransmitted: otherwise it would expire while the retransmission is still in the
         // network. Do not restart it for other packets: the loss of the first retransmission would

@@ -1,0 +1,36 @@
+//! The keys of tailroom's Linux host, under the control of the replay.
+
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::custom::CustomParams;
+use tailroom_engine::scenario::{self, FileLoader};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::sender::handshake::Handshake;
+
+use super::control::Recorded;
+use super::recording::Description;
+
+struct NoFiles;
+
+impl FileLoader for NoFiles {
+    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
+        Err(format!("the scenario of a recording reads no files, not {path}"))
+    }
+}
+
+/// The transport of the recorded flow. Some keys of a host depend on the kind of its control, so a
+/// built-in one of that kind stands in until the keys are known.
+///
+/// # Errors
+/// The scenario of the recording is wrong.
+pub fn transport(description: &Description, control: &Recorded) -> Result<TcpSpec, String> {
+    let stand_in = if description.is_rate_based { "bbr1" } else { "cubic" };
+    let overrides = [("flows.flow.congestion".to_owned(), stand_in.to_owned())];
+    let network = scenario::parse(&description.scenario, &overrides, None, &NoFiles)
+        .and_then(|scenario| scenario.resolve())
+        .map_err(|error| error.to_string())?;
+    let tcp = network.groups.into_iter().find_map(|group| group.tcp).ok_or("there is no flow")?;
+    let maker = control.maker(description.is_rate_based);
+    let congestion = CongestionConfig::Custom(CustomParams::named("recorded").made_by(maker));
+    // The recording begins when the connection is open.
+    Ok(TcpSpec { congestion, handshake: Handshake::DONE, ..tcp })
+}
