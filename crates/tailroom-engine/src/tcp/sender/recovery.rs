@@ -172,10 +172,12 @@ impl Sender {
         }
     }
 
-    /// Whether there are losses that a recovery has to repair.
+    /// Whether there are losses that a recovery has to repair. With RACK also those whose
+    /// retransmission is in the network when a recovery ends: another one begins, as in Linux
+    /// (`tcp_time_to_recover`).
     pub(super) fn must_repair(&self) -> bool {
         if self.rack.is_some() {
-            self.scoreboard.has_unrepaired()
+            self.scoreboard.has_lost()
         } else {
             self.scoreboard.is_first_lost()
         }

@@ -76,9 +76,9 @@ impl Scoreboard {
         self.lost_edge > self.una
     }
 
-    /// Whether a lost packet waits for its retransmission.
-    pub fn has_unrepaired(&self) -> bool {
-        self.lost > self.retransmitted
+    /// Whether a packet is lost that has not been acknowledged, retransmitted or not.
+    pub fn has_lost(&self) -> bool {
+        self.lost > 0
     }
 
     /// Whether a packet at or above the cumulative ACK is sacked.

@@ -2,7 +2,7 @@
 
 use super::recovery::RepairRule;
 use super::slow_start::SlowStartEvent;
-use super::{CongestionControl, Sender};
+use super::{CongestionControl, Phase, Sender};
 use crate::congestion::{AckEvent, CongestionEvent, CongestionKind, WindowLaw};
 use crate::units::{Time, float};
 
@@ -96,8 +96,11 @@ impl Sender {
     pub(super) fn reduce(&mut self, now: Time, kind: CongestionKind) {
         self.probe.on_window(now, self.cwnd);
         self.probe.on_reduction(now, kind == CongestionKind::Timeout);
-        let is_repeated = kind == CongestionKind::Timeout && self.rtt.is_backed_off();
-        // RFC 5681 sec. 3.1: ssthresh stays when the timer expires again for the same packet.
+        // RFC 5681 sec. 3.1: ssthresh stays when the timer expires again for the same packet; with RACK
+        // also when it expires in a recovery, which has reduced it (Linux `tcp_enter_loss`).
+        let is_in_recovery = self.rack.is_some() && self.phase == Phase::Recovery;
+        let is_repeated =
+            kind == CongestionKind::Timeout && (self.rtt.is_backed_off() || is_in_recovery);
         if !is_repeated {
             let is_slow_start = self.cwnd < self.ssthresh;
             let cwnd_packets = self.congested_window();
