@@ -43,7 +43,7 @@ def test_a_seed_out_of_range_is_refused(tailroom: Tailroom, small: Path, seed: i
 
 
 def test_a_negative_seed_is_refused_by_the_api(small: Path) -> None:
-    with pytest.raises(tr.ScenarioError, match=r"seed: -1 is out of range"):
+    with pytest.raises(tr.ArgumentError, match=r"seed: -1 is out of range"):
         tr.run(small, seed=-1)
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailroom import _engine
+from tailroom.arguments import LARGEST_SEED
 from tailroom.errors import ControlError, RunError, ScenarioError
 from tailroom.explore.opened import PLACE, Opened, memory_limit_bytes
 from tailroom.scenario.source import ScenarioSource
 
-LARGEST_SEED = 2**63 - 1
 PROBLEM = re.compile(r"(?:line (?P<line>\d+)(?:, (?P<key>[^:]*))?|(?:--set )?(?P<set>[^: ]*)): ")
 """Place of a problem of a scenario: the line, or the key of a value that replaces another."""
 
@@ -38,6 +38,7 @@ class Question:
         """
         try:
             asked = json.loads(body)
+            json.dumps(asked, ensure_ascii=False).encode()  # which half a surrogate pair cannot be
         except (ValueError, RecursionError) as error:
             raise BadQuestionError(f"the request is not JSON: {error}") from None
         if not isinstance(asked, dict) or set(asked) != {"text", "set", "seed"}:

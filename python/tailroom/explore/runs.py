@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tailroom import _engine
+from tailroom.arguments import WORKERS
 from tailroom.explore.questions import FAULTS, Question, fault
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ class Runs:
             workers: Maximum number of runs at a time; as many as there are cores if left out.
             stored: Where runs without time series are looked up and kept.
             longest_s: Longest time that a run may take.
+
+        Raises:
+            ArgumentError: `workers` is below 1.
         """
+        WORKERS.check("workers", workers)
         self.workers = workers or len(os.sched_getaffinity(0))
         self._stored = stored
         self._longest_s = longest_s

@@ -33,6 +33,7 @@ import pyarrow.parquet as pq
 
 from tailroom.errors import NotWrittenError, RunError, StoreError
 from tailroom.field_docs import with_field_docs
+from tailroom.parquet_files import read_table
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
 from tailroom.storage.file_lock import locked
@@ -388,7 +389,7 @@ class Store:
 
     def _read(self, path: Path) -> pa.Table | None:
         try:
-            table = pq.ParquetFile(path, page_checksum_verification=True).read(use_threads=False)
+            table = read_table(path, page_checksum_verification=True)
             if (table.schema.metadata or {}).get(DIGEST) == _digest(table):
                 return table.replace_schema_metadata(None)
         except FileNotFoundError:
