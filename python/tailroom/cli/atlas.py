@@ -17,6 +17,7 @@ from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, e
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
 from tailroom.buffer_atlas.scenarios import scenario, sought
 from tailroom.cli import completion, failures
+from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import atlas_bar
 from tailroom.cli.shown_text import shown
@@ -166,8 +167,7 @@ def show_cell(name: CellName) -> None:
     with failures.reported():
         rows = [row for row in atlas().answers.to_pylist() if row["cell"] == name]
         if not rows:
-            with failures.input_checked():
-                _planned(name)
+            _planned(name)
             raise failures.InputError(
                 f"{shown(name)}: is planned, and not in these data; `tailroom atlas run "
                 f"{shown(name)}` computes it"
@@ -188,8 +188,7 @@ def show_cell(name: CellName) -> None:
 def print_scenario(name: CellName) -> None:
     """Print the scenario of a cell as TOML, for `run`, `size` and `explore`."""
     with failures.reported():
-        with failures.input_checked():
-            entry = _planned(name)
+        entry = _planned(name)
         key = sought(entry.cell).key
         if entry.how == "scaled":
             entry = short_form(entry.cell)
@@ -260,8 +259,7 @@ def run_cells(
     from tailroom.studies.atlas_study.study import compute_atlas  # noqa: PLC0415 - loads SciPy
 
     with failures.reported(_show_known):
-        with failures.input_checked():
-            planned = named_cells(cells) if cells else plan()
+        planned = named_cells(cells) if cells else plan()
         print(
             f"{_cells(len(planned))}, about {sum(entry.core_s for entry in planned):,.0f} "
             "core-seconds, less what the store holds",
@@ -272,9 +270,7 @@ def run_cells(
                 runs = compute_atlas(
                     planned, store, workers=workers, executor=cluster, progress=progress
                 )
-            _show_runs(runs, is_brief=not cells)
-            if output:
-                output.write(runs.write)
+            write_and_print(output, runs.write, lambda: _show_runs(runs, is_brief=not cells))
         if out:
             print(f"The data are in {shown(str(out))}")
 
@@ -283,11 +279,12 @@ def _planned(name: str) -> "PlannedCell":
     """The cell of a name.
 
     Raises:
-        ValueError: No cell has this name.
+        InputError: The name is a pattern.
+        ArgumentError: No cell has this name.
     """
     known = [entry for entry in named_cells([name]) if entry.cell.name == name]
     if not known:
-        raise ValueError(f"{name}: is a pattern; give the name of one cell")
+        raise failures.InputError(f"{name}: is a pattern; give the name of one cell")
     return known[0]
 
 
