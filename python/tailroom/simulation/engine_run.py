@@ -11,6 +11,7 @@ from tailroom import _engine
 from tailroom.arguments import SERIES_SAMPLES
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.one_control_each import OneEach
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -91,6 +92,7 @@ def simulate(
     resolved = source.resolve(seed)
     document = tomllib.loads(resolved)
     recorded = _with_series(source.overrides, document, series_samples)
+    controls = OneEach(source.controls.find)
     with source.named_in_errors():
         started = time.perf_counter()
         answer = _engine.run(
@@ -99,11 +101,12 @@ def simulate(
             recorded,
             seed,
             progress,
-            source.controls.find,
+            controls.find,
             files=source.permitted(),
         )
         wall_s = time.perf_counter() - started
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
+    measured["warnings"] += controls.warnings
     summary = _summary(measured, document, source.hash(), wall_s)
     tables = {
         name: None if columns is None else _table_maker(name, columns, summary)
