@@ -77,6 +77,18 @@ def named(argument: str) -> str:
     return _options.get(argument, argument)
 
 
+def given(argument: str, value: str | bool = True) -> str:
+    """Returns how the user gives an argument: `--link core`, or in Python `link="core"`.
+
+    Args:
+        argument: Name of the argument in Python.
+        value: The value to give; that of an option without a value is `True`.
+    """
+    if argument not in _options:
+        return f"{argument}={value}" if value is True else f'{argument}="{value}"'
+    return named(argument) if value is True else f"{named(argument)} {value}"
+
+
 @contextmanager
 def named_as_options(options: Mapping[str, str]) -> Iterator[None]:
     """Lets messages name options within the block.

@@ -23,7 +23,7 @@ from tailroom.cli.progress import atlas_bar
 from tailroom.cli.shown_text import shown
 from tailroom.cli.table import NumberTable
 from tailroom.errors import ScenarioError
-from tailroom.scenario.dumbbell import read_rtts
+from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
 from tailroom.storage.output import output_directory
 
 if TYPE_CHECKING:
@@ -101,12 +101,21 @@ def overview(context: typer.Context) -> None:
 @app.command("near")
 def near(  # noqa: PLR0913 - one argument an option
     *,
-    rate: Annotated[str, typer.Option(help="Rate of the link, e.g. 1Gbit/s.")],
+    rate: Annotated[str, typer.Option(help="Rate of the link, e.g. 1Gbit/s or 1G.")],
     rtt: Annotated[str, typer.Option(help='RTT without queues, e.g. 40ms or "5ms to 200ms".')],
-    flows: Annotated[int, typer.Option(min=1, help="Number of long flows.")] = 1,
+    flows: Annotated[
+        str,
+        typer.Option(
+            help="Number of long flows, or a number per congestion control, as in "
+            '"20 cubic, 20 bbr3".'
+        ),
+    ] = "1",
     congestion: Annotated[
-        str, typer.Option(help=f"Congestion control of the long flows: {', '.join(CONTROLS)}.")
-    ] = "cubic",
+        str | None,
+        typer.Option(
+            help=f"Congestion control of the long flows: {', '.join(CONTROLS)} (default: cubic)."
+        ),
+    ] = None,
     queue: Annotated[
         str, typer.Option(help=f"Queue discipline: {', '.join(QUEUES)}.")
     ] = "drop_tail",
@@ -120,7 +129,8 @@ def near(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Show the cells nearest to a link, and what they say about it."""
     with failures.reported():
-        link = _read_link(rate, rtt, flows, congestion, queue, short_flows=short_flows)
+        count, congestion, shares = _read_flows(flows, congestion)
+        link = _read_link(rate, rtt, count, congestion, queue, short_flows=short_flows)
         rows = atlas().answers.to_pylist()
         neighbours = nearest(rows, link)
         if not neighbours:
@@ -157,6 +167,8 @@ def near(  # noqa: PLR0913 - one argument an option
             "away: x 2 where only the rate, mean RTT or number of flows is twice as large; the "
             "width of the range of RTTs counts half."
         )
+        if shares:
+            print(shares)
         if neighbours[0].distance > FAR:
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 
@@ -318,11 +330,47 @@ def _show_known(runs: "AtlasRuns") -> str:
     )
 
 
+def _read_flows(text: str, congestion: str | None) -> tuple[int, str, str]:
+    """Reads the number of flows and their congestion controls.
+
+    Args:
+        text: A number, or a number per congestion control.
+        congestion: The control of `--congestion`, if it is given.
+
+    Returns:
+        The number of flows, the name of the controls in the atlas, and a sentence if their shares
+        differ from those of the atlas, else an empty text.
+
+    Raises:
+        InputError: The atlas has no such flows.
+    """
+    try:
+        flows = read_flows(text)
+    except ScenarioError as error:
+        raise failures.InputError(f"--{error}") from None
+    mix = {congestion or "cubic": flows} if isinstance(flows, int) else flows
+    if congestion and not isinstance(flows, int):
+        raise failures.InputError(
+            "--congestion: --flows names the congestion controls already; leave one of them out"
+        )
+    if min(mix.values()) < 1:
+        raise failures.InputError(f"--flows {shown(text)}: give at least 1 flow of each")
+    total = sum(mix.values())
+    if len(mix) == 1:
+        return total, *mix, ""
+    for name, control in CONTROLS.items():
+        if set(control.groups) == set(mix):
+            is_like = len(set(mix.values())) == 1
+            return total, name, "" if is_like else f"The cells have {control.words}."
+    raise failures.InputError(
+        f"--flows {shown(text)}: the atlas has no cells with these controls together; choose "
+        '"N cubic, N bbr3" or "N cubic, N prague", or ask `tailroom size` for this link'
+    )
+
+
 def _read_link(  # noqa: PLR0913 - one argument an option
     rate: str, rtt: str, flows: int, control: str, queue: str, *, short_flows: bool
 ) -> Link:
-    from tailroom import _engine  # noqa: PLC0415 - the compiled engine
-
     for option, value, known in (
         ("congestion", control, CONTROLS),
         ("queue", queue, QUEUES),
@@ -332,10 +380,7 @@ def _read_link(  # noqa: PLR0913 - one argument an option
                 f"--{option} {shown(value)}: the atlas has none; choose one of {', '.join(known)}"
             )
     try:
-        rate_bps = _engine.quantity("rate", rate)
-    except ScenarioError as error:
-        raise failures.InputError(f"--rate: {error}") from None
-    try:
+        _, rate_bps = read_rate(rate)
         shortest_s, longest_s = read_rtts(rtt)
     except ScenarioError as error:
         raise failures.InputError(f"--{error}") from None

@@ -53,7 +53,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     rate: Annotated[
-        str | None, typer.Option(help="Without FILE: rate of the link, e.g. 1Gbit/s.")
+        str | None, typer.Option(help="Without FILE: rate of the link, e.g. 1Gbit/s or 1G.")
     ] = None,
     rtt: Annotated[
         str | None,

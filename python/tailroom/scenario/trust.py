@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from tailroom.arguments import named
+from tailroom.arguments import given, named
 from tailroom.errors import ScenarioError
 
 ALLOW_CODE = "TAILROOM_ALLOW_CODE"
@@ -59,7 +59,7 @@ class Trust:
             raise ScenarioError(
                 f'"{name}" is Python code that the scenario file names, and a scenario file may '
                 "come from somebody else",
-                f"if you trust the file and this code, allow it: {named('allow_code')}, or "
+                f"if you trust the file and this code, allow it: {given('allow_code')}, or "
                 f"{ALLOW_CODE}=1",
             )
 
@@ -78,7 +78,7 @@ class Trust:
             if path not in self.named and key not in replaced:
                 raise ScenarioError(
                     f'{key}: "{path}" is not below the directory of the scenario file; move it '
-                    f"there, name it with {named('set')}, or allow it: {named('allow_files')}, or "
+                    f"there, name it with {named('set')}, or allow it: {given('allow_files')}, or "
                     f"{ALLOW_FILES}=1"
                 )
 

@@ -173,7 +173,7 @@ def _sought_link(
     if len(named) > 1:
         raise TargetError(
             f"the targets name several links: {', '.join(named)}; choose the link whose buffer is "
-            f"sought with {arguments.named('link')}, for example {next(iter(named))}"
+            f"sought with {arguments.given('link', next(iter(named)))}"
         )
     if named:
         return next(iter(named)), ""
@@ -181,7 +181,7 @@ def _sought_link(
     others = ", ".join(name for name in crossed if name != busiest)
     return busiest, (
         "the targets name no link, and this is the slowest link that carries flows; choose "
-        f"another link ({others}) with {arguments.named('link')}"
+        f"another link ({others}) with {arguments.given('link', 'NAME')}"
     )
 
 

@@ -98,7 +98,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
         targets: One target or several, such as `"utilization >= 98%"` or
             `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
-        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"`.
+        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
         rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
             control: `{"cubic": 500, "bbr3": 100}` or `"500 cubic, 100 bbr3"`.
@@ -362,7 +362,9 @@ class _Work:
             return
         others = ", ".join(self.question.link.other_links)
         elsewhere = (
-            f"; choose another link ({others}) with {arguments.named('link')}" if others else ""
+            f"; choose another link ({others}) with {arguments.given('link', 'NAME')}"
+            if others
+            else ""
         )
         raise TargetError(
             f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "

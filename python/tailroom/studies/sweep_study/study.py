@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from tailroom.arguments import RUNS, WORKERS
+from tailroom.arguments import RUNS, WORKERS, named
 from tailroom.errors import Interrupted, ScenarioError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point, repeats_itself
@@ -357,7 +357,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     if planned.fewest_runs > max_runs:
         raise ScenarioError(
             f"{source.place}: sweep: {planned.fewest_runs:,} runs are more than the {max_runs:,} "
-            "allowed; give fewer values or seeds, or allow more runs ({named('max_runs')})"
+            f"allowed; give fewer values or seeds, or allow more runs ({named('max_runs')})"
         )
     source = planned.source  # which trusts what the caller's axes name
     keep = (LINK_SERIES,) if planned.series else ()
