@@ -86,12 +86,20 @@ def truncation(values: ArrayLike) -> int | None:
     if count < 4:
         raise ArgumentError(f"{array.size} samples are too few to see a warm-up; give at least 20")
     means = array[: BATCH * count].reshape(count, BATCH).mean(axis=1)
-    errors = [
-        float(np.sum((rest - rest.mean()) ** 2)) / len(rest) ** 2
-        for rest in (means[left_out:] for left_out in range(count // 2 + 1))
-    ]
-    best = int(np.argmin(errors))
+    best = int(np.argmin(_errors(means.tolist())[: count // 2 + 1]))
     return None if best == count // 2 else best
+
+
+def _errors(means: list[float]) -> list[float]:
+    """The quantity that MSER-5 minimises for each d, from the last batch backwards (Welford)."""
+    errors = []
+    mean = squares = 0.0
+    for count, value in enumerate(reversed(means), 1):
+        from_mean = value - mean
+        mean += from_mean / count
+        squares += from_mean * (value - mean)
+        errors.append(squares / count**2)
+    return errors[::-1]
 
 
 def _column(table: pa.Table, link: str | None, metric: str) -> tuple[np.ndarray, np.ndarray]:
