@@ -123,7 +123,8 @@ class Runner:
         running: dict[Future[Run], Task] = {}
         try:
             while work.waiting or running:
-                while work.waiting and len(running) < self._performer.at_a_time:
+                at_a_time = self._performer.at_a_time  # which also says if nobody works
+                while work.waiting and len(running) < at_a_time:
                     task = work.next_task()
                     running[self._performer.submit(task)] = task
                 done, _ = wait(running, timeout=LOOK_AFTER_S, return_when=FIRST_COMPLETED)

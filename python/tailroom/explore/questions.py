@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,9 @@ from tailroom.errors import ControlError, RunError, ScenarioError
 from tailroom.explore.opened import PLACE, Opened, memory_limit_bytes
 from tailroom.scenario.source import ScenarioSource
 
-PROBLEM = re.compile(r"(?:line (?P<line>\d+)(?:, (?P<key>[^:]*))?|(?:--set )?(?P<set>[^: ]*)): ")
+PROBLEM = re.compile(
+    r"(?:line (?P<line>\d+)(?:, (?P<key>[^:]*))?|(?:(?:--)?set )?(?P<set>[^: ]*)): "
+)
 """Place of a problem of a scenario: the line, or the key of a value that replaces another."""
 
 
@@ -60,7 +61,7 @@ class Question:
             ControlError: The module of a control raised an exception.
         """
         scenario = self.source.resolve(self.seed)
-        if memory_limit_bytes(tomllib.loads(scenario)) > self.most_memory_bytes:
+        if memory_limit_bytes(scenario) > self.most_memory_bytes:
             raise ScenarioError(
                 f"{PLACE}: memory_limit: is more than the {self.most_memory_bytes / 1e9:g} GB that "
                 "this server gives a run; lower it, or raise it in the scenario file of `tailroom "

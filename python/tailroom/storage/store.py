@@ -36,6 +36,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.parquet_files import read_table
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
+from tailroom.staging import is_leftover, mark
 from tailroom.storage.file_lock import locked
 from tailroom.storage.run_index import FILE as INDEX_FILE
 from tailroom.storage.run_index import RunIndex, Signature, without_texts
@@ -48,7 +49,7 @@ PARTIAL = ".partial"
 DIGEST = b"tailroom_digest"
 """Key of the digest in a file's metadata."""
 ABANDONED_AFTER_S = 3600.0
-"""Age after which an unfinished file counts as left by a process that was killed."""
+"""Age after which an unfinished file of another machine counts as left by a killed process."""
 
 WORTH_INDEXING = 100
 """The index file is rewritten if it lacks at least this number of runs."""
@@ -409,7 +410,8 @@ class Store:
         """Removes temporary files that killed processes left."""
         for path in self.directory.rglob(f".*{PARTIAL}"):
             try:
-                if time.time() - path.stat().st_mtime > ABANDONED_AFTER_S:
+                is_old = time.time() - path.stat().st_mtime > ABANDONED_AFTER_S
+                if is_old or is_leftover(path.name):
                     path.unlink(missing_ok=True)
             except OSError:
                 continue  # another process removed the file, or owns it; the file does no harm
@@ -536,7 +538,7 @@ def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
         NotWrittenError: The file cannot be written.
     """
     # Threads, and machines that share the store, may have the same process id.
-    unique = f"{os.getpid()}-{next(_counter)}-{time.time_ns()}"
+    unique = f"{mark()}-{next(_counter)}-{time.time_ns()}"
     partial = path.with_name(f".{path.name}.{unique}{PARTIAL}")
     try:
         with partial.open("xb") as file:
