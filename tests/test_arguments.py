@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -45,7 +45,11 @@ CALLS: dict[str, Callable[..., object]] = {
     ),
     "Runs": lambda _, **wrong: Runs(**wrong),
 }
-FUNCTIONS = {"compute_atlas": compute_atlas, "reproduce": reproduce, "Runs": Runs}
+FUNCTIONS: dict[str, Callable[..., object]] = {
+    "compute_atlas": compute_atlas,
+    "reproduce": reproduce,
+    "Runs": Runs,
+}
 
 
 def wrong_arguments() -> list[tuple[str, str, Any]]:
@@ -53,7 +57,7 @@ def wrong_arguments() -> list[tuple[str, str, Any]]:
     return [
         (name, argument, value)
         for name in CALLS
-        for argument in inspect.signature(FUNCTIONS.get(name) or getattr(tr, name)).parameters
+        for argument in inspect.signature(FUNCTIONS.get(name, getattr(tr, name, print))).parameters
         for value in TOO_SMALL.get(argument, ())
     ]
 
@@ -93,7 +97,7 @@ def test_what_is_not_known_is_refused_with_the_librarys_errors(small: Path) -> N
         lambda: tr.warm_up(result),
         lambda: tr.warm_up(series, link="nothing"),
         lambda: result.series("queue"),
-        lambda: series.plot("nothing"),
+        lambda: series.plot(cast("Any", "nothing")),
         lambda: named_cells(["nothing"]),
     ]
     for call in refused:

@@ -250,7 +250,7 @@ def test_a_cluster_without_workers_says_once_that_it_waits(
 
 
 def test_runs_that_are_under_way_ask_for_the_workers_too(small: Path, tmp_path: Path) -> None:
-    asked = []
+    asked: list[None] = []
 
     class Slow:
         @property

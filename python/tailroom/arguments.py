@@ -86,7 +86,9 @@ def given(argument: str, value: str | bool = True) -> str:
     """
     if argument not in _options:
         return f"{argument}={value}" if value is True else f'{argument}="{value}"'
-    return named(argument) if value is True else f"{named(argument)} {value}"
+    if value is True:
+        return named(argument)
+    return f'{named(argument)} "{value}"' if " " in str(value) else f"{named(argument)} {value}"
 
 
 @contextmanager

@@ -357,7 +357,7 @@ def _read_flows(text: str, congestion: str | None) -> tuple[int, str, str]:
         raise failures.InputError(f"--flows {shown(text)}: give at least 1 flow of each")
     total = sum(mix.values())
     if len(mix) == 1:
-        return total, *mix, ""
+        return total, next(iter(mix)), ""
     for name, control in CONTROLS.items():
         if set(control.groups) == set(mix):
             is_like = len(set(mix.values())) == 1
