@@ -44,7 +44,8 @@ def _loss(
     name = "loss_fraction" if len(links) == 1 else f"{link.name}.loss_fraction"
     yield (
         f"at this limit {_percent(loss)} % of the packets are lost; add "
-        f"{given('targets', f'{name} <= 1%')}, or compare queue disciplines with tailroom run --vary"
+        f"{given('targets', f'{name} <= 1%')}, or compare queue disciplines with "
+        "tailroom run --vary"
     )
 
 
