@@ -4,7 +4,9 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +15,11 @@ import pytest
 
 import tailroom as tr
 from tailroom.execution.dask_cluster import Cluster
+from tailroom.execution.point import Point
+from tailroom.execution.runner import Runner
+from tailroom.execution.task import Task, run_task
+from tailroom.scenario.source import ScenarioSource
+from tailroom.storage.store import Run, Store
 from tests.conftest import SMALL, Tailroom
 
 CONTROL = """\
@@ -43,7 +50,7 @@ def test_a_seed_out_of_range_is_refused(tailroom: Tailroom, small: Path, seed: i
 
 
 def test_a_negative_seed_is_refused_by_the_api(small: Path) -> None:
-    with pytest.raises(tr.ScenarioError, match=r"seed: -1 is out of range"):
+    with pytest.raises(tr.ArgumentError, match=r"seed: -1 is out of range"):
         tr.run(small, seed=-1)
 
 
@@ -220,6 +227,49 @@ def test_escapes_in_errors_and_exceptions_are_shown(tmp_path: Path, small: Path)
         assert done.returncode in (2, 3)
         assert r"\x1b[31m" in done.stderr
         assert "\x1b" not in done.stderr
+
+
+def test_a_cluster_without_workers_says_once_that_it_waits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    threads = [{"a": 2}, {}, {}, {"b": 1}, {}]
+    cluster = object.__new__(Cluster)
+    fake = SimpleNamespace(nthreads=lambda: threads.pop(0))
+    for name, value in {"client": fake, "name": "tcp://192.0.2.1:8786", "threads": None}.items():
+        monkeypatch.setattr(cluster, f"_{name}", value, raising=False)
+    said = []
+    while threads:
+        monkeypatch.setattr(cluster, "_asked_at", float("-inf"), raising=False)
+        assert cluster.at_a_time
+        said.append(capsys.readouterr().err)
+    line = (
+        "tcp://192.0.2.1:8786: has no workers any more; waiting for one: "
+        "dask worker tcp://192.0.2.1:8786\n"
+    )
+    assert said == ["", line, "", "", line]
+
+
+def test_runs_that_are_under_way_ask_for_the_workers_too(small: Path, tmp_path: Path) -> None:
+    asked: list[None] = []
+
+    class Slow:
+        @property
+        def at_a_time(self) -> int:
+            asked.append(None)
+            return 10
+
+        def submit(self, task: Task) -> "Future[Run]":
+            done: Future[Run] = Future()
+            ended = run_task(task, threading.Event())
+            threading.Timer(1.0, done.set_result, [ended]).start()
+            return done
+
+        def cancel(self, running: object) -> None:
+            """Nothing is cancelled."""
+
+    point = Point.of(ScenarioSource.of(small), {})
+    Runner(Store.create(tmp_path / "store"), Slow()).complete([point], 1)
+    assert len(asked) >= 3
 
 
 @pytest.mark.parametrize("lost", ["AllExit", "CommClosedError", "CancelledError"])

@@ -15,6 +15,7 @@ import pytest
 import tailroom as tr
 from tailroom import staging
 from tailroom.storage.output import output_directory, output_file
+from tailroom.storage.store import Store
 from tests.conftest import SMALL, Tailroom
 
 ENDLESS = ("--set", "duration=1000000 s")
@@ -251,15 +252,24 @@ def test_leftovers_of_dead_processes_are_removed_and_those_of_others_stay(tmp_pa
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
     )
     dead, host = int(ended.stdout), staging._HOST
-    assert host == "".join(sign if sign.isalnum() else "-" for sign in platform.node())[:32]
-    gone = [f".o.{host}-{dead}.partial", f".o.png.{host}-{dead}.partial.png", f".o.{dead}.partial"]
+    name = "".join(sign if sign.isalnum() else "-" for sign in platform.node())[:32]
+    assert host.startswith(name), "which may be followed by the namespace of processes"
+    gone = [
+        f".o.{host}-{dead}.partial",
+        f".o.png.{host}-{dead}.partial.png",
+        f".o.{dead}.partial",
+        f".other.{host}-{dead}.partial",
+        f".key.parquet.{host}-{dead}-0-1.partial",
+    ]
     kept = [
         f".o.{os.getppid()}.partial",
         f".o.{host}-{os.getppid()}.partial",
         f".o.elsewhere-{dead}.partial",
-        f".other.{host}-{dead}.partial",
+        f".other.{dead}.partial",
+        f".{host}-{dead}.partial",
+        f"other.{host}-{dead}.partial",
     ]
-    for name in (gone[0], gone[2], *kept):
+    for name in (gone[0], *gone[2:], *kept):
         (tmp_path / name).mkdir()
         (tmp_path / name / "summary.json").touch()
         os.utime(tmp_path / name, (0, 0))
@@ -318,3 +328,26 @@ def test_dollars_in_texts_are_no_mathematics(
         assert drawn.status == 0, drawn.errors
     vary = ("--vary", "title=$^$,$_$", "--out", tmp_path / "choices")
     assert tailroom("run", small, *vary).status == 0
+
+
+def test_a_store_removes_at_once_what_a_killed_process_left(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    runs = Store.create(tmp_path / "store").directory / "runs"
+    for process in (int(ended.stdout), os.getpid()):
+        (runs / f".key.parquet.{staging._HOST}-{process}-0-1.partial").touch()
+    Store.create(tmp_path / "store")
+    assert names(runs) == [f".key.parquet.{staging._HOST}-{os.getpid()}-0-1.partial"]
+
+
+def test_the_next_command_removes_what_a_killed_one_left(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    line = [sys.executable, "-m", "tailroom", "run", small, *ENDLESS, "--out", tmp_path / "first"]
+    with subprocess.Popen([str(word) for word in line]) as process:
+        while not list(tmp_path.glob(".first.*.partial")):
+            assert process.poll() is None
+        process.kill()
+    assert tailroom("run", small, "--out", tmp_path / "second").status == 0
+    assert not list(tmp_path.glob(".*.partial"))

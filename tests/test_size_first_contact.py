@@ -188,7 +188,7 @@ def test_a_target_without_a_link_says_which_was_chosen(two_links: Path, tailroom
     ended = tailroom("size", two_links, "--target", "jain_index >= 0.5", "--at-most", 4)
     assert ended.status == 0
     assert ended.output.startswith("Link core: ")
-    assert "choose another link (access) with --link NAME (in Python: link)" in ended.output
+    assert "choose another link (access) with --link NAME" in ended.output
     assert "Smallest queue limit: 1 packet = " in ended.output
 
 

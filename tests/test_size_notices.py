@@ -45,7 +45,7 @@ def test_loss_that_no_target_limits_is_named(store: Path) -> None:
     assert loss > 0.01
     [notice] = [text for text in answer.notices if "lost" in text]
     assert f"{100 * loss:.0f} % of the packets are lost" in notice
-    assert '--target "loss_fraction <= 1%"' in notice
+    assert 'add targets="loss_fraction <= 1%"' in notice
     assert as_dict(answer)["notices"] == list(answer.notices)
     assert "of the packets are lost" in size_html(answer)
 

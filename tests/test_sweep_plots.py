@@ -261,7 +261,7 @@ def test_a_key_that_another_settles_makes_no_line(tmp_path: Path, small: Path) -
     assert legend(figure) == ["simulation", "95 % confidence"]
     line = panel(figure, "utilization (%)").lines[0]
     assert xy(line)[0] == [10, 20]
-    with pytest.raises(ValueError, match="needs two keys in --grid"):
+    with pytest.raises(ValueError, match="needs two keys in grid"):
         swept.plot("heatmap")
 
 

@@ -215,3 +215,40 @@ def test_list_of_what_does_not_exist(tailroom: Tailroom) -> None:
     ended = tailroom("list", "que")
     assert ended.status == 2
     assert "queue" in ended.errors
+
+
+HALF = "\udcff"
+"""What Python makes of a byte of an argument that is not UTF-8."""
+NOT_UNICODE = {
+    "value": ("run", "FILE", "--set", f"title={HALF}"),
+    "key": ("run", "FILE", "--set", f"{HALF}=1"),
+    "axis": ("run", "FILE", "--vary", f"links.bottleneck.queue.limit=5 packets,{HALF}"),
+    "grid": ("sweep", "FILE", "--store", "STORE", "--grid", f"{HALF}=1,2"),
+    "rate": ("size", "--rate", HALF, "--rtt", "3ms"),
+    "rtt": ("size", "--rate", "1Gbit/s", "--rtt", f"3ms{HALF}"),
+    "rate of the atlas": ("atlas", "near", "--rate", HALF, "--rtt", "3ms"),
+    "control": ("evaluate", HALF),
+}
+
+
+@pytest.mark.parametrize("case", NOT_UNICODE)
+def test_half_a_character_is_refused(
+    tailroom: Tailroom, small: Path, tmp_path: Path, case: str
+) -> None:
+    places = {"FILE": small, "STORE": tmp_path / "store"}
+    ended = tailroom(*(places.get(word, word) for word in NOT_UNICODE[case]))
+    assert ended.status == 2
+    assert ended.errors.count("\n") == 1
+    assert r"the character \udcff is not Unicode; leave it out" in ended.errors
+
+
+def test_names_of_files_that_are_not_unicode_work(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    store, out = tmp_path / f"store{HALF}", tmp_path / f"out{HALF}"
+    for _ in range(2):
+        swept = tailroom("sweep", small, "--store", store, "--seeds", 1)
+        assert (swept.status, swept.errors) == (0, "")
+    assert tailroom("results", store, "--out", tmp_path / f"{HALF}.parquet").status == 0
+    assert tailroom("run", small, "--out", out).status == 0
+    assert tailroom("plot", out).status == 0

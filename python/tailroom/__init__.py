@@ -24,6 +24,7 @@ from tailroom._engine import (
     build,
 )
 from tailroom.errors import (
+    ArgumentError,
     CaptureError,
     ClusterError,
     ControlError,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AckEvent",
+    "ArgumentError",
     "Atlas",
     "Axis",
     "BeginEvent",

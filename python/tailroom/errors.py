@@ -16,6 +16,10 @@ class ScenarioError(WrongInputError, ValueError):
     """The scenario is wrong; the message has one line per problem."""
 
 
+class ArgumentError(WrongInputError, ValueError):
+    """An argument of a function has the wrong type, is out of range, or names nothing known."""
+
+
 class CaptureError(WrongInputError, ValueError):
     """The capture cannot be read, or has no TCP flows of the wanted kind."""
 

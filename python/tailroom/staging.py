@@ -1,8 +1,8 @@
 """Temporary places beside what is written: their names, and those that dead processes left.
 
-A process that is killed leaves its temporary place. The next one that writes the same target
-removes it, if the process was one of this machine: machines that share a directory may have equal
-process ids.
+A process that is killed leaves its temporary place. The next one that writes into the directory
+removes it, if the process was one of this machine and of this process namespace: machines and
+containers that share a directory may have equal process ids.
 """
 
 import os
@@ -15,8 +15,20 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_HOST = re.sub(r"[^0-9A-Za-z]+", "-", platform.node())[:32]
-"""Name of this machine."""
+
+def _host() -> str:
+    """Returns the name of this machine, and on Linux that of the namespace of its processes."""
+    name = re.sub(r"[^0-9A-Za-z]+", "-", platform.node())[:32]
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return name
+    return f"{name}-{re.sub(r'[^0-9]+', '', namespace)}"
+
+
+_HOST = _host()
+_MARK = re.compile(rf"\..+\.{re.escape(_HOST)}-(\d+)(?:-\d+)*\.partial(?:\.\w+)?")
+"""A temporary name of a process of this machine."""
 OLD_S = 24 * 3600
 """Earlier versions did not write the name of the machine. Such a place is left by a dead process if
 nothing has changed there for so long."""
@@ -33,9 +45,24 @@ def staging_place(target: Path, directory: Path, suffix: str = "") -> Path:
         suffix: End of its name, from which a writer of pictures chooses the format.
     """
     _remove_leftovers(directory, target)
-    place = directory / f".{target.name}.{_HOST}-{os.getpid()}.partial{suffix}"
+    place = directory / f".{target.name}.{mark()}.partial{suffix}"
     _in_use.add(place)
     return place
+
+
+def mark() -> str:
+    """Returns the part of a temporary name that names this process."""
+    return f"{_HOST}-{os.getpid()}"
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file name is the temporary one of a process of this machine that has ended.
+
+    Args:
+        name: The name, without a directory.
+    """
+    match = _MARK.fullmatch(name)
+    return match is not None and not _is_alive(int(match[1]))
 
 
 def remove(place: Path) -> None:
@@ -72,11 +99,11 @@ def _end(number: int, _frame: object) -> None:
 
 def _remove_leftovers(directory: Path, target: Path) -> None:
     """Removes the temporary places of processes of this machine that have ended."""
-    name, host = re.escape(target.name), re.escape(_HOST)
-    form = re.compile(rf"\.{name}\.({host}-)?(\d+)\.partial(\.\w+)?")
+    former = re.compile(rf"\.{re.escape(target.name)}\.(\d+)\.partial(?:\.\w+)?")
     for path in directory.iterdir() if os.access(directory, os.R_OK) else ():
-        match = form.fullmatch(path.name)
-        if match and not _is_alive(int(match[2])) and (match[1] or _is_old(path)):
+        match = former.fullmatch(path.name)
+        is_of_former = match and not _is_alive(int(match[1])) and _is_old(path)
+        if is_leftover(path.name) or is_of_former:
             remove(path)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,9 +23,10 @@ from tailroom.errors import ExploreError, NotWrittenError
 from tailroom.explore import guard, runs, serve
 from tailroom.explore.app import application
 from tailroom.explore.guard import is_loopback, own_hosts
-from tailroom.explore.opened import Opened
+from tailroom.explore.opened import Opened, memory_limit_bytes
 from tailroom.explore.runs import Runs
 from tailroom.explore.stored_runs import StoredRuns
+from tailroom.scenario.source import ScenarioSource
 from tailroom.storage import store
 from tests.conftest import SMALL, Tailroom
 
@@ -205,6 +207,56 @@ def test_too_many_runs_are_refused(server: Server, monkeypatch: pytest.MonkeyPat
     for connection in connections:
         connection.close()
     until(lambda: server.runs.unfinished == 0)
+
+
+@pytest.mark.parametrize("path", ["/api/resolve", "/api/model_input", "/api/run"])
+@pytest.mark.parametrize(("text", "values"), [("\\ud800", "{}"), ("", '{"seed": "\\udfff"}')])
+def test_half_a_character_is_a_bad_question(
+    server: Server, path: str, text: str, values: str
+) -> None:
+    body = f'{{"text": "{text}", "set": {values}, "seed": null}}'
+    answer = server.post(path, body.encode())
+    assert answer.status == 400
+    assert "surrogates not allowed" in answer.json["message"]
+
+
+def test_a_client_that_leaves_within_its_request_is_no_error(
+    server: Server, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(20):
+        with closing(socket.create_connection(("127.0.0.1", server.port))) as connection:
+            head = f"POST /api/run HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nX-Tailroom: 1\r\n"
+            connection.sendall(f"{head}Content-Length: 1000\r\n\r\n{{".encode())
+            time.sleep(0.01)
+    assert server.ask("/api/resolve", SMALL).status == 200
+    time.sleep(0.1)
+    assert "Traceback" not in capfd.readouterr().err + caplog.text
+    assert server.runs.unfinished == 0
+
+
+def test_a_long_answer_comes_in_pieces(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f'{SMALL}[series]\ninterval = "10 ms"\n'
+    whole = server.ask("/api/run", text).lines[-1]["answer"]
+    monkeypatch.setattr(runs, "PIECE", 1000)
+    pieces = server.ask("/api/run", text).lines[-1]["answer"]
+    assert pieces["series"] == whole["series"]
+    assert pieces["scenario"] == whole["scenario"]
+
+
+def test_the_memory_of_an_answer_counts(server: Server) -> None:
+    """Series that fit into the limit as numbers, but not as text besides."""
+    text = f'memory_limit = "30 MB"\n{SMALL}[series]\ninterval = "200 us"\n'
+    scenario: Any = tomllib.loads(text)
+    assert tr.run(scenario).summary["seed"] == 1
+    error = server.ask("/api/run", text).lines[-1]["error"]
+    assert error["problems"][0]["key"] == "memory_limit"
+    assert server.ask("/api/run", text.replace("30 MB", "100 MB")).lines[-1]["answer"]
+
+
+@pytest.mark.parametrize("title", ["plain", "two\n[lines]", "\n[a"])
+def test_the_limit_of_a_resolved_scenario_is_read_from_its_keys(title: str) -> None:
+    scenario: Any = {**tomllib.loads(SMALL), "title": title, "memory_limit": "5 MB"}
+    assert memory_limit_bytes(ScenarioSource.of(scenario).resolve(seed=None)) == 5e6
 
 
 def test_problems_have_their_line_key_and_remedy(server: Server) -> None:

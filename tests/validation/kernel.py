@@ -8,9 +8,11 @@ the same scenarios with `host = "linux"`, and each statistic is set beside the k
         [--markdown]
 
 Goals: utilization within 1 point; the time between losses of a flow alone, and its trough and
-peak window, within 5 %; shares and Jain's index within a tenth; the mean queueing delay within a
-tenth or 1 ms; and those of loss recovery, which tests/validation/kernel_recovery.py has. What
-misses its goal is named, and docs/validation/kernel.md says why.
+peak window, within 5 %; the share of the first group within a tenth of the larger of this share and
+the rest (of the smaller, in experiments on loss recovery); Jain's index within 0.1; the mean
+queueing delay within a tenth or 1 ms; and those of loss recovery, which
+tests/validation/kernel_recovery.py has. What misses its goal is named, and
+docs/validation/kernel.md says why.
 """
 
 import argparse

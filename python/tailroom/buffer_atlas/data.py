@@ -149,7 +149,8 @@ def read(directory: str | PathLike[str]) -> Atlas:
         StoreError: A file is missing, or is not a table of an atlas.
     """
     import pyarrow as pa  # noqa: PLC0415 - loaded where it is used
-    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    from tailroom.parquet_files import read_table  # noqa: PLC0415 - it loads Arrow too
 
     tables = []
     for name, columns in ((ANSWERS, _COLUMNS), (CURVES, _CURVE_COLUMNS)):
@@ -157,7 +158,7 @@ def read(directory: str | PathLike[str]) -> Atlas:
         if not path.is_file():
             raise StoreError(f"{path}: the atlas is missing; {REMEDY}")
         try:
-            table = pq.read_table(path)
+            table = read_table(path)
             _check(table, columns)
         except (OSError, ValueError, pa.ArrowException) as error:
             raise StoreError(f"{path}: the atlas is damaged: {error}; {REMEDY}") from None
@@ -219,13 +220,13 @@ def write(
         curves: A row per cell and simulated value.
         engine: Build of the engine.
     """
-    import pyarrow.parquet as pq  # noqa: PLC0415 - loaded where it is used
+    from tailroom.parquet_files import write_table  # noqa: PLC0415 - it loads Arrow
 
     for name, rows, columns in (
         (ANSWERS, answers, _COLUMNS),
         (CURVES, curves, _CURVE_COLUMNS),
     ):
-        pq.write_table(_table(rows, columns, engine), Path(directory) / name, compression="zstd")
+        write_table(_table(rows, columns, engine), Path(directory) / name)
 
 
 def _table(

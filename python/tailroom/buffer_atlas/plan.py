@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from tailroom.buffer_atlas.cells import Cell, chosen_cells
 from tailroom.buffer_atlas.cost import PlannedCell, planned_cell
 from tailroom.buffer_atlas.scaling import is_checked, rungs
+from tailroom.errors import ArgumentError
 from tailroom.scenario.named_values import near
 
 BUDGET_CORE_S = 10_000.0
@@ -37,14 +38,14 @@ def named_cells(patterns: Sequence[str]) -> list[PlannedCell]:
         patterns: Names, with `*` for any text.
 
     Raises:
-        ValueError: No cell has such a name.
+        ArgumentError: No cell has such a name.
     """
     planned = plan()
     for pattern in patterns:
         if not any(fnmatchcase(entry.cell.name, pattern) for entry in planned):
             names = [entry.cell.name for entry in planned]
             meant = " or ".join(near(pattern, names)[:2])
-            raise ValueError(
+            raise ArgumentError(
                 f"{pattern}: the atlas has no such cell; "
                 f"{f'did you mean {meant}? ' if meant else ''}`tailroom atlas plan --all` lists all"
             )

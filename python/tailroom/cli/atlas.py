@@ -17,12 +17,13 @@ from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, e
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
 from tailroom.buffer_atlas.scenarios import scenario, sought
 from tailroom.cli import completion, failures
+from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import atlas_bar
 from tailroom.cli.shown_text import shown
 from tailroom.cli.table import NumberTable
 from tailroom.errors import ScenarioError
-from tailroom.scenario.dumbbell import read_rtts
+from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
 from tailroom.storage.output import output_directory
 
 if TYPE_CHECKING:
@@ -100,12 +101,21 @@ def overview(context: typer.Context) -> None:
 @app.command("near")
 def near(  # noqa: PLR0913 - one argument an option
     *,
-    rate: Annotated[str, typer.Option(help="Rate of the link, e.g. 1Gbit/s.")],
+    rate: Annotated[str, typer.Option(help="Rate of the link, e.g. 1Gbit/s or 1G.")],
     rtt: Annotated[str, typer.Option(help='RTT without queues, e.g. 40ms or "5ms to 200ms".')],
-    flows: Annotated[int, typer.Option(min=1, help="Number of long flows.")] = 1,
+    flows: Annotated[
+        str,
+        typer.Option(
+            help="Number of long flows, or a number per congestion control, as in "
+            '"20 cubic, 20 bbr3".'
+        ),
+    ] = "1",
     congestion: Annotated[
-        str, typer.Option(help=f"Congestion control of the long flows: {', '.join(CONTROLS)}.")
-    ] = "cubic",
+        str | None,
+        typer.Option(
+            help=f"Congestion control of the long flows: {', '.join(CONTROLS)} (default: cubic)."
+        ),
+    ] = None,
     queue: Annotated[
         str, typer.Option(help=f"Queue discipline: {', '.join(QUEUES)}.")
     ] = "drop_tail",
@@ -119,7 +129,8 @@ def near(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Show the cells nearest to a link, and what they say about it."""
     with failures.reported():
-        link = _read_link(rate, rtt, flows, congestion, queue, short_flows=short_flows)
+        count, congestion, shares = _read_flows(flows, congestion)
+        link = _read_link(rate, rtt, count, congestion, queue, short_flows=short_flows)
         rows = atlas().answers.to_pylist()
         neighbours = nearest(rows, link)
         if not neighbours:
@@ -156,6 +167,8 @@ def near(  # noqa: PLR0913 - one argument an option
             "away: x 2 where only the rate, mean RTT or number of flows is twice as large; the "
             "width of the range of RTTs counts half."
         )
+        if shares:
+            print(shares)
         if neighbours[0].distance > FAR:
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 
@@ -166,8 +179,7 @@ def show_cell(name: CellName) -> None:
     with failures.reported():
         rows = [row for row in atlas().answers.to_pylist() if row["cell"] == name]
         if not rows:
-            with failures.input_checked():
-                _planned(name)
+            _planned(name)
             raise failures.InputError(
                 f"{shown(name)}: is planned, and not in these data; `tailroom atlas run "
                 f"{shown(name)}` computes it"
@@ -188,8 +200,7 @@ def show_cell(name: CellName) -> None:
 def print_scenario(name: CellName) -> None:
     """Print the scenario of a cell as TOML, for `run`, `size` and `explore`."""
     with failures.reported():
-        with failures.input_checked():
-            entry = _planned(name)
+        entry = _planned(name)
         key = sought(entry.cell).key
         if entry.how == "scaled":
             entry = short_form(entry.cell)
@@ -260,8 +271,7 @@ def run_cells(
     from tailroom.studies.atlas_study.study import compute_atlas  # noqa: PLC0415 - loads SciPy
 
     with failures.reported(_show_known):
-        with failures.input_checked():
-            planned = named_cells(cells) if cells else plan()
+        planned = named_cells(cells) if cells else plan()
         print(
             f"{_cells(len(planned))}, about {sum(entry.core_s for entry in planned):,.0f} "
             "core-seconds, less what the store holds",
@@ -272,9 +282,7 @@ def run_cells(
                 runs = compute_atlas(
                     planned, store, workers=workers, executor=cluster, progress=progress
                 )
-            _show_runs(runs, is_brief=not cells)
-            if output:
-                output.write(runs.write)
+            write_and_print(output, runs.write, lambda: _show_runs(runs, is_brief=not cells))
         if out:
             print(f"The data are in {shown(str(out))}")
 
@@ -283,11 +291,12 @@ def _planned(name: str) -> "PlannedCell":
     """The cell of a name.
 
     Raises:
-        ValueError: No cell has this name.
+        InputError: The name is a pattern.
+        ArgumentError: No cell has this name.
     """
     known = [entry for entry in named_cells([name]) if entry.cell.name == name]
     if not known:
-        raise ValueError(f"{name}: is a pattern; give the name of one cell")
+        raise failures.InputError(f"{name}: is a pattern; give the name of one cell")
     return known[0]
 
 
@@ -321,11 +330,47 @@ def _show_known(runs: "AtlasRuns") -> str:
     )
 
 
+def _read_flows(text: str, congestion: str | None) -> tuple[int, str, str]:
+    """Reads the number of flows and their congestion controls.
+
+    Args:
+        text: A number, or a number per congestion control.
+        congestion: The control of `--congestion`, if it is given.
+
+    Returns:
+        The number of flows, the name of the controls in the atlas, and a sentence if their shares
+        differ from those of the atlas, else an empty text.
+
+    Raises:
+        InputError: The atlas has no such flows.
+    """
+    try:
+        flows = read_flows(text)
+    except ScenarioError as error:
+        raise failures.InputError(f"--{error}") from None
+    mix = {congestion or "cubic": flows} if isinstance(flows, int) else flows
+    if congestion and not isinstance(flows, int):
+        raise failures.InputError(
+            "--congestion: --flows names the congestion controls already; leave one of them out"
+        )
+    if min(mix.values()) < 1:
+        raise failures.InputError(f"--flows {shown(text)}: give at least 1 flow of each")
+    total = sum(mix.values())
+    if len(mix) == 1:
+        return total, next(iter(mix)), ""
+    for name, control in CONTROLS.items():
+        if set(control.groups) == set(mix):
+            is_like = len(set(mix.values())) == 1
+            return total, name, "" if is_like else f"The cells have {control.words}."
+    raise failures.InputError(
+        f"--flows {shown(text)}: the atlas has no cells with these controls together; choose "
+        '"N cubic, N bbr3" or "N cubic, N prague", or ask `tailroom size` for this link'
+    )
+
+
 def _read_link(  # noqa: PLR0913 - one argument an option
     rate: str, rtt: str, flows: int, control: str, queue: str, *, short_flows: bool
 ) -> Link:
-    from tailroom import _engine  # noqa: PLC0415 - the compiled engine
-
     for option, value, known in (
         ("congestion", control, CONTROLS),
         ("queue", queue, QUEUES),
@@ -335,10 +380,7 @@ def _read_link(  # noqa: PLR0913 - one argument an option
                 f"--{option} {shown(value)}: the atlas has none; choose one of {', '.join(known)}"
             )
     try:
-        rate_bps = _engine.quantity("rate", rate)
-    except ScenarioError as error:
-        raise failures.InputError(f"--rate: {error}") from None
-    try:
+        _, rate_bps = read_rate(rate)
         shortest_s, longest_s = read_rtts(rtt)
     except ScenarioError as error:
         raise failures.InputError(f"--{error}") from None

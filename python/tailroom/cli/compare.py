@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 import tailroom
+from tailroom.arguments import COMPARED_RUNS
 from tailroom.cli import failures, report
 from tailroom.cli.options import (
     AllowCode,
@@ -41,7 +42,7 @@ def compare(  # noqa: PLR0913 - one argument an option
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=2,
+            min=COMPARED_RUNS.least,
             help="Simulate with this number of seeds, and show means with 95 % confidence "
             "intervals.",
         ),

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tailroom.arguments import COMPARED_RUNS
 from tailroom.cli import completion, failures, report
+from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.shown_text import escape
@@ -44,7 +46,9 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(min=2, help="Number of runs per point (default: 8, with --quick 3)."),
+        typer.Option(
+            min=COMPARED_RUNS.least, help="Number of runs per point (default: 8, with --quick 3)."
+        ),
     ] = None,
     store: Annotated[
         Path | None,
@@ -78,9 +82,11 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
                     executor=cluster,
                     progress=progress,
                 )
-            _print(card, json=json)  # first, because writing may fail
-            if output:
-                output.write(lambda directory: _write(card, directory))
+            write_and_print(
+                output,
+                lambda directory: _write(card, directory),
+                lambda: _print(card, json=json),
+            )
         if out and not json:
             print(f"The report is {out / 'report.html'}, also as report.md")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from tailroom.arguments import named_as_options
 from tailroom.cli.shown_text import shown
 from tailroom.errors import (
     ControlError,
@@ -29,21 +30,34 @@ NO_BUFFER = 4
 """`size` found no buffer that meets every target."""
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
+OPTIONS = {
+    "allow_code": "--allow-code",
+    "allow_files": "--allow-files",
+    "from_": "--from",
+    "grid": "--grid",
+    "link": "--link",
+    "max_runs": "--yes",
+    "max_seeds": "--at-most",
+    "out": "--out",
+    "precision": "--precision",
+    "seeds": "--seeds",
+    "set": "--set",
+    "targets": "--target",
+    "to": "--to",
+    "workers": "--workers",
+}
+"""The options of commands, by the argument of a function that they give."""
+
 SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
 """Environment variable: if set, unexpected exceptions print a traceback."""
 
 
+LONGEST_SHOWN = 200
+"""Characters of a text that a message repeats."""
+
+
 class InputError(WrongInputError, ValueError):
     """An argument of the command line is wrong; the message names the remedy."""
-
-
-@contextmanager
-def input_checked() -> Iterator[None]:
-    """Reports a `ValueError` of the block as wrong input instead of a bug."""
-    try:
-        yield
-    except ValueError as error:
-        raise InputError(str(error)) from None
 
 
 def this_command(*more: str) -> str:
@@ -52,7 +66,7 @@ def this_command(*more: str) -> str:
 
 
 @contextmanager
-def reported(  # noqa: PLR0912 - one branch per way to end
+def reported(
     show_known: Callable[[Any], str] | None = None,
 ) -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises.
@@ -62,13 +76,15 @@ def reported(  # noqa: PLR0912 - one branch per way to end
             Prints the intermediate result and returns the end of the message: how to continue.
     """
     try:
-        yield
+        with named_as_options(OPTIONS):
+            yield
     except ScenarioError as error:
         # One line per problem.
         problems = str(error).splitlines()
         _end("\n".join(f"error: {problem}" for problem in problems), INPUT_WRONG, error)
-    except WrongInputError as error:
-        _end(f"error: {error}", INPUT_WRONG, error)
+    except (WrongInputError, UnicodeEncodeError) as error:
+        problem = _not_unicode(error) if isinstance(error, UnicodeEncodeError) else error
+        _end(f"error: {problem}", INPUT_WRONG, error)
     except ControlError as error:
         _show_cause(error)
         _end(f"error: {error}", OWN_CONTROL_FAILED, error)
@@ -76,8 +92,6 @@ def reported(  # noqa: PLR0912 - one branch per way to end
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
     except OutputError as error:
         _end(f"error: {error}", RUN_FAILED, error)
-    except BrokenPipeError:
-        raise
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _end(f"error: {place}{error.strerror or error}; {_kept(error)}", RUN_FAILED, error)
@@ -92,7 +106,7 @@ def reported(  # noqa: PLR0912 - one branch per way to end
     except BaseException as error:
         if SHOW_TRACEBACK in os.environ:
             raise
-        if sys.stdout and sys.stdout.closed:
+        if sys.stdout.closed:
             _end(
                 "error: standard output was closed during the work, for example by a congestion "
                 "control of your own, so the answer cannot be printed",
@@ -105,6 +119,12 @@ def reported(  # noqa: PLR0912 - one branch per way to end
             RUN_FAILED,
             error,
         )
+
+
+def _not_unicode(error: UnicodeEncodeError) -> str:
+    """Says which text of the command line cannot be encoded."""
+    given, wrong = (ascii(text)[1:-1] for text in (error.object, error.object[error.start]))
+    return f"{given[:LONGEST_SHOWN]}: the character {wrong} is not Unicode; leave it out"
 
 
 def _kept(error: OSError) -> str:

@@ -57,9 +57,8 @@ def import_capture(
     """
     with failures.reported():
         window_s = _window_s(window)
-        with failures.input_checked():
-            parse_prefixes(to or (), "--to")
-            parse_prefixes(from_ or (), "--from")
+        parse_prefixes(to or (), "to")
+        parse_prefixes(from_ or (), "from_")
         if out:
             flow_list.check_free(out)
         with output_file(out) if out else nullcontext() as output:

@@ -1,8 +1,6 @@
 """The command `tailroom` and its subcommands."""
 
-import io
 import os
-import sys
 
 from tailroom.cli.completion import join_words
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
@@ -80,10 +78,10 @@ app = LazyGroup(
 
 def run_command_line() -> None:
     """Runs the command line of this process."""
-    # Paths may have bytes, and titles characters, that the encoding of the terminal lacks.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    # 0 means that the size of the terminal is not known; rich would print lines of no characters.
+    for name in ("COLUMNS", "LINES"):
+        if os.environ.get(name, "").strip("0") == "":
+            os.environ.pop(name, None)
     # The matrices of the models are small, so threads of NumPy's BLAS would only wait busily.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     join_words()

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tailroom.cli import completion, failures, report
+from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import (
     AllowCode,
     AllowFiles,
@@ -80,20 +81,21 @@ def model(  # noqa: PLR0913 - one argument an option
     with failures.reported():
         if out:
             _check_picture(out, over)
-        with failures.input_checked():
-            question: dict[str, Any] = {
-                "set": parse_settings(set_),
-                "seed": seed,
-                "link": link,
-                "target": Requirement(utilization, loss),
-                "only": [chosen.name for chosen in models_named(only or MODELS)],
-            }
+        question: dict[str, Any] = {
+            "set": parse_settings(set_),
+            "seed": seed,
+            "link": link,
+            "target": Requirement(utilization, loss),
+            "only": [chosen.name for chosen in models_named(only or MODELS)],
+        }
         if over:
             with output_file(out) if out else nullcontext() as output:
                 curves = predict_over(file, parse_axis(over), **question)
-                _print(curves, json=json)  # first, because writing may fail
-                if output:
-                    output.write(lambda path: curves.plot().savefig(path, dpi=150))
+                write_and_print(
+                    output,
+                    lambda path: curves.plot().savefig(path, dpi=150),
+                    lambda: _print(curves, json=json),
+                )
             if out and not json:
                 print(f"Curves are in {out}")
         else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tailroom.arguments import SEED, WORKERS
 from tailroom.cli import completion, failures
 from tailroom.cli.shown_text import shown
 
@@ -80,7 +81,7 @@ AllowFiles = Annotated[
     ),
 ]
 
-Seed = Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")]
+Seed = Annotated[int | None, typer.Option(min=SEED.least, help="Replace the scenario's seed.")]
 
 LinkName = Annotated[
     str | None,
@@ -94,7 +95,7 @@ LinkName = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(
-        min=1,
+        min=WORKERS.least,
         help="Maximum number of runs at a time (default: the number of cores, or as many as the "
         "cluster takes).",
     ),

@@ -100,9 +100,8 @@ def run_paper(  # noqa: PLR0913 - one argument an option
     from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
 
     with failures.reported():
-        with failures.input_checked():
-            paper = reproduction.load(name)
-            parts = reproduction.parts_of(paper, figure or [])
+        paper = reproduction.load(name)
+        parts = reproduction.parts_of(paper, figure or [])
         if check is not None:
             _check(paper, check)
             return

@@ -186,8 +186,7 @@ def _draw_sweep(
     paths = _sweep_files(result, chosen, file_format, out)
     for path in paths:
         _make_directory(path.parent)
-    with failures.input_checked():
-        figures = [result.plot(OF_SWEEPS[kind], **given) for kind in chosen]
+    figures = [result.plot(OF_SWEEPS[kind], **given) for kind in chosen]
     for figure, path in zip(figures, paths, strict=True):
         with output_file(path) as output:
             output.write(partial(figure.savefig, dpi=150))
@@ -242,10 +241,7 @@ def _refuse(options: dict[str, Any]) -> None:
 def _result(place: Path) -> tuple[tailroom.Result, str]:
     """Returns the result to draw and the prefix of its picture files."""
     if place.is_dir():
-        try:
-            return tailroom.load(place), ""
-        except ValueError as error:
-            raise failures.InputError(str(error)) from None
+        return tailroom.load(place), ""
     with progress_bar() as progress:
         result = tailroom.run(place, progress=progress, series_samples=AUTOMATIC_SAMPLES)
     return result, f"{place.stem}-"

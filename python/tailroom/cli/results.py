@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import typer
 from rich.console import Console
 
@@ -17,6 +16,7 @@ from tailroom.cli.options import chosen_sweep, warn_of_damage
 from tailroom.cli.shown_text import escape
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
+from tailroom.parquet_files import write_table
 from tailroom.storage.output import output_file
 from tailroom.storage.store import Store
 from tailroom.studies.sweep_study.query import query
@@ -134,7 +134,7 @@ def _check_out(path: Path) -> None:
 
 def _write(table: pa.Table, path: Path) -> None:
     if path.suffix == ".parquet":
-        pq.write_table(table, path, compression="zstd")
+        write_table(table, path)
         return
     with path.open("x", encoding="utf-8", newline="") as file:
         _write_csv(table, file)

@@ -10,7 +10,9 @@ import typer
 from rich.console import Console
 
 import tailroom
+from tailroom.arguments import RUNS
 from tailroom.cli import completion, failures, phases, report
+from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import (
     AllowCode,
     AllowFiles,
@@ -57,7 +59,8 @@ def run(  # noqa: PLR0913 - one argument an option
     seeds: Annotated[
         int,
         typer.Option(
-            min=1, help="Number of runs per choice; with 2 or more, means have 95 % intervals."
+            min=RUNS.least,
+            help="Number of runs per choice; with 2 or more, means have 95 % intervals.",
         ),
     ] = 1,
     set_: Settings = None,
@@ -166,13 +169,14 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
                 executor=where.cluster,
                 progress=progress,
             )
-        # Printed first, because writing may fail.
-        if json:
-            print(choice_answer.text_of(compared, every_metric=not wanted.metrics), end="")
-        else:
-            choices.show(compared, Console(highlight=False))
-        if output:
-            output.write(lambda directory: choice_answer.write(compared, directory))
+
+        def show() -> None:
+            if json:
+                print(choice_answer.text_of(compared, every_metric=not wanted.metrics), end="")
+            else:
+                choices.show(compared, Console(highlight=False))
+
+        write_and_print(output, lambda directory: choice_answer.write(compared, directory), show)
     if out and not json:
         print(f"Table, scenarios and picture are in {out}")
 
@@ -207,15 +211,16 @@ def _run_one(  # noqa: PLR0913 - one argument an option
                     progress=repeated,
                 )
             result.summary["phase_check"] = phases.as_dicts(spreads)
-        # Printed first, because writing may fail.
-        if json:
-            print(result_files.summary_text(result.summary), end="")
-        else:
+
+        def show() -> None:
+            if json:
+                print(result_files.summary_text(result.summary), end="")
+                return
             report.show(result, Console())
             if phase_check:
                 phases.show(spreads, Console(highlight=False))
-        if output:
-            output.write(lambda directory: result_files.write(result, directory))
+
+        write_and_print(output, lambda directory: result_files.write(result, directory), show)
     if out and not json:
         print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
 

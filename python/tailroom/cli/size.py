@@ -11,7 +11,9 @@ import typer
 from rich.console import Console
 
 from tailroom import ScenarioError
+from tailroom.arguments import MAX_SEEDS, PRECISION
 from tailroom.cli import completion, failures
+from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import (
     AllowCode,
     AllowFiles,
@@ -51,7 +53,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     rate: Annotated[
-        str | None, typer.Option(help="Without FILE: rate of the link, e.g. 1Gbit/s.")
+        str | None, typer.Option(help="Without FILE: rate of the link, e.g. 1Gbit/s or 1G.")
     ] = None,
     rtt: Annotated[
         str | None,
@@ -84,10 +86,16 @@ def size_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     set_: Settings = None,
     link: LinkName = None,
-    at_most: Annotated[int, typer.Option(min=4, help="Maximum number of seeds per buffer.")] = 32,
+    at_most: Annotated[
+        int, typer.Option(min=MAX_SEEDS.least, help="Maximum number of seeds per buffer.")
+    ] = 32,
     precision: Annotated[
         float,
-        typer.Option(min=0.0001, max=0.5, help="Relative tolerance of the answer (0.02 = 2 %)."),
+        typer.Option(
+            min=PRECISION.least,
+            max=PRECISION.most,
+            help="Relative tolerance of the answer (0.02 = 2 %).",
+        ),
     ] = 0.02,
     store: Annotated[
         Path | None,
@@ -146,17 +154,22 @@ def size_command(  # noqa: PLR0913 - one argument an option
                     progress=progress,
                     atlas=atlas,
                 )
-            # Printed first, because writing may fail.
-            if json:
-                print(json_text.dumps(as_dict(answer), indent=2))
-            else:
-                show(answer, Console(highlight=False))
-            if output:
-                output.write(lambda path: answer.plot().savefig(path, dpi=150))
+            write_and_print(
+                output,
+                lambda path: answer.plot().savefig(path, dpi=150),
+                lambda: _print(answer, json=json),
+            )
         if out and not json:
             print(f"The picture is {out}")
         if answer.limit_packets is None:
             raise typer.Exit(failures.NO_BUFFER)
+
+
+def _print(answer: Size, *, json: bool) -> None:
+    if json:
+        print(json_text.dumps(as_dict(answer), indent=2))
+    else:
+        show(answer, Console(highlight=False))
 
 
 def _numbers(file: Path | None, given: dict[str, str]) -> dict[str, Any]:

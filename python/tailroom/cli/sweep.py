@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tailroom.arguments import COMPARED_RUNS, RUNS
 from tailroom.cli import completion, failures
 from tailroom.cli.options import (
     AllowCode,
@@ -52,7 +53,9 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of runs per point (default: 5, or as in [sweep])."),
+        typer.Option(
+            min=RUNS.least, help="Number of runs per point (default: 5, or as in [sweep])."
+        ),
     ] = None,
     until: Annotated[
         str | None,
@@ -64,7 +67,10 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     at_most: Annotated[
-        int, typer.Option(min=2, help="With --until: maximum number of runs per point.")
+        int,
+        typer.Option(
+            min=COMPARED_RUNS.least, help="With --until: maximum number of runs per point."
+        ),
     ] = Precision.at_most,
     set_: Settings = None,
     series: Annotated[

@@ -5,6 +5,7 @@ import dataclasses
 import gc
 import logging
 import pickle
+import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
@@ -92,7 +93,8 @@ class Cluster:
         """
         self._client = client
         self._name = client.scheduler.address if client.scheduler else "cluster"
-        self._threads = 0
+        self._threads: int | None = None
+        """Threads of the workers; not asked for yet if `None`."""
         self._asked_at = -REFRESH_S
         if client.asynchronous or client.status != "running":
             raise ClusterError(
@@ -137,9 +139,16 @@ class Cluster:
         """Maximum number of submitted runs: four per thread, so that no thread waits for work."""
         if time.monotonic() - self._asked_at >= REFRESH_S:
             with self._lost_if_silent():
-                self._threads = sum(self._client.nthreads().values())
+                threads = sum(self._client.nthreads().values())
+            if not threads and self._threads != threads:
+                print(
+                    f"{self._name}: has no workers any more; waiting for one: "
+                    f"dask worker {self._name}",
+                    file=sys.stderr,
+                )
+            self._threads = threads
             self._asked_at = time.monotonic()
-        return max(4 * self._threads, FEWEST_AT_A_TIME)
+        return max(4 * (self._threads or 0), FEWEST_AT_A_TIME)
 
     def submit(self, task: Task) -> Future[Run]:
         """Submits a run to the cluster.

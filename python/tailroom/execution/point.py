@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from tailroom import _engine
+from tailroom.arguments import named
 from tailroom.errors import RunError, ScenarioError
 from tailroom.execution.task import Task
 from tailroom.field_docs import with_field_docs
@@ -63,10 +64,10 @@ class Point:
         try:
             resolved = source.resolve(seed=None)
         except ScenarioError as error:
-            # The engine reports every replaced value as one of --set.
+            # Every replaced value is reported as one of `set`.
             text = str(error)
             for key in settings:
-                text = text.replace(f"--set {key}", key)
+                text = text.replace(f"{named('set')} {key}", key)
             raise ScenarioError(text) from None
         with source.named_in_errors():
             controls = source.controls.fingerprint(own_controls(resolved))

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from os import PathLike
 
+from tailroom.arguments import WORKERS, named
 from tailroom.errors import ControlError, RunError
 from tailroom.execution.executors import ExecutorLike, Performer, performer
 from tailroom.execution.point import Point
@@ -63,10 +64,12 @@ class Runner:
                 of a Dask scheduler, a `distributed.Client`, or any `concurrent.futures.Executor`.
 
         Raises:
+            ArgumentError: `workers` is below 1.
             ClusterError: The Dask cluster does not answer, or cannot perform the runs; the store
                 is untouched.
             StoreError: The directory is not a store.
         """
+        WORKERS.check("workers", workers)
         with ExitStack() as stack:
             place = stack.enter_context(
                 performer(executor, workers=workers, in_processes=in_processes)
@@ -120,7 +123,8 @@ class Runner:
         running: dict[Future[Run], Task] = {}
         try:
             while work.waiting or running:
-                while work.waiting and len(running) < self._performer.at_a_time:
+                at_a_time = self._performer.at_a_time  # which also says if nobody works
+                while work.waiting and len(running) < at_a_time:
                     task = work.next_task()
                     running[self._performer.submit(task)] = task
                 done, _ = wait(running, timeout=LOOK_AFTER_S, return_when=FIRST_COMPLETED)
@@ -141,7 +145,7 @@ class Runner:
             if isinstance(error, BrokenExecutor):
                 raise RunError(
                     "a worker process ended early, perhaps for lack of memory; finished runs are "
-                    "kept: give the same command again, with fewer --workers"
+                    f"kept: give the same command again, with fewer {named('workers')}"
                 ) from None
             raise
 

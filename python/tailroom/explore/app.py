@@ -7,7 +7,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -44,6 +44,7 @@ def application(
             BadQuestionError: _answer_with(400),
             TooLargeError: _answer_with(413, "the request is larger than 1 MiB"),
             TooSlowError: _answer_with(408, "the request took more than 10 s to arrive"),
+            ClientDisconnect: _answer_with(400, "the request has no end"),  # nobody reads it
             TooManyRunsError: _answer_with(503, "too many runs wait; cancel some"),
         },
     )
@@ -101,11 +102,11 @@ async def _answer(make: Callable[[], str]) -> Response:
 async def _while_connected(
     request: Request, lines: AsyncGenerator[str, None]
 ) -> AsyncIterator[str]:
-    """Yields lines with their ends, and closes their generator as soon as the page has gone."""
+    """Yields pieces of lines, and closes their generator as soon as the page has gone."""
     gone = asyncio.create_task(_disconnected(request))
     try:
         while (line := await _first_of(lines, gone)) is not None:
-            yield f"{line}\n"
+            yield line
     finally:
         gone.cancel()
         await lines.aclose()

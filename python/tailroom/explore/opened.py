@@ -72,8 +72,8 @@ class Opened:
             ControlError: The module of one of its controls raised an exception.
         """
         source = ScenarioSource.of(file, {})
-        scenario = tomllib.loads(source.resolve(seed=None))
-        own = _own_controls(scenario)
+        scenario = source.resolve(seed=None)
+        own = _own_controls(tomllib.loads(scenario))
         permitted = replace(
             source,
             place=PLACE,
@@ -93,9 +93,14 @@ class Opened:
         return replace(self.source, text=text, overrides=tuple(values.items()))
 
 
-def memory_limit_bytes(scenario: Mapping[str, Any]) -> float:
-    """Returns the `memory_limit` of a resolved scenario."""
-    return _engine.quantity("size", scenario["memory_limit"])
+def memory_limit_bytes(scenario: str) -> float:
+    """Returns the `memory_limit` of a resolved scenario (TOML)."""
+    try:
+        # Tables follow the keys; to read all of them may take seconds.
+        keys = tomllib.loads(scenario.partition("\n[")[0])
+    except tomllib.TOMLDecodeError:  # a title has such a line
+        keys = tomllib.loads(scenario)
+    return _engine.quantity("size", keys["memory_limit"])
 
 
 def _own_controls(scenario: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

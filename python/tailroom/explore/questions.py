@@ -2,17 +2,18 @@
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import Any
 
 from tailroom import _engine
+from tailroom.arguments import LARGEST_SEED
 from tailroom.errors import ControlError, RunError, ScenarioError
 from tailroom.explore.opened import PLACE, Opened, memory_limit_bytes
 from tailroom.scenario.source import ScenarioSource
 
-LARGEST_SEED = 2**63 - 1
-PROBLEM = re.compile(r"(?:line (?P<line>\d+)(?:, (?P<key>[^:]*))?|(?:--set )?(?P<set>[^: ]*)): ")
+PROBLEM = re.compile(
+    r"(?:line (?P<line>\d+)(?:, (?P<key>[^:]*))?|(?:(?:--)?set )?(?P<set>[^: ]*)): "
+)
 """Place of a problem of a scenario: the line, or the key of a value that replaces another."""
 
 
@@ -38,6 +39,7 @@ class Question:
         """
         try:
             asked = json.loads(body)
+            json.dumps(asked, ensure_ascii=False).encode()  # which half a surrogate pair cannot be
         except (ValueError, RecursionError) as error:
             raise BadQuestionError(f"the request is not JSON: {error}") from None
         if not isinstance(asked, dict) or set(asked) != {"text", "set", "seed"}:
@@ -59,7 +61,7 @@ class Question:
             ControlError: The module of a control raised an exception.
         """
         scenario = self.source.resolve(self.seed)
-        if memory_limit_bytes(tomllib.loads(scenario)) > self.most_memory_bytes:
+        if memory_limit_bytes(scenario) > self.most_memory_bytes:
             raise ScenarioError(
                 f"{PLACE}: memory_limit: is more than the {self.most_memory_bytes / 1e9:g} GB that "
                 "this server gives a run; lower it, or raise it in the scenario file of `tailroom "

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tailroom import _engine
+from tailroom.arguments import WORKERS
+from tailroom.explore.opened import memory_limit_bytes
 from tailroom.explore.questions import FAULTS, Question, fault
 
 if TYPE_CHECKING:
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
     from tailroom.storage.store import Run
 
 LONGEST_RUN_S = 600.0
+PIECE = 1 << 20
+"""Characters of an answer that are sent at once."""
+MEMORY_OF_ANSWER = 2.5
+"""Memory of a run whose series become JSON, over that of the run alone: text of numbers is longer
+than the numbers."""
 MOST_WAITING = 256
 """Runs that wait for a core; more are refused."""
 
@@ -42,8 +49,8 @@ class _Listener:
     seconds: float = 0.0
     line: str | None = None
     """The newest line that was not sent yet; an older one is of no interest any more."""
-    last: str | None = None
-    """The line with the answer or the error."""
+    last: tuple[str, ...] | None = None
+    """The line with the answer or the error, in parts: an answer may be as large as a run."""
 
     deadline: float = float("inf")
     """End of the time that the run may take, on the monotonic clock."""
@@ -52,7 +59,7 @@ class _Listener:
         """Whether the run must end: nobody listens any more, or it has lasted too long."""
         return self.gone.is_set() or time.monotonic() > self.deadline
 
-    def tell(self, *, line: str | None = None, last: str | None = None) -> None:
+    def tell(self, *, line: str | None = None, last: tuple[str, ...] | None = None) -> None:
         self.line, self.last = line, last
         self.loop.call_soon_threadsafe(self.news.set)
 
@@ -73,7 +80,11 @@ class Runs:
             workers: Maximum number of runs at a time; as many as there are cores if left out.
             stored: Where runs without time series are looked up and kept.
             longest_s: Longest time that a run may take.
+
+        Raises:
+            ArgumentError: `workers` is below 1.
         """
+        WORKERS.check("workers", workers)
         self.workers = workers or len(os.sched_getaffinity(0))
         self._stored = stored
         self._longest_s = longest_s
@@ -89,7 +100,7 @@ class Runs:
         """Ends all runs, with an error for those who listen."""
         for listener in self._listeners:
             listener.gone.set()
-            listener.tell(last=_error("`tailroom explore` has ended"))
+            listener.tell(last=(_error("`tailroom explore` has ended"),))
 
     def check_room(self) -> None:
         """Refuses another run if many wait.
@@ -101,8 +112,9 @@ class Runs:
             raise TooManyRunsError
 
     async def lines(self, question: Question) -> AsyncGenerator[str, None]:
-        """Yields progress, at most ten times a second, and the answer or error, each as JSON.
+        """Yields progress, at most ten times a second, and the answer or error: lines of JSON.
 
+        A line comes in pieces of at most `PIECE` characters, so that no copy of a long one is made.
         The run ends when the generator is closed.
         """
         listener = _Listener(asyncio.get_running_loop())
@@ -114,8 +126,10 @@ class Runs:
                 listener.news.clear()
                 line, listener.line = listener.line, None
                 if line is not None:
-                    yield line
-            yield listener.last
+                    yield f"{line}\n"
+            for part in (*listener.last, "\n"):
+                for begin in range(0, len(part), PIECE):
+                    yield part[begin : begin + PIECE]
         finally:
             self._listeners.remove(listener)
             listener.gone.set()
@@ -127,20 +141,21 @@ class Runs:
         try:
             last, finished = self._answer(question, listener)
         except _EndedError:
-            last = _error(self._too_long())
+            last = (_error(self._too_long()),)
         except FAULTS as error:
-            last = json.dumps({"error": fault(error)})
+            last = (json.dumps({"error": fault(error)}),)
         except Exception as error:
-            last = _error(
-                f"{type(error).__name__}: {error}; this is a bug in tailroom: please report it"
-            )
+            bug = f"{type(error).__name__}: {error}; this is a bug in tailroom: please report it"
+            last = (_error(bug),)
         if not listener.gone.is_set():
             listener.tell(last=last)
         # Writing takes longer than many a run, so the answer comes first.
         if finished is not None and self._stored is not None:
             self._stored.keep(finished)
 
-    def _answer(self, question: Question, listener: _Listener) -> tuple[str, "Run | None"]:
+    def _answer(
+        self, question: Question, listener: _Listener
+    ) -> tuple[tuple[str, ...], "Run | None"]:
         """Returns the line with the answer, and the run if a store is to keep it.
 
         Raises:
@@ -155,12 +170,13 @@ class Runs:
                 raise _EndedError
             summary, finished = completed
         else:
-            summary, series = self._run(question, listener)
+            summary, series = self._run(question, identity["scenario"], listener)
         wall_ms = 1e3 * (time.monotonic() - started)
         head = json.dumps({**identity, "wall_ms": wall_ms})[:-1]
-        return f'{{"answer":{head},"summary":{summary},"series":{series}}}}}', finished
+        begin = f'{{"answer":{head},"summary":'
+        return (begin, summary, ',"series":', series, "}}"), finished
 
-    def _run(self, question: Question, listener: _Listener) -> tuple[str, str]:
+    def _run(self, question: Question, scenario: str, listener: _Listener) -> tuple[str, str]:
         """Performs a run that tells its progress, and returns summary and series as JSON.
 
         The engine's JSON is returned as it is: to read and write it again takes as long as a run.
@@ -176,11 +192,15 @@ class Runs:
             listener.tell(line=f'{{"progress":{{{place},"series":{series or "null"}}}}}')
 
         source = question.source
+        overrides = list(source.overrides)
+        if "\n[series" in scenario:
+            most_bytes = int(memory_limit_bytes(scenario) / MEMORY_OF_ANSWER)
+            overrides.append(("memory_limit", f'"{most_bytes} B"'))
         with source.named_in_errors():
             answer = _engine.run(
                 source.text,
                 source.directory,
-                source.overrides,
+                overrides,
                 question.seed,
                 check,
                 source.controls.find,

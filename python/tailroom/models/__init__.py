@@ -11,7 +11,7 @@ the folder of its kind, and a line in `MODELS`.
 
 from collections.abc import Iterable
 
-from tailroom.errors import NotApplicableError
+from tailroom.errors import ArgumentError, NotApplicableError
 from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
 from tailroom.models.bursts import bursts_over_background
 from tailroom.models.fixed_point import (
@@ -72,12 +72,12 @@ def models_named(names: Iterable[str]) -> list[Model]:
         names: Keys of `MODELS`.
 
     Raises:
-        ValueError: There is no such model.
+        ArgumentError: There is no such model.
     """
     names = list(names)
     for name in names:
         if name not in MODELS:
-            raise ValueError(f"there is no model {name!r}; choose one of {', '.join(MODELS)}")
+            raise ArgumentError(f"there is no model {name!r}; choose one of {', '.join(MODELS)}")
     return [MODELS[name] for name in names]
 
 

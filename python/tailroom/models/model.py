@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.models.bottleneck import Bottleneck
 
@@ -13,7 +14,7 @@ class Requirement:
     """The utilization and the loss that a required buffer must achieve.
 
     Raises:
-        ValueError: A number is not between 0 and 1.
+        ArgumentError: A number is not between 0 and 1.
     """
 
     utilization: float = 0.98
@@ -24,7 +25,7 @@ class Requirement:
     def __post_init__(self) -> None:
         for name, value in (("utilization", self.utilization), ("loss", self.loss_fraction)):
             if not 0 < value < 1:
-                raise ValueError(f"target {name} {value:g}: give a number between 0 and 1")
+                raise ArgumentError(f"target {name} {value:g}: give a number between 0 and 1")
 
 
 @with_field_docs

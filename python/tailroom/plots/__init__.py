@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tailroom.errors import ArgumentError
 from tailroom.plots import (
     arrivals,
     dispersion,
@@ -56,10 +57,10 @@ def draw(result: "Result", kind: "PlotKind") -> "Figure":
         kind: `windows`, `utilization`, `dispersion` or `arrivals`, as for `Result.plot`.
 
     Raises:
-        ValueError: The data of the figure were not recorded, or there is no such figure.
+        ArgumentError: The data of the figure were not recorded, or there is no such figure.
     """
     if kind not in FIGURES:
-        raise ValueError(f"there is no plot {kind!r}; choose one of {', '.join(FIGURES)}")
+        raise ArgumentError(f"there is no plot {kind!r}; choose one of {', '.join(FIGURES)}")
     return FIGURES[kind].draw(result)
 
 
@@ -86,7 +87,7 @@ def write(  # noqa: PLR0913 - keyword arguments
         The paths of the files.
 
     Raises:
-        ValueError: The data of a figure were not recorded.
+        ArgumentError: The data of a figure were not recorded.
         OutputDirectoryError: A file cannot be written.
         OutputError: A file could not be written; the message names the other place.
         OSError: A file cannot be written.
@@ -131,16 +132,18 @@ def draw_sweep(  # noqa: PLR0913 - each is one option of a figure
         link: The link whose metrics are drawn, if there are several.
 
     Raises:
-        ValueError: There is no such figure, key or model, or the figure has no such option.
+        ArgumentError: There is no such figure, key or model, or the figure has no such option.
         MetricError: There is no such metric or link.
     """
     options = {"curves": ("metrics", "models"), "heatmap": ("y", "metrics"), "tradeoff": ()}
     if kind not in options:
         known = ", ".join(options)
-        raise ValueError(f"there is no plot {kind!r} of a sweep; choose one of {known}")
+        raise ArgumentError(f"there is no plot {kind!r} of a sweep; choose one of {known}")
     for name, value in (("y", y), ("metrics", metrics), ("models", models)):
         if value and name not in options[kind]:
-            raise ValueError(f"{kind}: does not take {name}; leave it out, or choose another plot")
+            raise ArgumentError(
+                f"{kind}: does not take {name}; leave it out, or choose another plot"
+            )
     view = SweepView(result, link)
     named = [view.metric(name) for name in metrics]
     if kind == "curves":
@@ -148,5 +151,5 @@ def draw_sweep(  # noqa: PLR0913 - each is one option of a figure
     if kind == "tradeoff":
         return trade_off.draw(view, x=x)
     if len(named) > 1:
-        raise ValueError("heatmap: shows a single metric; name only one")
+        raise ArgumentError("heatmap: shows a single metric; name only one")
     return heat_map.draw(view, x=x, y=y, metric=named[0] if named else "")

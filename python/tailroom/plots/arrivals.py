@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
+from tailroom.errors import ArgumentError
 from tailroom.plots.plain_text_figure import PlainTextFigure
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ def draw(result: "Result") -> Figure:
     height within a row has no meaning: arrivals are spread so that dense arrivals look dense.
 
     Raises:
-        ValueError: No link records its arrivals.
+        ArgumentError: No link records its arrivals.
     """
     table = result.arrival_log
     if table is None:
-        raise ValueError(
+        raise ArgumentError(
             "no arrivals were recorded; give a link a span of time, "
             'as in arrival_log = { from = "60 s", to = "62 s" }'
         )

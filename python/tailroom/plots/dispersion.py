@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
+from tailroom.errors import ArgumentError
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic
 from tailroom.plots.plain_text_figure import PlainTextFigure
@@ -24,11 +25,11 @@ def draw(result: "Result") -> Figure:
     """One line per link, and the band that contains 95 % of Poisson arrivals at each scale.
 
     Raises:
-        ValueError: No link measures its arrivals.
+        ArgumentError: No link measures its arrivals.
     """
     table = result.arrival_dispersion
     if table is None:
-        raise ValueError(
+        raise ArgumentError(
             "no dispersion was recorded; give a link a time scale to begin with, "
             'as in arrival_dispersion = "10 us"'
         )

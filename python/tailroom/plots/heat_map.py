@@ -7,6 +7,8 @@ import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
+from tailroom import arguments
+from tailroom.errors import ArgumentError
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain
 from tailroom.plots.plain_text_figure import PlainTextFigure
@@ -31,14 +33,14 @@ def draw(
     """One panel per combination of the other keys; a cell is the mean over the runs of a point.
 
     Raises:
-        ValueError: Fewer than two keys vary, or the other keys have too many combinations.
+        ArgumentError: Fewer than two keys vary, or the other keys have too many combinations.
         MetricError: There is no such metric.
     """
     across, up = _keys(view, x, y)
     name = metric or view.of_link("utilization")
     lines = view.lines(across, up)
     if len(lines) > MOST_PANELS:
-        raise ValueError(
+        raise ArgumentError(
             f"the other keys have {len(lines)} combinations, more than the {MOST_PANELS} panels of "
             "a page; choose other keys, or sweep fewer"
         )
@@ -69,7 +71,7 @@ def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
     """Returns the two keys: the named keys, else the first two whose values are combined.
 
     Raises:
-        ValueError: No two keys of the sweep have values that are all combined.
+        ArgumentError: No two keys of the sweep have values that are all combined.
     """
     across = [view.key(x)] if x else list(dict.fromkeys([view.along(), *view.axes]))
     up = [view.key(y)] if y else list(view.axes)
@@ -77,9 +79,10 @@ def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
         if _are_crossed(view, key, other):
             return key, other
     named = " and ".join(filter(None, (x, y)))
-    raise ValueError(
-        "heatmap: needs two keys in --grid whose values are all combined; this sweep varies "
-        f"{', '.join(view.axes)}" + (f", and {named} are not combined" if named else "")
+    raise ArgumentError(
+        f"heatmap: needs two keys in {arguments.named('grid')} whose values are all combined; this "
+        f"sweep varies {', '.join(view.axes)}"
+        + (f", and {named} are not combined" if named else "")
     )
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from tailroom.errors import ArgumentError
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 
@@ -18,7 +19,7 @@ def draw(predictions: "Predictions") -> Figure:
     Open circles are models with an assumption that the scenario violates.
 
     Raises:
-        ValueError: No model requires a finite buffer.
+        ArgumentError: No model requires a finite buffer.
     """
     required = [
         (answer.model.name, answer.prediction.required_packets, bool(answer.failing))
@@ -28,7 +29,7 @@ def draw(predictions: "Predictions") -> Figure:
     finite = sorted((packets, name, fails) for name, packets, fails in required)
     finite = [entry for entry in finite if isfinite(entry[0])]
     if not finite:
-        raise ValueError("no model requires a finite buffer, so there is nothing to draw")
+        raise ArgumentError("no model requires a finite buffer, so there is nothing to draw")
     figure = PlainTextFigure(figsize=(7, 1.1 + 0.27 * len(finite)), layout="constrained")
     axes = figure.add_subplot()
     for is_failing, label in ((False, "assumptions hold"), (True, "an assumption fails")):

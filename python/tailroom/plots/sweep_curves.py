@@ -37,7 +37,7 @@ def draw(
     """One panel per metric, one line per combination of the other keys.
 
     Raises:
-        ValueError: There is no such key or model, or nothing varies.
+        ArgumentError: There is no such key or model, or nothing varies.
         MetricError: There is no such metric.
     """
     page = _Page(view, view.key(x) if x else view.along(), list(models))

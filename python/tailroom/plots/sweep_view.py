@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from tailroom.errors import MetricError
+from tailroom.arguments import named
+from tailroom.errors import ArgumentError, MetricError
 from tailroom.scenario.axis import Axis, key_words, value_words
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
@@ -51,7 +52,7 @@ class SweepView:
                 only link).
 
         Raises:
-            ValueError: No run is finished.
+            ArgumentError: No run is finished.
             MetricError: There is no such link.
         """
         self.result = result
@@ -78,8 +79,9 @@ class SweepView:
         """
         if len(self._links) > 1:
             raise MetricError(
-                f"there are several links; choose one of {', '.join(self._links)} with --link, or "
-                f"write a metric with its link, as in links.{self._links[0]}.utilization"
+                f"there are several links; choose one of {', '.join(self._links)} with "
+                f"{named('link')}, or write a metric with its link, as in "
+                f"links.{self._links[0]}.utilization"
             )
         return self._links[0]
 
@@ -87,15 +89,17 @@ class SweepView:
         """Returns the key of this name, or the key that ends with this name.
 
         Raises:
-            ValueError: There is no such key, or there are several.
+            ArgumentError: There is no such key, or there are several.
         """
         ending = [key for key in self.axes if key.endswith(f".{name}")]
         matches = [name] if name in self.axes else ending
         if len(matches) == 1:
             return matches[0]
         if not self.axes:
-            raise ValueError(f"{name}: nothing varies in this sweep, so there is nothing to draw")
-        raise ValueError(
+            raise ArgumentError(
+                f"{name}: nothing varies in this sweep, so there is nothing to draw"
+            )
+        raise ArgumentError(
             f"{name}: {'several keys end so' if matches else 'no varying key has this name'}; "
             f"choose one of {', '.join(matches or self.axes)}"
         )
@@ -104,12 +108,13 @@ class SweepView:
         """The key to draw over: a queue limit, else the first with numbers, else the first.
 
         Raises:
-            ValueError: Nothing varies.
+            ArgumentError: Nothing varies.
         """
         several = [key for key in self.axes if len(self.axes[key].values) > 1]
         if not several:
-            raise ValueError(
-                "nothing varies in this sweep, so there is no curve; draw a sweep with --grid"
+            raise ArgumentError(
+                f"nothing varies in this sweep, so there is no curve; draw a sweep with "
+                f"{named('grid')}"
             )
         limits = [key for key in several if key.endswith(LIMIT)]
         numeric = [key for key in several if self.axes[key].numbers is not None]
@@ -213,7 +218,7 @@ class SweepView:
         """Returns the candidate links: the named link, the links whose keys vary, or all links.
 
         Raises:
-            ValueError: No run of the sweep is finished.
+            ArgumentError: No run of the sweep is finished.
             MetricError: There is no link of this name.
         """
         links = list(
@@ -222,7 +227,7 @@ class SweepView:
             )
         )
         if not links:
-            raise ValueError("no run of this sweep is finished; there is nothing to draw yet")
+            raise ArgumentError("no run of this sweep is finished; there is nothing to draw yet")
         if name is None:
             varied = [key.split(".")[1] for key in self.axes if key.startswith("links.")]
             return (

@@ -19,7 +19,7 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
     """One line per combination of the other keys, from point to point along a key.
 
     Raises:
-        ValueError: There is no such key, or nothing varies.
+        ArgumentError: There is no such key, or nothing varies.
     """
     key = view.key(x) if x else view.along()
     lines = view.lines(key)

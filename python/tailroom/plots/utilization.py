@@ -16,7 +16,7 @@ def draw(result: "Result") -> Figure:
     """One line per link: bits that left it, headers included, as a part of its capacity.
 
     Raises:
-        ValueError: No series was recorded.
+        ArgumentError: No series was recorded.
     """
     figure = PlainTextFigure(figsize=(9, 3.6), layout="constrained")
     panel = figure.subplots()

@@ -26,7 +26,7 @@ def draw(result: "Result") -> Figure:
     its flows are drawn.
 
     Raises:
-        ValueError: No series was recorded.
+        ArgumentError: No series was recorded.
     """
     links = style.evenly_spread(list(result.links), MOST_LINKS)
     figure = PlainTextFigure(figsize=(9, 3.6 + 2.2 * len(links)), layout="constrained")

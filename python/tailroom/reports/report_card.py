@@ -1,5 +1,6 @@
 """A report card as a document: Markdown or a self-contained HTML page."""
 
+from tailroom.arguments import named
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
@@ -66,7 +67,7 @@ def _summary(evaluation: Evaluation) -> str:
         f"{words}; compared with the worse of {' and '.join(evaluation.references)} at each point, "
         f"{evaluation.runs.num_rows} runs.{quick} RFC 9743 gives no thresholds; these are ours. "
         "Intervals have 95 % confidence. A criterion is undecided if an interval contains a "
-        "threshold; more runs (--seeds) may be conclusive."
+        f"threshold; more runs ({named('seeds')}) may be conclusive."
     )
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tailroom.errors import PaperError
+from tailroom.parquet_files import read_table
 from tailroom.reproduction.part_results import (
     PointResults,
     StoredRun,
@@ -114,7 +114,7 @@ def read(path: Path) -> pa.Table:
         PaperError: The file cannot be read.
     """
     try:
-        return pq.read_table(path)
+        return read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
         raise PaperError(f"{path}: cannot be read: {error}; reproduce the paper anew") from None
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from tailroom.arguments import named
 from tailroom.errors import NotWrittenError, OutputDirectoryError
 from tailroom.plots import style
 from tailroom.reports.document import Drawn
@@ -62,7 +63,7 @@ def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[
     if content != mine:
         holds = f"holds {content}" if content else "holds something else"
         raise OutputDirectoryError(
-            f"{path}: {holds}, not {mine}; choose another output directory with --out"
+            f"{path}: {holds}, not {mine}; choose another output directory ({named('out')})"
         )
     return path, Store.create(path / "store")
 

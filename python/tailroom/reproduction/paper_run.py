@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 
 from tailroom import _engine
+from tailroom.arguments import WORKERS
 from tailroom.execution.executors import ExecutorLike, performer
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
@@ -44,6 +45,7 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
         progress: Called after each run.
 
     Raises:
+        ArgumentError: `workers` is below 1.
         OutputDirectoryError: The directory holds something else, or cannot be written.
         StoreError: The store in it cannot be written.
         ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
@@ -51,6 +53,7 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
         NotWrittenError: Store or report cannot be written, for example on a full disk.
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
+    WORKERS.check("workers", workers)
     chosen = tuple(parts) or paper.parts
     planned = plan_parts(paper, chosen, form)
     points = [point for planned_study in planned for point in planned_study.points]

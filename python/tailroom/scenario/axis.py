@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Any
 
+from tailroom.arguments import check_unicode
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.given_controls import check_values
@@ -100,6 +101,7 @@ def parse_axis(text: str) -> Axis:
     Raises:
         ScenarioError: The text has another form, or `axis` refuses the values.
     """
+    check_unicode(text, text)
     key, equals, values = (part.strip() for part in text.partition("="))
     if not (key and equals and values):
         raise ScenarioError(f"{text}: not KEY=VALUES; {_HOW}")

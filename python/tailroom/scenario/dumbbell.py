@@ -8,6 +8,7 @@ from math import cbrt
 from typing import Any
 
 from tailroom import _engine
+from tailroom.arguments import check_unicode
 from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_controls import Congestion, Control
 from tailroom.scenario.given_controls import control_words, controls_by_group, read_control
@@ -38,6 +39,9 @@ RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4
 
 _RANGE = re.compile(r"(.+?)(?:\s+to\s+|\s*\.\.\.?\s*|\s*(?<![eE])-\s*)(.+)")
 _NUMBER_AND_UNIT = re.compile(r"([\d._]+)\s*(.*)")
+_PREFIXED = re.compile(r"\s*([\d._]+(?:[eE]\d+)?)\s*(?:([kmgtKMGT])|([kKMGT])b(?:/s)?)\s*")
+"""A rate with nothing but a prefix (`1G`, `100m`), or in short (`1Gb`, `1 Gb/s`). Where the case of
+the letters would tell bits from bytes, as in `1gb` or `50 mbps`, the engine says what to write."""
 _MIX = re.compile(r"(\d+)\s+([A-Za-z_][\w.]*(?::[\w.]+)?)")
 ONLY_GROUP = "flows"
 """Name of the group of flows if there is only one group."""
@@ -60,7 +64,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     that its statistics cover four cycles of CUBIC, but no more than 20 million packets.
 
     Args:
-        rate: Rate of the link with its unit, as in `"1 Gbit/s"`.
+        rate: Rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
         rtt: Two-way propagation delay with its unit, as in `"40 ms"` or `"5 ms to 200 ms"`.
         flows: Number of flows, or number per congestion control: `{"cubic": 500, "bbr3": 100}` or
             `"500 cubic, 100 bbr3"`.
@@ -75,7 +79,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     _check_text("rate", rate, "1 Gbit/s")
     _check_text("rtt", rtt, "40 ms")
     _check_text("duration", duration, "60 s")
-    rate_bps = _read("rate", "rate", rate)
+    rate, rate_bps = read_rate(rate)
     shortest_s, longest_s = read_rtts(rtt)
     mix = _groups(flows, congestion)
     total = sum(group.count for group in mix)
@@ -123,6 +127,24 @@ def cubic_cycle_s(window_packets: float, rtt_s: float) -> float:
     """
     lost = (1 - CUBIC_BETA) * window_packets
     return min(cbrt(lost / CUBIC_C), max(lost / RENO_FRIENDLY_ALPHA, 4) * rtt_s)
+
+
+def read_rate(text: str) -> tuple[str, float]:
+    """Reads a rate as in a scenario, and also `1G` or `1 Gb/s`.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The rate as a scenario has it, and in bit/s.
+
+    Raises:
+        ScenarioError: The text is not a rate, or could mean bytes.
+    """
+    if match := _PREFIXED.fullmatch(text):
+        prefix = (match[2] or match[3]).upper().replace("K", "k")
+        text = f"{match[1]} {prefix}bit/s"
+    return text, _read("rate", "rate", text)
 
 
 def read_flows(text: str) -> int | dict[str, int]:
@@ -303,6 +325,7 @@ def _check_text(name: str, value: object, example: str) -> None:
 
 
 def _read(name: str, kind: str, text: str) -> float:
+    check_unicode(f"{name}: {text}", text)
     try:
         return _engine.quantity(kind, text)
     except ScenarioError as error:

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ from typing import Any, TextIO
 import tomli_w
 
 from tailroom import _engine
+from tailroom.arguments import SEED, check_mapping, check_unicode, named
 from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_controls import Congestion, OwnControls
 from tailroom.scenario.given_controls import check_values, controls_by_group
@@ -25,7 +27,6 @@ from tailroom.scenario.types import Scenario
 
 STANDARD_INPUT = "-"
 """Path that stands for standard input."""
-LARGEST_SEED = 2**63 - 1
 LARGEST_SCENARIO_BYTES = 4 << 20
 """Largest size of a scenario file."""
 
@@ -53,7 +54,7 @@ class ScenarioSource:
     def of(
         cls,
         scenario: "str | PathLike[str] | Scenario",
-        overrides: Mapping[str, object],
+        overrides: Mapping[str, object] | None = None,
         congestion: Congestion | None = None,
     ) -> "ScenarioSource":
         """Reads a scenario file, or writes down a scenario that was built in Python.
@@ -66,9 +67,12 @@ class ScenarioSource:
             congestion: Congestion controls by group, or the control of the only group.
 
         Raises:
+            ArgumentError: `overrides` is not a mapping.
             ScenarioError: The file cannot be read, a value cannot be written as TOML, or a value of
                 `congestion` is not a congestion control.
         """
+        check_mapping("set", overrides, '{"links.bottleneck.queue.limit": "625 packets"}')
+        overrides = overrides or {}
         if isinstance(scenario, (str, PathLike)) and fspath(scenario) == STANDARD_INPUT:
             text = _read_standard_input(sys.stdin)
             source = cls(text, Path(), "stdin", trust=trust_in_files())
@@ -131,7 +135,7 @@ class ScenarioSource:
             check_values(f"{self.place}: {key}", value)
         texts = tuple((key, _override_text(value)) for key, value in overrides.items())
         for key, text in texts:
-            _check_unicode(f"{self.place}: {key}", f"{key} = {text}")
+            check_unicode(f"{self.place}: {key}", f"{key} = {text}")
         return dataclasses.replace(self, overrides=self.overrides + texts)
 
     def resolve(self, seed: int | None) -> str:
@@ -191,9 +195,11 @@ class ScenarioSource:
             seed: Seed of the run; that of the scenario if `None`.
 
         Raises:
-            ScenarioError: The seed is out of range, or the scenario may not name one of its files.
+            ArgumentError: The seed is not a number, or out of range.
+            ScenarioError: The scenario may not name one of its files.
         """
-        _check_seed(seed)
+        SEED.check("seed", seed)
+        check_unicode(self.place, self.text)
         if self.permitted_files is None:
             replaced = frozenset(key for key, _ in self.overrides)
             self.trust.check_files(self.text, self.directory, replaced)
@@ -226,11 +232,18 @@ class ScenarioSource:
             yield
         except ScenarioError as error:
             lines = str(error).splitlines()
-            raise ScenarioError("\n".join(f"{self.place}: {line}" for line in lines)) from None
+            placed = (f"{self.place}: {_with_name_of_set(line)}" for line in lines)
+            raise ScenarioError("\n".join(placed)) from None
+
+
+_MAY_NAME_FILES = re.compile(r"\b(?:trace|file)\b[\"']?\s*=")
+"""What the keys that name files look like in a resolved scenario, and perhaps other text."""
 
 
 def replace_files(scenario: str, replace: Callable[[str], str]) -> str:
     """Replaces the path of each file that a scenario (as TOML) names."""
+    if not _MAY_NAME_FILES.search(scenario):  # reading a long scenario takes seconds
+        return scenario
     document = tomllib.loads(scenario)
     naming = list(_naming_files(document))
     for table, key in naming:
@@ -253,34 +266,17 @@ def _naming_files(value: object) -> Iterator[tuple[dict[str, Any], str]]:
 
 def own_controls(scenario: str) -> list[str]:
     """Returns the names of the user's own controls in a resolved scenario (TOML)."""
+    if '"custom"' not in scenario:
+        return []
     groups = tomllib.loads(scenario)["flows"].values()
     controls = [group.get("congestion", {}) for group in groups]
     return [control["control"] for control in controls if control.get("kind") == "custom"]
 
 
-def _check_seed(seed: int | None) -> None:
-    """Checks that a seed is in the range of TOML's integers.
-
-    Raises:
-        ScenarioError: It is not.
-    """
-    if seed is not None and not 0 <= seed <= LARGEST_SEED:
-        raise ScenarioError(f"seed: {seed} is out of range; give a whole number from 0 to 2^63 - 1")
-
-
-def _check_unicode(place: str, text: str) -> None:
-    """Checks that a text can be encoded.
-
-    Raises:
-        ScenarioError: It has half of a surrogate pair, or a byte that is not UTF-8.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        wrong = ascii(text[error.start])[1:-1]
-        raise ScenarioError(
-            f"{ascii(place)[1:-1]}: the character {wrong} is not Unicode; leave it out"
-        ) from None
+def _with_name_of_set(problem: str) -> str:
+    """Names the argument that replaces values; the engine knows it as an option."""
+    replaced = problem.removeprefix("--set ")
+    return problem if replaced == problem else f"{named('set')} {replaced}"
 
 
 def _sha256(content: bytes) -> str:
@@ -364,7 +360,7 @@ def _write_down(scenario: Mapping[str, Any]) -> str:
         check_values(f"scenario: {key}", value)
     try:
         text = tomli_w.dumps(scenario)
-        _check_unicode("scenario", text)
+        check_unicode("scenario", text)
         return text
     except ScenarioError:
         raise

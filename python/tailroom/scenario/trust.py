@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from tailroom.arguments import given, named
 from tailroom.errors import ScenarioError
 
 ALLOW_CODE = "TAILROOM_ALLOW_CODE"
@@ -58,8 +59,8 @@ class Trust:
             raise ScenarioError(
                 f'"{name}" is Python code that the scenario file names, and a scenario file may '
                 "come from somebody else",
-                "if you trust the file and this code, allow it: --allow-code, "
-                f"{ALLOW_CODE}=1, or in Python allow_code=True",
+                f"if you trust the file and this code, allow it: {given('allow_code')}, or "
+                f"{ALLOW_CODE}=1",
             )
 
     def check_files(self, text: str, directory: Path, replaced: frozenset[str]) -> None:
@@ -77,8 +78,8 @@ class Trust:
             if path not in self.named and key not in replaced:
                 raise ScenarioError(
                     f'{key}: "{path}" is not below the directory of the scenario file; move it '
-                    f"there, name it with --set, or allow it: --allow-files, {ALLOW_FILES}=1, or "
-                    "in Python allow_files=True"
+                    f"there, name it with {named('set')}, or allow it: {given('allow_files')}, or "
+                    f"{ALLOW_FILES}=1"
                 )
 
     def permitted_files(self, text: str, directory: Path) -> tuple[str, ...] | None:

@@ -8,8 +8,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from tailroom import _engine
+from tailroom.arguments import SERIES_SAMPLES
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.one_control_each import OneEach
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -51,8 +53,8 @@ def run(  # noqa: PLR0913 - each is one option of a run
             a text that is a TOML value is read as TOML.
         progress: Called at most ten times a second with the fraction done, in [0, 1], and the
             simulated time in seconds. An exception that it raises ends the run.
-        series_samples: Number of instants at which time series are recorded if the scenario has no
-            `[series]`; fewer above 10,000 flows. Recording changes no other result.
+        series_samples: Number of instants, at least 1, at which time series are recorded if the
+            scenario has no `[series]`; fewer above 10,000 flows. Recording changes no other result.
         congestion: Congestion controls by the name of their group of flows: a class of your own
             (see `CongestionControl` and `RateBasedControl`), a function that makes a control for
             each flow, a name as in a scenario file (`"cubic"`, `"module:Class"`), or a table with a
@@ -66,6 +68,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
         Statistics, tables and the resolved scenario.
 
     Raises:
+        ArgumentError: An argument has the wrong type, or is out of range.
         ScenarioError: The scenario is wrong, or a control returned an invalid window or rate; the
             message names the place and the remedy.
         ControlError: A control of your own raised an exception, which is the `__cause__`.
@@ -73,7 +76,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
         KeyboardInterrupt: The user pressed Ctrl-C; the run stops at once.
     """
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set or {}, congestion)
+        source = ScenarioSource.of(scenario, set, congestion)
     return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
 
 
@@ -85,9 +88,11 @@ def simulate(
     series_samples: int | None = None,
 ) -> Result:
     """Simulates a scenario that has been read; the arguments and errors are those of `run`."""
+    SERIES_SAMPLES.check("series_samples", series_samples)
     resolved = source.resolve(seed)
     document = tomllib.loads(resolved)
     recorded = _with_series(source.overrides, document, series_samples)
+    controls = OneEach(source.controls.find)
     with source.named_in_errors():
         started = time.perf_counter()
         answer = _engine.run(
@@ -96,11 +101,12 @@ def simulate(
             recorded,
             seed,
             progress,
-            source.controls.find,
+            controls.find,
             files=source.permitted(),
         )
         wall_s = time.perf_counter() - started
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
+    measured["warnings"] += controls.warnings
     summary = _summary(measured, document, source.hash(), wall_s)
     tables = {
         name: None if columns is None else _table_maker(name, columns, summary)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
+from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation import frames
 from tailroom.simulation.result_tables import ResultTables
@@ -93,18 +94,18 @@ class Result(ResultTables):
             rows and columns of the other tables.
 
         Raises:
-            ValueError: There is no such table, or it was not recorded.
+            ArgumentError: There is no such table, or it was not recorded.
         """
         if name in STATISTICS:
             return self._statistics(name)
         tables = [field.name for field in fields(ResultTables)]
         if name not in tables:
             known = ", ".join([*STATISTICS, *tables])
-            raise ValueError(f"there is no table {name!r}; choose one of {known}")
+            raise ArgumentError(f"there is no table {name!r}; choose one of {known}")
         table: pa.Table | None = getattr(self, name)
         if table is None:
             recorded = [known for known in tables if getattr(self, known) is not None]
-            raise ValueError(
+            raise ArgumentError(
                 f"the table {name!r} was not recorded (docs/reference/results.md says how to "
                 f"record it); choose one of {', '.join([*STATISTICS, *recorded])}"
             )
@@ -117,7 +118,7 @@ class Result(ResultTables):
             table: Name of the table, as for `table`.
 
         Raises:
-            ValueError: There is no such table, or it was not recorded.
+            ArgumentError: There is no such table, or it was not recorded.
             MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
         """
         return frames.to_pandas(self.table(table))
@@ -129,7 +130,7 @@ class Result(ResultTables):
             table: Name of the table, as for `table`.
 
         Raises:
-            ValueError: There is no such table, or it was not recorded.
+            ArgumentError: There is no such table, or it was not recorded.
             MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
         """
         return frames.to_polars(self.table(table))
@@ -166,7 +167,7 @@ class Result(ResultTables):
             word of its name. Without a choice no column is copied.
 
         Raises:
-            ValueError: There is no such quantity, link or flow, or no series was recorded.
+            ArgumentError: There is no such quantity, link or flow, or no series was recorded.
         """
         for owner, table, name in (
             ("link", self.link_series, link),
@@ -181,7 +182,7 @@ class Result(ResultTables):
 
             _check_name(table, owner, name)
             return table.filter(pc.field(owner) == name).select(["time_s", column])
-        raise ValueError(self._why_missing(quantity))
+        raise ArgumentError(self._why_missing(quantity))
 
     def plot(self, kind: PlotKind = "windows") -> Figure:
         """Draws windows and queue over time, utilization over time, burstiness, or arrivals.
@@ -192,7 +193,7 @@ class Result(ResultTables):
                 (as in Figure 4 of Auge and Roberts 2006).
 
         Raises:
-            ValueError: The data of the figure were not recorded, or there is no such figure.
+            ArgumentError: The data of the figure were not recorded, or there is no such figure.
         """
         from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
 
@@ -275,4 +276,4 @@ def _check_name(table: pa.Table, owner: str, name: str) -> None:
     names = table.column(owner).unique().to_pylist()
     if name not in names:
         some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise ValueError(f"there is no {owner} {name!r}; choose one of {some}")
+        raise ArgumentError(f"there is no {owner} {name!r}; choose one of {some}")

@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tailroom.errors import ArgumentError
 from tailroom.scenario.custom_controls import portable_file
 from tailroom.scenario.json_text import json_text
 from tailroom.scenario.named_values import NamedValues
@@ -52,12 +53,13 @@ def write(result: Result, directory: Path) -> None:
     """Writes the files of a result into an existing directory."""
     write_scenario(result.scenario, directory)
     (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
-    import pyarrow.parquet as pq  # noqa: PLC0415 - it loads NumPy, and `run` may need neither
+    # It loads Arrow and NumPy, and `run` may need neither.
+    from tailroom.parquet_files import write_table  # noqa: PLC0415
 
     for name in TABLES:
         table = getattr(result, name)
         if table is not None:
-            pq.write_table(table, directory / f"{name}.parquet", compression="zstd")
+            write_table(table, directory / f"{name}.parquet")
     drawn = (result.link_series, result.arrival_dispersion, result.arrival_log)
     if any(table is not None for table in drawn):
         from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
@@ -104,7 +106,7 @@ def load(directory: str | PathLike[str]) -> Result:
         The result with its scenario, summary and recorded tables.
 
     Raises:
-        ValueError: The directory has no result, or one of its files is damaged.
+        ArgumentError: The directory has no result, or one of its files is damaged.
     """
     path = Path(directory)
     try:
@@ -114,7 +116,7 @@ def load(directory: str | PathLike[str]) -> Result:
         )
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
-        raise ValueError(
+        raise ArgumentError(
             f"{path}: has no result of tailroom ({error}); "
             "give a directory that `tailroom run --out` wrote"
         ) from None
@@ -122,6 +124,6 @@ def load(directory: str | PathLike[str]) -> Result:
 
 
 def _read_table(path: Path) -> pa.Table | None:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+    from tailroom.parquet_files import read_table  # noqa: PLC0415 - as above
 
-    return pq.read_table(path) if path.exists() else None
+    return read_table(path) if path.exists() else None

@@ -33,8 +33,10 @@ import pyarrow.parquet as pq
 
 from tailroom.errors import NotWrittenError, RunError, StoreError
 from tailroom.field_docs import with_field_docs
+from tailroom.parquet_files import read_table
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
+from tailroom.staging import is_leftover, mark
 from tailroom.storage.file_lock import locked
 from tailroom.storage.run_index import FILE as INDEX_FILE
 from tailroom.storage.run_index import RunIndex, Signature, without_texts
@@ -47,7 +49,7 @@ PARTIAL = ".partial"
 DIGEST = b"tailroom_digest"
 """Key of the digest in a file's metadata."""
 ABANDONED_AFTER_S = 3600.0
-"""Age after which an unfinished file counts as left by a process that was killed."""
+"""Age after which an unfinished file of another machine counts as left by a killed process."""
 
 WORTH_INDEXING = 100
 """The index file is rewritten if it lacks at least this number of runs."""
@@ -388,7 +390,7 @@ class Store:
 
     def _read(self, path: Path) -> pa.Table | None:
         try:
-            table = pq.ParquetFile(path, page_checksum_verification=True).read(use_threads=False)
+            table = read_table(path, page_checksum_verification=True)
             if (table.schema.metadata or {}).get(DIGEST) == _digest(table):
                 return table.replace_schema_metadata(None)
         except FileNotFoundError:
@@ -408,7 +410,8 @@ class Store:
         """Removes temporary files that killed processes left."""
         for path in self.directory.rglob(f".*{PARTIAL}"):
             try:
-                if time.time() - path.stat().st_mtime > ABANDONED_AFTER_S:
+                is_old = time.time() - path.stat().st_mtime > ABANDONED_AFTER_S
+                if is_old or is_leftover(path.name):
                     path.unlink(missing_ok=True)
             except OSError:
                 continue  # another process removed the file, or owns it; the file does no harm
@@ -477,9 +480,24 @@ def _digest(table: pa.Table) -> bytes:
         if is_number and not column.null_count:
             kind, values = str(column.type), np.ascontiguousarray(column.to_numpy()).tobytes()
         else:
-            kind, values = "", json.dumps(column.to_pylist()).encode()
+            kind, values = "", json.dumps(_as_list(column)).encode()
         sha.update(json.dumps([name, kind, len(values)]).encode() + values)
     return sha.hexdigest().encode()
+
+
+def _as_list(column: pa.ChunkedArray) -> list[Any]:
+    """Returns what `to_pylist` returns, for long texts and numbers in a tenth of its time."""
+    is_text = pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)
+    if is_text and len(column):
+        whole = column.combine_chunks()
+        coded = whole if pa.types.is_dictionary(column.type) else whole.dictionary_encode()
+        words = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
+        return list(words[coded.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)])
+    if pa.types.is_floating(column.type):
+        numbers = column.to_numpy().astype(object)
+        numbers[column.is_null().to_numpy()] = None
+        return list(numbers)
+    return list(column.to_pylist())
 
 
 def _write_table(path: Path, table: pa.Table) -> None:
@@ -520,7 +538,7 @@ def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
         NotWrittenError: The file cannot be written.
     """
     # Threads, and machines that share the store, may have the same process id.
-    unique = f"{os.getpid()}-{next(_counter)}-{time.time_ns()}"
+    unique = f"{mark()}-{next(_counter)}-{time.time_ns()}"
     partial = path.with_name(f".{path.name}.{unique}{PARTIAL}")
     try:
         with partial.open("xb") as file:

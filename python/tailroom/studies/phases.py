@@ -18,7 +18,8 @@ import pyarrow as pa
 import scipy
 from numpy.typing import NDArray
 
-from tailroom.errors import ScenarioError
+from tailroom.arguments import COMPARED_RUNS, SEED, WORKERS
+from tailroom.errors import ArgumentError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -75,10 +76,10 @@ def phase_spread(metric: str, seeds: Sequence[float], shifts: Sequence[float]) -
         shifts: Values with shifted RTTs, one per shift; at least two.
 
     Raises:
-        ValueError: There are fewer than two values in `seeds` or `shifts`.
+        ArgumentError: There are fewer than two values in `seeds` or `shifts`.
     """
     if min(len(seeds), len(shifts)) < 2:
-        raise ValueError("give at least two runs as written and two with shifted RTTs")
+        raise ArgumentError("give at least two runs as written and two with shifted RTTs")
     written, shifted = np.asarray(seeds, dtype=float), np.asarray(shifts, dtype=float)
     scale = MATTERS * max(abs(written.mean()), abs(shifted.mean()))
     moves = _means_differ(written, shifted) and abs(shifted.mean() - written.mean()) > scale
@@ -202,15 +203,17 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
         allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
-        ScenarioError: The scenario is wrong, or `runs` is below 2.
+        ArgumentError: An argument has the wrong type, or is out of range.
+        ScenarioError: The scenario is wrong.
         MetricError: There is no such metric.
         ClusterError: The cluster or executor cannot perform the runs.
         RunError: A run failed.
     """
-    if runs < 2:
-        raise ScenarioError(f"phase check: {runs} runs; give at least 2 to see a spread")
+    COMPARED_RUNS.check("runs", runs)
+    SEED.check("seed", seed)
+    WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set or {}, congestion)
+        source = ScenarioSource.of(scenario, set, congestion)
     point = Point.of(source, {} if seed is None else {"seed": seed})
     with Runner.opened(
         None, in_processes=bool(point.controls), workers=workers, executor=executor

@@ -183,10 +183,10 @@ def predict(  # noqa: PLR0913 - keyword arguments
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
-        ValueError: There is no such model.
+        ArgumentError: There is no such model.
     """
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set or {}, congestion)
+        source = ScenarioSource.of(scenario, set, congestion)
     return predict_source(source, link=link, target=target, only=only, seed=seed)
 
 
@@ -209,7 +209,7 @@ def predict_source(
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
-        ValueError: There is no such model.
+        ArgumentError: There is no such model.
     """
     bottleneck = models.read_bottleneck(source, link, seed)
     target = target or Requirement()
@@ -307,7 +307,7 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
 
     Raises:
         ScenarioError: The scenario, the key or a value is wrong, or there is no such link.
-        ValueError: There is no such model.
+        ArgumentError: There is no such model.
     """
     names = None if only is None else list(only)
     points = (

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 
+from tailroom.errors import ArgumentError
 from tailroom.simulation.result import Result
 
 BATCH = 5
@@ -37,12 +38,12 @@ def warm_up(
         a longer duration then.
 
     Raises:
-        ValueError: There are no series, no such link or column, or fewer than 20 samples.
+        ArgumentError: There are no series, no such link or column, or fewer than 20 samples.
     """
     given = series.link_series if isinstance(series, Result) else series
     tables = [given] if isinstance(given, pa.Table) else list(given or ())
     if not tables:
-        raise ValueError("there are no time series; add [series] to the scenario")
+        raise ArgumentError("there are no time series; add [series] to the scenario")
     columns = [_column(table, link, metric) for table in tables]
     length = min(len(values) for _, values in columns)
     time_s = columns[0][0]
@@ -78,28 +79,36 @@ def truncation(values: ArrayLike) -> int | None:
     too short.
 
     Raises:
-        ValueError: There are fewer than 4 batches of values.
+        ArgumentError: There are fewer than 4 batches of values.
     """
     array = np.asarray(values, dtype=float)
     count = array.size // BATCH
     if count < 4:
-        raise ValueError(f"{array.size} samples are too few to see a warm-up; give at least 20")
+        raise ArgumentError(f"{array.size} samples are too few to see a warm-up; give at least 20")
     means = array[: BATCH * count].reshape(count, BATCH).mean(axis=1)
-    errors = [
-        float(np.sum((rest - rest.mean()) ** 2)) / len(rest) ** 2
-        for rest in (means[left_out:] for left_out in range(count // 2 + 1))
-    ]
-    best = int(np.argmin(errors))
+    best = int(np.argmin(_errors(means.tolist())[: count // 2 + 1]))
     return None if best == count // 2 else best
+
+
+def _errors(means: list[float]) -> list[float]:
+    """The quantity that MSER-5 minimises for each d, from the last batch backwards (Welford)."""
+    errors = []
+    mean = squares = 0.0
+    for count, value in enumerate(reversed(means), 1):
+        from_mean = value - mean
+        mean += from_mean / count
+        squares += from_mean * (value - mean)
+        errors.append(squares / count**2)
+    return errors[::-1]
 
 
 def _column(table: pa.Table, link: str | None, metric: str) -> tuple[np.ndarray, np.ndarray]:
     links = pc.unique(table["link"]).to_pylist()
     chosen = link if link is not None else links[0]
     if chosen not in links or (link is None and len(links) > 1):
-        raise ValueError(f"link: choose one of {', '.join(links)}")
+        raise ArgumentError(f"link: choose one of {', '.join(links)}")
     if metric not in table.column_names:
-        raise ValueError(
+        raise ArgumentError(
             f"{metric}: there is no such column; choose one of {', '.join(table.column_names)}"
         )
     rows = table.filter(pc.equal(table["link"], chosen))

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tailroom import _engine
-from tailroom.errors import CaptureError
+from tailroom.errors import ArgumentError, CaptureError
 from tailroom.field_docs import with_field_docs
 from tailroom.traffic_import.capture_directions import (
     MOST_NAMED,
@@ -97,11 +97,11 @@ def import_capture(
     Raises:
         CaptureError: The file cannot be read, has no TCP connection with data, or has none from
             and to these prefixes.
-        ValueError: The window is out of range, or a text is not a prefix.
+        ArgumentError: The window is out of range, or a text is not a prefix.
     """
-    receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from")
+    receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from_")
     if not SHORTEST_WINDOW_S <= window_s <= LONGEST_WINDOW_S:
-        raise ValueError(f"window_s is {window_s:g}; choose from 1e-6 to 3600 seconds")
+        raise ArgumentError(f"window_s is {window_s:g}; choose from 1e-6 to 3600 seconds")
     try:
         answer = _engine.import_capture(path, round(1e9 * window_s))
     except CaptureError as error:

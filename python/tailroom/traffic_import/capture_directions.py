@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from tailroom.arguments import named
+from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 
 Network = IPv4Network | IPv6Network
@@ -17,18 +19,18 @@ def parse_prefixes(texts: str | Iterable[str], name: str) -> tuple[Network, ...]
 
     Args:
         texts: One prefix or several.
-        name: Name of the option, with which error messages begin.
+        name: Name of the argument, with which error messages begin.
 
     Raises:
-        ValueError: A text is not a prefix or address.
+        ArgumentError: A text is not a prefix or address.
     """
     prefixes = []
     for text in [texts] if isinstance(texts, str) else texts:
         try:
             prefixes.append(ip_network(text.strip(), strict=False))
         except ValueError:
-            raise ValueError(
-                f"{name} {text}: is not an address or prefix; write for example 192.0.2.7, "
+            raise ArgumentError(
+                f"{named(name)} {text}: is not an address or prefix; write for example 192.0.2.7, "
                 "192.0.2.0/24 or 2001:db8::/32"
             ) from None
     return tuple(prefixes)

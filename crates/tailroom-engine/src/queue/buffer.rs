@@ -274,7 +274,7 @@ impl Buffer {
         mark(&mut self.nodes[handle.index()].packet, &mut self.marks)
     }
 
-    /// Checkpoints and returns an ECN-capable packet; drops any other packet.
+    /// Marks and returns an ECN-capable packet; drops any other packet.
     pub fn mark_or_drop(
         &mut self,
         handle: PacketHandle,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.models.assumptions import (
     fast_access,
@@ -100,10 +101,10 @@ def trajectory(
 
     Raises:
         NotApplicableError: The model does not apply to the link, as for `predict`.
-        ValueError: The duration or the step is not positive.
+        ArgumentError: The duration or the step is not positive.
     """
     if duration_s <= 0 or (step_s is not None and step_s <= 0):
-        raise ValueError(
+        raise ArgumentError(
             f"duration_s {duration_s:g}, step_s {step_s}: give positive numbers of seconds"
         )
     equations = Equations(link)

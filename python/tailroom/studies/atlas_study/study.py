@@ -107,6 +107,7 @@ def compute_atlas(
         progress: Called with an `AtlasProgress` after each run.
 
     Raises:
+        ArgumentError: `workers` is below 1.
         StoreError: The directory is not a store.
         ClusterError: The cluster does not answer, or cannot perform the runs.
         RunError: A run failed; the other runs are kept.

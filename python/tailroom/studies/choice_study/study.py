@@ -7,6 +7,7 @@ from itertools import product
 from os import PathLike
 from pathlib import Path
 
+from tailroom.arguments import RUNS, SEED, WORKERS, check_mapping
 from tailroom.errors import ScenarioError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
@@ -76,6 +77,7 @@ def choices(  # noqa: PLR0913 - keyword arguments
         allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
+        ArgumentError: An argument has the wrong type, or is out of range.
         ScenarioError: A scenario, a key or a value is wrong, or there are more than 10,000 runs.
         MetricError: There is no such metric.
         StoreError: The directory is not a store.
@@ -85,8 +87,10 @@ def choices(  # noqa: PLR0913 - keyword arguments
         RunError: A run failed.
         KeyboardInterrupt: Ctrl-C; the runs stop at once.
     """
-    if seeds < 1:
-        raise ScenarioError(f"seeds = {seeds}; give at least 1")
+    RUNS.check("seeds", seeds)
+    SEED.check("seed", seed)
+    WORKERS.check("workers", workers)
+    check_mapping("set", set, '{"links.down.queue.limit": "625 packets"}')
     many = [scenarios] if isinstance(scenarios, (str, PathLike, Mapping)) else list(scenarios)
     first = {} if seed is None else {"seed": seed}
     overrides = {**(set or {}), **first}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tailroom.arguments import COMPARED_RUNS, WORKERS
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -241,6 +242,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         progress: Called with a `RunProgress` after each run.
 
     Raises:
+        ArgumentError: An argument has the wrong type, or is out of range.
         ScenarioError: There is no such control, or its parameters are wrong.
         StoreError: The directory is not a store.
         ClusterError: The cluster does not answer, or the cluster or the executor cannot perform
@@ -249,6 +251,8 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         RunError: A run failed.
         KeyboardInterrupt: Ctrl-C; the store keeps the finished runs.
     """
+    COMPARED_RUNS.check("seeds", seeds)
+    WORKERS.check("workers", workers)
     control = read_control("control", control)
     name = control_words(control)
     controls: dict[str, Control] = {name: control}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from tailroom.arguments import given
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
 from tailroom.simulation.metrics import names_of
@@ -42,8 +43,8 @@ def _loss(
     ]
     name = "loss_fraction" if len(links) == 1 else f"{link.name}.loss_fraction"
     yield (
-        f"at this limit {_percent(loss)} % of the packets are lost; add --target "
-        f'"{name} <= 1%" (in Python: to targets), or compare queue disciplines with '
+        f"at this limit {_percent(loss)} % of the packets are lost; add "
+        f"{given('targets', f'{name} <= 1%')}, or compare queue disciplines with "
         "tailroom run --vary"
     )
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 
-from tailroom import models
+from tailroom import arguments, models
 from tailroom.errors import MetricError, ScenarioError, TargetError
 from tailroom.models import Bottleneck
 from tailroom.scenario.custom_controls import Congestion
@@ -92,7 +92,7 @@ def read_question(
     scenario: str | PathLike[str] | Scenario,
     targets: str | Target | Sequence[str | Target],
     link: str | None,
-    overrides: Mapping[str, object],
+    overrides: Mapping[str, object] | None,
     congestion: Congestion | None,
 ) -> Question:
     """Reads the scenario and the targets, and determines the link whose buffer is sought.
@@ -112,6 +112,11 @@ def read_question(
     """
     if isinstance(targets, (str, Target)):
         targets = [targets]
+    if not (isinstance(targets, Sequence) and all(isinstance(t, (str, Target)) for t in targets)):
+        raise TargetError(
+            f"{arguments.named('targets')}: {targets!r} is not a target; write a text, as in "
+            '"utilization >= 98%", or several in a list'
+        )
     if not targets:
         check_targets([])
     source = ScenarioSource.of(scenario, overrides, congestion)
@@ -168,7 +173,7 @@ def _sought_link(
     if len(named) > 1:
         raise TargetError(
             f"the targets name several links: {', '.join(named)}; choose the link whose buffer is "
-            f"sought with --link {next(iter(named))} (in Python: link)"
+            f"sought with {arguments.given('link', next(iter(named)))}"
         )
     if named:
         return next(iter(named)), ""
@@ -176,7 +181,7 @@ def _sought_link(
     others = ", ".join(name for name in crossed if name != busiest)
     return busiest, (
         "the targets name no link, and this is the slowest link that carries flows; choose "
-        f"another link ({others}) with --link NAME (in Python: link)"
+        f"another link ({others}) with {arguments.given('link', 'NAME')}"
     )
 
 

@@ -16,10 +16,11 @@ from math import erfc, sqrt
 import numpy as np
 import scipy.special
 
+from tailroom.arguments import MAX_SEEDS
 from tailroom.statistics.intervals import CONFIDENCE, mean_interval
 from tailroom.studies.size_study.targets import Target
 
-FIRST_RUNS = 4
+FIRST_RUNS = int(MAX_SEEDS.least)
 """Number of runs at the first comparison."""
 EARLY_CONFIDENCE = 0.995
 """Confidence of every verdict before the last comparison, as there are several comparisons."""

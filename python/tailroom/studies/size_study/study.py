@@ -9,7 +9,7 @@ from math import inf
 from os import PathLike
 from pathlib import Path
 
-from tailroom import models
+from tailroom import arguments, models
 from tailroom.buffer_atlas import lookup
 from tailroom.errors import Interrupted, TargetError
 from tailroom.execution.executors import ExecutorLike
@@ -45,7 +45,6 @@ from tailroom.studies.size_study.search import (
 )
 from tailroom.studies.size_study.stopping import (
     CONFIRMING_RUNS,
-    FIRST_RUNS,
     Verdicts,
     confirmed,
     next_look,
@@ -99,7 +98,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
         targets: One target or several, such as `"utilization >= 98%"` or
             `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
-        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"`.
+        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
         rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
             control: `{"cubic": 500, "bbr3": 100}` or `"500 cubic, 100 bbr3"`.
@@ -114,8 +113,8 @@ def size(  # noqa: PLR0913 - keyword arguments
         set: Replaces values of the scenario, as `tailroom.run` does.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
             then counts as missed.
-        precision: Relative tolerance of the answer, above 0 (0.02 = 2 %); the search also ends at
-            a difference of one packet.
+        precision: Relative tolerance of the answer, from 0.0001 to 0.5 (0.02 = 2 %); the search
+            also ends at a difference of one packet.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
@@ -126,6 +125,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         atlas: Whether the atlas may determine the initial bracket.
 
     Raises:
+        ArgumentError: An argument has the wrong type, or is out of range.
         ScenarioError: The scenario or one of the numbers is wrong, or there is no such link.
         TargetError: A target is malformed or impossible, two targets contradict each other, targets
             name several links, or the buffer makes no difference to the link.
@@ -137,11 +137,14 @@ def size(  # noqa: PLR0913 - keyword arguments
         RunError: A run failed.
         Interrupted: Ctrl-C; its `known` is the `Size` from the finished runs, with their store.
     """
+    arguments.MAX_SEEDS.check("max_seeds", max_seeds)
+    arguments.PRECISION.check("precision", precision)
+    arguments.WORKERS.check("workers", workers)
     of_numbers, of_scenario = (congestion, None) if scenario is None else (None, congestion)
     asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
     naming = named_as_arguments() if scenario is None else nullcontext()
     with allowing(code=allow_code, files=allow_files), naming:
-        question = read_question(asked, targets, link, set or {}, of_scenario)
+        question = read_question(asked, targets, link, set, of_scenario)
     predictions = _predict(question.link, question.targets)
     with (
         _place(store) as place,
@@ -268,7 +271,7 @@ class _Work:
     ) -> None:
         self.question = question
         self.runner = runner
-        self.max_seeds = max(max_seeds, FIRST_RUNS)
+        self.max_seeds = max_seeds
         largest = int(LARGEST_BDP * max(question.link.bdp_packets, 100))
         self.search = Search(
             question.targets, self.look, self.confirm, precision=precision, largest=largest
@@ -359,7 +362,9 @@ class _Work:
             return
         others = ", ".join(self.question.link.other_links)
         elsewhere = (
-            f"; choose another link ({others}) with --link NAME (in Python: link)" if others else ""
+            f"; choose another link ({others}) with {arguments.given('link', 'NAME')}"
+            if others
+            else ""
         )
         raise TargetError(
             f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "

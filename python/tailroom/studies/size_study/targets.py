@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from tailroom import _engine
+from tailroom.arguments import named
 from tailroom.errors import ScenarioError, TargetError
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_catalogue import metric_of
@@ -145,7 +146,7 @@ def check_targets(targets: list[Target]) -> None:
         TargetError: There is no target, or two targets contradict each other.
     """
     if not targets:
-        raise TargetError('no target; give for example --target "utilization >= 98%"')
+        raise TargetError(f'{named("targets")}: is missing; give for example "utilization >= 98%"')
     for lower in targets:
         for upper in targets:
             if lower.metric != upper.metric or not lower.at_least or upper.at_least:

@@ -35,6 +35,8 @@ def query(store: Store, sql: str) -> pa.Table:
     with duckdb.connect() as connection:
         # A query may read the store, but no other files of this machine.
         connection.execute("SET enable_external_access = false")
+        # A sweep without a finished run has no columns, and DuckDB takes no such table.
+        tables = {name: table for name, table in tables.items() if table.num_columns}
         for name, table in tables.items():
             connection.register(name, _with_texts(table, {}))
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
+from tailroom.arguments import RUNS, WORKERS, named
 from tailroom.errors import Interrupted, ScenarioError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point, repeats_itself
@@ -264,7 +265,7 @@ class SweepResult:
             link: Name of the link whose metrics are drawn, if there are several.
 
         Raises:
-            ValueError: There is no such kind, key or model, or the sweep has nothing to draw.
+            ArgumentError: There is no such kind, key or model, or the sweep has nothing to draw.
             MetricError: There is no such metric or link.
         """
         from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
@@ -326,6 +327,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         allow_files: Whether the scenario file may name files outside its directory.
 
     Raises:
+        ArgumentError: An argument has the wrong type, or is out of range.
         ScenarioError: The scenario, a key or a value is wrong, or there are more than `max_runs`
             runs; the store is untouched.
         StoreError: The directory is not a store.
@@ -338,8 +340,11 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; finished runs
             are kept.
     """
+    RUNS.check("seeds", seeds)
+    RUNS.check("max_runs", max_runs)
+    WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set or {}, congestion)
+        source = ScenarioSource.of(scenario, set, congestion)
     planned = plan(
         source,
         grid=grid,
@@ -352,7 +357,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     if planned.fewest_runs > max_runs:
         raise ScenarioError(
             f"{source.place}: sweep: {planned.fewest_runs:,} runs are more than the {max_runs:,} "
-            "allowed; give fewer values or seeds, or allow more runs (--yes; in Python: max_runs)"
+            f"allowed; give fewer values or seeds, or allow more runs ({named('max_runs')})"
         )
     source = planned.source  # which trusts what the caller's axes name
     keep = (LINK_SERIES,) if planned.series else ()

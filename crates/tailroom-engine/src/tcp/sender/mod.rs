@@ -1,7 +1,7 @@
 //! The TCP sender: decides which packets may leave now. Loss recovery, timeout, pacing and slow
 //! start are implemented here, once for all congestion controls.
 //!
-//! The sender does no I/O: each method takes the time at the sender and hands packets to an
+//! The sender does no I/O: each method takes the time at the sender and hands packets to a
 //! [`PacketSink`]. The sender never reads a clock and never sees the schedule. It reports the time
 //! of its next [`deadline`](Sender::deadline), and the caller calls [`Sender::on_deadline`] at that
 //! time, unless an ACK arrives no later.

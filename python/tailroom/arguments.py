@@ -1,0 +1,144 @@
+"""Limits of arguments that functions and commands share, and what messages call an argument."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from numbers import Integral, Real
+
+from tailroom.errors import ArgumentError, ScenarioError
+
+_options: dict[str, str] = {}
+"""Names of options by the names of the arguments that they give; empty outside of a command."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The values that a number may have."""
+
+    least: float
+    most: float = inf
+    is_whole: bool = True
+
+    def check(self, argument: str, value: object) -> None:
+        """Checks an argument that is a number.
+
+        Args:
+            argument: Name of the argument.
+            value: Its value; `None` if it was left out.
+
+        Raises:
+            ArgumentError: The value is not such a number, or out of range.
+        """
+        kind = Integral if self.is_whole else Real
+        is_number = isinstance(value, kind) and not isinstance(value, bool)
+        if value is None or (is_number and self.least <= value <= self.most):  # type: ignore[operator]
+            return
+        problem = "is out of range" if is_number else f"is not {self._number}"
+        raise ArgumentError(f"{named(argument)}: {value!r} {problem}; give {self}")
+
+    @property
+    def _number(self) -> str:
+        return "a whole number" if self.is_whole else "a number"
+
+    def __str__(self) -> str:
+        """The range in words."""
+        if self.most == inf:
+            return f"{self._number} of at least {self.least:g}"
+        return f"{self._number} from {self.least:g} to {_power(self.most)}"
+
+
+def _power(most: float) -> str:
+    return "2^63 - 1" if most == LARGEST_SEED else f"{most:g}"
+
+
+LARGEST_SEED = 2**63 - 1
+"""The largest integer of TOML."""
+SEED = Limits(0, LARGEST_SEED)
+RUNS = Limits(1)
+"""Runs per point or choice, and runs altogether."""
+COMPARED_RUNS = Limits(2)
+"""Runs whose spread is asked for."""
+WORKERS = Limits(1)
+"""Runs at a time."""
+SERIES_SAMPLES = Limits(1)
+MAX_SEEDS = Limits(4)
+"""Seeds per buffer of `size`: the first look at a buffer takes so many."""
+PRECISION = Limits(0.0001, 0.5, is_whole=False)
+"""Relative tolerance of an answer of `size`."""
+
+
+def named(argument: str) -> str:
+    """Returns the name of an argument as the user knows it: an option, if a command runs.
+
+    Args:
+        argument: Name of the argument in Python.
+    """
+    return _options.get(argument, argument)
+
+
+def given(argument: str, value: str | bool = True) -> str:
+    """Returns how the user gives an argument: `--link core`, or in Python `link="core"`.
+
+    Args:
+        argument: Name of the argument in Python.
+        value: The value to give; that of an option without a value is `True`.
+    """
+    if argument not in _options:
+        return f"{argument}={value}" if value is True else f'{argument}="{value}"'
+    if value is True:
+        return named(argument)
+    return f'{named(argument)} "{value}"' if " " in str(value) else f"{named(argument)} {value}"
+
+
+@contextmanager
+def named_as_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Lets messages name options within the block.
+
+    Args:
+        options: Names of options by the names of the arguments that they give.
+    """
+    before = dict(_options)
+    _options.update(options)
+    try:
+        yield
+    finally:
+        _options.clear()
+        _options.update(before)
+
+
+def check_unicode(place: str, text: str) -> None:
+    """Checks that a text can be encoded.
+
+    Args:
+        place: How messages name the text.
+        text: The text.
+
+    Raises:
+        ScenarioError: It has half of a surrogate pair, or a byte that is not UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        wrong = ascii(text[error.start])[1:-1]
+        raise ScenarioError(
+            f"{ascii(place)[1:-1]}: the character {wrong} is not Unicode; leave it out"
+        ) from None
+
+
+def check_mapping(argument: str, value: object, example: str) -> None:
+    """Checks an argument that gives values by key.
+
+    Args:
+        argument: Name of the argument.
+        value: Its value; `None` if it was left out.
+        example: What could be given.
+
+    Raises:
+        ArgumentError: It is not a mapping.
+    """
+    if value is not None and not isinstance(value, Mapping):
+        raise ArgumentError(
+            f"{named(argument)}: {value!r} is not a mapping of keys to values; give for example "
+            f"{example}"
+        )

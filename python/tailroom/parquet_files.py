@@ -1,0 +1,35 @@
+"""Parquet files by path: also paths that are not UTF-8, which Arrow itself cannot open."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def read_table(path: Path, **options: Any) -> pa.Table:
+    """Reads a whole file.
+
+    Args:
+        path: The file.
+        options: Those of `pyarrow.parquet.ParquetFile`.
+
+    Raises:
+        OSError: The file cannot be read, or is no Parquet file.
+    """
+    content = pa.BufferReader(path.read_bytes())
+    return pq.ParquetFile(content, **options).read(use_threads=False)
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Writes a new file, compressed.
+
+    Args:
+        table: The table.
+        path: The file.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    with path.open("xb") as file:
+        pq.write_table(table, file, compression="zstd")

@@ -1,0 +1,130 @@
+"""Arguments of functions that are wrong: the library's own errors, with the names of Python."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import tailroom as tr
+from tailroom import arguments
+from tailroom.buffer_atlas.plan import named_cells
+from tailroom.explore.runs import Runs
+from tailroom.reproduction import load as paper
+from tailroom.reproduction import reproduce
+from tailroom.studies.atlas_study.study import compute_atlas
+from tests.conftest import Tailroom
+
+TARGET = "utilization >= 90%"
+TOO_SMALL: dict[str, list[Any]] = {
+    "max_seeds": [1, 3, 4.5, "8", True],
+    "precision": [-1, 0, 0.6, "0.02", float("nan")],
+    "seed": [-1, 2**63, "1", 1.5, [1, 2], True],
+    "seeds": [0, -1, "3", 2.5],
+    "workers": [0, -1, 1.5, "2"],
+    "max_runs": [0, "many"],
+    "runs": [1, 0, "8"],
+    "series_samples": [-5, 0, "10"],
+}
+"""Values that no function takes, by argument."""
+CALLS: dict[str, Callable[..., object]] = {
+    "run": tr.run,
+    "size": lambda scenario, **wrong: tr.size(scenario, TARGET, **wrong),
+    "sweep": lambda scenario, **wrong: tr.sweep(scenario, scenario.parent / "store", **wrong),
+    "choices": tr.choices,
+    "phase_check": tr.phase_check,
+    "predict": tr.predict,
+    "predict_over": lambda scenario, **wrong: tr.predict_over(
+        scenario, tr.Axis("links.bottleneck.queue.limit", ("5 packets",)), **wrong
+    ),
+    "evaluate": lambda _, **wrong: tr.evaluate("reno", quick=True, **wrong),
+    "compute_atlas": lambda scenario, **wrong: compute_atlas([], scenario.parent / "s", **wrong),
+    "reproduce": lambda scenario, **wrong: reproduce(
+        paper("barman-2004"), scenario.parent / "paper", **wrong
+    ),
+    "Runs": lambda _, **wrong: Runs(**wrong),
+}
+FUNCTIONS: dict[str, Callable[..., object]] = {
+    "compute_atlas": compute_atlas,
+    "reproduce": reproduce,
+    "Runs": Runs,
+}
+
+
+def wrong_arguments() -> list[tuple[str, str, Any]]:
+    """Every function with each of its limited arguments and each wrong value."""
+    return [
+        (name, argument, value)
+        for name in CALLS
+        for argument in inspect.signature(FUNCTIONS.get(name, getattr(tr, name, print))).parameters
+        for value in TOO_SMALL.get(argument, ())
+    ]
+
+
+@pytest.mark.parametrize(("function", "argument", "value"), wrong_arguments())
+def test_a_number_out_of_range_is_refused_before_the_work(
+    small: Path, function: str, argument: str, value: object
+) -> None:
+    with pytest.raises(tr.ArgumentError, match=rf"^{argument}: .*; give a .*number") as refused:
+        CALLS[function](small, **{argument: value})
+    assert "--" not in str(refused.value)
+    assert [path.name for path in small.parent.iterdir()] == ["small.toml"]
+
+
+@pytest.mark.parametrize("function", ["run", "size", "sweep", "choices", "phase_check", "predict"])
+def test_values_to_replace_are_a_mapping(small: Path, function: str) -> None:
+    for wrong in (["a"], "seed=2", 3):
+        with pytest.raises(tr.ArgumentError, match=r"^set: .* is not a mapping"):
+            CALLS[function](small, set=wrong)
+
+
+@pytest.mark.parametrize("wrong", [0.9, [0.9], None, {"utilization": 0.9}])
+def test_a_target_is_a_text_or_a_target(small: Path, wrong: Any) -> None:
+    with pytest.raises(tr.TargetError, match=r"^targets: .* is not a target"):
+        tr.size(small, wrong)
+
+
+def test_what_is_not_known_is_refused_with_the_librarys_errors(small: Path) -> None:
+    result = tr.run(small)
+    series = tr.run(small, series_samples=10)
+    refused: list[Callable[[], object]] = [
+        lambda: tr.load("/nope"),
+        lambda: tr.predict(small, only=["nothing"]),
+        lambda: tr.Requirement(utilization=2.0),
+        lambda: tr.import_capture("x.pcap", window_s=0.0),
+        lambda: tr.import_capture("x.pcap", to="nowhere"),
+        lambda: tr.warm_up(result),
+        lambda: tr.warm_up(series, link="nothing"),
+        lambda: result.series("queue"),
+        lambda: series.plot(cast("Any", "nothing")),
+        lambda: named_cells(["nothing"]),
+    ]
+    for call in refused:
+        with pytest.raises(tr.ArgumentError):
+            call()
+
+
+def test_messages_name_arguments_in_python_and_options_in_commands(
+    tailroom: Tailroom, small: Path
+) -> None:
+    with pytest.raises(tr.ScenarioError, match=r"^scenario: set queue: there is no such key"):
+        tr.run({"duration": "5 s"}, set={"queue": "1"})
+    assert "--set queue: there is no such key" in tailroom("run", small, "--set", "queue=1").errors
+    with pytest.raises(tr.TargetError, match=r"^targets: is missing"):
+        tr.size(small)
+    assert tailroom("size", small).errors.startswith("error: --target: is missing")
+    with pytest.raises(tr.ArgumentError, match=r"^to nowhere"):
+        tr.import_capture("x.pcap", to="nowhere")
+    assert tailroom("import", "x.pcap", "--to", "x").errors.startswith("error: --to x: is not")
+    for option in ("--at-most", "--precision"):
+        ended = tailroom("size", small, "--target", TARGET, option, 0)
+        assert ended.status == 2
+        assert f"'{option}'" in ended.errors
+    assert arguments.named("precision") == "precision"
+
+
+def test_numbers_of_numpy_are_numbers(small: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    assert tr.run(small, seed=numpy.int64(7)).summary["seed"] == 7
+    arguments.PRECISION.check("precision", numpy.float32(0.1))
