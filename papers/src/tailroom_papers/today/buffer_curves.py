@@ -112,7 +112,7 @@ def _note(link: Bottleneck) -> str:
         f"{link.bdp_packets / FLOWS[link]:.0f} a flow. At a buffer of one BDP a Reno flow then "
         f"needs about {1.5 * link.rtt_ms * 1e-3 * link.bdp_packets / FLOWS[link]:.2g} s for a "
         "cycle of its window; a run should have ten cycles. The hosts are Linux hosts of today "
-        "(`host = \"linux\"`). Such a window is short, so CUBIC and HighSpeed are closer to Reno "
+        '(`host = "linux"`). Such a window is short, so CUBIC and HighSpeed are closer to Reno '
         "than with one flow per link."
     )
 
