@@ -87,7 +87,7 @@ def search(
         verdicts = {target: confirmed(target, point.values(target.metric)) for target in targets}
         return Tried(chosen.limit, point, verdicts)
 
-    one = Search(targets, look, confirm, precision=0.02, largest=largest)
+    one = Search(targets, look, confirm, precision=0.02, limits=(1, largest))
     one.run(80, min(6600, largest))
     tried = tuple(one.tried[limit] for limit in sorted(one.tried))
     return Found(one.answer, runs, tried, one.too_small)
@@ -179,7 +179,7 @@ def test_a_sharp_edge_is_found_to_the_precision_whatever_its_shape() -> None:
             tried.append(Tried(limit, point, {FULL: value >= 0.98}))
         return tried
 
-    one = Search([FULL], look, lambda chosen: chosen, precision=0.001, largest=10**6)
+    one = Search([FULL], look, lambda chosen: chosen, precision=0.001, limits=(1, 10**6))
     one.run(10, 100_000)
     assert one.answer is not None
     assert 1000 <= one.answer <= 1001

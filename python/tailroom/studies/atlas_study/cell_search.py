@@ -129,7 +129,7 @@ class CellSearch:
             lambda values: self._look(values, target),
             lambda tried: self._confirm(tried, target),
             precision=form.precision,
-            largest=self._sought.largest,
+            limits=(1, self._sought.largest),
         )
         if known := sorted(self._points):
             search.tried = {tried.limit: tried for tried in self._look(known, target)}

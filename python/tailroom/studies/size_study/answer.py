@@ -13,6 +13,7 @@ from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
+from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.notices import notices_of
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
@@ -52,6 +53,8 @@ class Size:
     phases: tuple[PhaseSpread, ...]
     """The answer's metrics with shifted RTTs, those of the targets first; empty without an
     answer."""
+    smallest_accepted: SmallestLimit
+    """Smallest limit that the queue accepts, where the search ends."""
     warnings: tuple[str, ...]
     """Warnings of the answer's runs, each once; that runs are too short for their own figures only
     if they are too short for the answer."""
@@ -155,9 +158,16 @@ class Size:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Heavy loss and small shares at the answer that no target limits, a sentence each."""
-        chosen = self.chosen
-        return notices_of(chosen, self.link, self.targets) if chosen else ()
+        """What the answer costs or cannot tell beyond the targets, a sentence each.
+
+        Heavy loss and small shares at the answer that no target limits, and a smallest limit that
+        the queue accepts where it may hide a smaller answer.
+        """
+        chosen, smallest = self.chosen, self.smallest_accepted
+        if chosen is None:
+            return ()
+        ends = (smallest.notice,) if chosen.limit == smallest.packets > 1 else ()
+        return (*ends, *notices_of(chosen, self.link, self.targets))
 
     def plot(self) -> "Figure":
         """Draws the metric of each target over the buffer, and utilization against delay."""

@@ -136,7 +136,7 @@ class Search:
         confirm: Callable[[Tried], Tried],
         *,
         precision: float,
-        largest: int,
+        limits: tuple[int, int],
     ) -> None:
         """Starts without buffers.
 
@@ -145,11 +145,11 @@ class Search:
             look: Simulates buffers, given by their limits, until their verdicts are clear.
             confirm: Adds runs to a buffer, and judges it again.
             precision: Relative tolerance of the answer (0.02 = 2 %).
-            largest: Largest limit that may be tested, in packets.
+            limits: Smallest and largest limit that may be tested, in packets, at least 1.
         """
         self.targets = targets
         self.precision = precision
-        self.largest = largest
+        self.smallest, self.largest = limits
         self.tried: dict[int, Tried] = {}
         self.stage: Stage = "search"
         self._simulate = look
@@ -204,19 +204,22 @@ class Search:
         if good is None:
             return LOOKS_PER_EDGE * (len(self.targets) + 1)
         bad = max((limit for limit in self.tried if limit < good), default=0)
-        is_narrow = good == 1 or (bad and self._is_narrow(self.tried[bad], self.tried[good]))
+        is_narrow = good == self.smallest or (
+            bad and self._is_narrow(self.tried[bad], self.tried[good])
+        )
         return 0 if is_narrow else LOOKS_PER_EDGE + len(BESIDE)
 
     def _look(self, limits: Iterable[int]) -> None:
-        new = [limit for limit in dict.fromkeys(limits) if limit not in self.tried]
+        allowed = (min(max(limit, self.smallest), self.largest) for limit in limits)
+        new = [limit for limit in dict.fromkeys(allowed) if limit not in self.tried]
         self.tried.update({buffer.limit: buffer for buffer in self._simulate(new)})
 
     def _widen(self) -> None:
         """Tests larger and smaller buffers unless they are clearly further from missed targets."""
         while self.answer is None and max(self.tried) < self.largest and self._gains(-1, -2):
-            self._look([min(4 * max(self.tried), self.largest)])
-        while self.answer is None and min(self.tried) > 1 and self._gains(0, 1):
-            self._look([min(self.tried) // 4 or 1])
+            self._look([4 * max(self.tried)])
+        while self.answer is None and min(self.tried) > self.smallest and self._gains(0, 1):
+            self._look([min(self.tried) // 4])
 
     def _gains(self, at: int, beside: int) -> bool:
         """Whether beyond an end of the range a missed target may be met.
@@ -236,10 +239,10 @@ class Search:
 
     def _close_in(self) -> None:
         """Narrows the gap below the answer to the precision, or to one packet."""
-        while (good := self.answer or 0) > 1:
+        while (good := self.answer or 0) > self.smallest:
             bad = max((limit for limit in self.tried if limit < good), default=None)
             if bad is None:
-                self._look([good // 4 or 1])
+                self._look([good // 4])
             elif self._is_narrow(self.tried[bad], self.tried[good]):
                 return
             else:
@@ -298,7 +301,9 @@ class Search:
     def _look_beside(self) -> None:
         """Tests about half and twice the answer."""
         answer = self.answer or 0
-        wanted = [min(max(1, round(factor * answer)), self.largest) for factor in BESIDE]
+        wanted = [
+            min(max(self.smallest, round(factor * answer)), self.largest) for factor in BESIDE
+        ]
         far = [
             limit
             for limit in wanted

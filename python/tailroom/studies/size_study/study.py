@@ -25,6 +25,7 @@ from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.renamed_arguments import renamed_arguments
+from tailroom.studies.size_study.accepted_limits import smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
     Numbers,
@@ -270,8 +271,14 @@ class _Work:
         self.runner = runner
         self.max_seeds = max(max_seeds, FIRST_RUNS)
         largest = int(LARGEST_BDP * max(question.link.bdp_packets, 100))
+        self.key = f"links.{question.link.name}.queue.limit"
+        self.smallest = smallest_accepted(question.source, self.key, largest)
         self.search = Search(
-            question.targets, self.look, self.confirm, precision=precision, largest=largest
+            question.targets,
+            self.look,
+            self.confirm,
+            precision=precision,
+            limits=(self.smallest.packets, largest),
         )
         self.progress = progress or (lambda _: None)
         self.stage: Stage = "search"
@@ -290,8 +297,8 @@ class _Work:
     def look(self, limits: Sequence[int]) -> list[Tried]:
         """Simulates buffers, all at the same time, until the verdict on each target is clear."""
         self.begin(self.search.stage)
-        key = f"links.{self.question.link.name}.queue.limit"
-        points = [Point.of(self.question.source, {key: f"{limit} packets"}) for limit in limits]
+        source, key = self.question.source, self.key
+        points = [Point.of(source, {key: f"{limit} packets"}) for limit in limits]
         verdicts = {point: Verdicts(self.question.targets, self.max_seeds) for point in points}
         limit_of = dict(zip(points, limits, strict=True))
 
@@ -390,6 +397,7 @@ class _Work:
             feasible=tuple(feasible_limits(target, tried) for target in question.targets if tried),
             predictions=predictions,
             phases=phases,
+            smallest_accepted=self.smallest,
             warnings=reservations(answer, self.runner.store) if answer else (),
             store=store,
         )
