@@ -60,16 +60,9 @@ def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
 
 
 def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
-    """Mean and half-width of the targets' metrics and of the shown metrics."""
+    """Mean and interval of the targets' metrics and of the shown metrics."""
     names = dict.fromkeys([*(target.metric for target in answer.targets), *answer.shown_metrics])
-    intervals = {name: tried.interval(name) for name in names}
-    return {
-        name: {
-            "mean": interval.mean,
-            "half_width": interval.half_width if isfinite(interval.half_width) else None,
-        }
-        for name, interval in intervals.items()
-    }
+    return {name: tried.interval(name).as_dict() for name in names}
 
 
 def show(answer: Size, console: Console, *, so_far: bool = False) -> None:

@@ -51,11 +51,11 @@ def _draw_target(panel: "Axes", size: "Size", target: "Target") -> None:
     label, scale = axis_label(target.metric), axis_scale(target.metric)
     intervals = [tried.interval(target.metric) for tried in size.tried]
     limits = [tried.limit for tried in size.tried]
-    bars = [[scale * interval.half_width for interval in intervals]] * 2
+    bars = np.transpose([[scale * arm for arm in interval.bar] for interval in intervals])
     panel.errorbar(
         limits,
         [scale * interval.mean for interval in intervals],
-        yerr=np.where(np.isfinite(bars), bars, 0),
+        yerr=bars,
         color="black",
         marker="o",
         markersize=3,

@@ -10,7 +10,8 @@ import numpy as np
 
 from tailroom.execution.point import Point
 from tailroom.field_docs import with_field_docs
-from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from tailroom.simulation.metric_intervals import metric_interval
+from tailroom.statistics.intervals import CONFIDENCE, Interval
 from tailroom.studies.size_study.targets import Target
 
 GRID_POINTS = 7
@@ -45,7 +46,7 @@ class Tried:
 
     def interval(self, metric: str, confidence: float = CONFIDENCE) -> Interval:
         """Mean of a metric over the runs with its interval, in the unit of the metric."""
-        return mean_interval(self.point.values(metric), confidence)
+        return metric_interval(metric, self.point.values(metric), confidence)
 
     def margin(self, target: Target) -> float:
         """Distance of the mean from a target's bound, in its unit; negative if it misses."""
