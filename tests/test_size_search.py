@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tailroom.models.bottleneck import Bottleneck
 from tailroom.studies.size_study.search import Search, Tried, feasible_limits
 from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
 from tailroom.studies.size_study.targets import Target, parse_target
@@ -23,6 +24,7 @@ SLOPE = 0.0415
 SPREAD = 0.005
 SEEDS = 400
 FULL = parse_target("utilization >= 98%")
+LINK = Bottleneck("made up", 1e9, "fair", {}, {"limit": 80.0}, 1500)
 QUICK = parse_target("queue_delay_s_p99 <= 6 ms")
 
 
@@ -154,7 +156,7 @@ def test_two_targets_are_met_between_their_edges(seed: int) -> None:
     found = search([FULL, QUICK], seed)
     assert found.answer is not None
     assert EDGE * 0.97 <= found.answer <= 500
-    quick = feasible_limits(QUICK, found.tried)
+    quick = feasible_limits(QUICK, found.tried, LINK)
     assert quick.low == 0
     assert found.answer <= quick.high < 505
 
@@ -163,7 +165,7 @@ def test_targets_apart_conflict_and_each_edge_is_found() -> None:
     quick = parse_target("queue_delay_s_p99 <= 3 ms")
     found = search([FULL, quick], 1)
     assert found.answer is None
-    full, fast = (feasible_limits(target, found.tried) for target in (FULL, quick))
+    full, fast = (feasible_limits(target, found.tried, LINK) for target in (FULL, quick))
     assert EDGE * 0.97 <= full.low <= EDGE * 1.12
     assert 240 <= fast.high <= 252
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tailroom.execution.point import Point
 from tailroom.field_docs import with_field_docs
+from tailroom.models.bottleneck import Bottleneck
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.statistics.intervals import CONFIDENCE, Interval
 from tailroom.studies.size_study.targets import Target
@@ -63,9 +64,18 @@ class Tried:
     @property
     def verdict(self) -> bool | None:
         """Whether all targets are met; `None` if this is open."""
-        if all(self.verdicts.values()):
+        return self.verdict_on(self.verdicts)
+
+    def verdict_on(self, targets: Iterable[Target]) -> bool | None:
+        """Whether these targets are met; `None` if this is open.
+
+        Args:
+            targets: Targets on which there are verdicts.
+        """
+        verdicts = [self.verdicts.get(target) for target in targets]
+        if all(verdicts):
             return True
-        return False if False in self.verdicts.values() else None
+        return False if False in verdicts else None
 
 
 @with_field_docs
@@ -85,40 +95,58 @@ class Feasible:
     """Whether no tested limit between the two misses the target."""
 
 
-def feasible_limits(target: Target, tried: Sequence[Tried]) -> Feasible:
+def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck) -> Feasible:
     """The range of limits that meet a target.
+
+    Behind a tail drop of constant rate, no packet waits longer than the limit over the rate; a
+    bound on the delay is met up to that limit, tested or not.
 
     Args:
         target: The target.
         tried: Tested buffers in ascending order of the limit, at least one.
+        link: The link.
     """
     met = [buffer.limit for buffer in tried if buffer.verdicts[target]]
     if not met:
         return Feasible(target, inf, inf, is_one_interval=True)
     low, high = min(met), max(met)
     within = [buffer for buffer in tried if low <= buffer.limit <= high]
+    certain = int(_certain_packets(target, link))
+    is_open = high == tried[-1].limit and high > certain
     return Feasible(
         target,
         0 if low == tried[0].limit else low,
-        inf if high == tried[-1].limit else high,
+        inf if is_open else max(high, certain),
         is_one_interval=all(buffer.verdicts[target] is not False for buffer in within),
     )
 
 
-def smallest_sufficient(tried: Iterable[Tried]) -> int | None:
-    """The smallest limit that meets every target, in packets; `None` if no tested limit does."""
-    return min((buffer.limit for buffer in tried if buffer.verdict), default=None)
+def smallest_sufficient(tried: Iterable[Tried], targets: Sequence[Target]) -> int | None:
+    """The smallest limit that meets these targets, in packets; `None` if no tested limit does."""
+    met = (buffer.limit for buffer in tried if buffer.verdict_on(targets))
+    return min(met, default=None)
 
 
-def largest_missing(tried: Iterable[Tried]) -> int:
+def largest_missing(tried: Iterable[Tried], targets: Sequence[Target]) -> int:
     """The largest limit below all sufficient limits that is known to miss a target, in packets.
 
     0 if there is none.
     """
     tried = list(tried)
-    good = smallest_sufficient(tried)
-    missing = (buffer.limit for buffer in tried if buffer.verdict is False)
+    good = smallest_sufficient(tried, targets)
+    missing = (buffer.limit for buffer in tried if buffer.verdict_on(targets) is False)
     return max((limit for limit in missing if good is None or limit < good), default=0)
+
+
+def _certain_packets(target: Target, link: Bottleneck) -> float:
+    """Limit up to which a bound on the delay of the link holds for every packet; 0 if unknown."""
+    owner, _, metric = target.metric.rpartition(".")
+    is_of_link = owner.rpartition(".")[2] in ("", link.name) and not owner.startswith("groups")
+    is_delay = is_of_link and metric.startswith("queue_delay_s_") and not target.at_least
+    if not is_delay or link.discipline != "drop_tail" or link.changes:
+        return 0.0
+    largest_bytes = max(link.packet_sizes_bytes, default=link.packet_bytes)
+    return target.bound * link.rate_bps / (8 * largest_bytes)
 
 
 class Search:
@@ -167,14 +195,35 @@ class Search:
             high: Upper end of the bracket.
             grid_points: Number of buffers with which the search begins.
         """
-        self._look(_spread(low, high, grid_points))
-        self._widen()
-        if self.answer is None:
-            self._seek(self.targets)
+        self._open(low, high, grid_points)
         if self.answer is None:
             # The targets conflict: search the range of each.
             for target in self.targets:
                 self._seek([target])
+        self._settle()
+
+    def run_further(self, low: int, high: int, grid_points: int) -> None:
+        """Searches the answer from known buffers (`tried`) and from a bracket, in packets.
+
+        If no buffer meets all targets, the search ends without the range of each.
+
+        Args:
+            low: Lower end of the bracket.
+            high: Upper end of the bracket.
+            grid_points: Number of buffers in the bracket.
+        """
+        self._open(low, high, grid_points)
+        self._settle()
+
+    def _open(self, low: int, high: int, grid_points: int) -> None:
+        """Tests buffers over a bracket, beyond it, and between buffers that miss other targets."""
+        self._look(_spread(low, high, grid_points))
+        self._widen()
+        if self.answer is None:
+            self._seek(self.targets)
+
+    def _settle(self) -> None:
+        """Approaches the answer, repeats it with more seeds, and tests half and twice of it."""
         confirmed = None
         while self.answer is not None:
             self.stage = "search"
@@ -191,12 +240,12 @@ class Search:
     @property
     def answer(self) -> int | None:
         """The smallest tested limit that meets every target, in packets; `None` if none does."""
-        return smallest_sufficient(self.tried.values())
+        return smallest_sufficient(self.tried.values(), self.targets)
 
     @property
     def too_small(self) -> int:
         """The largest limit below the answer that is known to miss a target; 0 if none is known."""
-        return largest_missing(self.tried.values())
+        return largest_missing(self.tried.values(), self.targets)
 
     @property
     def looks_left(self) -> int:

@@ -11,6 +11,10 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metric_units import INDEX, Quantity
 from tailroom.statistics.intervals import Interval
 
+MOST_LOSS = 0.01
+"""Default bound on the loss of an answer. Video calls tolerate 1 % (ITU-T G.1010, 2001, table I.1),
+and Reno's mean window is then only 12 packets (sqrt(1.5 / p), Mathis et al. 1997)."""
+
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
 _OWN_UNITS: dict[Quantity, str] = {"duration": " s", "rate": " bit/s", "size": " B"}
@@ -34,6 +38,8 @@ class Target:
     """Bound in the unit of the metric: seconds, bit/s, bytes, packets, or a fraction."""
     written: str = field(default="", compare=False)
     """The bound as the user wrote it, with its unit; empty if the target was not read from text."""
+    is_default: bool = field(default=False, compare=False)
+    """Whether the caller did not give the target, but `size` adds it."""
 
     def __str__(self) -> str:
         """The target as text, with the bound as the user wrote it."""
@@ -136,6 +142,15 @@ def _meant(bound: float, *, may_be_percent: bool) -> str:
     if 2 <= bound <= 100 and may_be_percent:
         return f"write {bound:g}% or {bound / 100:g}"
     return "write a value in this range, for example 0.9"
+
+
+def limits_loss(target: Target) -> bool:
+    """Whether a target is an upper bound on a loss.
+
+    Args:
+        target: The target.
+    """
+    return not target.at_least and target.metric.rpartition(".")[2] == "loss_fraction"
 
 
 def check_targets(targets: list[Target]) -> None:
