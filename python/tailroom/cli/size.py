@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from tailroom import ScenarioError
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.cli import completion, failures
 from tailroom.cli.options import (
     AllowCode,
@@ -27,7 +28,6 @@ from tailroom.scenario.dumbbell import read_flows
 from tailroom.storage.output import output_file
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.study import size
-from tailroom.studies.size_study.targets import MOST_LOSS
 
 
 def size_command(  # noqa: PLR0913 - one argument an option

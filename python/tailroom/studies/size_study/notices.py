@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
 from tailroom.simulation.metrics import names_of
 from tailroom.studies.size_study.search import Tried
-from tailroom.studies.size_study.targets import MOST_LOSS, Target, limits_loss
+from tailroom.studies.size_study.targets import Target, limits_loss
 
 NOTABLE_SHARE = 0.5
 """Goodput of a group, relative to an equal share per flow, below which an answer mentions it."""

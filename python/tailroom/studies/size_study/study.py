@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tailroom import models
 from tailroom.buffer_atlas import lookup
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.errors import Interrupted, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
@@ -51,7 +52,7 @@ from tailroom.studies.size_study.stopping import (
     confirmed,
     next_look,
 )
-from tailroom.studies.size_study.targets import MOST_LOSS, Target
+from tailroom.studies.size_study.targets import Target
 
 LARGEST_BDP = 16.0
 """Largest limit that is tested, in bandwidth-delay products."""

@@ -11,10 +11,6 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metric_units import INDEX, Quantity
 from tailroom.statistics.intervals import Interval
 
-MOST_LOSS = 0.01
-"""Default bound on the loss of an answer. Video calls tolerate 1 % (ITU-T G.1010, 2001, table I.1),
-and Reno's mean window is then only 12 packets (sqrt(1.5 / p), Mathis et al. 1997)."""
-
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
 _OWN_UNITS: dict[Quantity, str] = {"duration": " s", "rate": " bit/s", "size": " B"}
