@@ -123,8 +123,9 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "confidence, to give the utilization. `<=` says that the smallest value that the queue "
         "takes is enough; `*` that a larger value misses the utilization again; *open* that the "
         "runs do not decide; `-` stands for what no run shows. A small buffer may give utilization "
-        f"at the cost of heavy loss: the smallest value that also loses at most {_words(MOST_LOSS)} "
-        "has a column of its own (`~`: between simulated values, without confidence). Smaller links "
+        "at the cost of heavy loss: the smallest value that also loses at most "
+        f"{_words(MOST_LOSS)} has a column of its own (`~`: between simulated values, without "
+        "confidence). Smaller links "
         "that others are scaled from are in the data, and not in the tables.",
         "",
     )
