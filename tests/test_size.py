@@ -192,7 +192,8 @@ def test_targets_that_some_buffers_meet_together(few: tr.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
     found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], max_seeds=8)
     assert found.limit_packets is not None
-    used, delay = found.feasible
+    used, delay, loss = found.feasible
+    assert loss.target.is_default
     assert used.low <= found.limit_packets <= delay.high < 30
     smaller = [one for one in found.tried if one.limit < found.limit_packets]
     assert all(not one.verdict for one in smaller)
@@ -312,7 +313,7 @@ QUESTION = ("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s")
 
 def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None:
     numbers = ("--flows", 3, "--congestion", "reno", "--at-most", 8)
-    asked = (*QUESTION, *numbers, "--target", "utilization >= 0.9")
+    asked = (*QUESTION, *numbers, "--target", "utilization >= 0.9", "--most-loss", "none")
     picture = tmp_path / "size.png"
     ended = tailroom(*asked, "--json", "--out", picture, "--store", tmp_path / "store")
     assert ended.status == 0
@@ -343,7 +344,7 @@ def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
 def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
     flows = ("--flows", 3, "--congestion", "reno", "--at-most", 4)
     for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
-        ended = tailroom(*QUESTION, *flows, "--target", target)
+        ended = tailroom(*QUESTION, *flows, "--target", target, "--most-loss", "none")
         assert ended.status == 0, ended.errors
         assert ("raise --at-most" in ended.output) is is_open
 

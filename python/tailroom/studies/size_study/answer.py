@@ -38,7 +38,7 @@ class Size:
     """Reason for the choice of this link; empty if it is the only link or the caller named it."""
     targets: tuple[Target, ...]
     """The bounds on metrics that the buffer must meet; last the bound on the loss that `size` adds
-    where the caller limits no loss."""
+    where the caller limits no loss, if any buffer meets the others."""
     limit_packets: int | None
     """Smallest queue limit that meets every target with 95 % confidence, in packets. If no tested
     limit keeps to the loss that `size` adds as a bound, the smallest that meets the caller's

@@ -420,8 +420,10 @@ class _Work:
         """The answer from the runs so far."""
         question = self.question
         tried = tuple(self._with_loss(self.tried[limit]) for limit in sorted(self.tried))
-        targets = (*question.targets, *([question.loss] if question.loss else []))
         without_loss_target = smallest_sufficient(tried, question.targets)
+        # Without an answer to the caller's targets, the bound on the loss was not asked for.
+        added = [question.loss] if question.loss and without_loss_target else []
+        targets = (*question.targets, *added)
         limit_packets = smallest_sufficient(tried, targets) or without_loss_target
         decided = targets if smallest_sufficient(tried, targets) else question.targets
         answer = self.tried[limit_packets] if limit_packets else None
