@@ -97,8 +97,12 @@ def test_a_run_that_is_shorter_than_the_intervals_of_bbr_warns(
 ) -> None:
     def warnings(duration_s: float, from_s: float) -> list[str]:
         window = {"duration": f"{duration_s} s", "measure_from": f"{from_s} s"}
-        settings: dict[str, object] = {**window, "links.bottleneck.rate": "1 Mbit/s", "flows.reno.congestion": control}
-        settings["flows.reno.start"] = {"uniform": ["1 s", "2 s"]}
+        settings: dict[str, object] = {
+            **window,
+            "links.bottleneck.rate": "1 Mbit/s",
+            "flows.reno.congestion": control,
+            "flows.reno.start": {"uniform": ["1 s", "2 s"]},
+        }
         found: list[str] = tr.run("first", set=settings).summary["warnings"]
         return [text for text in found if "looks for its smallest RTT" in text]
 
