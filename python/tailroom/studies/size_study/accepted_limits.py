@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from tailroom.errors import ScenarioError
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.source import ScenarioSource
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class SmallestLimit:
     """The smallest limit of a queue that the engine accepts."""
