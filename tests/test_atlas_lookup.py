@@ -1,5 +1,6 @@
 """What looks a link up in the atlas: estimates, the fitted rule, the page, `size`, the command."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -305,7 +306,7 @@ def test_only_a_single_target_on_utilization_uses_the_atlas(
     shipped_atlas: Path, targets: list[str], *, has_bracket: bool
 ) -> None:
     written = scenario(TINY.cell, 1.0, 4.0)
-    question = read_question(written, targets, None, {}, None)
+    question = read_question(written, targets, None, {}, None, None)
     assert (atlas_bracket(question) is not None) == has_bracket
 
 
@@ -351,6 +352,20 @@ def test_nearest_cells_are_shown_with_what_they_say(
     assert (wrong.status, "--rate" in wrong.errors) == (2, True)
     none = tailroom("atlas", "near", "--rate", "6Mbit/s", "--rtt", "20ms", "--congestion", "bbr3")
     assert (none.status, "--congestion bbr3" in none.errors) == (2, True)
+
+
+def test_near_says_what_is_lost_and_what_loses_little(tailroom: Tailroom) -> None:
+    link = ("--rate", "10Gbit/s", "--rtt", "10ms to 100ms", "--flows", "10000")
+    asked = tailroom("atlas", "near", *link).output
+    assert "98.0% and a loss of at most 1%: " in asked
+    assert re.search(r"whatever is lost, 98\.0%: about 47 packets.*, where 8\.\d+% of", asked)
+    alone = tailroom("atlas", "near", *link, "--any-loss").output
+    assert "98.0%: about 47 packets" in alone
+    assert "a loss of at most" not in alone
+    few = tailroom("atlas", "near", "--rate", "1Gbit/s", "--rtt", "10ms to 100ms", "--flows", "10")
+    assert "98.0%: about 393 packets" in few.output
+    mixed = tailroom("atlas", "show", "campus-1Gbit-10-100ms-10-cubic_and_bbr3-drop_tail").output
+    assert "with a loss of at most 1% as well: 3,750 packets, by interpolation" in mixed
 
 
 def test_a_cell_is_shown_with_its_command(shipped_atlas: Path, tailroom: Tailroom) -> None:

@@ -1,12 +1,13 @@
 """Confidence intervals hold known means as often as they say; warm-up ends where it does."""
 
-from math import inf, sqrt
+from math import inf, sin, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tailroom as tr
+from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.statistics.intervals import mean_interval
 from tailroom.studies.sweep_study.plan import Precision, runs_needed
 from tailroom.studies.warm_up_time import truncation
@@ -164,3 +165,59 @@ def test_wrong_questions_about_the_warm_up(small: Path) -> None:
         tr.warm_up(tr.run(small))
     with pytest.raises(ValueError, match="too few"):
         tr.warm_up(tr.run(small, series_samples=10))
+
+
+def test_intervals_of_bounded_quantities_stay_in_their_range() -> None:
+    # Student's interval is 0.9868 +- 0.0196: it reaches 1.006.
+    found = mean_interval([0.978, 0.987, 0.9954], lowest=0.0, highest=1.0)
+    assert found.mean + found.half_width > 1
+    assert found.low < found.mean < found.high <= 1
+    below, above = found.arms
+    assert below > above
+    # t(2) s / sqrt(3) = 4.302653 * 0.008702 / 1.732 = 0.021617, on the scale over
+    # 2 sqrt(0.9868 * 0.0132) = 0.22826: 0.09470; asin(sqrt(0.9868)) - 0.09470 = 1.36095.
+    assert found.low == pytest.approx(sin(1.36095) ** 2, abs=2e-5)
+    losses = mean_interval([0.0, 0.0, 3e-4], lowest=0.0, highest=1.0)
+    assert losses.mean - losses.half_width < 0 <= losses.low < losses.mean < losses.high
+
+
+def test_an_interval_far_from_the_ends_is_students() -> None:
+    found = mean_interval([0.4, 0.41, 0.39, 0.402], lowest=0.0, highest=1.0)
+    assert found.arms == pytest.approx((found.half_width, found.half_width), rel=0.01)
+    assert found.plus_minus("{:.2g}".format) == "+-0.013"
+
+
+def test_an_interval_with_one_bound_is_cut_there() -> None:
+    found = mean_interval([1.0, 0.0, 0.2], lowest=0.0)
+    assert (found.low, found.high) == (0.0, found.mean + found.half_width)
+    assert found.plus_minus("{:.2g}".format) == "+1.3 -0.4"
+
+
+def test_values_at_a_bound_have_no_width() -> None:
+    for bound in (0.0, 1.0):
+        found = mean_interval([bound] * 5, lowest=0.0, highest=1.0)
+        assert (found.low, found.mean, found.high) == (bound, bound, bound)
+        assert mean_interval([bound], lowest=0.0, highest=1.0).plus_minus(str) == ""
+    # Rounding may put a mean beyond a bound.
+    beyond = mean_interval([1.0 + 1e-15, 1.0 + 3e-15], lowest=0.0, highest=1.0)
+    assert beyond.high == beyond.mean
+
+
+@pytest.mark.parametrize("mean", [0.5, 0.9, 0.99])
+def test_intervals_on_the_arcsine_scale_cover_a_skewed_mean(mean: float) -> None:
+    """Values of a beta distribution whose deviation is half of the distance to 1."""
+    deviation = (1 - mean) / 2
+    total = mean * (1 - mean) / deviation**2 - 1
+    draw = np.random.default_rng(5).beta(mean * total, (1 - mean) * total, (2000, 8))
+    found = [mean_interval(values, lowest=0.0, highest=1.0) for values in draw]
+    # 2,000 intervals: a standard deviation of 0.5 %.
+    assert 0.92 <= np.mean([one.low <= mean <= one.high for one in found]) <= 0.97
+    students = np.mean([abs(one.mean - mean) <= one.half_width for one in found])
+    assert np.mean([one.low <= mean <= one.high for one in found]) >= students - 0.005
+
+
+def test_intervals_of_metrics_have_the_range_of_the_catalogue() -> None:
+    assert metric_interval("flows.jain_index", [0.99, 1.0]).high <= 1
+    assert metric_interval("links.core.utilization", [0.99, 1.0]).high <= 1
+    assert metric_interval("queue_delay_s_mean", [0.0, 1.0]).low == 0
+    assert metric_interval("queue_delay_s_mean", [0.0, 1.0]).high > 1

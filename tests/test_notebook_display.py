@@ -132,14 +132,14 @@ def test_a_capture_is_represented_by_its_numbers() -> None:
     [
         ("0.03238", 0.01444, "0.014"),
         ("0.008062", 1.34e-6, "0.000001"),
-        ("19.75", 1.67e-5, ""),
-        ("100", 0.0, ""),
+        ("19.75", 1.67e-5, "0"),
+        ("100", 0.0, "0"),
         ("151.3", 1.24, "1.2"),
         ("20,000", 1_234.0, "1,200"),
         ("1.2e-07", 3.44e-9, "3.4e-09"),
     ],
 )
-def test_a_half_width_has_two_digits_and_no_more_decimals_than_the_mean(
+def test_an_arm_has_two_digits_and_no_more_decimals_than_the_mean(
     mean: str, width: float, shown: str
 ) -> None:
-    assert notebook._half_width(width, mean) == shown
+    assert notebook._length(width, mean) == shown

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.scenario.dumbbell import cubic_cycle_s, dumbbell
+from tailroom.scenario.dumbbell import dumbbell
+from tailroom.scenario.periods import cubic_cycle_s, period_s
 from tailroom.studies.run_warnings import group_with_few_reductions, with_names
 from tests.conftest import Tailroom
 
@@ -88,6 +89,56 @@ def test_the_cycle_of_cubic_is_that_of_rfc_9438() -> None:
     """Section 4.2: K = cbrt(W_max (1 - beta) / C); section 4.3: 0.53 packets a round trip."""
     assert cubic_cycle_s(10_000, 0.1) == pytest.approx((10_000 * 0.3 / 0.4) ** (1 / 3))
     assert cubic_cycle_s(100, 0.01) == pytest.approx(30 / (9 / 17) * 0.01)
+
+
+@pytest.mark.parametrize(("control", "interval_s"), [("bbr1", 10), ("bbr3", 5)])
+def test_a_run_that_is_shorter_than_the_intervals_of_bbr_warns(
+    control: str, interval_s: int
+) -> None:
+    def warnings(duration_s: float, from_s: float) -> list[str]:
+        window = {"duration": f"{duration_s} s", "measure_from": f"{from_s} s"}
+        settings: dict[str, object] = {
+            **window,
+            "links.bottleneck.rate": "1 Mbit/s",
+            "flows.reno.congestion": control,
+            "flows.reno.start": {"uniform": ["1 s", "2 s"]},
+        }
+        found: list[str] = tr.run("first", set=settings).summary["warnings"]
+        return [text for text in found if "looks for its smallest RTT" in text]
+
+    (short,) = warnings(1 + 2.9 * interval_s, 1 + interval_s)
+    assert f"the measured window has {1.9 * interval_s:g} s" in short
+    assert f"every {interval_s} s" in short
+    (early,) = warnings(1 + 3 * interval_s, 1 + 0.9 * interval_s)
+    assert f"the statistics begin {0.9 * interval_s:g} s after the first flow" in early
+    assert f"set measure_from to {1 + interval_s} s or later" in early
+    assert warnings(1 + 3 * interval_s, 1 + interval_s) == []
+
+
+def test_sweeps_and_sizes_warn_of_short_runs_too(small: Path, tmp_path: Path) -> None:
+    bbr = {"flows.reno.congestion": "bbr1"}
+    grid = {"links.bottleneck.queue.limit": ["20 packets"]}
+    swept = tr.sweep(small, tmp_path / "store", grid=grid, set=bbr)
+    assert any("looks for its smallest RTT every 10 s" in text for text, _ in swept.warnings)
+    answer = tr.size(small, "utilization >= 10%", set=bbr, max_seeds=4, most_loss=None)
+    assert any("looks for its smallest RTT every 10 s" in text for text in answer.warnings)
+
+
+@pytest.mark.parametrize(("control", "interval_s"), [("bbr1", 10), ("bbr3", 5)])
+def test_simple_questions_about_bbr_hold_its_intervals(control: str, interval_s: float) -> None:
+    scenario = dumbbell("100 Mbit/s", "40 ms", {"cubic": 2, control: 2})
+    from_s = _seconds(scenario["measure_from"])
+    assert from_s >= interval_s
+    assert _seconds(scenario["duration"]) - from_s >= 2 * interval_s - 1e-3
+
+
+def test_every_control_has_a_period() -> None:
+    # Half of 100 packets in round trips of 50 ms; eight RTTs of 2 s exceed BBR's interval.
+    assert period_s("reno", 100, 0.05) == pytest.approx(2.5)
+    assert period_s("bbr1", 100, 0.05) == 10
+    assert period_s("bbr1", 100, 2.0) == 16
+    assert period_s("prague", 100, 0.005) == pytest.approx(0.75)
+    assert period_s("unknown", 100, 0.01) == cubic_cycle_s(100, 0.01)
 
 
 def test_warnings_that_differ_in_numbers_are_one() -> None:

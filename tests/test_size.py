@@ -1,6 +1,7 @@
 """The smallest buffer: answers that are known, targets that conflict, and questions gone wrong."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.cli.size_report import where_met
+from tailroom.models.bottleneck import Bottleneck
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.size_study.search import Tried, feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
@@ -190,16 +192,25 @@ def test_targets_that_some_buffers_meet_together(few: tr.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
     found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], max_seeds=8)
     assert found.limit_packets is not None
-    used, delay = found.feasible
+    used, delay, loss = found.feasible
+    assert loss.target.is_default
     assert used.low <= found.limit_packets <= delay.high < 30
     smaller = [one for one in found.tried if one.limit < found.limit_packets]
     assert all(not one.verdict for one in smaller)
     assert max(one.limit for one in smaller) == found.limit_packets - 1
 
 
+LINK = Bottleneck("b", 10e6, "drop_tail", {}, {"limit": 4.0}, 1500)
+"""A packet takes 1.2 ms."""
+
+
 def fabricated(verdicts: list[bool | None]) -> tuple[Target, tuple[Tried, ...]]:
     """Buffers of 1, 2, ... packets with these verdicts on one target."""
-    target = parse_target(FULL)
+    return of_target(parse_target(FULL), verdicts)
+
+
+def of_target(target: Target, verdicts: list[bool | None]) -> tuple[Target, tuple[Tried, ...]]:
+    """The same for any target."""
     point: Any = None
     return target, tuple(
         Tried(place, point, {target: met}) for place, met in enumerate(verdicts, start=1)
@@ -221,14 +232,36 @@ def test_where_a_target_is_met(
     verdicts: list[bool | None], low: float, high: float, is_one: bool
 ) -> None:
     target, tried = fabricated(verdicts)
-    found = feasible_limits(target, tried)
+    found = feasible_limits(target, tried, LINK)
     assert (found.low, found.high, found.is_one_interval) == (low, high, is_one)
+
+
+@pytest.mark.parametrize(
+    ("target", "discipline", "high"),
+    [
+        # 12 ms are ten packets, although only limits up to 3 were tested.
+        ("queue_delay_s_p99 <= 12 ms", "drop_tail", 10),
+        ("b.queue_delay_s_mean <= 12 ms", "drop_tail", 10),
+        # The mean stays below the bound at a limit beyond.
+        ("queue_delay_s_mean <= 1.2 ms", "drop_tail", 2),
+        # Under a scheduler, a packet may wait for packets that came later.
+        ("queue_delay_s_p99 <= 12 ms", "fair", 2),
+        ("other.queue_delay_s_p99 <= 12 ms", "drop_tail", 2),
+        ("groups.b.queue_delay_s_p99 <= 12 ms", "drop_tail", 2),
+    ],
+)
+def test_a_delay_behind_tail_drop_is_met_up_to_the_limit_over_the_rate(
+    target: str, discipline: str, high: float
+) -> None:
+    parsed, tried = of_target(parse_target(target), [True, True, None])
+    found = feasible_limits(parsed, tried, replace(LINK, discipline=discipline))
+    assert (found.low, found.high) == (0, high)
 
 
 def test_what_is_not_monotone_is_said() -> None:
     target, tried = fabricated([False, True, False, True, False])
     answer: Any = type("Answer", (), {"tried": tried})
-    text = where_met(feasible_limits(target, tried), answer)
+    text = where_met(feasible_limits(target, tried, LINK), answer)
     assert text == "met from 2 to 4 packets, but not at every limit between (not monotone)"
 
 
@@ -280,7 +313,7 @@ QUESTION = ("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s")
 
 def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None:
     numbers = ("--flows", 3, "--congestion", "reno", "--at-most", 8)
-    asked = (*QUESTION, *numbers, "--target", "utilization >= 0.9")
+    asked = (*QUESTION, *numbers, "--target", "utilization >= 0.9", "--most-loss", "none")
     picture = tmp_path / "size.png"
     ended = tailroom(*asked, "--json", "--out", picture, "--store", tmp_path / "store")
     assert ended.status == 0
@@ -311,7 +344,7 @@ def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
 def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
     flows = ("--flows", 3, "--congestion", "reno", "--at-most", 4)
     for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
-        ended = tailroom(*QUESTION, *flows, "--target", target)
+        ended = tailroom(*QUESTION, *flows, "--target", target, "--most-loss", "none")
         assert ended.status == 0, ended.errors
         assert ("raise --at-most" in ended.output) is is_open
 

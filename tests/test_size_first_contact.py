@@ -185,7 +185,8 @@ def test_the_targets_name_the_link(two_links: Path) -> None:
 
 
 def test_a_target_without_a_link_says_which_was_chosen(two_links: Path, tailroom: Tailroom) -> None:
-    ended = tailroom("size", two_links, "--target", "jain_index >= 0.5", "--at-most", 4)
+    asked = ("--target", "jain_index >= 0.5", "--at-most", 4, "--most-loss", "none")
+    ended = tailroom("size", two_links, *asked)
     assert ended.status == 0
     assert ended.output.startswith("Link core: ")
     assert "choose another link (access) with --link NAME" in ended.output
@@ -213,7 +214,8 @@ def test_one_packet_is_no_answer_for_a_link_without_a_queue(
 
 def test_the_named_link_gives_a_bare_target_its_meaning(two_links: Path) -> None:
     found = tr.size(two_links, ["utilization >= 80%"], link="core", max_seeds=4)
-    assert [target.metric for target in found.targets] == ["core.utilization"]
+    metrics = [target.metric for target in found.targets]
+    assert metrics == ["core.utilization", "core.loss_fraction"]
 
 
 def test_a_scenario_without_randomness_has_no_confidence(small: Path, tailroom: Tailroom) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tailroom.models.bottleneck import Bottleneck
 from tailroom.studies.size_study.search import Search, Tried, feasible_limits
 from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
 from tailroom.studies.size_study.targets import Target, parse_target
@@ -23,6 +24,7 @@ SLOPE = 0.0415
 SPREAD = 0.005
 SEEDS = 400
 FULL = parse_target("utilization >= 98%")
+LINK = Bottleneck("made up", 1e9, "fair", {}, {"limit": 80.0}, 1500)
 QUICK = parse_target("queue_delay_s_p99 <= 6 ms")
 
 
@@ -87,7 +89,7 @@ def search(
         verdicts = {target: confirmed(target, point.values(target.metric)) for target in targets}
         return Tried(chosen.limit, point, verdicts)
 
-    one = Search(targets, look, confirm, precision=0.02, largest=largest)
+    one = Search(targets, look, confirm, precision=0.02, limits=(1, largest))
     one.run(80, min(6600, largest))
     tried = tuple(one.tried[limit] for limit in sorted(one.tried))
     return Found(one.answer, runs, tried, one.too_small)
@@ -154,7 +156,7 @@ def test_two_targets_are_met_between_their_edges(seed: int) -> None:
     found = search([FULL, QUICK], seed)
     assert found.answer is not None
     assert EDGE * 0.97 <= found.answer <= 500
-    quick = feasible_limits(QUICK, found.tried)
+    quick = feasible_limits(QUICK, found.tried, LINK)
     assert quick.low == 0
     assert found.answer <= quick.high < 505
 
@@ -163,7 +165,7 @@ def test_targets_apart_conflict_and_each_edge_is_found() -> None:
     quick = parse_target("queue_delay_s_p99 <= 3 ms")
     found = search([FULL, quick], 1)
     assert found.answer is None
-    full, fast = (feasible_limits(target, found.tried) for target in (FULL, quick))
+    full, fast = (feasible_limits(target, found.tried, LINK) for target in (FULL, quick))
     assert EDGE * 0.97 <= full.low <= EDGE * 1.12
     assert 240 <= fast.high <= 252
 
@@ -179,7 +181,7 @@ def test_a_sharp_edge_is_found_to_the_precision_whatever_its_shape() -> None:
             tried.append(Tried(limit, point, {FULL: value >= 0.98}))
         return tried
 
-    one = Search([FULL], look, lambda chosen: chosen, precision=0.001, largest=10**6)
+    one = Search([FULL], look, lambda chosen: chosen, precision=0.001, limits=(1, 10**6))
     one.run(10, 100_000)
     assert one.answer is not None
     assert 1000 <= one.answer <= 1001

@@ -10,7 +10,12 @@ from tailroom.studies.size_study.targets import Target
 
 AT_MOST = 32
 TRIALS = 2000
-TARGETS = {True: Target("utilization", at_least=True, bound=0.0), False: Target("loss", False, 0.0)}
+BOUND = 100.0
+"""Far from 0, below which no metric is."""
+TARGETS = {
+    at_least: Target("queue_delay_s_mean", at_least=at_least, bound=BOUND)
+    for at_least in (True, False)
+}
 
 
 def run_test(values: np.ndarray, target: Target) -> tuple[bool | None, int]:
@@ -23,8 +28,8 @@ def run_test(values: np.ndarray, target: Target) -> tuple[bool | None, int]:
 
 @cache
 def trials(offset: float, at_least: bool = True) -> list[tuple[bool | None, int]]:
-    """Tests whose mean is this many standard deviations above the bound of 0."""
-    draws = np.random.default_rng(17).standard_normal((TRIALS, AT_MOST)) + offset
+    """Tests whose mean is this many standard deviations above the bound."""
+    draws = np.random.default_rng(17).standard_normal((TRIALS, AT_MOST)) + BOUND + offset
     return [run_test(row, TARGETS[at_least]) for row in draws]
 
 
@@ -79,7 +84,7 @@ def test_what_all_runs_would_decide_is_mostly_decided() -> None:
     assert share(0.5, True) >= sum(by_all) / TRIALS * 5 / 6
 
 
-def test_equal_values_decide_at_once() -> None:
-    assert judge(TARGETS[True], [0.5] * 4, AT_MOST) == State(verdict=True, wants_more=False)
-    assert judge(TARGETS[True], [-0.5] * 4, AT_MOST) == State(verdict=False, wants_more=False)
-    assert judge(TARGETS[True], [0.0] * 4, AT_MOST) == State(verdict=True, wants_more=False)
+@pytest.mark.parametrize(("above", "verdict"), [(0.5, True), (-0.5, False), (0.0, True)])
+def test_equal_values_decide_at_once(above: float, *, verdict: bool) -> None:
+    found = judge(TARGETS[True], [BOUND + above] * 4, AT_MOST)
+    assert found == State(verdict=verdict, wants_more=False)

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from math import sqrt
+from math import asin, pi, sin, sqrt
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -81,6 +81,14 @@ def test_curves_have_a_panel_a_metric_and_a_line_a_control(swept: tr.SweepResult
         assert [tick.get_text() for tick in one.get_xticklabels()] == ["2", "8", "32", "128"]
 
 
+def ends_by_hand(middle: float, half: float, *, is_fraction: bool) -> tuple[float, float]:
+    """The ends of an interval: of a fraction on the arcsine scale, else not below 0."""
+    if not is_fraction or not half or middle >= 1:
+        return max(middle - half, 0), middle + half
+    angle, width = asin(sqrt(middle)), half / (2 * sqrt(middle * (1 - middle)))
+    return sin(max(angle - width, 0)) ** 2, sin(min(angle + width, pi / 2)) ** 2
+
+
 @pytest.mark.parametrize(
     ("label", "metric", "scale"),
     [
@@ -101,8 +109,9 @@ def test_lines_are_means_and_bands_their_intervals(
         for limit, (middle, half) in zip(LIMITS, expected, strict=True):
             edges = corners[corners[:, 0] == limit, 1]
             # The quantile has four digits.
-            assert edges.min() == pytest.approx(scale * (middle - half), rel=1e-3, abs=1e-9)
-            assert edges.max() == pytest.approx(scale * (middle + half), rel=1e-3, abs=1e-9)
+            low, high = ends_by_hand(middle, half, is_fraction="delay" not in metric)
+            assert edges.min() == pytest.approx(scale * low, rel=1e-3, abs=1e-9)
+            assert edges.max() == pytest.approx(scale * high, rel=1e-3, abs=1e-9)
 
 
 def test_named_metrics_replace_the_usual_ones(swept: tr.SweepResult) -> None:
@@ -385,7 +394,8 @@ def test_compare_gives_the_interval_of_the_simulation(tailroom: Tailroom, small:
         half = QUANTILE * stdev(values) / sqrt(3)
         assert said["simulation"][metric]["half_width"] == pytest.approx(half, rel=1e-3)
     shown = tailroom("compare", small, "--seeds", 3)
-    assert "95 %, +-" in shown.output
+    assert "95 %, from" in shown.output
+    assert "95 %, to" in shown.output
     assert "the mean of 3 runs" in shown.output
     assert tailroom("compare", small, "--store", "there").status == 2
 

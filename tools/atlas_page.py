@@ -18,6 +18,7 @@ from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, SHORT_LOAD, rate_words
 from tailroom.buffer_atlas.cost import FORMS
 from tailroom.buffer_atlas.fitted_rule import fitted_rule
 from tailroom.buffer_atlas.kinds import KINDS, Kind
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.buffer_atlas.plan import plan
 from tailroom.buffer_atlas.scaling import MOST_OFF, MOST_UNCHECKED, POWERS
 
@@ -121,8 +122,11 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "or more and does not bind. An answer is the smallest value that was shown, with 95 % "
         "confidence, to give the utilization. `<=` says that the smallest value that the queue "
         "takes is enough; `*` that a larger value misses the utilization again; *open* that the "
-        "runs do not decide; `-` stands for what no run shows. Smaller links that others are "
-        "scaled from are in the data, and not in the tables.",
+        "runs do not decide; `-` stands for what no run shows. A small buffer may give utilization "
+        "at the cost of heavy loss: the smallest value that also loses at most "
+        f"{_words(MOST_LOSS)} has a column of its own (`~`: between simulated values, without "
+        "confidence). Smaller links "
+        "that others are scaled from are in the data, and not in the tables.",
         "",
     )
 
@@ -131,8 +135,9 @@ def _summary(answers: Sequence[Row]) -> Iterator[str]:
     yield from (
         f"## Long flows under CUBIC behind DropTail, {_words(MIDDLE)} utilization",
         "",
-        "| kind of link | rate | RTT | flows | packets | ms | bdp | loss | mean delay | how |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| kind of link | rate | RTT | flows | packets | ms | bdp | loss | mean delay | packets "
+        f"with a loss of at most {_words(MOST_LOSS)} | how |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     )
     for kind in KINDS:
         for row in answers:
@@ -141,9 +146,19 @@ def _summary(answers: Sequence[Row]) -> Iterator[str]:
                     f"| {kind.words} | {_site_cells(row)} | {_value(row)} | "
                     f"{_scaled(row['buffer_s'], 1e3)} | {_scaled(row['buffer_bdp'])} | "
                     f"{_percent(row['loss_fraction'])} | "
-                    f"{_scaled(row['queue_delay_s_mean'], 1e3, ' ms')} | {row['how']} |"
+                    f"{_scaled(row['queue_delay_s_mean'], 1e3, ' ms')} | {_low_loss(row)} | "
+                    f"{row['how']} |"
                 )
     yield ""
+
+
+def _low_loss(row: Row) -> str:
+    """The second answer in its unit: ~ marks an interpolated one."""
+    if row["low_loss_value"] is None:
+        return "-"
+    sign = "~ " if row["low_loss_status"] == "interpolated" else ""
+    value = row["low_loss_value"]
+    return f"{sign}{value / 1e3:.3g} ms" if row["unit"] == "us" else f"{sign}{value:,.0f}"
 
 
 def _is_plain(row: Row) -> bool:
@@ -165,10 +180,11 @@ def _kind(kind: Kind, answers: Sequence[Row], has_picture: bool) -> Iterator[str
     yield (
         "| rate | RTT | flows | queue | long flows | short flows | "
         + " | ".join(f"{_words(target)}" for target in targets)
-        + f" | {_words(MIDDLE)}: loss, mean delay, 99 % | its tenth, half, twice: utilization "
+        + f" | {_words(MIDDLE)}: loss, mean delay, 99 % | with a loss of at most "
+        f"{_words(MOST_LOSS)} | its tenth, half, twice: utilization "
         "| how |"
     )
-    yield "| --- " * (9 + len(targets)) + "|"
+    yield "| --- " * (10 + len(targets)) + "|"
     for cell in dict.fromkeys(row["cell"] for row in own):
         rows = {row["target_utilization"]: row for row in own if row["cell"] == cell}
         middle = rows[MIDDLE]
@@ -179,7 +195,7 @@ def _kind(kind: Kind, answers: Sequence[Row], has_picture: bool) -> Iterator[str
             + " | ".join(_with_unit(rows[target]) for target in targets)
             + f" | {_percent(middle['loss_fraction'])}, "
             f"{_scaled(middle['queue_delay_s_mean'], 1e3, ' ms')}, "
-            f"{_scaled(middle['queue_delay_s_p99'], 1e3, ' ms')} | "
+            f"{_scaled(middle['queue_delay_s_p99'], 1e3, ' ms')} | {_low_loss(middle)} | "
             + ", ".join(_percent(middle[f"{word}_utilization"]) for word in data.FRACTIONS)
             + f" | {middle['how']} |"
         )

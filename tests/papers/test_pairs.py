@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
-from tailroom.reproduction.mean_curves import bar_length, draw_means
+from tailroom.reproduction.mean_curves import bars, draw_means
 from tailroom.reproduction.pairs import difference, ratio
 from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.statistics.intervals import Interval
@@ -62,6 +62,11 @@ def test_a_band_stays_above_0_and_what_is_undefined_is_left_out() -> None:
 
 
 def test_a_single_run_has_no_error_bar() -> None:
-    assert bar_length(Interval(1.0, float("inf"), 1)) == 0
-    assert bar_length(None) == 0
-    assert bar_length(Interval(1.0, 0.5, 3)) == 0.5
+    assert bars([Interval(1.0, float("inf"), 1), None]).tolist() == [[0, 0], [0, 0]]
+    assert bars([Interval(1.0, 0.5, 3)], scale=2).tolist() == [[1], [1]]
+
+
+def test_error_bars_end_where_the_metric_does() -> None:
+    below, above = bars([Interval(0.98, 0.05, 3)], most=1.0)
+    assert above[0] == pytest.approx(0.02)
+    assert below[0] > 0.05

@@ -270,6 +270,16 @@ def test_metrics_that_no_verdict_follows_from_are_rounded_and_not_repeated(
     assert own != exact
     rounded = [table[one.name].to_pylist() for one in table.schema if one.type == pa.float32()]
     assert all(rounded.count(values) == 1 for values in rounded)
+    assert "links.bottleneck.drops_overflow_packets" not in table.column_names  # As drops_packets.
+
+
+def test_whole_numbers_beside_a_report_are_exact(done: reproduction.Reproduction) -> None:
+    table = pq.read_table(done.directory / "data" / "1.parquet")
+    own = table.filter(pc.equal(table["variation"], ""))
+    runs = [run for point in done.parts[0].results.study("buffers").points for run in point.runs]
+    for metric in ("capacity_bps", "departures_packets", "drops_packets"):
+        exact = [run.summary["links"]["bottleneck"][metric] for run in runs]
+        assert own[f"links.bottleneck.{metric}"].to_pylist() == exact
 
 
 def test_changed_data_change_the_verdict(done: reproduction.Reproduction, tmp_path: Path) -> None:

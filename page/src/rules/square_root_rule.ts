@@ -3,31 +3,22 @@
 import { counted, longFlowsOverDropTail, onlyControls } from "./assumptions";
 import { bdpPackets, flowCount, limitPackets } from "./bottleneck";
 import { general } from "./general_format";
-import { normalQuantile } from "./normal";
 import { assume, needPermanentFlows, type Rule } from "./rule";
 
-/** Standard deviation of a sawtooth window over its mean. */
-const SPREAD = 1 / (3 * Math.sqrt(3));
 /** Number of flows beyond which they seldom reduce together. */
 export const MANY = 100;
 const SMALL_WINDOW = 4;
-
-/** Limit in packets at which the bound of Appenzeller et al. 2004 is the target. */
-function required(target: number, bdp: number, flows: number): number {
-  const part = ((-2 * SPREAD) / Math.sqrt(flows)) * normalQuantile((1 - target) / 2);
-  return part < 1 ? (bdp * part) / (1 - part) : Infinity;
-}
 
 export const SQUARE_ROOT_RULE: Rule = {
   name: "square_root_rule",
   short: "C·RTT/√n",
   title: "Square root rule: bandwidth-delay product over the root of the number of flows",
   source: "Appenzeller, Keslassy, McKeown 2004, SIGCOMM; Wischik, McKeown 2005, CCR 35(3)",
-  predict: (link, target) => {
+  predict: (link) => {
     needPermanentFlows(link);
     return {
-      packets: required(target.utilization, bdpPackets(link), flowCount(link)),
-      purpose: `${general(target.utilization, 4)} of the rate`,
+      packets: bdpPackets(link) / Math.sqrt(flowCount(link)),
+      purpose: "C T / sqrt(n)",
     };
   },
   assumptions: (link) => {

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell
 from tailroom.buffer_atlas.scenarios import codel_interval_s
-from tailroom.scenario.dumbbell import cubic_cycle_s
+from tailroom.scenario.periods import PRAGUE_RTT_S, PROBE_RTT_INTERVALS_S, period_s
 
 How = Literal["full", "short", "scaled"]
 
@@ -43,7 +43,7 @@ CACHE_FACTORS = ((3000, 4.5), (300, 1.8), (0, 1.0))
 WARM_UP_FRACTION = 0.1
 """Least part of a long run before its statistics begin."""
 
-PROBE_RTT_INTERVAL_S = 5.0  # draft-ietf-ccwg-bbr sec. 2.12, ProbeRTTInterval
+PROBE_RTT_INTERVAL_S = PROBE_RTT_INTERVALS_S["bbr3"]
 LONE_BBR_EPOCHS = 4
 """A single BBRv3 flow is measured this many times longer: its share of the link follows from when
 it probes, so that a few intervals are a matter of luck (at 1 Gbit/s and 30 ms, 709 packets give
@@ -126,9 +126,9 @@ def epoch_s(cell: Cell) -> float:
     """
     rtt_s, window = cell.site.mean_rtt_s, cell.fair_window_packets
     epochs = {
-        "cubic": cubic_cycle_s(window, rtt_s),
+        "cubic": period_s("cubic", window, rtt_s),
         "bbr3": PROBE_RTT_INTERVAL_S / 2 * (LONE_BBR_EPOCHS if cell.site.flows == 1 else 1),
-        "prague": 30 * _prague_round_trip_s(cell),
+        "prague": period_s("prague", window, rtt_s),
     }
     return max(epochs[name] for name in CONTROLS[cell.control].groups)
 
@@ -201,7 +201,7 @@ def _computed(cell: Cell, how: How, *, is_rung: bool) -> PlannedCell:
 
 def _prague_round_trip_s(cell: Cell) -> float:
     """Prague grows with shorter RTTs as if they were 25 ms."""
-    return max(cell.site.mean_rtt_s, 0.025)
+    return max(cell.site.mean_rtt_s, PRAGUE_RTT_S)
 
 
 def _climb_s(cell: Cell) -> float:

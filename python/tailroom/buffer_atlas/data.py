@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tailroom.buffer_atlas.low_loss import LOW_LOSS_COLUMNS, with_low_loss
 from tailroom.errors import StoreError
 from tailroom.field_docs import with_field_docs
 
@@ -96,6 +97,7 @@ _COLUMNS: dict[str, tuple[str, str]] = {
         "Scaled over computed `crossing`: of the cell itself if it is computed, of the largest of "
         "the smaller links if it is scaled; null if there are only two.",
     ),
+    **LOW_LOSS_COLUMNS,
 }
 _CURVE_COLUMNS: dict[str, tuple[str, str]] = {
     "cell": _CELL_COLUMNS["cell"],
@@ -140,7 +142,7 @@ class Atlas:
 
 
 def read(directory: str | PathLike[str]) -> Atlas:
-    """Reads the two files of an atlas.
+    """Reads the two files of an atlas; rows without a second answer get it from the curves.
 
     Args:
         directory: Directory with both files.
@@ -153,7 +155,8 @@ def read(directory: str | PathLike[str]) -> Atlas:
     from tailroom.parquet_files import read_table  # noqa: PLC0415 - it loads Arrow too
 
     tables = []
-    for name, columns in ((ANSWERS, _COLUMNS), (CURVES, _CURVE_COLUMNS)):
+    required = {name: of for name, of in _COLUMNS.items() if name not in LOW_LOSS_COLUMNS}
+    for name, columns in ((ANSWERS, required), (CURVES, _CURVE_COLUMNS)):
         path = Path(directory) / name
         if not path.is_file():
             raise StoreError(f"{path}: the atlas is missing; {REMEDY}")
@@ -167,8 +170,12 @@ def read(directory: str | PathLike[str]) -> Atlas:
         _check_answers(tables[0])
     except ValueError as error:
         raise StoreError(f"{directory}: the atlas is damaged: {error}; {REMEDY}") from None
-    engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown")
-    return Atlas(tables[0], tables[1], engine.decode(errors="replace"))
+    engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown").decode(errors="replace")
+    answers, curves = tables
+    if set(LOW_LOSS_COLUMNS) - set(answers.column_names):
+        rows = with_low_loss(answers.to_pylist(), curves.to_pylist())
+        answers = _table(rows, _COLUMNS, engine)
+    return Atlas(answers, curves, engine)
 
 
 def _check(table: "pa.Table", columns: Mapping[str, tuple[str, str]]) -> None:

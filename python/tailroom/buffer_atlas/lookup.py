@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, hypot, log, sqrt
-from typing import Any
+from typing import Any, Literal
 
 from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, SHORT_LOAD
 from tailroom.buffer_atlas.data import SHIPPED, UTILIZATIONS, read
@@ -31,6 +31,7 @@ HALF = (1 / 3, 2 / 3)
 """Part of the flows that counts as half."""
 
 Row = Mapping[str, Any]
+AnswerColumn = Literal["value", "low_loss_value"]
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,12 @@ def nearest(rows: Sequence[Row], link: Link, count: int = NEAREST) -> list[Neigh
 
 
 def estimate(
-    rows: Sequence[Row], link: Link, target_utilization: float, count: int = NEAREST
+    rows: Sequence[Row],
+    link: Link,
+    target_utilization: float,
+    count: int = NEAREST,
+    *,
+    answer_column: AnswerColumn = "value",
 ) -> Estimate | None:
     """The value that gives a link a utilization, from the nearest cells.
 
@@ -147,6 +153,8 @@ def estimate(
         link: The link.
         target_utilization: One of the utilizations of the atlas.
         count: Largest number of cells.
+        answer_column: `value`, or `low_loss_value` for the value that also keeps to the bound on
+            the loss.
 
     Returns:
         The estimate; `None` if no cell within the distance `FAR` has an answer, or if the link is
@@ -155,10 +163,12 @@ def estimate(
     used, values, is_at_most = [], [], False
     for neighbour in nearest(rows, link, count):
         answer = neighbour.answer(target_utilization)
-        if neighbour.distance <= FAR and answer["value"] is not None:
+        if neighbour.distance <= FAR and answer[answer_column] is not None:
             unit = answer["unit"]
             used.append(neighbour)
-            values.append(answer["value"] * link.reference(unit) / link_of(answer).reference(unit))
+            values.append(
+                answer[answer_column] * link.reference(unit) / link_of(answer).reference(unit)
+            )
             is_at_most |= answer["status"] == "smallest"
         if neighbour.distance < SAME and answer["status"] != "open":
             break

@@ -14,6 +14,7 @@ from tailroom.buffer_atlas.cost import short_form
 from tailroom.buffer_atlas.data import FRACTIONS, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
 from tailroom.buffer_atlas.scenarios import scenario, sought
 from tailroom.cli import completion, failures
@@ -75,7 +76,8 @@ def overview(context: typer.Context) -> None:
             "packets",
             "ms",
             "bdp",
-            "how",
+            "loss",
+            f"loss\n<= {MOST_LOSS:.0%}",
         )
         for row in rows:
             table.add_row(
@@ -84,12 +86,17 @@ def overview(context: typer.Context) -> None:
                 _rtt_words(row),
                 f"{row['flows']:,}",
                 *_value_words(row),
-                row["how"],
+                _number(row["loss_fraction"], "{:.2%}"),
+                _low_loss_words(row),
             )
         console = Console(highlight=False)
         console.print(table)
         is_rung = {row["cell"]: row["is_rung"] for row in answers}
         rungs = sum(is_rung.values())
+        print(
+            f"The last column has the packets that also keep to a loss of at most {MOST_LOSS:.0%}: "
+            "~ between simulated buffers, none among them."
+        )
         print(
             f"{len(is_rung) - rungs} cells with other controls, queues and traffic, and {rungs} "
             "smaller links that some are scaled from. `tailroom atlas near --rate 1Gbps --rtt "
@@ -126,8 +133,18 @@ def near(  # noqa: PLR0913 - one argument an option
             help="Short flows of hosts with 10 Gbit/s offer 30 % of the link besides.",
         ),
     ] = False,
+    any_loss: Annotated[
+        bool,
+        typer.Option(
+            "--any-loss",
+            help=f"Ask for utilization alone, not for a loss of at most {MOST_LOSS:.0%} too.",
+        ),
+    ] = False,
 ) -> None:
-    """Show the cells nearest to a link, and what they say about it."""
+    """Show the cells nearest to a link, and what they say about it.
+
+    Where the nearest cell loses more than 1 %, what keeps to that comes first.
+    """
     with failures.reported():
         count, congestion, shares = _read_flows(flows, congestion)
         link = _read_link(rate, rtt, count, congestion, queue, short_flows=short_flows)
@@ -146,6 +163,7 @@ def near(  # noqa: PLR0913 - one argument an option
             "away",
             _unit(neighbours[0].answers[0]["unit"]),
             "bdp",
+            f"loss at\n{UTILIZATIONS[1]:.1%}",
             "how",
         )
         for number, neighbour in enumerate(neighbours, 1):
@@ -155,6 +173,7 @@ def near(  # noqa: PLR0913 - one argument an option
                 f"x {neighbour.factor:.3g}",
                 " / ".join(value[0] for value in values),
                 " / ".join(value[2] for value in values),
+                _number(neighbour.answer(UTILIZATIONS[1])["loss_fraction"], "{:.2%}"),
                 neighbour.answers[0]["how"],
             )
         Console(highlight=False).print(table)
@@ -162,7 +181,16 @@ def near(  # noqa: PLR0913 - one argument an option
             print(f"{number}  {shown(neighbour.cell)}")
         print()
         for target in UTILIZATIONS:
-            print(_estimate_words(target, estimate(rows, link, target), neighbours[0]))
+            words = _estimate_words(target, estimate(rows, link, target), neighbours[0])
+            loss = neighbours[0].answer(target)["loss_fraction"] or 0.0
+            if any_loss or loss <= MOST_LOSS:
+                print(words)
+                continue
+            low_loss = estimate(rows, link, target, answer_column="low_loss_value")
+            print(
+                f"{target:.1%} and a loss of at most {MOST_LOSS:.0%}: {_low_loss_about(low_loss)}"
+            )
+            print(f"  whatever is lost, {words}, where {loss:.2%} of the packets are lost")
         print(
             "away: x 2 where only the rate, mean RTT or number of flows is twice as large; the "
             "width of the range of RTTs counts half."
@@ -187,6 +215,8 @@ def show_cell(name: CellName) -> None:
         for row in rows:
             Console(highlight=False).print(_answer_table(row))
             if words := _sureness_words(row):
+                print(words)
+            if words := _low_loss_sentence(row):
                 print(words)
         print()
         for row in rows:
@@ -405,6 +435,21 @@ def _value_words(row: Mapping[str, Any]) -> tuple[str, str, str]:
     )
 
 
+def _low_loss_words(row: Mapping[str, Any]) -> str:
+    """The value that also keeps to the bound on the loss; ~ marks one without confidence."""
+    if row["low_loss_value"] is None:
+        return row["low_loss_status"] or ""
+    sign = "~ " if row["low_loss_status"] == "interpolated" else ""
+    return f"{sign}{_in_unit(row['low_loss_value'], row['unit'])}"
+
+
+def _low_loss_about(found: Estimate | None) -> str:
+    """What keeps to the bound on the loss too."""
+    if found is None:
+        return "no value that was tried nearby gives both"
+    return f"about {_in_unit(found.value, found.unit)} {_unit(found.unit)}"
+
+
 def _sought_words(queue: str, control: str) -> str:
     """What the atlas varies."""
     if queue == "drop_tail":
@@ -457,6 +502,19 @@ def _sureness_words(row: Mapping[str, Any]) -> str:
     if row["larger_that_misses"]:
         parts.append(f"{_in_unit(row['larger_that_misses'], row['unit'])} {unit} miss it again")
     return "; ".join(parts)
+
+
+def _low_loss_sentence(row: Mapping[str, Any]) -> str:
+    """The second answer, if the first one loses more than the bound."""
+    if row["value"] is None or row["low_loss_value"] == row["value"]:
+        return ""
+    bound = f"with a loss of at most {MOST_LOSS:.0%} as well"
+    if row["low_loss_value"] is None:
+        return f"{bound}: no simulated value"
+    how = ", by interpolation" if row["low_loss_status"] == "interpolated" else ""
+    value = f"{_in_unit(row['low_loss_value'], row['unit'])} {_unit(row['unit'])}"
+    p99 = _number(row["low_loss_queue_delay_s_p99"], "; 99 % wait at most {:.3g} ms", 1e3)
+    return f"{bound}: {value}{how}{p99}"
 
 
 def _answer_table(row: Mapping[str, Any]) -> NumberTable:

@@ -2,7 +2,6 @@
 
 import json as json_text
 from collections.abc import Mapping
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,7 +95,9 @@ def compare(  # noqa: PLR0913 - one argument an option
             measured = {
                 key: interval.mean if interval else None for key, interval in intervals.items()
             }
-            simulation = {key: _as_dict(interval) for key, interval in intervals.items()}
+            simulation = {
+                key: interval.as_dict() if interval else None for key, interval in intervals.items()
+            }
             about = {"seeds": seeds, "simulation": simulation}
             warnings = list(choices.choices[0].warnings)
         if json:
@@ -106,13 +107,6 @@ def compare(  # noqa: PLR0913 - one argument an option
             console = Console(highlight=False)
             _show(predictions, measured, intervals, console)
             report.show_warnings(warnings, console)
-
-
-def _as_dict(interval: Interval | None) -> dict[str, float | None] | None:
-    if interval is None:
-        return None
-    half_width = interval.half_width if isfinite(interval.half_width) else None
-    return {"mean": interval.mean, "half_width": half_width}
 
 
 def _show(
@@ -133,10 +127,12 @@ def _show(
     table.columns[0].no_wrap = True
     table.add_row("simulation", *_cells(simulated, simulated["utilization"]), "")
     if intervals:
-        widths = {
-            key: interval.half_width if interval else None for key, interval in intervals.items()
-        }
-        table.add_row("  95 %, +-", *_cells(widths, None), "")
+        for words, end in (("from", "low"), ("to", "high")):
+            ends = {
+                key: interval.as_dict()[end] if interval else None
+                for key, interval in intervals.items()
+            }
+            table.add_row(f"  95 %, {words}", *_cells(ends, None), "")
     for answer in predictions.answers:
         prediction = answer.prediction
         values = {name: getattr(prediction, name) for name in QUANTITIES} if prediction else {}

@@ -15,6 +15,7 @@ from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.shown_text import escape
 from tailroom.reports import report_card as evaluation_report
+from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
 from tailroom.studies.report_card.verdict import Verdict
@@ -117,7 +118,7 @@ def show(card: Evaluation, console: Console) -> None:
             f"{criterion.title}, {criterion.section}\n"
             f"[dim]{criterion.quantity}; {escape(finding.decisive.label)}[/dim]",
             f"[{colour}]{finding.verdict}[/{colour}]",
-            *(f"{value.mean:.4g}\n+-{value.half_width:.2g}" if value else "-" for value in values),
+            *map(_cell, values),
         )
     console.print(table)
     counts = ", ".join(f"{card.count(verdict)} {verdict}" for verdict in COLOURS)
@@ -130,6 +131,10 @@ def show(card: Evaluation, console: Console) -> None:
         console.print("Undecided, because an interval contains a threshold (raise --seeds):")
         for finding in undecided:
             console.print(f"  {finding.criterion.title}: {_possible(finding)}")
+
+
+def _cell(value: Interval | None) -> str:
+    return f"{value.mean:.4g}\n{value.plus_minus('{:.2g}'.format, chr(10))}" if value else "-"
 
 
 def _possible(finding: Finding) -> str:

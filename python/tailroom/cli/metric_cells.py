@@ -45,12 +45,13 @@ def in_lines(name: str, widest: int) -> str:
 
 
 def cell(name: str, interval: Interval | None) -> str:
-    """A mean with its unit and, for several seeds, the half-width of its interval below."""
+    """A mean with its unit and, for several seeds, its interval below."""
     if interval is None or not isfinite(interval.mean):
         return "-"
-    unit, width = metric_of(name).unit, interval.half_width
+    unit = metric_of(name).unit
     mean = unit.text(interval.mean)
-    return f"{mean}\n+-{unit.half_width(width, mean)}" if isfinite(width) else mean
+    arms = interval.plus_minus(lambda length: unit.half_width(length, mean), "\n")
+    return f"{mean}\n{arms}" if arms else mean
 
 
 def value(name: str, number: float) -> str:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tailroom import ScenarioError
 from tailroom.arguments import MAX_SEEDS, PRECISION
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.cli import completion, failures
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import (
@@ -86,6 +87,14 @@ def size_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     set_: Settings = None,
     link: LinkName = None,
+    most_loss: Annotated[
+        str,
+        typer.Option(
+            metavar="FRACTION",
+            help="Where no target limits a loss: largest loss of the link at the answer, as in "
+            "2% or 0.02; none for no bound.",
+        ),
+    ] = f"{MOST_LOSS:.0%}",
     at_most: Annotated[
         int, typer.Option(min=MAX_SEEDS.least, help="Maximum number of seeds per buffer.")
     ] = 32,
@@ -122,6 +131,9 @@ def size_command(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 
+    Unless a target limits a loss, the answer also loses at most 1 % of the packets; if no tested
+    buffer does, the answer says what it loses (--most-loss).
+
     The atlas or the models of the literature give the initial range, and simulations give the
     answer. If no buffer meets all targets, the answer lists the limits that meet each target and
     the pairs of targets that conflict, and the exit status is 4.
@@ -153,6 +165,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
                     executor=cluster,
                     progress=progress,
                     atlas=atlas,
+                    most_loss=_read_most_loss(most_loss),
                 )
             write_and_print(
                 output,
@@ -163,6 +176,27 @@ def size_command(  # noqa: PLR0913 - one argument an option
             print(f"The picture is {out}")
         if answer.limit_packets is None:
             raise typer.Exit(failures.NO_BUFFER)
+
+
+def _read_most_loss(text: str) -> float | None:
+    """Reads a fraction above 0 and below 1, or `none`.
+
+    Raises:
+        InputError: The text is neither.
+    """
+    if text == "none":
+        return None
+    number = text.removesuffix("%")
+    try:
+        fraction = float(number) / (100 if number != text else 1)
+    except ValueError:
+        fraction = -1.0
+    if not 0 < fraction < 1:
+        raise failures.InputError(
+            f"--most-loss {text}: is not a fraction above 0 and below 1; write 1% or 0.01, or none "
+            "for no bound"
+        )
+    return fraction
 
 
 def _print(answer: Size, *, json: bool) -> None:

@@ -21,7 +21,10 @@ def as_dict(answer: Size) -> dict[str, Any]:
         "link": answer.link.name,
         "link_chosen": answer.link_chosen or None,
         "targets": [str(target) for target in answer.targets],
+        "loss_target": str(answer.loss_target) if answer.loss_target else None,
+        "meets_loss_target": None if packets is None else not answer.misses_loss_target,
         "limit": None if packets is None else _amounts(answer, packets),
+        "without_loss_target": _without_loss_target(answer),
         "too_small_packets": answer.too_small_packets,
         "depends_on_seed": not answer.repeats_itself,
         "metrics": _metrics(answer.chosen, answer) if answer.chosen else None,
@@ -49,6 +52,14 @@ def as_dict(answer: Size) -> dict[str, Any]:
     }
 
 
+def _without_loss_target(answer: Size) -> dict[str, float | None] | None:
+    """The smallest limit for the caller's targets alone, and what it loses."""
+    packets = answer.without_loss_target_packets
+    if packets is None:
+        return None
+    return {**_amounts(answer, packets), "loss_fraction": answer.loss_of(packets)}
+
+
 def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
     link = answer.link
     return {
@@ -60,16 +71,9 @@ def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
 
 
 def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
-    """Mean and half-width of the targets' metrics and of the shown metrics."""
+    """Mean and interval of the targets' metrics and of the shown metrics."""
     names = dict.fromkeys([*(target.metric for target in answer.targets), *answer.shown_metrics])
-    intervals = {name: tried.interval(name) for name in names}
-    return {
-        name: {
-            "mean": interval.mean,
-            "half_width": interval.half_width if isfinite(interval.half_width) else None,
-        }
-        for name, interval in intervals.items()
-    }
+    return {name: tried.interval(name).as_dict() for name in names}
 
 
 def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
@@ -131,8 +135,12 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
             f"{amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
         )
         _show_undecided(answer, console)
+        if answer.price:
+            console.print(f"  [yellow]{escape(answer.price)}[/yellow]", soft_wrap=True)
     for feasible in answer.feasible:
-        console.print(f"  {escape(str(feasible.target))}: {where_met(feasible, answer)}")
+        added = " (added; --most-loss)" if feasible.target.is_default else ""
+        where = where_met(feasible, answer)
+        console.print(f"  {escape(str(feasible.target))}{added}: {where}", soft_wrap=True)
     for target, other in answer.conflicts:
         console.print(f"  [red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
 
@@ -199,8 +207,15 @@ def _tried(answer: Size) -> Any:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
         mark = "[bold]<[/bold]" if tried.limit == answer.limit_packets else ""
         runs = str(len(tried.point.keys))
-        table.add_row(f"{tried.limit:,} {mark}", runs, *cells, words[tried.verdict])
+        verdict = "loses more" if _loses_more(tried, answer) else words[tried.verdict]
+        table.add_row(f"{tried.limit:,} {mark}", runs, *cells, verdict)
     return table
+
+
+def _loses_more(tried: Tried, answer: Size) -> bool:
+    """Whether a buffer meets the caller's targets, but not the added bound on the loss."""
+    own = [target for target in answer.targets if not target.is_default]
+    return bool(tried.verdict_on(own)) and not tried.verdict
 
 
 def _show_models(answer: Size, console: Console) -> None:

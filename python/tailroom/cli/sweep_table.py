@@ -212,8 +212,9 @@ def _cell(interval: Interval | None) -> str:
 
 
 def _width(interval: Interval) -> str:
-    """The half-width below a mean; nothing for a single run."""
-    return f"\n+-{interval.half_width:.2g}" if isfinite(interval.half_width) else ""
+    """The interval below a mean; nothing for a single run."""
+    arms = interval.plus_minus("{:.2g}".format, "\n")
+    return f"\n{arms}" if arms else ""
 
 
 def _shifted_cell(spread: PhaseSpread | None) -> str:

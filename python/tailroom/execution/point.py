@@ -68,6 +68,9 @@ class Point:
             text = str(error)
             for key in settings:
                 text = text.replace(f"{named('set')} {key}", key)
+            if not any(key in text for key in settings):
+                # A key of the file is wrong only beside a replaced value.
+                text = f"{text}; the point has {setting_words(settings, {})}"
             raise ScenarioError(text) from None
         with source.named_in_errors():
             controls = source.controls.fingerprint(own_controls(resolved))

@@ -67,8 +67,8 @@ def draw(choices: "Choices") -> Figure:
 def _draw_link(panel: "Axes", choices: "Choices", link: str) -> None:
     delays: list[float] = []
     for choice, look in zip(choices.choices, style.marked_line_styles(), strict=False):
-        share, share_width = _number(choice, f"links.{link}.{GOT}")
-        delay, delay_width = _number(choice, f"links.{link}.{PAID}")
+        share, share_bar = _number(choice, f"links.{link}.{GOT}")
+        delay, delay_bar = _number(choice, f"links.{link}.{PAID}")
         largest, _ = _number(choice, f"links.{link}.{PAID_AT_MOST}")
         if not (isfinite(share) and isfinite(delay)):
             continue
@@ -78,8 +78,8 @@ def _draw_link(panel: "Axes", choices: "Choices", link: str) -> None:
         panel.errorbar(
             [delay],
             [share],
-            xerr=[delay_width],
-            yerr=[share_width],
+            xerr=delay_bar,
+            yerr=share_bar,
             fmt="none",
             ecolor=look["color"],
             elinewidth=0.8,
@@ -119,12 +119,10 @@ def _draw_groups(panel: "Axes", choices: "Choices", groups: list[str]) -> None:
         zip(choices.choices, style.marked_line_styles(), strict=False)
     ):
         for place, group in enumerate(groups):
-            delay, width = _number(choice, f"groups.{group}.{PAID_AT_MOST}")
+            delay, bar = _number(choice, f"groups.{group}.{PAID_AT_MOST}")
             if isfinite(delay):
                 at = place + number * step - 0.3
-                panel.errorbar(
-                    [delay], [at], xerr=[width], fmt="none", ecolor=look["color"], capsize=2
-                )
+                panel.errorbar([delay], [at], xerr=bar, fmt="none", ecolor=look["color"], capsize=2)
                 panel.plot([delay], [at], **{**look, "markersize": 6})
                 delays.append(delay)
     _delay_axis(panel, delays)
@@ -144,11 +142,10 @@ def _delay_axis(panel: "Axes", delays: list[float]) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def _number(choice: "Choice", metric: str) -> tuple[float, float]:
-    """Mean and half-width of a metric in the unit of the picture; NaN where it is not defined."""
+def _number(choice: "Choice", metric: str) -> tuple[float, list[list[float]]]:
+    """Mean and error bar of a metric in the unit of the picture; NaN where it is not defined."""
     interval = choice.metrics.get(metric)
     if interval is None:
-        return nan, 0.0
-    width = interval.half_width if isfinite(interval.half_width) else 0.0
+        return nan, [[0.0], [0.0]]
     scale = axis_scale(metric)
-    return scale * interval.mean, scale * width
+    return scale * interval.mean, [[scale * arm] for arm in interval.bar]

@@ -1,6 +1,6 @@
 """One page on a congestion control: a panel per criterion, the control beside the references."""
 
-from math import isfinite, nan
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,8 +80,8 @@ def _draw_lines(
 ) -> None:
     drawn: list[float] = []
     for name, look in looks.items():
-        mean, half = _numbers([point.values[name] for point in found.points])
-        panel.errorbar(over, mean, yerr=half, capsize=2, elinewidth=0.8, **look)
+        mean, bars = _numbers([point.values[name] for point in found.points])
+        panel.errorbar(over, mean, yerr=bars, capsize=2, elinewidth=0.8, **look)
         drawn += mean
     style.scale_over(panel, over)
     metric = found.criterion.metric
@@ -93,12 +93,12 @@ def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]
     width = 0.8 / len(looks)
     places = np.arange(len(found.points))
     for place, (name, look) in enumerate(looks.items()):
-        mean, half = _numbers([point.values[name] for point in found.points])
+        mean, bars = _numbers([point.values[name] for point in found.points])
         panel.bar(
             places + (place - (len(looks) - 1) / 2) * width,
             mean,
             0.9 * width,
-            yerr=half,
+            yerr=bars,
             color=_paler(place),
             edgecolor=look["color"],
             hatch=HATCHES[place % len(HATCHES)],
@@ -113,10 +113,10 @@ def _paler(place: int) -> str:
     return "0.35" if place == 0 else "white"
 
 
-def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[float]]:
+def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[list[float]]]:
     means = [value.mean if value else nan for value in values]
-    halves = [value.half_width if value and isfinite(value.half_width) else 0.0 for value in values]
-    return means, halves
+    arms = [value.bar if value else (0.0, 0.0) for value in values]
+    return means, [list(lengths) for lengths in zip(*arms, strict=True)]
 
 
 def _bound(panel: "Axes", metric: Metric | None) -> None:

@@ -1,6 +1,9 @@
-"""Metrics of the buffers that `size` tried, with the targets."""
+"""What the buffers that `size` tried bring and cost, with the targets."""
 
-from typing import TYPE_CHECKING
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,25 +13,45 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic, plain
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
+from tailroom.studies.size_study.notices import percent
+from tailroom.studies.size_study.targets import limits_loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tailroom.studies.size_study.answer import Size
+    from tailroom.studies.size_study.search import Tried
     from tailroom.studies.size_study.targets import Target
 
 TRADE_OFF = ("queue_delay_s_mean", "utilization")
 """Metrics of the trade-off: x axis, y axis."""
+OWN_LOOK: dict[str, Any] = {
+    "color": "black",
+    "marker": "o",
+    "markersize": 3,
+    "linewidth": 1,
+    "label": "simulation, 95 %",
+}
+"""Style of the simulated means of one metric."""
+Curve: TypeAlias = "Callable[[Axes], None]"
+"""Draws one panel over the limits."""
 
 
 def draw(size: "Size") -> Figure:
-    """One panel per target over the buffer, and one of utilization against mean queueing delay."""
-    count = len(size.targets) + 1
-    figure = PlainTextFigure(figsize=(8, 2.5 * count + 0.5), layout="constrained")
+    """Draws what each buffer brings and costs.
+
+    Panels over the buffer: one per target, the loss, the shares of the groups; and one of
+    utilization against mean queueing delay.
+    """
+    curves = [*_target_curves(size), *_loss_curve(size), *_share_curves(size)]
+    count = len(curves) + 1
+    figure = PlainTextFigure(figsize=(8, 2.5 * count + 0.7), layout="constrained")
     panels = figure.subplots(count)
-    figure.suptitle(f"Buffer of link {size.link.name}: {_answer(size)}")
-    for panel, target in zip(panels, size.targets, strict=False):
-        _draw_target(panel, size, target)
+    figure.suptitle(textwrap.fill(f"Buffer of link {size.link.name}: {_answer(size)}", 76))
+    for panel, curve in zip(panels, curves, strict=False):
+        curve(panel)
+        _finish(panel, size)
+    _milliseconds_above(panels[0], size)
     points = _draw_trade_off(panels[-1], size)
     # The overlap of labels is known only after the layout.
     figure.draw_without_rendering()
@@ -42,43 +65,111 @@ def draw(size: "Size") -> Figure:
 
 
 def _answer(size: "Size") -> str:
-    if size.limit_packets is None:
+    """The answer with its price, which are not told apart."""
+    packets = size.limit_packets
+    if packets is None:
         return "no tested buffer meets every target"
-    return f"{size.limit_packets:,} packets meet every target"
-
-
-def _draw_target(panel: "Axes", size: "Size", target: "Target") -> None:
-    label, scale = axis_label(target.metric), axis_scale(target.metric)
-    intervals = [tried.interval(target.metric) for tried in size.tried]
-    limits = [tried.limit for tried in size.tried]
-    bars = [[scale * interval.half_width for interval in intervals]] * 2
-    panel.errorbar(
-        limits,
-        [scale * interval.mean for interval in intervals],
-        yerr=np.where(np.isfinite(bars), bars, 0),
-        color="black",
-        marker="o",
-        markersize=3,
-        linewidth=1,
-        capsize=2,
-        label="simulation, 95 %",
+    limit = f"{packets:,} packets ({1e3 * packets / size.link.capacity_pps:.3g} ms)"
+    loss = size.loss_of(packets)
+    lost = (
+        "" if loss is None else f", and {percent(loss)}\N{NO-BREAK SPACE}% of the packets are lost"
     )
+    if size.misses_loss_target:
+        return f"{limit} meet the targets{lost}; no tested buffer loses less than wanted"
+    return f"{limit} meet every target{lost}"
+
+
+def _target_curves(size: "Size") -> Iterator[Curve]:
+    for target in size.targets:
+        yield partial(_draw_target, size=size, target=target)
+
+
+def _loss_curve(size: "Size") -> Iterator[Curve]:
+    """The loss, if no target has it."""
+    metric = f"links.{size.link.name}.loss_fraction"
+    if metric in size.shown_metrics and not any(map(limits_loss, size.targets)):
+        yield partial(_draw_metric, size=size, metric=metric, look=OWN_LOOK)
+
+
+def _share_curves(size: "Size") -> Iterator[Curve]:
+    """The shares of the goodput, if there are several groups of permanent flows."""
+    groups = list(dict.fromkeys(flow_class.group for flow_class in size.link.classes))
+    if len(groups) > 1 and size.tried:
+        yield partial(_draw_shares, size=size, groups=groups)
+
+
+def _draw_target(panel: "Axes", *, size: "Size", target: "Target") -> None:
+    _draw_metric(panel, size=size, metric=target.metric, look=OWN_LOOK)
+    scale = axis_scale(target.metric)
     words = "at least" if target.at_least else "at most"
     bound = f"{words} {scale * target.bound:.6g} {metric_of(target.metric).unit.axis}".rstrip()
     panel.axhline(scale * target.bound, **style.LIMIT_LINE, label=f"target: {bound}")
-    _mark_answer(panel, size)
-    style.scale_over(panel, limits)
-    style.cap_at_highest(panel, target.metric)
-    panel.set_xlabel("queue limit (packets)")
-    panel.set_ylabel(label)
-    style.legend_beside(panel)
 
 
-def _mark_answer(panel: "Axes", size: "Size") -> None:
+def _draw_metric(panel: "Axes", *, size: "Size", metric: str, look: Mapping[str, Any]) -> None:
+    scale = axis_scale(metric)
+    intervals = [tried.interval(metric) for tried in size.tried]
+    bars = np.transpose([[scale * arm for arm in interval.bar] for interval in intervals])
+    means = [scale * interval.mean for interval in intervals]
+    limits = [tried.limit for tried in size.tried]
+    panel.errorbar(limits, means, yerr=bars, capsize=2, **look)
+    panel.set_ylabel(axis_label(metric))
+    if metric_of(metric).is_logarithmic:
+        style.scale_up(panel, means)
+    style.cap_at_highest(panel, metric)
+    if min(means) >= 0 > panel.get_ylim()[0]:
+        panel.set_ylim(bottom=0)
+
+
+def _draw_shares(panel: "Axes", *, size: "Size", groups: list[str]) -> None:
+    """Goodput of each group per flow, over that of all flows: 1 is an equal share."""
+    flows = {
+        group: sum(one.count for one in size.link.classes if one.group == group) for group in groups
+    }
+    rates = {group: np.array([_goodput(tried, group) for tried in size.tried]) for group in groups}
+    total = np.sum(list(rates.values()), axis=0)
+    limits = [tried.limit for tried in size.tried]
+    for group, look in zip(style.evenly_spread(groups), style.marked_line_styles(), strict=False):
+        share = rates[group] / total * size.link.flow_count / flows[group]
+        panel.plot(limits, share, label=f"{flows[group]:,} of {group}", **look)
+    panel.axhline(1, **style.LIMIT_LINE, label="equal share")
+    panel.set_ylim(bottom=0)
+    panel.set_ylabel("goodput per flow\nover an equal share")
+
+
+def _goodput(tried: "Tried", group: str) -> float:
+    return tried.interval(f"groups.{group}.goodput_bps").mean
+
+
+def _finish(panel: "Axes", size: "Size") -> None:
+    """Marks the answer and labels the axis of the limits, the answer first."""
     if size.limit_packets is not None:
         panel.axvline(
             size.limit_packets, color="0.4", linestyle=":", label=f"{size.limit_packets:,} packets"
         )
+    without = size.without_loss_target_packets
+    if without is not None and without != size.limit_packets:
+        words = f"{without:,} packets: enough,\nbut for the loss"
+        panel.axvline(without, color="0.7", linestyle="-.", linewidth=1, label=words)
+    style.scale_over(panel, [tried.limit for tried in size.tried], size.limit_packets)
+    panel.set_xlabel("queue limit (packets)")
+    style.legend_beside(panel)
+
+
+def _milliseconds_above(panel: "Axes", size: "Size") -> None:
+    """Adds an axis of the same limits as times at the rate of the link."""
+    packets_per_ms = size.link.capacity_pps / 1e3
+    above = panel.secondary_xaxis(
+        "top",
+        functions=(partial(np.multiply, 1 / packets_per_ms), partial(np.multiply, packets_per_ms)),
+    )
+    above.set_xlabel("queue limit (ms)")
+    ticks = panel.get_xticks()
+    above.set_xticks(
+        [tick / packets_per_ms for tick in ticks],
+        [f"{tick / packets_per_ms:.3g}" for tick in ticks],
+    )
+    above.minorticks_off()
 
 
 def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:

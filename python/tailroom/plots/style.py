@@ -41,6 +41,8 @@ LEGEND_ROOM = 1.6
 """Width of the legend of all panels that figures have room for, in inches."""
 TICK_GAP = 0.09
 """Smallest distance of two labels, as a fraction of the axis."""
+CHARACTER = 0.018
+"""Width of a character of a label, as a fraction of a narrow axis."""
 
 
 def failing_words(failing: int, predicting: int) -> str:
@@ -112,23 +114,33 @@ def title(figure: "Figure", text: str, columns: int = 2) -> None:
     figure.suptitle(textwrap.fill(text, width), fontsize="medium")
 
 
-def scale_over(axes: "Axes", values: Sequence[float]) -> None:
+def scale_over(axes: "Axes", values: Sequence[float], first: float | None = None) -> None:
     """Scales the x axis for chosen values, with a label at each value.
 
     The scale is logarithmic if that spreads the values more evenly. If two labels would touch, the
     second one is left out.
+
+    Args:
+        axes: The panel.
+        values: The values.
+        first: A value whose label is never left out.
     """
     values = sorted(set(values))
     if _are_geometric(values):
         axes.set_xscale("log")
     places = [log10(value) if axes.get_xscale() == "log" else value for value in values]
     reach = places[-1] - places[0]
-    widest = max(len(plain(value)) for value in values)
-    gap = max(TICK_GAP, 0.014 * widest) * reach
+    widths = [len(plain(value)) for value in values]
     ticks: list[int] = []
-    for place in range(len(values)):
-        if not ticks or places[place] - places[ticks[-1]] >= gap:
+    for place in sorted(range(len(values)), key=lambda place: values[place] != first):
+        gaps = [
+            abs(places[place] - places[other])
+            >= max(TICK_GAP, CHARACTER * (widths[place] + widths[other] + 1) / 2) * reach
+            for other in ticks
+        ]
+        if all(gaps):
             ticks.append(place)
+    ticks.sort()
     axes.set_xticks([values[place] for place in ticks], [plain(values[place]) for place in ticks])
     axes.minorticks_off()
 

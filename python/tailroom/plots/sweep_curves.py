@@ -11,14 +11,13 @@ from matplotlib.patches import Patch
 
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
-from tailroom.plots.sweep_view import Line, SweepView
+from tailroom.plots.sweep_view import Line, Means, SweepView
 from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
 from tailroom.studies.prediction import predict_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from tailroom.studies.prediction import Predictions
 
@@ -92,9 +91,7 @@ class _Page:
             means = self.view.means(metric, line.places)
             values += means.mean
             over = self._positions(number)
-            mean = np.multiply(scale, means.mean)
-            half = np.multiply(scale, means.half_width)
-            self._draw_line(panel, over, mean, half, self.looks[number])
+            self._draw_line(panel, over, means, scale, self.looks[number])
             for place, name in enumerate(self.models.names):
                 predicted = self.models.values(name, line, metric)
                 if any(map(isfinite, predicted)):
@@ -149,15 +146,17 @@ class _Page:
         self,
         panel: "Axes",
         over: list[float],
-        mean: "NDArray[np.float64]",
-        half: "NDArray[np.float64]",
+        means: Means,
+        scale: float,
         look: dict[str, Any],
     ) -> None:
+        mean = np.multiply(scale, means.mean)
         if self.over_words:
-            panel.errorbar(over, mean, yerr=np.nan_to_num(half), elinewidth=0.9, **look)
+            panel.errorbar(over, mean, yerr=scale * means.bars, elinewidth=0.9, **look)
             return
         band = style.band(len(self.lines))
-        panel.fill_between(over, mean - half, mean + half, color=look["color"], **band)
+        low, high = np.multiply(scale, means.low), np.multiply(scale, means.high)
+        panel.fill_between(over, low, high, color=look["color"], **band)
         panel.plot(over, mean, **look)
 
     def _model_look(self, place: int) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import nan
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from tailroom.arguments import named
@@ -15,6 +16,8 @@ from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tailroom.studies.sweep_study.study import SweepResult
 
 LIMIT = ".limit"
@@ -36,8 +39,17 @@ class Means:
     """A metric along a line; NaN where no run of the point is finished."""
 
     mean: list[float]
-    half_width: list[float]
-    """Half-widths of the 95 % confidence intervals; NaN for a single run."""
+    low: list[float]
+    """Lower ends of the 95 % confidence intervals; NaN for a single run."""
+    high: list[float]
+    """Upper ends."""
+
+    @property
+    def bars(self) -> "NDArray[np.float64]":
+        """Lengths of error bars below and above the means, in two rows; 0 for a single run."""
+        below, above = np.subtract(self.mean, self.low), np.subtract(self.high, self.mean)
+        bars: NDArray[np.float64] = np.nan_to_num([below, above], nan=0.0)
+        return bars
 
 
 class SweepView:
@@ -147,11 +159,12 @@ class SweepView:
         if metric not in self._intervals:
             self._intervals[metric] = self.result.intervals(metric)
         intervals = [self._intervals[metric][place] for place in places]
-        widths = [
-            interval.half_width if interval and isfinite(interval.half_width) else nan
-            for interval in intervals
-        ]
-        return Means([interval.mean if interval else nan for interval in intervals], widths)
+        known = [interval.as_dict() if interval else {} for interval in intervals]
+        mean, low, high = (
+            [nan if (value := numbers.get(name)) is None else value for numbers in known]
+            for name in ("mean", "low", "high")
+        )
+        return Means(mean, low, high)
 
     def metric(self, name: str) -> str:
         """Returns the full name of a metric; a short name means the metric of the link first.

@@ -40,8 +40,8 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
         panel.errorbar(
             delay,
             share,
-            xerr=np.nan_to_num(np.multiply(across, paid.half_width)),
-            yerr=np.nan_to_num(np.multiply(up, got.half_width)),
+            xerr=across * paid.bars,
+            yerr=up * got.bars,
             fmt="none",
             ecolor=look["color"],
             elinewidth=0.7,

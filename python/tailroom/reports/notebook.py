@@ -252,25 +252,26 @@ def _value(metric: str, value: float | None) -> str:
 
 
 def _interval(metric: str, interval: Interval | None) -> str:
-    """A mean with the half-width of its interval, in the unit of the column's heading."""
+    """A mean with its interval, in the unit of the column's heading."""
     if interval is None or not isfinite(interval.mean):
         return "-"
     mean = _value(metric, interval.mean)
-    if not isfinite(interval.half_width):
-        return mean
-    width = _half_width(interval.half_width * axis_scale(metric), mean)
-    return f"{mean}{PLUS_MINUS}{width}" if width else mean
+    arms = interval.plus_minus(lambda length: _length(length * axis_scale(metric), mean))
+    if arms.startswith("+-"):
+        width = arms.removeprefix("+-")
+        return mean if width == "0" else f"{mean}{PLUS_MINUS}{width}"
+    return f"{mean} {arms}" if arms else mean
 
 
-def _half_width(width: float, mean: str) -> str:
-    """Two digits, but none beyond the last decimal of the mean; empty if nothing is left."""
+def _length(width: float, mean: str) -> str:
+    """Two digits, but none beyond the last decimal of the mean; 0 if nothing is left."""
     rounded = float(f"{width:.2g}")
     if "e" in mean:
-        return f"{rounded:g}" if rounded else ""
+        return f"{rounded:g}"
     decimals = len(mean.partition(".")[2])
     text = f"{rounded:,.{decimals}f}"
     text = text.rstrip("0").rstrip(".") if decimals else text
-    return "" if text == "0" else text
+    return text
 
 
 def _packets(value: float | None) -> str:

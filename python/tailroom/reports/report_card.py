@@ -85,4 +85,4 @@ def _thresholds(finding: Finding) -> tuple[str, ...]:
 def _number(value: Interval | None) -> str:
     if value is None:
         return "undefined"
-    return f"{value.mean:.4g} +- {value.half_width:.2g}"
+    return f"{value.mean:.4g} {value.plus_minus('{:.2g}'.format)}"

@@ -209,7 +209,7 @@ def is_true(
 
 
 def shown(value: Interval | float | None, percent: bool = False) -> str:
-    """Formats a number for reports, with the half-width of its interval.
+    """Formats a number for reports, with its interval.
 
     Args:
         value: A mean with its interval, or a number; `None` is shown as "undefined".
@@ -223,7 +223,8 @@ def shown(value: Interval | float | None, percent: bool = False) -> str:
     text = f"{scale * value.mean:.4g}"
     if not isfinite(value.half_width) or value.count < 2:
         return f"{text}{unit} (one run)"
-    return f"{text} ± {scale * value.half_width:.2g}{unit}"
+    arms = value.plus_minus(lambda length: f"{scale * length:.2g}")
+    return f"{text} {arms.replace('+-', '± ')}{unit}"
 
 
 def _number(bound: Bound | float) -> tuple[float, Bound | None]:

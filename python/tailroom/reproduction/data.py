@@ -2,9 +2,10 @@
 
 A part has a table with a row per run: `study`, `variation` (empty for the studies of the part
 itself), `point` (its number in the study, from 0), a column per varied key, `seed`, and the
-metrics. The columns that verdicts follow from have every digit. So that the data of thousands of
-runs can lie beside the reports, the other metrics are rounded to within 0.2 %, and one that equals
-another in every run is left out.
+metrics. The columns that verdicts follow from have every digit, and so have whole numbers: counts,
+and rates and limits that the scenario gives. So that the data of thousands of runs can lie beside
+the reports, the other metrics are rounded to within 0.2 %, and one that equals another in every run
+is left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,14 +39,23 @@ def runs_of(part: ReproducedPart) -> pa.Table:
         part: The part, after its claims were judged and its picture was drawn.
     """
     of_variation = {"": part.results, **part.variations}
-    tables = [
-        _study(name, variation, study)
+    studies = [
+        (name, variation, study)
         for variation, results in of_variation.items()
         for name, study in results.studies.items()
     ]
-    if not tables:
+    if not studies:
         return pa.table({column: pa.array([], pa.string()) for column in PLACE})
-    return _without_repetitions(pa.concat_tables(tables, promote_options="permissive"))
+    tables = [_study(*study) for study in studies]
+    read = {metric for *_, study in studies for metric in _read_metrics(study)}
+    measured = {name for *_, study in studies for name in names_of(study.points[0].runs[0].row)}
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    return _without_repetitions(whole, measured - read)
+
+
+def _read_metrics(study: StudyResults) -> set[str]:
+    """The metrics that verdicts and pictures have read from a study."""
+    return {metric for point in study.points for run in point.runs for metric in run.read}
 
 
 def _study(name: str, variation: str, study: StudyResults) -> pa.Table:
@@ -54,8 +64,7 @@ def _study(name: str, variation: str, study: StudyResults) -> pa.Table:
     ]
     rows = [(point.settings, run.row) for point, _, run in finished]
     table = table_of_runs(list(study.points[0].settings), rows)
-    read = {metric for _, _, run in finished for metric in run.read}
-    table = _with_metrics(table, read, [run for _, _, run in finished])
+    table = _with_metrics(table, _read_metrics(study), [run for _, _, run in finished])
     columns = ([name] * len(rows), [variation] * len(rows), [place for _, place, _ in finished])
     for position, (column, values) in enumerate(zip(PLACE, columns, strict=True)):
         table = table.add_column(position, column, pa.array(values))
@@ -72,12 +81,18 @@ def _with_metrics(table: pa.Table, read: set[str], runs: Sequence[StoredRun]) ->
     ]
     table = table.select(["seed", *[name for name in keep if name != "seed"]])
     for place, name in enumerate(table.column_names):
-        if name in metrics and name not in read:
+        if name in metrics and name not in read and not _is_whole(table[name]):
             table = table.set_column(place, name, _rounded(table[name]))
     for name in sorted(read.difference(metrics)):
         values = [run.read.get(name) for run in runs]
         table = table.append_column(name, pa.array(values, pa.float64()))
     return table
+
+
+def _is_whole(column: pa.ChunkedArray) -> bool:
+    """Whether all defined numbers are whole."""
+    numbers = np.array(column.fill_null(0), np.float64)
+    return bool(np.all(numbers == np.round(numbers)))
 
 
 def _rounded(column: pa.ChunkedArray) -> pa.Array:
@@ -89,18 +104,17 @@ def _rounded(column: pa.ChunkedArray) -> pa.Array:
     return pa.array(rounded.astype(np.float32), mask=undefined)
 
 
-def _without_repetitions(table: pa.Table) -> pa.Table:
-    """Leaves out rounded metrics that equal an earlier one in every run."""
+def _without_repetitions(table: pa.Table, unread: set[str]) -> pa.Table:
+    """Leaves out unread metrics that equal an earlier one in every run."""
     kept: list[str] = []
     seen: set[bytes] = set()
-    for field in table.schema:
-        if pa.types.is_float32(field.type):
-            column = table[field.name].combine_chunks()
-            values = np.array(column.fill_null(np.nan)).tobytes()
+    for name in table.column_names:
+        if name in unread:
+            values = np.array(table[name].fill_null(np.nan), np.float64).tobytes()
             if values in seen:
                 continue
             seen.add(values)
-        kept.append(field.name)
+        kept.append(name)
     return table.select(kept)
 
 

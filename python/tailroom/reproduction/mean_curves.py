@@ -1,7 +1,7 @@
 """Means over runs in pictures: lines with confidence bands, and the length of error bars."""
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from tailroom.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 
 def draw_means(  # noqa: PLR0913 - each is one option of a line
@@ -46,9 +47,9 @@ def draw_means(  # noqa: PLR0913 - each is one option of a line
     known = [(x, interval) for x, interval in pairs if interval is not None]
     x = [x for x, _ in known]
     mean = scale * np.array([interval.mean for _, interval in known])
-    half = scale * np.array([bar_length(interval) for _, interval in known])
+    below, above = bars((interval for _, interval in known), scale)
     # A band on a logarithmic scale must not reach 0.
-    low, high = np.maximum(mean - half, mean / 100), mean + half
+    low, high = np.maximum(mean - below, mean / 100), mean + above
     axes.fill_between(x, low, high, color=look["color"], **style.band(lines))
     if len(x) == 1:
         axes.vlines(x, low, high, color=look["color"], linewidth=1)
@@ -56,6 +57,18 @@ def draw_means(  # noqa: PLR0913 - each is one option of a line
     return [float(number) for number in mean]
 
 
-def bar_length(interval: Interval | None) -> float:
-    """Returns the half-width of an interval for an error bar; 0 for a single run."""
-    return interval.half_width if interval and isfinite(interval.half_width) else 0.0
+def bars(
+    intervals: Iterable[Interval | None], scale: float = 1.0, most: float | None = None
+) -> "NDArray[np.float64]":
+    """Returns the lengths of error bars below and above means, in two rows; 0 for a single run.
+
+    Args:
+        intervals: Means with their 95 % intervals.
+        scale: Factor on the metric.
+        most: Largest possible value of a nonnegative metric whose intervals do not state it, as
+            those of functions; in the unit of the metric.
+    """
+    known = [interval or Interval(0.0, 0.0, 0) for interval in intervals]
+    if most is not None:
+        known = [replace(interval, lowest=0.0, highest=most) for interval in known]
+    return scale * np.array([interval.bar for interval in known], float).reshape(-1, 2).T

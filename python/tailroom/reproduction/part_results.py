@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.form import Form
+from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
@@ -170,13 +171,16 @@ class PointResults:
             metric: Name of the metric, or a function of a run.
 
         Returns:
-            The interval; `None` if no run defines the metric.
+            The interval, within the range of a metric that is named; `None` if no run defines the
+            metric.
 
         Raises:
             MetricError: There is no such metric.
         """
         values = self.values(metric)
-        return mean_interval(values) if values else None
+        if not values:
+            return None
+        return metric_interval(metric, values) if isinstance(metric, str) else mean_interval(values)
 
     def mean(self, metric: Metric) -> float:
         """Returns the mean of a metric over the runs; NaN if no run defines it.

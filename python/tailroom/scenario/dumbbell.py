@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import cbrt
 from typing import Any
 
 from tailroom import _engine
@@ -13,6 +12,7 @@ from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_controls import Congestion, Control
 from tailroom.scenario.given_controls import control_words, controls_by_group, read_control
 from tailroom.scenario.named_values import near
+from tailroom.scenario.periods import PROBE_RTT_INTERVALS_S, period_s
 from tailroom.scenario.types import DropTailQueue, Scenario
 
 HOST = "linux"
@@ -28,14 +28,13 @@ FEWEST_SECONDS = 30.0
 MOST_PACKETS = 2e7
 """Maximum duration of a run, in packets at the full rate: about two seconds of computing."""
 FEWEST_CYCLES = 4
-"""Minimum duration of the statistics, in cycles of CUBIC from loss to loss."""
+"""Minimum duration of the statistics, in periods of a control that losses shape."""
+FEWEST_INTERVALS = 2
+"""The same in intervals of BBR, one of which passes before the statistics begin."""
 SETTLING = 0.3
 """Fraction of a run before the statistics begin."""
 PACKET_BYTES = 1500
 """Packet size on the wire."""
-
-CUBIC_BETA, CUBIC_C = 0.7, 0.4  # RFC 9438 sec. 4.6 and 5
-RENO_FRIENDLY_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # RFC 9438 sec. 4.3
 
 _RANGE = re.compile(r"(.+?)(?:\s+to\s+|\s*\.\.\.?\s*|\s*(?<![eE])-\s*)(.+)")
 _NUMBER_AND_UNIT = re.compile(r"([\d._]+)\s*(.*)")
@@ -61,7 +60,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     The flows start at random times. The RTTs of several flows are drawn from `rtt` plus or minus
     10 %, as flows that do not differ lose packets together, or from the range that `rtt` gives; one
     flow has the RTT as given. Without `duration`, a run lasts 300 RTTs, at least 30 s, and so long
-    that its statistics cover four cycles of CUBIC, but no more than 20 million packets.
+    that its statistics cover four periods of each control (CUBIC from loss to loss), or of BBR two
+    intervals after a first one, but no more than 20 million packets.
 
     Args:
         rate: Rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
@@ -91,8 +91,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     else:
         most_s = max(MOST_PACKETS * 8 * PACKET_BYTES / rate_bps, 20 * mean_s)
         window = rate_bps * mean_s / (8 * PACKET_BYTES) / total
-        cycles_s = FEWEST_CYCLES * cubic_cycle_s(window, mean_s) / (1 - SETTLING)
-        span_s = min(max(FEWEST_RTTS * mean_s, cycles_s, FEWEST_SECONDS), most_s)
+        least_s = max(_least_s(group, window, mean_s) for group in mix)
+        span_s = min(max(FEWEST_RTTS * mean_s, least_s, FEWEST_SECONDS), most_s)
     start_s = min(0.2 * span_s, 50 * mean_s)
     delay = _milliseconds(min(mean_s / 4, shortest_s / 2))
     groups: dict[str, Any] = {
@@ -118,15 +118,14 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     }
 
 
-def cubic_cycle_s(window_packets: float, rtt_s: float) -> float:
-    """The time from loss to loss of a CUBIC flow without a queue (RFC 9438 sec. 4.2 and 4.3).
-
-    Args:
-        window_packets: Its window at a loss.
-        rtt_s: Its round-trip time.
-    """
-    lost = (1 - CUBIC_BETA) * window_packets
-    return min(cbrt(lost / CUBIC_C), max(lost / RENO_FRIENDLY_ALPHA, 4) * rtt_s)
+def _least_s(group: "_Group", window_packets: float, rtt_s: float) -> float:
+    """The shortest run whose statistics hold enough periods of the control of a group."""
+    control = group.control
+    kind = str(control.get("kind") if isinstance(control, Mapping) else control)
+    period = period_s(kind, window_packets, rtt_s)
+    if kind in PROBE_RTT_INTERVALS_S:
+        return max(FEWEST_INTERVALS * period / (1 - SETTLING), period / SETTLING)
+    return FEWEST_CYCLES * period / (1 - SETTLING)
 
 
 def read_rate(text: str) -> tuple[str, float]:

@@ -17,6 +17,7 @@ from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.result import Result
+from tailroom.simulation.short_windows import short_windows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,7 +138,7 @@ def _with_series(
 def _summary(
     measured: NamedValues, document: dict[str, Any], scenario_hash: str, wall_s: float
 ) -> NamedValues:
-    """Adds the hash and title of the scenario, the settings of groups, and elapsed time.
+    """Adds hash and title of the scenario, settings of groups, warnings and elapsed time.
 
     Args:
         measured: The summary that the engine returned.
@@ -147,6 +148,7 @@ def _summary(
     """
     for name, group in measured["groups"].items():
         group["settings"] = _settings(document["flows"][name])
+    measured["warnings"] += short_windows(document)
     version = measured.pop("engine_version")
     events = measured.pop("events")
     packet_hops = measured.pop("packet_hops")

@@ -29,8 +29,9 @@ from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
+from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, names_of
-from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from tailroom.statistics.intervals import CONFIDENCE, Interval
 
 KEY = "phase_shift"
 """The scenario's key that shifts RTTs."""
@@ -86,8 +87,8 @@ def phase_spread(metric: str, seeds: Sequence[float], shifts: Sequence[float]) -
     spreads = _spreads_more(written, shifted) and float(shifted.std(ddof=1)) > scale
     return PhaseSpread(
         metric=metric,
-        seeds=mean_interval(written),
-        shifts=mean_interval(shifted),
+        seeds=metric_interval(metric, seeds),
+        shifts=metric_interval(metric, shifts),
         lowest=float(shifted.min()),
         highest=float(shifted.max()),
         is_phase_dependent=bool(moves or spreads),

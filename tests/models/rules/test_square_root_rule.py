@@ -44,11 +44,22 @@ def test_quantile_is_3_3_deviations_for_a_thousandth() -> None:
 def test_10000_flows_save_99_percent_of_the_buffer() -> None:
     """Appenzeller, Keslassy and McKeown's abstract; its other example is 10 Mbit of 2.5 Gbit."""
     bdp = 2.5e9 / (8 * PACKET)
-    saved = MODEL.predict(link(flows(10_000), bdp=bdp), Requirement()).details
-    assert saved["bdp_over_root_n_packets"] / bdp == pytest.approx(0.01)
-    many = MODEL.predict(link(flows(50_000), bdp=bdp), Requirement()).details
-    bits = 8 * PACKET * many["bdp_over_root_n_packets"]
+    saved = MODEL.predict(link(flows(10_000), bdp=bdp), Requirement())
+    assert (saved.required_packets or 0) / bdp == pytest.approx(0.01)
+    many = MODEL.predict(link(flows(50_000), bdp=bdp), Requirement())
+    bits = 8 * PACKET * (many.required_packets or 0)
     assert 10e6 < bits < 12e6
+
+
+@pytest.mark.parametrize(("count", "bdps"), [(1, 1.0), (2, 0.7071), (100, 0.1)])
+def test_the_rule_is_not_the_limit_of_its_bound(count: int, bdps: float) -> None:
+    """For few flows the bound asks for many times C T / sqrt(n)."""
+    found = MODEL.predict(link(flows(count), bdp=1000), Requirement())
+    assert found.required_packets == pytest.approx(1000 * bdps, rel=1e-4)
+    assert found.required_for == "C T / sqrt(n)"
+    assert found.details["erf_bound_packets"] == required(0.98, 1000, count)
+    none = MODEL.predict(link(flows(1), bdp=1000), Requirement(utilization=0.999_999)).details
+    assert "erf_bound_packets" not in none
 
 
 @FIXED

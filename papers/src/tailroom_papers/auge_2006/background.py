@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import setup
@@ -107,16 +107,7 @@ def draw_line(  # noqa: PLR0913 - each says one thing about a line
     panel.errorbar(
         [x for x, _ in pairs],
         means,
-        yerr=bars([scale * bar_length(interval) for _, interval in pairs], means, most),
+        yerr=bars((interval for _, interval in pairs), scale, most and most / scale),
         capsize=2,
         **look,
     )
-
-
-def bars(lengths: Sequence[float], means: Sequence[float], most: float | None) -> list[list[float]]:
-    """Returns the lengths of error bars below and above means; bars end at the largest value."""
-    up = [
-        length if most is None else max(min(length, most - mean), 0.0)
-        for length, mean in zip(lengths, means, strict=True)
-    ]
-    return [list(lengths), up]

@@ -11,6 +11,7 @@ from tailroom.reproduction import pairs
 from tailroom.reproduction.check import above, below, between, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import picture, setup
@@ -147,7 +148,7 @@ def _draw_shares(panel: "Axes", point: "PointResults", rho: float, look: dict[st
     panel.errorbar(
         [n for n, _ in pairs],
         [interval.mean for _, interval in pairs],
-        yerr=[interval.half_width for _, interval in pairs],
+        yerr=bars((interval for _, interval in pairs), most=1.0),
         capsize=2,
         **{**look, "linestyle": "none", "label": f"load {rho:g}, simulation"},
     )

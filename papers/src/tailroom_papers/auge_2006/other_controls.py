@@ -11,7 +11,7 @@ from tailroom.plots import style
 from tailroom.reproduction.check import Check, above, below
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows as FlowGroup
@@ -156,12 +156,11 @@ def _draw_bars(
         mine = [point for point in points if _discipline(point) == kind]
         found_means = [point.interval(metric) for point in mine]
         heights = [scale * interval.mean if interval else 0.0 for interval in found_means]
-        lengths = [scale * bar_length(interval) for interval in found_means]
         panel.bar(
             [controls.index(_control(point)) + shift for point in mine],
             heights,
             0.38,
-            yerr=background.bars(lengths, heights, scale),
+            yerr=bars(found_means, scale, most=1.0),
             capsize=3,
             color=face,
             edgecolor="black",

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import picture, setup
@@ -97,8 +98,8 @@ def _draw_sharing(panel: "Axes", results: "PartResults") -> None:
         label = "shared, mean with 95 % interval" if place == 0 else None
         if found_shared:
             panel.bar(place, 100 * found_shared.mean, color="0.75", edgecolor="black", label=label)
-            error = 100 * found_shared.half_width if found_shared.count > 1 else 0.0
-            panel.errorbar(place, 100 * found_shared.mean, error, color="black", capsize=3)
+            error = bars([found_shared], 100, most=1.0)
+            panel.errorbar([place], [100 * found_shared.mean], error, color="black", capsize=3)
         label = "shared by chance" if place == 0 else None
         panel.plot(
             [place - 0.4, place + 0.4], [100 * chance] * 2, color="black", ls=":", label=label

@@ -8,7 +8,7 @@ from tailroom.plots import style
 from tailroom.reproduction.check import below
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows as FlowGroup
@@ -100,7 +100,7 @@ def draw(results: "PartResults") -> "Figure":
             panel.errorbar(
                 [number + 0.2 * (place - 0.5) for number in range(len(cases))],
                 [scale * interval.mean if interval else float("nan") for interval in intervals],
-                [scale * bar_length(interval) for interval in intervals],
+                bars(intervals, scale),
                 capsize=2,
                 label=words,
                 **{**look, "linestyle": "none"},

@@ -13,6 +13,7 @@ from tailroom.plots import style
 from tailroom.reproduction.check import between
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 from tailroom.reproduction.study import Study
@@ -233,12 +234,11 @@ def _marks(  # noqa: PLR0913, PLR0917 - each says one thing about the marks
     look: Mapping[str, Any],
     label: str,
 ) -> None:
-    """Means in percent with 95 % confidence intervals, cut at 0 and 100 %."""
+    """Means in percent with 95 % confidence intervals."""
     intervals = [point.interval(metric) for point in points]
     shown = [(x, one) for x, one in zip(over, intervals, strict=True) if one is not None]
     means = np.array([100 * one.mean for _, one in shown])
-    half = np.nan_to_num([100 * one.half_width for _, one in shown])
-    error = [np.minimum(half, means), np.minimum(half, 100 - means)]
+    error = bars((one for _, one in shown), 100, most=1.0)
     panel.errorbar(
         [x for x, _ in shown], means, yerr=error, capsize=2.5, elinewidth=0.9, markersize=5,
         label=label, **look,

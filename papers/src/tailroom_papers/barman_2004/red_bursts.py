@@ -12,7 +12,7 @@ from tailroom.reproduction import pairs
 from tailroom.reproduction.check import above, below, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length, draw_means
+from tailroom.reproduction.mean_curves import bars, draw_means
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 from tailroom.reproduction.study import Study
@@ -169,10 +169,9 @@ def _ratio(
     """Geometric means with their intervals, on a logarithmic scale."""
     known = [(x, interval) for x, point in zip(over, points, strict=True)
              if (interval := point.interval(log_bias)) is not None]  # fmt: skip
-    means = [float(np.exp(interval.mean)) for _, interval in known]
-    bars = [bar_length(interval) for _, interval in known]
-    low = [mean * (1 - np.exp(-bar)) for mean, bar in zip(means, bars, strict=True)]
-    high = [mean * (np.exp(bar) - 1) for mean, bar in zip(means, bars, strict=True)]
+    means = np.exp([interval.mean for _, interval in known])
+    below, above = bars(interval for _, interval in known)
+    low, high = means * (1 - np.exp(-below)), means * (np.exp(above) - 1)
     panel.errorbar([x for x, _ in known], means, yerr=[low, high], capsize=2.5, **look)
     panel.set_yscale("log")
 

@@ -12,7 +12,7 @@ from tailroom.reproduction import pairs
 from tailroom.reproduction.check import below, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 from tailroom.reproduction.study import Study
@@ -77,8 +77,8 @@ def _tradeoff(panel: "Axes", points: Sequence[PointResults]) -> None:
     panel.errorbar(
         [x for x, _ in places],
         [y for _, y in places],
-        xerr=[100 * bar_length(u) for u, _, _ in known],
-        yerr=[bar_length(jain) for _, jain, _ in known],
+        xerr=bars((u for u, _, _ in known), 100),
+        yerr=bars((jain for _, jain, _ in known), most=1.0),
         color="black", marker="o", markerfacecolor="white", capsize=2.5,
     )  # fmt: skip
     for place, (_, _, point) in zip(places, known, strict=True):
@@ -98,7 +98,7 @@ def _index(panel: "Axes", points: Sequence[PointResults]) -> None:
     panel.errorbar(
         [x for x, _ in told],
         [interval.mean for _, interval in told],
-        yerr=[bar_length(interval) for _, interval in told],
+        yerr=bars((interval for _, interval in told), most=1.0),
         color="black",
         marker="o",
         markerfacecolor="white",

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults
 from tailroom.reproduction.study import Study
@@ -199,14 +200,15 @@ def _draw_panel(
         interval = FIGURE_3.at(results.study(choice.name), fraction).interval(UTILIZATION)
         if interval is None:
             continue
-        mean, half = 100 * interval.mean, 100 * interval.half_width
+        mean = 100 * interval.mean
         face = "white" if choice.implausible else "black"
         panel.errorbar(
-            [mean], [place], xerr=[half], color="black", marker="o", markersize=4.5, capsize=2.5,
-            markerfacecolor=face,
+            [mean], [place], xerr=bars([interval], 100), color="black", marker="o", markersize=4.5,
+            capsize=2.5, markerfacecolor=face,
         )  # fmt: skip
         if choice is AS_IN_BRACKETS:
-            panel.axvspan(mean - half, mean + half, color="0.88", zorder=0, label="base, 95 %")
+            low, high = 100 * interval.low, 100 * interval.high
+            panel.axvspan(low, high, color="0.88", zorder=0, label="base, 95 %")
         value = None if choice.ns2 is None else ns2_utilization(fraction, choice.ns2)
         if value is not None:
             panel.plot([100 * value], [place], label=_once(panel, "ns-2"), **NS2_LOOK)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction.check import Check, above, below, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
@@ -208,7 +208,7 @@ def draw(results: PartResults) -> "Figure":
         [("", measures.fairness)],
     ]
     kinds = (
-        ("queue (packets)", 1, inf),
+        ("queue (packets)", 1, None),
         ("loss rate (1e-3)", 1e3, 1),
         ("fairness index of F1 to F3", 1, 1),
     )
@@ -219,7 +219,7 @@ def draw(results: PartResults) -> "Figure":
             axes.errorbar(
                 [place + aside for place, _ in known],
                 [scale * value.mean for _, value in known],
-                drawing.bars((value for _, value in known), scale, most),
+                bars((value for _, value in known), scale, most),
                 label=NAMES[blocks],
                 **{**drawing.MARK, **look},
             )

@@ -9,7 +9,7 @@ from tailroom.plots import style
 from tailroom.reproduction.check import between, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import Metric, PartResults, PointResults
 from tailroom.reproduction.study import Study
@@ -201,9 +201,9 @@ def _draw_distance(axes: "Axes", results: PartResults) -> None:
         "color": "0.4",
     }
     axes.errorbar(
-        CHOSEN.rate_mbps,
-        chosen.mean,
-        bar_length(chosen),
+        [CHOSEN.rate_mbps],
+        [chosen.mean],
+        bars([chosen]),
         label="chosen path",
         linestyle="none",
         capsize=4,

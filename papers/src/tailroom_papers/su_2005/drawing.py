@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import cycle
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.part_results import Metric, PointResults
-from tailroom.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,22 +51,6 @@ def figure_of(title: str, rows: int, columns: int) -> tuple[Figure, list["Axes"]
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
-def bars(
-    intervals: Iterable[Interval], scale: float = 1.0, most: float = inf
-) -> tuple[list[float], list[float]]:
-    """Returns the lengths of error bars below and above the means.
-
-    Args:
-        intervals: Means with their 95 % intervals.
-        scale: Factor on the metric.
-        most: Largest possible value of the metric, which no bar exceeds.
-    """
-    known = [(interval.mean, bar_length(interval)) for interval in intervals]
-    below = [scale * length for _, length in known]
-    above = [scale * max(0.0, min(length, most - mean)) for mean, length in known]
-    return below, above
-
-
 def dots(  # noqa: PLR0913 - each is one option of a series
     axes: "Axes",
     points: Mapping[Any, PointResults],
@@ -78,7 +60,7 @@ def dots(  # noqa: PLR0913 - each is one option of a series
     *,
     scale: float = 1.0,
     aside: float = 0.0,
-    most: float = inf,
+    most: float | None = None,
 ) -> None:
     """Draws means with their 95 % intervals as marks that are not joined.
 
@@ -112,7 +94,7 @@ def rows(  # noqa: PLR0913 - each is one option of a series
     *,
     scale: float = 1.0,
     aside: float = 0.0,
-    most: float = inf,
+    most: float | None = None,
 ) -> None:
     """Draws means with their 95 % intervals along x, one row per point from the top.
 

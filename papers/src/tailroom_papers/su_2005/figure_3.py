@@ -12,6 +12,7 @@ from tailroom.plots.log_axis import plain_ticks
 from tailroom.reproduction.check import Check, above, between, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
@@ -338,7 +339,7 @@ def _marks(
     axes.errorbar(
         [place + aside for place, _ in known],
         [interval.mean for _, interval in known],
-        drawing.bars((interval for _, interval in known), most=1),
+        bars((interval for _, interval in known), most=1),
         label=label,
         linestyle="none",
         markersize=5,

@@ -12,7 +12,7 @@ from tailroom.plots import style
 from tailroom.reproduction.check import above, below
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
@@ -214,7 +214,7 @@ def _draw_utilization(axes: "Axes", results: PartResults, name: str) -> None:
         axes.errorbar(
             [place + aside for place, _ in known],
             [nan if value is None else 100 * value.mean for _, value in known],
-            [100 * bar_length(value) for _, value in known],
+            bars((value for _, value in known), 100),
             label=label if points else None,
             linestyle="none",
             markersize=5,
@@ -262,7 +262,7 @@ def _draw_time(axes: "Axes", results: PartResults) -> None:
         axes.errorbar(
             rtts,
             [nan if value is None else value.mean for value in values],
-            [bar_length(value) for value in values],
+            bars(values),
             label=NAMES[control],
             linestyle="none",
             markersize=5,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tailroom.reproduction.check import between
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length
+from tailroom.reproduction.mean_curves import bars
 from tailroom.reproduction.pairs import difference
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import Metric, PartResults, PointResults
@@ -89,7 +89,7 @@ def draw(results: PartResults) -> "Figure":
     panels[0].errorbar(
         [interval.mean for interval in apart],
         range(len(names)),
-        xerr=[bar_length(interval) for interval in apart],
+        xerr=bars(apart),
         label="distance from Table 1",
         color="0.3",
         linestyle="none",

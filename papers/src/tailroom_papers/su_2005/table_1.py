@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import style
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bar_length
 from tailroom.reproduction.paper import Part
 from tailroom.reproduction.part_results import Metric, PartResults, PointResults
 from tailroom.reproduction.study import Study
@@ -157,9 +156,8 @@ def _beside_standard(axes: "Axes", point: PointResults, metric: Metric, scale: f
     interval = point.interval(metric)
     if interval is None:
         return
-    low = scale * (interval.mean - bar_length(interval))
-    high = scale * (interval.mean + bar_length(interval))
-    axes.axhspan(low, high, color="0.85", zorder=0)
+    if interval.count > 1:
+        axes.axhspan(scale * interval.low, scale * interval.high, color="0.85", zorder=0)
     label = "standard TCP in place of FHSTCP"
     axes.axhline(scale * interval.mean, label=label, **style.LIMIT_LINE)
 

@@ -5,7 +5,7 @@ mean, so that its standard deviation is that mean over 3 sqrt(3), and the sum's 
 over sqrt(n).
 """
 
-from math import erf, sqrt
+from math import erf, isfinite, sqrt
 from statistics import NormalDist
 
 from tailroom.models.assumptions import (
@@ -58,19 +58,23 @@ def quantile(loss_fraction: float, bdp: float, flows: int) -> float:
 
 
 def predict(link: Bottleneck, target: Requirement) -> Prediction:
-    """A lower bound of the utilization, and the limit at which that bound is the target.
+    """The rule, C T / sqrt(n), and a lower bound of the utilization at any limit.
+
+    The limit at which that bound is the target is another quantity, many times the rule for few
+    flows: `details` has it as `erf_bound_packets`, if there is one.
 
     Raises:
         NotApplicableError: No permanent flow under congestion control crosses the link.
     """
     need_permanent_flows(link)
     bdp, flows = link.bdp_packets, link.flow_count
+    bound = required(target.utilization, bdp, flows)
     return Prediction(
         utilization=utilization(link.limit_packets, bdp, flows),
-        required_packets=required(target.utilization, bdp, flows),
-        required_for=f"{target.utilization:.4g} of the rate",
+        required_packets=bdp / sqrt(flows),
+        required_for="C T / sqrt(n)",
         details={
-            "bdp_over_root_n_packets": bdp / sqrt(flows),
+            **({"erf_bound_packets": bound} if isfinite(bound) else {}),
             "quantile_packets": quantile(target.loss_fraction, bdp, flows),
         },
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from tailroom.buffer_atlas.cost import PlannedCell
 from tailroom.buffer_atlas.data import METRICS, UTILIZATIONS
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.buffer_atlas.scenarios import LINK, Sought, scenario, sought
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -24,6 +25,8 @@ from tailroom.studies.size_study.targets import Target
 
 SMALLEST_SHOWN, LARGEST_SHOWN = 0.1, 2
 """Multiples of the answers that are shown, so that the simulated values reach that far."""
+LOSS_FACTOR = 16
+"""The search for a value that loses less begins with values up to this multiple of the answers."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,9 @@ class SearchedCell:
     """Every value that was simulated, in ascending order."""
     found: tuple[Found, ...]
     """The answer for each target."""
+    low_loss: int | None
+    """Smallest value, at or above the largest answer that loses more, whose loss is at most
+    `MOST_LOSS` with 95 % confidence; `None` if no tried value keeps to it, or all answers do."""
     engine_s: float
     """Time that the engine spent on its runs, those of earlier commands included."""
 
@@ -105,6 +111,7 @@ class CellSearch:
             NotWrittenError: The store cannot be written, for example on a full disk.
         """
         found = tuple(self._search(target) for target in UTILIZATIONS)
+        low_loss = self._search_low_loss(found)
         answers = [answer.value for answer in found if answer.value is not None]
         if answers:
             self._simulate_out_to(int(SMALLEST_SHOWN * min(answers)))
@@ -114,6 +121,7 @@ class CellSearch:
             self._sought,
             tuple(self._tested(value) for value in sorted(self._points)),
             found,
+            low_loss,
             sum(
                 row["wall_s"][0].as_py()
                 for point in self._points.values()
@@ -122,18 +130,8 @@ class CellSearch:
         )
 
     def _search(self, utilization: float) -> Found:
-        target = Target(f"links.{LINK}.utilization", at_least=True, bound=utilization)
-        form = self.planned.form
-        search = Search(
-            [target],
-            lambda values: self._look(values, target),
-            lambda tried: self._confirm(tried, target),
-            precision=form.precision,
-            largest=self._sought.largest,
-        )
-        if known := sorted(self._points):
-            search.tried = {tried.limit: tried for tried in self._look(known, target)}
-        search.run(*self._sought.first, form.grid_points)
+        search = self._begin(Target(f"links.{LINK}.utilization", at_least=True, bound=utilization))
+        search.run(*self._sought.first, self.planned.form.grid_points)
         # Below the smallest value, the smallest was simulated instead.
         smallest = self._sought.smallest
         if search.answer is None:
@@ -146,6 +144,35 @@ class CellSearch:
             too_small if search.too_small and too_small < value else 0,
             max((limit for limit in missing if limit > value), default=None),
         )
+
+    def _search_low_loss(self, found: Sequence[Found]) -> int | None:
+        """The smallest value from the answers on that keeps to the bound on the loss."""
+        loss = Target(f"links.{LINK}.loss_fraction", at_least=False, bound=MOST_LOSS)
+        answers = [one.value for one in found if one.value is not None]
+        losing = [
+            value
+            for value in answers
+            if float(np.mean(self._points[value].values(loss.metric))) > MOST_LOSS
+        ]
+        if not losing:
+            return None
+        search = self._begin(loss)
+        reach = min(LOSS_FACTOR * max(losing), self._sought.largest)
+        search.run_further(max(losing), max(reach, max(losing) + 1), self.planned.form.grid_points)
+        return None if search.answer is None else max(search.answer, self._sought.smallest)
+
+    def _begin(self, target: Target) -> Search:
+        """A search for one target that knows every value that was simulated before."""
+        search = Search(
+            [target],
+            lambda values: self._look(values, target),
+            lambda tried: self._confirm(tried, target),
+            precision=self.planned.form.precision,
+            limits=(1, self._sought.largest),
+        )
+        if known := sorted(self._points):
+            search.tried = {tried.limit: tried for tried in self._look(known, target)}
+        return search
 
     def _look(self, values: Sequence[int], target: Target) -> list[Tried]:
         """Simulates values, all at the same time, until the verdict on the target is clear."""

@@ -10,6 +10,7 @@ import numpy as np
 from tailroom.buffer_atlas.cells import PACKET_BYTES, Cell
 from tailroom.buffer_atlas.cost import How
 from tailroom.buffer_atlas.data import COLUMNS, FRACTIONS, METRICS, UTILIZATIONS
+from tailroom.buffer_atlas.low_loss import LOW_LOSS_COLUMNS, MOST_LOSS, low_loss_at
 from tailroom.buffer_atlas.scaling import PowerLaw, is_believed, power_law
 from tailroom.buffer_atlas.scenarios import sought
 from tailroom.studies.atlas_study.cell_search import Found, SearchedCell, Tested
@@ -158,12 +159,23 @@ def _answer(searched: SearchedCell, found: Found) -> Row:
         **chosen.means,
         "utilization_half_width": chosen.utilization_half_width,
         "runs": chosen.runs,
+        **_low_loss(searched, found.value, chosen),
         **{
             f"{word}_{name}": value
             for word, factor in FRACTIONS.items()
             for name, value in _effect(searched.tested, factor * found.value).items()
         },
     }
+
+
+def _low_loss(searched: SearchedCell, value: int, chosen: Tested) -> Row:
+    """The second answer, which also keeps to the bound on the loss."""
+    points = [{"value": tested.value, **tested.means} for tested in searched.tested]
+    if chosen.means["loss_fraction"] <= MOST_LOSS:
+        return low_loss_at(value, points, "found")
+    if searched.low_loss is None:
+        return {**dict.fromkeys(LOW_LOSS_COLUMNS), "low_loss_status": "none"}
+    return low_loss_at(max(value, searched.low_loss), points, "found")
 
 
 def _crossing(tested: Sequence[Tested], found: Found) -> float | None:
@@ -227,9 +239,12 @@ def _scaled(cell: Cell, target: float, rungs: Sequence[Row]) -> Row:
     for word in FRACTIONS:
         for name in ("utilization", "loss_fraction"):
             row[f"{word}_{name}"] = upper[f"{word}_{name}"]
+    row |= {name: upper[name] for name in LOW_LOSS_COLUMNS}
+    if upper["low_loss_value"] is not None:
+        row["low_loss_value"] = max(factor * upper["low_loss_value"], smallest)
     # The queue holds the same part of the buffer, which is another time.
     longer = row["buffer_s"] / upper["buffer_s"]
-    for word in ("", *(f"{word}_" for word in FRACTIONS)):
+    for word in ("", "low_loss_", *(f"{word}_" for word in FRACTIONS)):
         for name in ("queue_delay_s_mean", "queue_delay_s_p99"):
             delay = upper[f"{word}{name}"]
             row[f"{word}{name}"] = None if delay is None else delay * longer

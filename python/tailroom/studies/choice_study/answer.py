@@ -4,7 +4,6 @@ import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,9 +102,10 @@ class Choices:
     def table(self) -> pa.Table:
         """One row per choice: its words under the headings, then a column per metric.
 
-        With several seeds, the column `METRIC` has the means in the unit of the metric and the
-        column `METRIC.half_width` the half-widths of the 95 % intervals. A metric that a choice
-        does not define is null.
+        With several seeds, the column `METRIC` has the means in the unit of the metric, the column
+        `METRIC.half_width` the half-widths of Student's 95 % intervals, and `METRIC.low` and
+        `METRIC.high` have the ends of the intervals, which stay within the range of the metric. A
+        metric that a choice does not define is null.
         """
         columns: dict[str, pa.Array] = {
             heading: pa.array([choice.words[place] for choice in self.choices], pa.string())
@@ -116,11 +116,10 @@ class Choices:
             means = [interval.mean if interval else None for interval in intervals]
             columns[metric] = pa.array(means, pa.float64())
             if len(self.seeds) > 1:
-                widths = [
-                    interval.half_width if interval and interval.count > 1 else None
-                    for interval in intervals
-                ]
-                columns[f"{metric}.half_width"] = pa.array(widths, pa.float64())
+                numbers = [interval.as_dict() if interval else {} for interval in intervals]
+                for name in ("half_width", "low", "high"):
+                    values = [of_choice.get(name) for of_choice in numbers]
+                    columns[f"{metric}.{name}"] = pa.array(values, pa.float64())
         return pa.table(columns)
 
     @property
@@ -174,17 +173,12 @@ def _choice(choice: Choice, shown: tuple[str, ...] | None) -> dict[str, Any]:
         "measured_from_s": choice.measured_from_s,
         "measured_to_s": choice.measured_to_s,
         "metrics": {
-            name: _interval(interval)
+            name: interval.as_dict()
             for name, interval in choice.metrics.items()
             if shown is None or name in shown
         },
         "warnings": list(choice.warnings),
     }
-
-
-def _interval(interval: Interval) -> dict[str, float | None]:
-    width = interval.half_width
-    return {"mean": interval.mean, "half_width": width if isfinite(width) else None}
 
 
 def text_of(choices: Choices, *, every_metric: bool = True) -> str:

@@ -20,8 +20,9 @@ from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
+from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, full_names, names_of
-from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store
 from tailroom.studies.choice_study.answer import Choice, Choices
 from tailroom.studies.choice_study.metrics import default_metrics
@@ -220,7 +221,7 @@ def _interval(point: Point, metric: str) -> Interval | None:
     """Mean and interval of a metric over the runs that define it; `None` if there are none."""
     values = [row[metric][0].as_py() for row in point.finished if metric in row.column_names]
     defined = [value for value in values if value is not None]
-    return mean_interval(defined) if defined else None
+    return metric_interval(metric, defined) if defined else None
 
 
 def _choice(point: Point, words: tuple[str, ...], store: Store) -> Choice:

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any, Literal, TypedDict
 
 from tailroom.field_docs import with_field_docs
@@ -109,6 +110,8 @@ class Criterion:
     """Source of the thresholds."""
     metric: str = ""
     """Full name of the metric; empty if the quantity is computed from several metrics."""
+    highest: float = inf
+    """Largest possible value of the quantity in its unit."""
 
 
 EXPERIMENTS = (
@@ -140,6 +143,7 @@ class _Measured(TypedDict):
     quantity: str
     measure: Measure
     better: Better
+    highest: float
 
 
 def _catalogued(metric: str, label: str = "") -> _Measured:
@@ -153,7 +157,13 @@ def _catalogued(metric: str, label: str = "") -> _Measured:
         raise ValueError(f"{metric}: the catalogue of metrics does not state which is better")
     quantity = f"{label or known.label}{known.unit.on_axis}"
     measure = _of(metric, known.unit.scale)
-    return {"metric": metric, "quantity": quantity, "measure": measure, "better": known.better}
+    return {
+        "metric": metric,
+        "quantity": quantity,
+        "measure": measure,
+        "better": known.better,
+        "highest": inf if known.highest is None else known.highest * known.unit.scale,
+    }
 
 
 def _ratio_of_rtts(run: Metrics) -> float | None:
@@ -225,6 +235,7 @@ CRITERIA = (
         metric=FAIRNESS,
         quantity=metric_of(FAIRNESS).unit.axis,
         measure=_of(FAIRNESS),
+        highest=1.0,
         better="higher",
         by="difference",
         caution=0.05,

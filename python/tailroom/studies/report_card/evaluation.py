@@ -5,7 +5,6 @@ import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -358,7 +357,7 @@ def _value(criterion: Criterion, point: Point) -> Interval | None:
     """The criterion's quantity over the runs that define it; `None` if no run does."""
     runs = [point.rows[key].to_pylist()[0] for key in point.keys]
     values = [value for value in map(criterion.measure, runs) if value is not None]
-    return mean_interval(values) if values else None
+    return mean_interval(values, lowest=0.0, highest=criterion.highest) if values else None
 
 
 def _worst(
@@ -438,7 +437,4 @@ def _verdict(judgement: Judgement) -> dict[str, Any]:
 
 
 def _interval(value: Interval | None) -> dict[str, float | None] | None:
-    if value is None:
-        return None
-    half_width = value.half_width if isfinite(value.half_width) else None
-    return {"mean": value.mean, "half_width": half_width}
+    return value.as_dict() if value else None

@@ -13,7 +13,8 @@ from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
-from tailroom.studies.size_study.notices import notices_of
+from tailroom.studies.size_study.accepted_limits import SmallestLimit
+from tailroom.studies.size_study.notices import notices_of, percent
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 
@@ -36,10 +37,14 @@ class Size:
     link_chosen: str
     """Reason for the choice of this link; empty if it is the only link or the caller named it."""
     targets: tuple[Target, ...]
-    """The bounds on metrics that the buffer must meet."""
+    """The bounds on metrics that the buffer must meet; last the bound on the loss that `size` adds
+    where the caller limits no loss, if any buffer meets the others."""
     limit_packets: int | None
-    """Smallest queue limit that meets every target with 95 % confidence, in packets; `None` if no
-    tested limit does."""
+    """Smallest queue limit that meets every target with 95 % confidence, in packets. If no tested
+    limit keeps to the loss that `size` adds as a bound, the smallest that meets the caller's
+    targets; `None` if no tested limit meets those."""
+    without_loss_target_packets: int | None
+    """Smallest queue limit that meets the caller's targets, whatever it loses, in packets."""
     too_small_packets: int
     """Largest limit below the answer that misses a target with 95 % confidence, in packets; 0 if
     there is none. The runs are not conclusive for limits between the two."""
@@ -52,6 +57,8 @@ class Size:
     phases: tuple[PhaseSpread, ...]
     """The answer's metrics with shifted RTTs, those of the targets first; empty without an
     answer."""
+    smallest_accepted: SmallestLimit
+    """Smallest limit that the queue accepts, where the search ends."""
     warnings: tuple[str, ...]
     """Warnings of the answer's runs, each once; that runs are too short for their own figures only
     if they are too short for the answer."""
@@ -69,20 +76,71 @@ class Size:
         return size_html(self)
 
     @property
+    def loss_target(self) -> Target | None:
+        """The bound on the loss that `size` adds; `None` if there is none."""
+        return next((target for target in self.targets if target.is_default), None)
+
+    @property
+    def misses_loss_target(self) -> bool:
+        """Whether the answer loses more, since no tested limit keeps to the added bound."""
+        loss, chosen = self.loss_target, self.chosen
+        return bool(loss and chosen and not chosen.verdicts.get(loss))
+
+    def loss_of(self, packets: int) -> float | None:
+        """Mean loss fraction of the link with a tested limit, in [0, 1]; `None` if unknown.
+
+        Args:
+            packets: The limit.
+        """
+        tried = next((one for one in self.tried if one.limit == packets), None)
+        metric = f"links.{self.link.name}.loss_fraction"
+        if tried is None or metric not in names_of(tried.point.finished[0]):
+            return None
+        return tried.interval(metric).mean
+
+    @property
+    def price(self) -> str:
+        """What the bound on the loss costs, or that no tested limit keeps to it; else empty."""
+        loss, packets, without = (
+            self.loss_target,
+            self.limit_packets,
+            self.without_loss_target_packets,
+        )
+        if loss is None or packets is None or without is None:
+            return ""
+        lost = self.loss_of(without)
+        if lost is None:
+            return ""
+        if self.misses_loss_target:
+            return (
+                f"no tested limit keeps to {loss} as well; at {_packets(packets)}, "
+                f"{percent(lost)} % of the packets are lost"
+            )
+        if without < packets:
+            return (
+                f"without {loss}, {_packets(without)} {'is' if without == 1 else 'are'} enough; "
+                f"{percent(lost)} % of the packets are then lost"
+            )
+        return ""
+
+    @property
     def sentence(self) -> str:
         """The answer with its units, the targets, and the number of buffers that were tried."""
-        targets = " and ".join(map(str, self.targets))
+        met = [one for one in self.targets if not (one.is_default and self.misses_loss_target)]
+        targets = " and ".join(map(str, met))
         tried = f"{len(self.tried)} buffers were simulated"
         packets, link = self.limit_packets, self.link
         if packets is None:
+            targets = " and ".join(str(one) for one in self.targets if not one.is_default)
             return f"no buffer of link {link.name} that was tried meets {targets}; {tried}"
         bdp = f", {packets / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
         size = f"{packets * link.packet_bytes:,.0f} bytes"
         too_few = self.too_small_packets
         known = f"{too_few:,} {'is' if too_few == 1 else 'are'} too few; " if too_few else ""
+        price = f"{self.price}; " if self.price else ""
         return (
             f"link {link.name} needs {packets:,} packets ({size}, "
-            f"{1e3 * packets / link.capacity_pps:.3g} ms{bdp}) for {targets}; {known}{tried}"
+            f"{1e3 * packets / link.capacity_pps:.3g} ms{bdp}) for {targets}; {price}{known}{tried}"
         )
 
     @property
@@ -94,6 +152,7 @@ class Size:
     def choices(self) -> list[Tried]:
         """The answer, its neighbours, and the tested buffers nearest to half and twice the answer.
 
+        With them the smallest buffer for the caller's targets alone, if it is smaller.
         In ascending order, each once; empty without an answer.
         """
         packets = self.limit_packets
@@ -102,7 +161,9 @@ class Size:
         smaller = [tried for tried in self.tried if tried.limit < packets]
         larger = [tried for tried in self.tried if tried.limit > packets]
         half, twice = _nearest(smaller, packets, 0.5), _nearest(larger, packets, 2)
-        around = [half, *smaller[-1:], self.chosen, *larger[:1], twice]
+        without = [one for one in smaller if one.limit == self.without_loss_target_packets]
+        around = [*without, half, *smaller[-1:], self.chosen, *larger[:1], twice]
+        around.sort(key=lambda tried: tried.limit if tried else 0)
         return list({tried.limit: tried for tried in around if tried}.values())
 
     @property
@@ -155,15 +216,26 @@ class Size:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Heavy loss and small shares at the answer that no target limits, a sentence each."""
-        chosen = self.chosen
-        return notices_of(chosen, self.link, self.targets) if chosen else ()
+        """What the answer costs or cannot tell beyond the targets, a sentence each.
+
+        Heavy loss and small shares at the answer that no target limits, and a smallest limit that
+        the queue accepts where it may hide a smaller answer.
+        """
+        chosen, smallest = self.chosen, self.smallest_accepted
+        if chosen is None:
+            return ()
+        ends = (smallest.notice,) if chosen.limit == smallest.packets > 1 else ()
+        return (*ends, *notices_of(chosen, self.link, self.targets))
 
     def plot(self) -> "Figure":
         """Draws the metric of each target over the buffer, and utilization against delay."""
         from tailroom.plots import size_curves  # noqa: PLC0415 - matplotlib takes a second
 
         return size_curves.draw(self)
+
+
+def _packets(number: int) -> str:
+    return f"{number:,} packet{'' if number == 1 else 's'}"
 
 
 def _nearest(tried: Sequence[Tried], packets: int, factor: float) -> Tried | None:

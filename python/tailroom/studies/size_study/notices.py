@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from tailroom.arguments import given
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
 from tailroom.simulation.metrics import names_of
 from tailroom.studies.size_study.search import Tried
-from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.targets import Target, limits_loss
 
-NOTABLE_LOSS = 0.01
-"""Loss of the link from which an answer mentions it. Video calls tolerate 1 % (ITU-T G.1010, 2001,
-table I.1), and Reno's mean window is then only 12 packets (sqrt(1.5 / p), Mathis et al. 1997)."""
 NOTABLE_SHARE = 0.5
 """Goodput of a group, relative to an equal share per flow, below which an answer mentions it."""
 
@@ -33,24 +31,20 @@ def _loss(
 ) -> Iterator[str]:
     """The loss of the link, unless a target limits a loss."""
     metric = f"links.{link.name}.loss_fraction"
-    if metric not in known or any(_limits_loss(target) for target in targets):
+    if metric not in known or any(map(limits_loss, targets)):
         return
     loss = answer.interval(metric).mean
-    if loss <= NOTABLE_LOSS:
+    if loss <= MOST_LOSS:
         return
     links = [
         name for name in known if name.startswith("links.") and name.endswith(".loss_fraction")
     ]
     name = "loss_fraction" if len(links) == 1 else f"{link.name}.loss_fraction"
     yield (
-        f"at this limit {_percent(loss)} % of the packets are lost; add "
+        f"at this limit {percent(loss)} % of the packets are lost; add "
         f"{given('targets', f'{name} <= 1%')}, or compare queue disciplines with "
         "tailroom run --vary"
     )
-
-
-def _limits_loss(target: Target) -> bool:
-    return not target.at_least and target.metric.rpartition(".")[2] == "loss_fraction"
 
 
 def _shares(answer: Tried, link: Bottleneck, known: Sequence[str]) -> Iterator[str]:
@@ -72,8 +66,8 @@ def _shares(answer: Tried, link: Bottleneck, known: Sequence[str]) -> Iterator[s
         if goodputs[group] < NOTABLE_SHARE * min(equal * total_bps, able_bps):
             yield (
                 f"flows.{group}: {flows} of {link.flow_count} flows get "
-                f"{_percent(goodputs[group] / total_bps)} % of the goodput; equal shares would be "
-                f"{_percent(equal)} %"
+                f"{percent(goodputs[group] / total_bps)} % of the goodput; equal shares would be "
+                f"{percent(equal)} %"
             )
 
 
@@ -83,5 +77,6 @@ def _most_bps(flow_class: FlowClass) -> float:
     return min(flow_class.access_rate_bps, window_bits / flow_class.rtt_s)
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """Writes a fraction as a number of percent, with a decimal below 10."""
     return f"{100 * share:.1f}" if share < 0.1 else f"{100 * share:.0f}"

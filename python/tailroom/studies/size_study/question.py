@@ -13,8 +13,14 @@ from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
-from tailroom.simulation.metrics import expected_names, find_metric
-from tailroom.studies.size_study.targets import Target, check_targets, metric_name, parse_target
+from tailroom.simulation.metrics import expected_names, find_metric, short_name
+from tailroom.studies.size_study.targets import (
+    Target,
+    check_targets,
+    limits_loss,
+    metric_name,
+    parse_target,
+)
 
 _CONGESTION_KEY = re.compile(r"^scenario: (?:line \d+, )?flows\.[^.: ]+\.congestion", re.MULTILINE)
 
@@ -83,17 +89,21 @@ class Question:
     source: ScenarioSource
     targets: tuple[Target, ...]
     """Targets with unambiguous names of metrics."""
+    loss: Target | None
+    """Upper bound on the loss of the link that `size` adds; `None` if a target limits a loss, or
+    the caller wants none."""
     link: Bottleneck
     link_chosen: str
     """Reason for the choice of this link; empty if it is the only link or the caller named it."""
 
 
-def read_question(
+def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
     scenario: str | PathLike[str] | Scenario,
     targets: str | Target | Sequence[str | Target],
     link: str | None,
     overrides: Mapping[str, object] | None,
     congestion: Congestion | None,
+    most_loss: float | None,
 ) -> Question:
     """Reads the scenario and the targets, and determines the link whose buffer is sought.
 
@@ -103,6 +113,8 @@ def read_question(
         link: Name of the link; if left out, the targets or the rates determine it.
         overrides: Values of the scenario to replace, by key.
         congestion: Congestion controls by group, or the control of the only group.
+        most_loss: Loss fraction, above 0 and below 1, that the answer keeps to where no target
+            limits a loss; `None` for no bound.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
@@ -132,7 +144,30 @@ def read_question(
     ]
     check_targets([replace(target, metric=name) for target, name in zip(parsed, full, strict=True)])
     sought, reason = _sought_link(source, full, link)
-    return Question(source, tuple(parsed), models.read_bottleneck(source, sought), reason)
+    bottleneck = models.read_bottleneck(source, sought)
+    loss = None if any(map(limits_loss, parsed)) else _loss_target(bottleneck, known, most_loss)
+    return Question(source, tuple(parsed), loss, bottleneck, reason)
+
+
+def _loss_target(
+    link: Bottleneck, known: Sequence[str] | None, most_loss: float | None
+) -> Target | None:
+    """The bound on the loss of the link, with the shortest name that is unambiguous.
+
+    Raises:
+        TargetError: The bound is not between 0 and 1.
+    """
+    if most_loss is None:
+        return None
+    if not 0 < most_loss < 1:
+        raise TargetError(
+            f"most_loss: {most_loss!r} is not a fraction above 0 and below 1; give for example "
+            "0.01, or None for no bound"
+        )
+    full = f"links.{link.name}.loss_fraction"
+    name = short_name(full, list(known)) if known else full
+    written = f"{100 * most_loss:.6g}%"
+    return Target(name, at_least=False, bound=most_loss, written=written, is_default=True)
 
 
 def _named_in_full(

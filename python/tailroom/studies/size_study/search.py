@@ -10,7 +10,9 @@ import numpy as np
 
 from tailroom.execution.point import Point
 from tailroom.field_docs import with_field_docs
-from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.simulation.metric_intervals import metric_interval
+from tailroom.statistics.intervals import CONFIDENCE, Interval
 from tailroom.studies.size_study.targets import Target
 
 GRID_POINTS = 7
@@ -45,7 +47,7 @@ class Tried:
 
     def interval(self, metric: str, confidence: float = CONFIDENCE) -> Interval:
         """Mean of a metric over the runs with its interval, in the unit of the metric."""
-        return mean_interval(self.point.values(metric), confidence)
+        return metric_interval(metric, self.point.values(metric), confidence)
 
     def margin(self, target: Target) -> float:
         """Distance of the mean from a target's bound, in its unit; negative if it misses."""
@@ -62,9 +64,18 @@ class Tried:
     @property
     def verdict(self) -> bool | None:
         """Whether all targets are met; `None` if this is open."""
-        if all(self.verdicts.values()):
+        return self.verdict_on(self.verdicts)
+
+    def verdict_on(self, targets: Iterable[Target]) -> bool | None:
+        """Whether these targets are met; `None` if this is open.
+
+        Args:
+            targets: Targets on which there are verdicts.
+        """
+        verdicts = [self.verdicts.get(target) for target in targets]
+        if all(verdicts):
             return True
-        return False if False in self.verdicts.values() else None
+        return False if False in verdicts else None
 
 
 @with_field_docs
@@ -84,40 +95,58 @@ class Feasible:
     """Whether no tested limit between the two misses the target."""
 
 
-def feasible_limits(target: Target, tried: Sequence[Tried]) -> Feasible:
+def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck) -> Feasible:
     """The range of limits that meet a target.
+
+    Behind a tail drop of constant rate, no packet waits longer than the limit over the rate; a
+    bound on the delay is met up to that limit, tested or not.
 
     Args:
         target: The target.
         tried: Tested buffers in ascending order of the limit, at least one.
+        link: The link.
     """
     met = [buffer.limit for buffer in tried if buffer.verdicts[target]]
     if not met:
         return Feasible(target, inf, inf, is_one_interval=True)
     low, high = min(met), max(met)
     within = [buffer for buffer in tried if low <= buffer.limit <= high]
+    certain = int(_certain_packets(target, link))
+    is_open = high == tried[-1].limit and high > certain
     return Feasible(
         target,
         0 if low == tried[0].limit else low,
-        inf if high == tried[-1].limit else high,
+        inf if is_open else max(high, certain),
         is_one_interval=all(buffer.verdicts[target] is not False for buffer in within),
     )
 
 
-def smallest_sufficient(tried: Iterable[Tried]) -> int | None:
-    """The smallest limit that meets every target, in packets; `None` if no tested limit does."""
-    return min((buffer.limit for buffer in tried if buffer.verdict), default=None)
+def smallest_sufficient(tried: Iterable[Tried], targets: Sequence[Target]) -> int | None:
+    """The smallest limit that meets these targets, in packets; `None` if no tested limit does."""
+    met = (buffer.limit for buffer in tried if buffer.verdict_on(targets))
+    return min(met, default=None)
 
 
-def largest_missing(tried: Iterable[Tried]) -> int:
+def largest_missing(tried: Iterable[Tried], targets: Sequence[Target]) -> int:
     """The largest limit below all sufficient limits that is known to miss a target, in packets.
 
     0 if there is none.
     """
     tried = list(tried)
-    good = smallest_sufficient(tried)
-    missing = (buffer.limit for buffer in tried if buffer.verdict is False)
+    good = smallest_sufficient(tried, targets)
+    missing = (buffer.limit for buffer in tried if buffer.verdict_on(targets) is False)
     return max((limit for limit in missing if good is None or limit < good), default=0)
+
+
+def _certain_packets(target: Target, link: Bottleneck) -> float:
+    """Limit up to which a bound on the delay of the link holds for every packet; 0 if unknown."""
+    owner, _, metric = target.metric.rpartition(".")
+    is_of_link = owner.rpartition(".")[2] in ("", link.name) and not owner.startswith("groups")
+    is_delay = is_of_link and metric.startswith("queue_delay_s_") and not target.at_least
+    if not is_delay or link.discipline != "drop_tail" or link.changes:
+        return 0.0
+    largest_bytes = max(link.packet_sizes_bytes, default=link.packet_bytes)
+    return target.bound * link.rate_bps / (8 * largest_bytes)
 
 
 class Search:
@@ -136,7 +165,7 @@ class Search:
         confirm: Callable[[Tried], Tried],
         *,
         precision: float,
-        largest: int,
+        limits: tuple[int, int],
     ) -> None:
         """Starts without buffers.
 
@@ -145,11 +174,11 @@ class Search:
             look: Simulates buffers, given by their limits, until their verdicts are clear.
             confirm: Adds runs to a buffer, and judges it again.
             precision: Relative tolerance of the answer (0.02 = 2 %).
-            largest: Largest limit that may be tested, in packets.
+            limits: Smallest and largest limit that may be tested, in packets, at least 1.
         """
         self.targets = targets
         self.precision = precision
-        self.largest = largest
+        self.smallest, self.largest = limits
         self.tried: dict[int, Tried] = {}
         self.stage: Stage = "search"
         self._simulate = look
@@ -166,14 +195,35 @@ class Search:
             high: Upper end of the bracket.
             grid_points: Number of buffers with which the search begins.
         """
-        self._look(_spread(low, high, grid_points))
-        self._widen()
-        if self.answer is None:
-            self._seek(self.targets)
+        self._open(low, high, grid_points)
         if self.answer is None:
             # The targets conflict: search the range of each.
             for target in self.targets:
                 self._seek([target])
+        self._settle()
+
+    def run_further(self, low: int, high: int, grid_points: int) -> None:
+        """Searches the answer from known buffers (`tried`) and from a bracket, in packets.
+
+        If no buffer meets all targets, the search ends without the range of each.
+
+        Args:
+            low: Lower end of the bracket.
+            high: Upper end of the bracket.
+            grid_points: Number of buffers in the bracket.
+        """
+        self._open(low, high, grid_points)
+        self._settle()
+
+    def _open(self, low: int, high: int, grid_points: int) -> None:
+        """Tests buffers over a bracket, beyond it, and between buffers that miss other targets."""
+        self._look(_spread(low, high, grid_points))
+        self._widen()
+        if self.answer is None:
+            self._seek(self.targets)
+
+    def _settle(self) -> None:
+        """Approaches the answer, repeats it with more seeds, and tests half and twice of it."""
         confirmed = None
         while self.answer is not None:
             self.stage = "search"
@@ -190,12 +240,12 @@ class Search:
     @property
     def answer(self) -> int | None:
         """The smallest tested limit that meets every target, in packets; `None` if none does."""
-        return smallest_sufficient(self.tried.values())
+        return smallest_sufficient(self.tried.values(), self.targets)
 
     @property
     def too_small(self) -> int:
         """The largest limit below the answer that is known to miss a target; 0 if none is known."""
-        return largest_missing(self.tried.values())
+        return largest_missing(self.tried.values(), self.targets)
 
     @property
     def looks_left(self) -> int:
@@ -204,19 +254,22 @@ class Search:
         if good is None:
             return LOOKS_PER_EDGE * (len(self.targets) + 1)
         bad = max((limit for limit in self.tried if limit < good), default=0)
-        is_narrow = good == 1 or (bad and self._is_narrow(self.tried[bad], self.tried[good]))
+        is_narrow = good == self.smallest or (
+            bad and self._is_narrow(self.tried[bad], self.tried[good])
+        )
         return 0 if is_narrow else LOOKS_PER_EDGE + len(BESIDE)
 
     def _look(self, limits: Iterable[int]) -> None:
-        new = [limit for limit in dict.fromkeys(limits) if limit not in self.tried]
+        allowed = (min(max(limit, self.smallest), self.largest) for limit in limits)
+        new = [limit for limit in dict.fromkeys(allowed) if limit not in self.tried]
         self.tried.update({buffer.limit: buffer for buffer in self._simulate(new)})
 
     def _widen(self) -> None:
         """Tests larger and smaller buffers unless they are clearly further from missed targets."""
         while self.answer is None and max(self.tried) < self.largest and self._gains(-1, -2):
-            self._look([min(4 * max(self.tried), self.largest)])
-        while self.answer is None and min(self.tried) > 1 and self._gains(0, 1):
-            self._look([min(self.tried) // 4 or 1])
+            self._look([4 * max(self.tried)])
+        while self.answer is None and min(self.tried) > self.smallest and self._gains(0, 1):
+            self._look([min(self.tried) // 4])
 
     def _gains(self, at: int, beside: int) -> bool:
         """Whether beyond an end of the range a missed target may be met.
@@ -236,10 +289,10 @@ class Search:
 
     def _close_in(self) -> None:
         """Narrows the gap below the answer to the precision, or to one packet."""
-        while (good := self.answer or 0) > 1:
+        while (good := self.answer or 0) > self.smallest:
             bad = max((limit for limit in self.tried if limit < good), default=None)
             if bad is None:
-                self._look([good // 4 or 1])
+                self._look([good // 4])
             elif self._is_narrow(self.tried[bad], self.tried[good]):
                 return
             else:
@@ -298,7 +351,9 @@ class Search:
     def _look_beside(self) -> None:
         """Tests about half and twice the answer."""
         answer = self.answer or 0
-        wanted = [min(max(1, round(factor * answer)), self.largest) for factor in BESIDE]
+        wanted = [
+            min(max(self.smallest, round(factor * answer)), self.largest) for factor in BESIDE
+        ]
         far = [
             limit
             for limit in wanted

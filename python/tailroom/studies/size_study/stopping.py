@@ -17,7 +17,8 @@ import numpy as np
 import scipy.special
 
 from tailroom.arguments import MAX_SEEDS
-from tailroom.statistics.intervals import CONFIDENCE, mean_interval
+from tailroom.simulation.metric_intervals import metric_interval
+from tailroom.statistics.intervals import CONFIDENCE
 from tailroom.studies.size_study.targets import Target
 
 FIRST_RUNS = int(MAX_SEEDS.least)
@@ -66,7 +67,7 @@ def judge(target: Target, values: Sequence[float], at_most: int) -> State:
     """
     is_last = len(values) >= at_most
     confidence = CONFIDENCE if is_last else EARLY_CONFIDENCE
-    verdict = target.verdict(mean_interval(values, confidence))
+    verdict = target.verdict(metric_interval(target.metric, values, confidence))
     if verdict is not None or is_last:
         return State(verdict, wants_more=False)
     hopeless = len(values) >= GIVE_UP_FROM and _chance(target, values, at_most) < GIVE_UP_BELOW
@@ -79,7 +80,7 @@ def confirmed(target: Target, values: Sequence[float]) -> bool | None:
     A buffer that was selected for good results owes part of them to chance. Further runs, up to
     `CONFIRMING_RUNS`, reduce this selection bias.
     """
-    return target.verdict(mean_interval(values, CONFIDENCE))
+    return target.verdict(metric_interval(target.metric, values, CONFIDENCE))
 
 
 class Verdicts:

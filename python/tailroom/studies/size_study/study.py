@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tailroom import arguments, models
 from tailroom.buffer_atlas import lookup
+from tailroom.buffer_atlas.low_loss import MOST_LOSS
 from tailroom.errors import Interrupted, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
@@ -25,6 +26,7 @@ from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.renamed_arguments import renamed_arguments
+from tailroom.studies.size_study.accepted_limits import smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
     Numbers,
@@ -53,6 +55,9 @@ from tailroom.studies.size_study.targets import Target
 
 LARGEST_BDP = 16.0
 """Largest limit that is tested, in bandwidth-delay products."""
+LOSS_FACTOR = 4
+"""The search for a buffer that loses less begins with buffers up to this multiple of the answer, or
+one bdp."""
 MOST_SHIFTS = 16
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
 PRECISION = 0.02
@@ -85,8 +90,13 @@ def size(  # noqa: PLR0913 - keyword arguments
     allow_code: bool = False,
     allow_files: bool = False,
     atlas: bool = True,
+    most_loss: float | None = MOST_LOSS,
 ) -> Size:
     """Finds the smallest buffer of a link that meets every target with 95 % confidence.
+
+    Unless a target limits a loss, `most_loss` does: small buffers may give utilization at the cost
+    of heavy loss. Where no buffer that is tried keeps to it as well, the answer is the smallest
+    buffer that meets the targets, and says what it loses.
 
     The atlas determines the initial bracket if it has a link nearby and the only target is a
     utilization, the models otherwise. Each buffer is simulated with as many seeds as the
@@ -123,6 +133,8 @@ def size(  # noqa: PLR0913 - keyword arguments
             always allowed.
         allow_files: Whether the scenario file may name files outside its directory.
         atlas: Whether the atlas may determine the initial bracket.
+        most_loss: Largest loss fraction of the link at the answer, above 0 and below 1, if no
+            target limits a loss; `None` for no bound.
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
@@ -144,7 +156,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
     naming = named_as_arguments() if scenario is None else nullcontext()
     with allowing(code=allow_code, files=allow_files), naming:
-        question = read_question(asked, targets, link, set, of_scenario)
+        question = read_question(asked, targets, link, set, of_scenario, most_loss)
     predictions = _predict(question.link, question.targets)
     with (
         _place(store) as place,
@@ -165,6 +177,7 @@ def size(  # noqa: PLR0913 - keyword arguments
                 work.search.run(*known, NARROW_GRID_POINTS)
             if work.search.answer is None:
                 work.search.run(*_bracket(question.link, predictions), GRID_POINTS)
+            work.limit_loss()
             phases = work.check_phases()
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
@@ -273,9 +286,11 @@ class _Work:
         self.runner = runner
         self.max_seeds = max_seeds
         largest = int(LARGEST_BDP * max(question.link.bdp_packets, 100))
-        self.search = Search(
-            question.targets, self.look, self.confirm, precision=precision, largest=largest
-        )
+        self.key = f"links.{question.link.name}.queue.limit"
+        self.smallest = smallest_accepted(question.source, self.key, largest)
+        self.limits = self.smallest.packets, largest
+        self.precision = precision
+        self.search = self._search_for(question.targets)
         self.progress = progress or (lambda _: None)
         self.stage: Stage = "search"
         self.runs = 0
@@ -283,6 +298,33 @@ class _Work:
         """Runs that the buffers in progress still need, as far as is known."""
         self.tried: dict[int, Tried] = {}
         """Buffers with a verdict by limit, buffers in progress included."""
+
+    def _search_for(self, targets: Sequence[Target]) -> Search:
+        return Search(
+            targets, self.look, self.confirm, precision=self.precision, limits=self.limits
+        )
+
+    def limit_loss(self) -> None:
+        """Searches on for a buffer that keeps to the bound on the loss, if the answer does not."""
+        loss, found = self.question.loss, self.search.answer
+        if loss is None or found is None or self._with_loss(self.tried[found]).verdict:
+            return
+        before = self.search
+        self.search = self._search_for([*self.question.targets, loss])
+        self.search.tried = {limit: self._with_loss(tried) for limit, tried in before.tried.items()}
+        bdp = self.question.link.bdp_packets
+        reach = min(max(LOSS_FACTOR * found, round(bdp)), self.limits[1])
+        self.search.run_further(found, reach, NARROW_GRID_POINTS)
+        if self.search.answer is None:
+            self.search = before
+
+    def _with_loss(self, tried: Tried) -> Tried:
+        """A buffer with the verdict on the bound on the loss, by the runs that there are."""
+        loss = self.question.loss
+        if loss is None or loss in tried.verdicts or not tried.point.finished:
+            return tried
+        verdict = confirmed(loss, tried.point.values(loss.metric))
+        return replace(tried, verdicts={**tried.verdicts, loss: verdict})
 
     def begin(self, stage: Stage) -> None:
         """Reports a stage before its first run ends, unless it is the one in progress."""
@@ -293,9 +335,9 @@ class _Work:
     def look(self, limits: Sequence[int]) -> list[Tried]:
         """Simulates buffers, all at the same time, until the verdict on each target is clear."""
         self.begin(self.search.stage)
-        key = f"links.{self.question.link.name}.queue.limit"
-        points = [Point.of(self.question.source, {key: f"{limit} packets"}) for limit in limits]
-        verdicts = {point: Verdicts(self.question.targets, self.max_seeds) for point in points}
+        source, key = self.question.source, self.key
+        points = [Point.of(source, {key: f"{limit} packets"}) for limit in limits]
+        verdicts = {point: Verdicts(self.search.targets, self.max_seeds) for point in points}
         limit_of = dict(zip(points, limits, strict=True))
 
         def needed(point: Point) -> int:
@@ -313,7 +355,7 @@ class _Work:
         self.begin(self.search.stage)
         point = tried.point
         self._complete([point], min(CONFIRMING_RUNS, self.max_seeds))
-        targets = self.question.targets
+        targets = self.search.targets
         verdicts = {target: confirmed(target, point.values(target.metric)) for target in targets}
         self.tried[tried.limit] = Tried(tried.limit, point, verdicts)
         return self.tried[tried.limit]
@@ -374,7 +416,7 @@ class _Work:
     def link_of_answer(self) -> Bottleneck:
         """The link with the limit of the answer; without an answer, with the largest tested one."""
         largest = max(self.tried, default=None)
-        packets = smallest_sufficient(self.tried.values()) or largest
+        packets = self.search.answer or largest
         return self.question.link.with_limit(packets) if packets else self.question.link
 
     def size(
@@ -382,25 +424,35 @@ class _Work:
     ) -> Size:
         """The answer from the runs so far."""
         question = self.question
-        tried = tuple(self.tried[limit] for limit in sorted(self.tried))
-        limit_packets = smallest_sufficient(tried)
+        tried = tuple(self._with_loss(self.tried[limit]) for limit in sorted(self.tried))
+        without_loss_target = smallest_sufficient(tried, question.targets)
+        # Without an answer to the caller's targets, the bound on the loss was not asked for.
+        added = [question.loss] if question.loss and without_loss_target else []
+        targets = (*question.targets, *added)
+        limit_packets = smallest_sufficient(tried, targets) or without_loss_target
+        decided = targets if smallest_sufficient(tried, targets) else question.targets
         answer = self.tried[limit_packets] if limit_packets else None
         return Size(
             link=question.link,
             link_chosen=question.link_chosen,
-            targets=question.targets,
+            targets=targets,
             limit_packets=limit_packets,
-            too_small_packets=largest_missing(tried),
+            without_loss_target_packets=without_loss_target,
+            too_small_packets=largest_missing(tried, decided),
             tried=tried,
-            feasible=tuple(feasible_limits(target, tried) for target in question.targets if tried),
+            feasible=tuple(
+                feasible_limits(target, tried, question.link) for target in targets if tried
+            ),
             predictions=predictions,
             phases=phases,
+            smallest_accepted=self.smallest,
             warnings=reservations(answer, self.runner.store) if answer else (),
             store=store,
         )
 
     def _report(self) -> None:
-        enough = smallest_sufficient(self.tried.values())
+        tried, targets = self.tried.values(), self.search.targets
+        enough = smallest_sufficient(tried, targets)
         ahead = self.waiting + RUNS_PER_LOOK * self.search.looks_left
         if self.search.looks_left:
             ahead += MOST_SHIFTS
@@ -408,7 +460,7 @@ class _Work:
             SizeProgress(
                 runs=self.runs,
                 expected_runs=self.runs + ahead,
-                low=largest_missing(self.tried.values()),
+                low=largest_missing(tried, targets),
                 high=inf if enough is None else enough,
                 stage=self.stage,
             )

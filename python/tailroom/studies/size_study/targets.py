@@ -35,6 +35,8 @@ class Target:
     """Bound in the unit of the metric: seconds, bit/s, bytes, packets, or a fraction."""
     written: str = field(default="", compare=False)
     """The bound as the user wrote it, with its unit; empty if the target was not read from text."""
+    is_default: bool = field(default=False, compare=False)
+    """Whether the caller did not give the target, but `size` adds it."""
 
     def __str__(self) -> str:
         """The target as text, with the bound as the user wrote it."""
@@ -137,6 +139,15 @@ def _meant(bound: float, *, may_be_percent: bool) -> str:
     if 2 <= bound <= 100 and may_be_percent:
         return f"write {bound:g}% or {bound / 100:g}"
     return "write a value in this range, for example 0.9"
+
+
+def limits_loss(target: Target) -> bool:
+    """Whether a target is an upper bound on a loss.
+
+    Args:
+        target: The target.
+    """
+    return not target.at_least and target.metric.rpartition(".")[2] == "loss_fraction"
 
 
 def check_targets(targets: list[Target]) -> None:

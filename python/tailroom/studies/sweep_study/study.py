@@ -204,10 +204,11 @@ class SweepResult:
         return [self.index.row(key) for key in self.index.present(keys)]
 
     def means(self, metric: str) -> pa.Table:
-        """One row per point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
+        """One row per point: its settings, then mean and 95 % interval of a metric, and the runs.
 
-        `mean` and `half_width` are in the unit of the metric; the half-width of a single run is
-        null.
+        Columns: `mean`, `half_width` (of Student's interval), `low` and `high` (ends of the
+        interval, within the range of the metric) in the unit of the metric, and `runs`. The
+        columns of the interval are null for a single run.
 
         Args:
             metric: Name of the metric; the end of a name suffices.

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from math import isfinite
 
 import pyarrow as pa
 
 from tailroom.scenario.axis import value_words
+from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric
-from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.intervals import Interval
 from tailroom.storage.run_index import TEXTS, RunIndex
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
@@ -112,9 +112,11 @@ def _with_settings(
 
 
 def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
-    """One row per point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
+    """One row per point: its settings, then mean and 95 % interval of a metric, and the runs.
 
-    `mean` and `half_width` are in the unit of the metric; the half-width of a single run is null.
+    The columns `mean`, `half_width` (of Student's interval), `low` and `high` (ends of the
+    interval, which stay within the range of the metric) are in the unit of the metric, those of
+    the interval null for a single run; `runs` is the number of runs.
 
     Raises:
         MetricError: There is no such metric.
@@ -122,11 +124,14 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
     points = [point["settings"] for point in record.points]
     by_point = intervals(index, record, metric)
     columns = {key: _column([settings[key] for settings in points]) for key in record.axes}
+    by_name = [interval.as_dict() if interval else {} for interval in by_point]
     return pa.table(
         {
             **columns,
-            "mean": [interval.mean if interval else None for interval in by_point],
-            "half_width": pa.array(map(_width, by_point), pa.float64()),
+            **{
+                name: pa.array([numbers.get(name) for numbers in by_name], pa.float64())
+                for name in ("mean", "half_width", "low", "high")
+            },
             "runs": [interval.count if interval else 0 for interval in by_point],
         }
     )
@@ -141,16 +146,12 @@ def intervals(index: RunIndex, record: SweepRecord, metric: str) -> list[Interva
     known = metrics_of_sweep(index, record)
     name = find_metric(metric, known) if known else metric
     by_point = (index.values(name, point["runs"]) for point in record.points)
-    return [mean_interval(values) if values else None for values in by_point]
+    return [metric_interval(name, values) if values else None for values in by_point]
 
 
 def metrics_of_sweep(index: RunIndex, record: SweepRecord) -> list[str]:
     """Full names of the metrics that the finished runs of a sweep have."""
     return index.metrics(key for point in record.points for key in point["runs"])
-
-
-def _width(interval: Interval | None) -> float | None:
-    return interval.half_width if interval and isfinite(interval.half_width) else None
 
 
 def _column(values: list[object], write: _Write = value_words) -> pa.Array:

@@ -1,0 +1,123 @@
+"""An answer of `size` loses little, or says what it loses."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.studies.size_study.answer import Size
+from tests.conftest import Tailroom
+
+FULL = "utilization >= 95%"
+FEW = {"rate": "10Mbit/s", "rtt": "40ms", "flows": 5, "duration": "12s"}
+"""Few flows: a larger buffer loses less than 1 %."""
+MANY = {"rate": "10Mbit/s", "rtt": "10ms", "flows": 60, "duration": "6s"}
+"""So many flows that each has less than a packet in flight on average, at any buffer tried."""
+
+
+def asked(numbers: dict[str, object], **options: object) -> Size:
+    return tr.size(targets=FULL, max_seeds=4, precision=0.2, **numbers, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def few() -> Size:
+    return asked(FEW)
+
+
+@pytest.fixture(scope="module")
+def many() -> Size:
+    return asked(MANY, store=None)
+
+
+def test_the_answer_keeps_to_the_loss_that_is_added(few: Size) -> None:
+    assert few.limit_packets is not None
+    assert few.without_loss_target_packets is not None
+    assert few.without_loss_target_packets < few.limit_packets
+    loss, lost_before = (
+        few.loss_of(packets) for packets in (few.limit_packets, few.without_loss_target_packets)
+    )
+    assert loss is not None
+    assert lost_before is not None
+    assert loss <= 0.01 < lost_before
+    assert not few.misses_loss_target
+    assert [str(target) for target in few.targets] == [FULL, "loss_fraction <= 1%"]
+    assert f"without loss_fraction <= 1%, {few.without_loss_target_packets} packets" in few.sentence
+    assert few.without_loss_target_packets in [tried.limit for tried in few.choices]
+
+
+def test_where_no_buffer_keeps_to_it_the_answer_says_what_it_loses(many: Size) -> None:
+    assert many.misses_loss_target
+    assert many.limit_packets == many.without_loss_target_packets
+    assert many.chosen is not None
+    assert many.chosen.verdicts[many.targets[0]] is True
+    lost = many.loss_of(many.limit_packets or 0)
+    assert lost is not None
+    assert lost > 0.01
+    assert "no tested limit keeps to loss_fraction <= 1% as well" in many.sentence
+    assert f"{100 * lost:.0f} % of the packets are lost" in many.price
+
+
+def test_without_the_added_bound_the_answer_is_that_of_the_target(few: Size) -> None:
+    alone = asked(FEW, most_loss=None)
+    assert alone.limit_packets == alone.without_loss_target_packets
+    assert alone.limit_packets == few.without_loss_target_packets
+    assert len(alone.targets) == 1
+    assert "of the packets are lost" in alone.notices[0]
+
+
+def test_a_loss_that_a_target_limits_has_no_further_bound(small: Path) -> None:
+    answer = tr.size(small, [FULL, "loss_fraction <= 20%"], max_seeds=4, precision=0.5)
+    assert len(answer.targets) == 2
+    assert answer.loss_target is None
+
+
+@pytest.mark.parametrize("given", ["2", "0", "-1%", "much", "100%"])
+def test_a_wrong_bound_on_the_loss_is_refused(tailroom: Tailroom, small: Path, given: str) -> None:
+    done = tailroom("size", small, "--target", FULL, "--most-loss", given)
+    assert done.status == 2
+    assert f"--most-loss {given}" in done.errors
+    assert "1% or 0.01, or none" in done.errors
+    with pytest.raises(tr.TargetError, match="most_loss"):
+        tr.size(small, FULL, most_loss=2.0)
+
+
+def test_the_command_prints_both_answers(tailroom: Tailroom, tmp_path: Path) -> None:
+    numbers = [part for name, value in FEW.items() for part in (f"--{name}", value)]
+    search = ["size", *numbers, "--target", FULL, "--at-most", 4, "--precision", 0.2]
+    search += ["--store", tmp_path / "store"]
+    shown = tailroom(*search)
+    assert shown.status == 0, shown.errors
+    assert "loss_fraction <= 1% (added; --most-loss): met from" in shown.output
+    assert "without loss_fraction <= 1%," in shown.output
+    said = json.loads(tailroom(*search, "--json").output)
+    assert said["meets_loss_target"] is True
+    assert said["loss_target"] == "loss_fraction <= 1%"
+    assert said["without_loss_target"]["packets"] < said["limit"]["packets"]
+    assert said["without_loss_target"]["loss_fraction"] > 0.01
+
+
+def test_the_picture_shows_loss_milliseconds_and_the_answer_as_a_tick(few: Size) -> None:
+    figure = few.plot()
+    panels = figure.axes
+    assert "loss (%)" in [panel.get_ylabel() for panel in panels]
+    assert "% of the packets are lost" in figure.get_suptitle().replace("\n", " ")
+    for panel in panels[:-1]:
+        labels = [label for label in panel.get_xticklabels() if label.get_text()]
+        assert str(few.limit_packets) in [label.get_text() for label in labels]
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    (above,) = panels[0].child_axes
+    assert above.get_xlabel() == "queue limit (ms)"
+    times = [label.get_text() for label in above.get_xticklabels()]
+    assert f"{1e3 * (few.limit_packets or 0) / few.link.capacity_pps:.3g}" in times
+
+
+def test_the_picture_shows_the_shares_of_several_groups() -> None:
+    mixed = {**FEW, "flows": "4 cubic, 2 reno", "duration": "6s"}
+    figure = asked(mixed, most_loss=None).plot()
+    shares = next(panel for panel in figure.axes if "equal share" in panel.get_ylabel())
+    labels = shares.get_legend_handles_labels()[1]
+    assert {"4 of cubic", "2 of reno", "equal share"} <= set(labels)
+    assert "loss (%)" in [panel.get_ylabel() for panel in figure.axes]
