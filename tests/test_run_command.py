@@ -82,7 +82,7 @@ def test_json_has_every_field_with_its_type(tailroom: Tailroom, small: Path) -> 
     assert summary["seed"] == 1
     assert summary["measured_from_s"] == 1.0
     assert summary["measured_to_s"] == 4.0
-    assert all(isinstance(warning, str) for warning in summary["warnings"])
+    assert all(isinstance(warning["text"], str) for warning in summary["warnings"])
     assert "convergence_time_s" in summary
     assert list(summary["timing"]) == ["wall_s", "events", "packet_hops", "ns_per_packet_hop"]
     assert all(isinstance(value, NUMBER) for value in summary["timing"].values())

@@ -8,7 +8,7 @@ import pytest
 import tailroom as tr
 from tailroom.scenario.dumbbell import dumbbell
 from tailroom.scenario.periods import cubic_cycle_s, period_s
-from tailroom.studies.run_warnings import group_with_few_reductions, with_names
+from tailroom.simulation.warned import once, warning, with_names
 from tests.conftest import Tailroom
 
 FEW = "with fewer than 10 its figures are not a steady state"
@@ -21,18 +21,55 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_the_engine_still_says_it_in_these_words() -> None:
-    (warning,) = tr.run("first", set={"duration": "25 s"}).summary["warnings"]
-    assert FEW in warning
-    assert group_with_few_reductions(warning) == "reno"
-    assert group_with_few_reductions("links.bottleneck: another warning") is None
+def test_a_warning_is_data_and_python_shows_it() -> None:
+    with pytest.warns(tr.TailroomWarning, match=FEW):
+        result = tr.run("first", set={"duration": "25 s"})
+    (found,) = result.summary["warnings"]
+    assert (found["kind"], found["place"]) == ("few_reductions", "flows.reno")
+    assert found["values"] == {"reductions_per_flow": 0.0}
+    assert FEW in found["text"]
+    assert "warnings: few_reductions at flows.reno" in repr(result)
+
+
+TWO_SITES = """\
+duration = "12 s"
+measure_from = "3 s"
+
+[links.l]
+rate = "50 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", limit = "60 packets" }
+
+[flows.site1]
+count = 2
+path = ["l"]
+congestion = "reno"
+rtt = "120 ms"
+
+[flows.site2]
+count = 2
+path = ["l"]
+congestion = "cubic"
+rtt = "800 ms"
+"""
+
+
+@pytest.mark.parametrize("names", [("site1", "site2"), ("near", "far")])
+def test_groups_whose_names_differ_in_a_number_each_keep_their_warning(
+    tailroom: Tailroom, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    path = tmp_path / "two.toml"
+    text = TWO_SITES.replace("site1", names[0]).replace("site2", names[1])
+    path.write_text(text, encoding="utf-8")
+    printed = words(tailroom("run", path, "--seeds", 2).output)
+    assert [f"warning: flows.{name}: " in printed for name in names] == [True, True]
 
 
 def test_compare_warns_as_run_does(tailroom: Tailroom) -> None:
     assert FEW in words(tailroom("compare", "first", *SHORT).output)
     assert FEW in words(tailroom("compare", "first", *SHORT, "--seeds", 2).output)
-    (warning,) = json.loads(tailroom("compare", "first", *SHORT, "--json").output)["warnings"]
-    assert FEW in warning
+    (found,) = json.loads(tailroom("compare", "first", *SHORT, "--json").output)["warnings"]
+    assert FEW in found["text"]
     assert "warning" not in tailroom("compare", "first").output
 
 
@@ -103,8 +140,8 @@ def test_a_run_that_is_shorter_than_the_intervals_of_bbr_warns(
             "flows.reno.congestion": control,
             "flows.reno.start": {"uniform": ["1 s", "2 s"]},
         }
-        found: list[str] = tr.run("first", set=settings).summary["warnings"]
-        return [text for text in found if "looks for its smallest RTT" in text]
+        found = tr.run("first", set=settings).summary["warnings"]
+        return [one["text"] for one in found if one["kind"] == "short_window"]
 
     (short,) = warnings(1 + 2.9 * interval_s, 1 + interval_s)
     assert f"the measured window has {1.9 * interval_s:g} s" in short
@@ -141,9 +178,12 @@ def test_every_control_has_a_period() -> None:
     assert period_s("unknown", 100, 0.01) == cubic_cycle_s(100, 0.01)
 
 
-def test_warnings_that_differ_in_numbers_are_one() -> None:
-    named = [("a", ["flow 1 lost 2.5 %"]), ("b", ["flow 10 lost 3 %", "another"])]
-    assert with_names(named) == [("flow 1 lost 2.5 %", ("a", "b")), ("another", ("b",))]
+def test_a_warning_of_one_kind_and_place_is_one() -> None:
+    first, again = (warning("kind", "flows.a1", text) for text in ("2 of 3", "4 of 5"))
+    other = warning("kind", "flows.a2", "2 of 3")
+    assert once([first, again, other]) == (first, other)
+    named = with_names([("x", [first]), ("y", [again, other])])
+    assert named == [(first, ("x", "y")), (other, ("y",))]
 
 
 def _seconds(text: str) -> float:

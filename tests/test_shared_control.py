@@ -43,7 +43,8 @@ class Window:
 
 
 def about_sharing(result: tr.Result) -> list[str]:
-    return [warning for warning in result.summary["warnings"] if "one object" in warning]
+    found = result.summary["warnings"]
+    return [one["text"] for one in found if one["kind"] == "shared_control"]
 
 
 def far_apart() -> Any:
@@ -99,5 +100,5 @@ def test_memory_goes_with_the_flows() -> None:
     assert make is not None
     for _ in range(2 * MOST_KEPT):
         make()
-    assert each.warnings == []
+    assert each.shared == []
     assert len(each._made) == MOST_KEPT

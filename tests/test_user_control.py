@@ -358,7 +358,7 @@ def test_the_example_holds_its_bound(
         assert ended.status == 0, ended.errors
         summary = json.loads(ended.output)
         # Without a loss there is nothing to reduce the window for, and a longer run would not help.
-        assert not any("lengthen duration" in warning for warning in summary["warnings"])
+        assert not any("lengthen duration" in one["text"] for one in summary["warnings"])
         link = summary["links"]["bottleneck"]
         # A packet is 1.2 ms of queue: one of lag, since a turn is seen a round trip late, and one
         # of rounding.

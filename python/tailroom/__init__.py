@@ -43,6 +43,7 @@ from tailroom.errors import (
     ScenarioError,
     StoreError,
     TailroomError,
+    TailroomWarning,
     TargetError,
     WrongInputError,
 )
@@ -120,6 +121,7 @@ __all__ = [
     "StoreError",
     "SweepResult",
     "TailroomError",
+    "TailroomWarning",
     "Target",
     "TargetError",
     "WrongInputError",

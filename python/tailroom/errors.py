@@ -8,6 +8,10 @@ class TailroomError(Exception):
     """Base class of tailroom's errors; a message names the place, the problem and the remedy."""
 
 
+class TailroomWarning(UserWarning):
+    """What a reader of results should know before trusting them: a warning of a run."""
+
+
 class WrongInputError(TailroomError):
     """Base class of errors in the input: a file, a key of a scenario, an argument."""
 

@@ -32,10 +32,11 @@ def show(compared: Choices, console: Console) -> None:
         ]
         print_block(console, owner, names, columns)
     console.print()
-    for text, names_of_choices in compared.warnings:
+    for warning, names_of_choices in compared.warnings:
         concerns_all = len(names_of_choices) == len(compared.choices)
         concerned = "" if concerns_all else f" ({escape(', '.join(names_of_choices))})"
-        console.print(f"[yellow]warning:[/yellow]{concerned} {escape(text)}", soft_wrap=True)
+        text = escape(warning["text"])
+        console.print(f"[yellow]warning:[/yellow]{concerned} {text}", soft_wrap=True)
 
 
 def _show_head(compared: Choices, console: Console) -> None:

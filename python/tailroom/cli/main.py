@@ -1,10 +1,12 @@
 """The command `tailroom` and its subcommands."""
 
 import os
+import warnings
 
 from tailroom.cli.completion import join_words
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
 from tailroom.cli.root_options import root_options
+from tailroom.errors import TailroomWarning
 from tailroom.staging import removed_at_termination
 
 app = LazyGroup(
@@ -78,6 +80,8 @@ app = LazyGroup(
 
 def run_command_line() -> None:
     """Runs the command line of this process."""
+    # Commands print the warnings of runs themselves.
+    warnings.simplefilter("ignore", TailroomWarning)
     # 0 means that the size of the terminal is not known; rich would print lines of no characters.
     for name in ("COLUMNS", "LINES"):
         if os.environ.get(name, "").strip("0") == "":

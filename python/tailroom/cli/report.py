@@ -1,7 +1,7 @@
 """A result as printed tables."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -12,6 +12,9 @@ from tailroom.cli.table import NumberTable
 from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.result import Result
+
+if TYPE_CHECKING:
+    from tailroom.simulation.result_types import RunWarning
 
 SEEDS_CHANGE_NOTHING = (
     "runs with different seeds are the same, as the scenario draws nothing at random, so there are "
@@ -69,10 +72,10 @@ def _hosts(groups: Mapping[str, Any]) -> str:
     return f", hosts {', '.join(parts)}"
 
 
-def show_warnings(texts: Iterable[str], console: Console) -> None:
+def show_warnings(found: Iterable["RunWarning"], console: Console) -> None:
     """Prints each warning of a run on a line of its own."""
-    for text in texts:
-        console.print(f"[yellow]warning:[/yellow] {escape(text)}")
+    for warning in found:
+        console.print(f"[yellow]warning:[/yellow] {escape(warning['text'])}")
 
 
 def table_of(title: str, *headings: str) -> Table:

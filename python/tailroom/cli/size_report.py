@@ -96,8 +96,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
             f"{arrivals:,} packets, of which none was lost; use a longer duration",
             soft_wrap=True,
         )
-    for text in answer.warnings:
-        console.print(f"  [yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
+    for of_runs in answer.warnings:
+        console.print(f"  [yellow]warning:[/yellow] {escape(of_runs['text'])}", soft_wrap=True)
     if answer.choices:
         console.print(_choices(answer))
     console.print(_tried(answer))

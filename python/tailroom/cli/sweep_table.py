@@ -128,7 +128,8 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
 
 def show_warnings_of_runs(result: SweepResult, console: Console) -> None:
     """Prints what the first run of each point warns of, for which its file is read."""
-    for text, points in result.warnings:
+    for warning, points in result.warnings:
+        text = warning["text"]
         if len(points) == len(result.record.points):
             _warn(console, text)
         else:

@@ -64,7 +64,7 @@ def result_html(result: Result) -> str:
                 for name, group in summary["groups"].items()
             ],
         ),
-        *(Paragraph(f"Warning: {warning}") for warning in summary["warnings"]),
+        *(Paragraph(f"Warning: {warning['text']}") for warning in summary["warnings"]),
     ]
     recorded = [
         kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
@@ -123,7 +123,7 @@ def size_html(size: Size) -> str:
         [
             Paragraph(f"{size.sentence[:1].upper()}{size.sentence[1:]}."),
             *(Paragraph(f"Note: {notice}") for notice in size.notices),
-            *(Paragraph(f"Warning: {warning}") for warning in size.warnings),
+            *(Paragraph(f"Warning: {warning['text']}") for warning in size.warnings),
             _table(headings, rows),
             *(_picture(size.plot, "targets over the buffer") if size.tried else []),
         ]
@@ -180,7 +180,8 @@ def choices_html(choices: Choices) -> str:
     headings = [*choices.headings, *_headings(choices.metrics)]
     seeds = f"{len(choices.seeds)} {'seed' if len(choices.seeds) == 1 else 'seeds'} per choice"
     warnings = [
-        Paragraph(f"Warning: {text} ({', '.join(names)})") for text, names in choices.warnings
+        Paragraph(f"Warning: {warning['text']} ({', '.join(names)})")
+        for warning, names in choices.warnings
     ]
     return fragment(
         [

@@ -47,13 +47,9 @@ class OneEach:
             self._made[id(made)] = made
 
     @property
-    def warnings(self) -> list[str]:
-        """A warning per class or function that gave one object to several flows."""
-        return [
-            f"{name}: one object is the control of several flows, and their calls are not in the "
-            "order of time, since a flow runs ahead of its links: return a new object for each flow"
-            for name in self._shared
-        ]
+    def shared(self) -> list[str]:
+        """Names of the classes and functions that gave one object to several flows."""
+        return list(self._shared)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,9 @@ class DropTailQueue(TypedDict):
 RedMode: TypeAlias = Literal["packets", "bytes"]
 """Unit of the average queue of RED."""
 
+AboveMax: TypeAlias = Literal["mark", "drop"]
+"""What RED does with ECN-capable packets where the average queue lets no packet pass."""
+
 
 class RedQueue(TypedDict):
     """Random Early Detection: drops or marks at random, more often at a longer queue."""
@@ -101,13 +104,21 @@ class RedQueue(TypedDict):
     """Spread the drops evenly: the probability grows with the number of packets since the last
     drop, so that the gaps between drops are uniformly distributed (Floyd and Jacobson sec. 7).
 
-    If false, each packet is dropped independently of the others. Default: True.
+    This doubles the share of marked packets (1 in 1/2p on average, not 1 in 1/p). If false,
+    each packet is dropped independently of the others, as in switches: see `wred`. Default:
+    True.
     """
     wait: NotRequired[bool]
     """Accept at least 1/p and at most 2/p packets between two drops, where p is the probability
     at the average queue (`wait_` of ns-2, on by default there).
 
     Requires `uniform`. Default: False.
+    """
+    above_max: NotRequired[AboveMax]
+    """What becomes of ECN-capable packets where the probability is 1: at `max_threshold`, with
+    `gentle` at its double.
+
+    Default: 'mark'.
     """
 
 
@@ -177,6 +188,8 @@ class AdaptiveRedQueue(TypedDict):
 
     Default: False.
     """
+    above_max: NotRequired[AboveMax]
+    """As for `red`. Default: 'mark'."""
 
 
 class StepMarkQueue(TypedDict):
@@ -199,6 +212,28 @@ class StepMarkQueue(TypedDict):
     the buffer is full.
 
     If false, flows without ECN take the buffer from flows with ECN. Default: True.
+    """
+
+
+class WredQueue(TypedDict):
+    """RED as switches have it: marks with a probability that grows from Kmin to Kmax."""
+
+    kind: Literal["wred"]
+    limit: QueueLimit
+    """Buffer size, excluding the packet in transmission.
+
+    A packet that does not fit is dropped.
+    """
+    k_min: QueueLimit
+    """Queue from which packets are marked, or dropped if they are not ECN-capable (Kmin)."""
+    k_max: QueueLimit
+    """Queue from which all packets are (Kmax)."""
+    p_max: NotRequired[float]
+    """Share of the packets that are just below `k_max` (Pmax). Default: 0.01."""
+    weight: NotRequired[float]
+    """Weight of a new sample in the average queue; with 1, the average is the queue itself.
+
+    A switch's exponent n is 2^-n. Default: 1.0.
     """
 
 
@@ -503,6 +538,7 @@ Queue: TypeAlias = (
     | RedQueue
     | AdaptiveRedQueue
     | StepMarkQueue
+    | WredQueue
     | DropHeadQueue
     | RandomDropQueue
     | CodelQueue
@@ -1257,6 +1293,11 @@ class CbrSource(TypedDict):
     kind: Literal["cbr"]
     rate: Rate
     """Rate of each flow, headers included."""
+    phase: NotRequired[Duration]
+    """Time from a flow's start to its first packet, less than from one packet to the next.
+
+    If left out, each flow draws it, so that no flow meets the packets of another in step.
+    """
 
 
 class OnOffSource(TypedDict):
@@ -2221,9 +2262,10 @@ class Flows(TypedDict):
     Default: 1 s (RFC 6298 sec. 2.1), or `min_rto` if that is longer.
     """
     min_rto: NotRequired[PositiveDuration]
-    """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms), at
+    most the upper bound of 60 s (RFC 6298 sec. 2.5).
 
-    Default: '200 ms'.
+    Packets whose RTT is longer time out each time. Default: '200 ms'.
     """
     rto_granularity: NotRequired[PositiveDuration]
     """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G.

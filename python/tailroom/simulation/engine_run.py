@@ -18,11 +18,12 @@ from tailroom.scenario.types import Scenario
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.result import Result
 from tailroom.simulation.short_windows import short_windows
+from tailroom.simulation.warned import warn, warning
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tailroom.simulation.result_types import Summary
+    from tailroom.simulation.result_types import RunWarning, Summary
 
 MOST_SERIES_ROWS = 5_000_000
 """Maximum number of rows of series that are recorded without a request of the scenario; about
@@ -78,7 +79,9 @@ def run(  # noqa: PLR0913 - each is one option of a run
     """
     with allowing(code=allow_code, files=allow_files):
         source = ScenarioSource.of(scenario, set, congestion)
-    return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
+    result = simulate(source, seed=seed, progress=progress, series_samples=series_samples)
+    warn(result.summary["warnings"])
+    return result
 
 
 def simulate(
@@ -107,13 +110,21 @@ def simulate(
         )
         wall_s = time.perf_counter() - started
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
-    measured["warnings"] += controls.warnings
+    measured["warnings"] += [_of_shared_control(name) for name in controls.shared]
     summary = _summary(measured, document, source.hash(), wall_s)
     tables = {
         name: None if columns is None else _table_maker(name, columns, summary)
         for name, columns in answer["tables"].items()
     }
     return Result(summary=cast("Summary", summary), scenario=resolved, **tables)
+
+
+def _of_shared_control(name: str) -> "RunWarning":
+    text = (
+        f"{name}: one object is the control of several flows, and their calls are not in the order "
+        "of time, since a flow runs ahead of its links: return a new object for each flow"
+    )
+    return warning("shared_control", name, text)
 
 
 def _table_maker(

@@ -58,6 +58,9 @@ class Result(ResultTables):
         ]
         lines += _first_lines([_link_line(name, link) for name, link in self.links.items()])
         lines += _first_lines([_group_line(name, group) for name, group in self.groups.items()])
+        warnings = [f"{one['kind']} at {one['place']}" for one in summary["warnings"]]
+        if warnings:
+            lines.append(f"warnings: {', '.join(warnings)}")
         return "<Result: " + "\n  ".join(lines) + ">"
 
     def _repr_html_(self) -> str:

@@ -21,6 +21,23 @@ class Timing(TypedDict):
     """Elapsed nanoseconds per packet hop."""
 
 
+class RunWarning(TypedDict):
+    """What a reader of results should know before trusting them.
+
+    Runs with other seeds have the same warning if kind and place are the same.
+    """
+
+    kind: str
+    """What it is about, as in `few_reductions`."""
+    place: str
+    """The keys of the scenario that it concerns, as in `flows.web`, separated by commas; empty
+    if it concerns the whole run."""
+    values: dict[str, float]
+    """Its measurements, by name. The last word of a name is its unit."""
+    text: str
+    """The warning in words, with the place and a remedy."""
+
+
 Regime: TypeAlias = Literal["transparent", "elastic", "overload"]
 """How a link is used (Auge and Roberts 2006 sec. III)."""
 
@@ -75,11 +92,12 @@ class LinkSummary(TypedDict):
     queue_seen_packets_p99: float | None
     """99th percentile of the number of packets that wait when a packet arrives."""
     queue_delay_s_mean: float | None
-    """Mean time that accepted packets wait before their transmission."""
+    """Mean time that packets wait before their transmission; of the packets whose transmission
+    begins in the measured window."""
     queue_delay_s_p01: float | None
-    """1st percentile of the time that accepted packets wait before their transmission."""
+    """1st percentile of that time."""
     queue_delay_s_p99: float | None
-    """99th percentile of the time that accepted packets wait before their transmission."""
+    """99th percentile of that time."""
     limit_packets: float | None
     """Buffer limit in packets; a limit in bytes is converted at the mean size of the packets
     that left."""
@@ -191,7 +209,8 @@ class SizeClassSummary(TypedDict):
     """Share of the packets that these flows sent in the measured window that are lost by the
     end of the run."""
     completion_time_s_mean: float | None
-    """Mean time from arrival until the last byte is acknowledged."""
+    """Mean time from arrival until the last byte is acknowledged: with the handshake, if the
+    group's `handshake` is true."""
     completion_time_s_p50: float | None
     """Median of the completion time."""
     completion_time_s_p99: float | None
@@ -216,7 +235,7 @@ class GroupLinkSummary(TypedDict):
     """Share of the packets that arrived in the measured window that are dropped by the end of
     the run."""
     queue_delay_s_mean: float | None
-    """Mean time that accepted packets wait before their transmission."""
+    """Mean time that packets wait before their transmission, as for a link."""
     queue_delay_s_p99: float | None
     """99th percentile of that time."""
 
@@ -252,7 +271,7 @@ class GroupSummary(TypedDict):
     flows that arrive and depart, the mean over all samples; null for unresponsive flows."""
     queue_delay_s_mean: float | None
     """Mean time that a packet waits before its transmissions, summed over the links of its
-    path; of the packets that the last of these links has sent.
+    path; of the packets that the last of these links begins to send in the measured window.
 
     Neither ACKs nor access links count.
     """
@@ -311,7 +330,7 @@ class Summary(TypedDict):
     """Start of the measured window."""
     measured_to_s: float
     """End of the measured window and of the run."""
-    warnings: list[str]
+    warnings: list[RunWarning]
     """What a reader of the results should know before trusting them."""
     convergence_time_s: float | None
     """Time from the last start of a flow until Jain's index over a sliding window of a

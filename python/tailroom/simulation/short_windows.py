@@ -5,17 +5,21 @@ none: a run that is shorter than its intervals shows its start, with a multiple 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tailroom import _engine
 from tailroom.scenario.periods import PROBE_RTT_INTERVALS_S
+from tailroom.simulation.warned import warning
+
+if TYPE_CHECKING:
+    from tailroom.simulation.result_types import RunWarning
 
 FEWEST_PERIODS = 2
 """Smallest number of periods that the measured window has to hold. Four BBRv1 flows behind a buffer
 of 4 bdp lose 4.5 % in the first 8 s, and 0.25 % in 120 s."""
 
 
-def short_windows(document: Mapping[str, Any]) -> list[str]:
+def short_windows(document: Mapping[str, Any]) -> list["RunWarning"]:
     """Returns a warning per group whose period the measured window does not hold.
 
     Args:
@@ -23,8 +27,13 @@ def short_windows(document: Mapping[str, Any]) -> list[str]:
     """
     end_s, from_s = _seconds(document["duration"]), _seconds(document["measure_from"])
     return [
-        f"flows.{name}: {problem}; {control} looks for its smallest RTT every {period:g} s, and "
-        f"figures of a shorter time are those of its start: {remedy}"
+        warning(
+            "short_window",
+            f"flows.{name}",
+            f"flows.{name}: {problem}; {control} looks for its smallest RTT every {period:g} s, "
+            f"and figures of a shorter time are those of its start: {remedy}",
+            period_s=period,
+        )
         for name, control, start_s in _groups(document)
         for period in [PROBE_RTT_INTERVALS_S[control]]
         for problem, remedy in _problems(from_s, end_s - from_s, start_s, period)

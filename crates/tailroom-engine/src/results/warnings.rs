@@ -48,8 +48,10 @@ const FEW_IN_VAIN: u64 = 100;
 /// What a reader of results should know before trusting them. Runs with other seeds have the same
 /// warning if kind and place are the same.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "RunWarning")]
 pub struct Warning {
-    /// What it is about.
+    /// What it is about, as in `few_reductions`.
+    #[schemars(with = "String")]
     pub kind: WarningKind,
     /// The keys of the scenario that it concerns, as in `flows.web`, separated by commas; empty if it
     /// concerns the whole run.
@@ -61,7 +63,7 @@ pub struct Warning {
 }
 
 /// The kinds of [`Warning`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
     /// Too few window reductions for a steady state.

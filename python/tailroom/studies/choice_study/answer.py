@@ -12,13 +12,15 @@ import pyarrow as pa
 
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.json_text import json_text
+from tailroom.simulation.warned import with_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.storage.result_directory import write_scenario
-from tailroom.studies.run_warnings import with_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from tailroom.simulation.result_types import RunWarning
 
 DOTS_PER_INCH = 150
 MOST_SHOWN, MOST_METRICS = 6, 3
@@ -42,8 +44,8 @@ class Choice:
     metrics: Mapping[str, Interval]
     """Mean over the seeds with its 95 % interval of every metric that is defined, by full name. The
     half-width is infinite if there is one seed."""
-    warnings: tuple[str, ...]
-    """Warnings of the runs; of warnings that differ only in numbers, the first."""
+    warnings: tuple["RunWarning", ...]
+    """Warnings of the runs, each kind and place once."""
     measured_from_s: float
     """Start of the time that the statistics cover, in seconds."""
     measured_to_s: float
@@ -123,10 +125,10 @@ class Choices:
         return pa.table(columns)
 
     @property
-    def warnings(self) -> list[tuple[str, tuple[str, ...]]]:
+    def warnings(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
         """Each warning with the names of the choices that it concerns.
 
-        Of warnings that differ only in numbers, the text is that of the first choice.
+        Of each kind and place, the warning is that of the first choice.
         """
         return with_names((choice.name, choice.warnings) for choice in self.choices)
 
@@ -161,7 +163,7 @@ def as_dict(choices: Choices, *, every_metric: bool = True) -> dict[str, Any]:
         "metrics": list(choices.metrics),
         "notes": list(choices.notes),
         "choices": [_choice(choice, shown) for choice in choices.choices],
-        "warnings": [{"text": text, "choices": list(names)} for text, names in choices.warnings],
+        "warnings": [{**one, "choices": list(names)} for one, names in choices.warnings],
     }
 
 

@@ -22,11 +22,12 @@ from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, full_names, names_of
+from tailroom.simulation.warned import warn
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store
 from tailroom.studies.choice_study.answer import Choice, Choices
 from tailroom.studies.choice_study.metrics import default_metrics
-from tailroom.studies.run_warnings import warnings_of
+from tailroom.studies.stored_warnings import warnings_of
 from tailroom.studies.sweep_study.study import MOST_RUNS
 
 SCENARIO_HEADING = "scenario"
@@ -118,7 +119,7 @@ def choices(  # noqa: PLR0913 - keyword arguments
     requested = [find_metric(name, known) for name in metrics]
     links = _links_to_show([*planned.keys, *requested], known)
     shown = requested or default_metrics([choice.metrics for choice in compared], known, links)
-    return Choices(
+    found = Choices(
         headings=planned.headings,
         choices=tuple(compared),
         seeds=tuple(range(planned.points[0].first_seed, planned.points[0].first_seed + seeds)),
@@ -126,6 +127,8 @@ def choices(  # noqa: PLR0913 - keyword arguments
         metrics=tuple(dict.fromkeys(shown)),
         notes=tuple(planned.notes),
     )
+    warn([warning for warning, _ in found.warnings])
+    return found
 
 
 @dataclass(frozen=True)

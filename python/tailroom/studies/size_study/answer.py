@@ -21,6 +21,8 @@ from tailroom.studies.size_study.targets import Target
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from tailroom.simulation.result_types import RunWarning
+
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that an answer shows for any targets."""
 FAIRNESS = "flows.jain_index"
@@ -59,7 +61,7 @@ class Size:
     answer."""
     smallest_accepted: SmallestLimit
     """Smallest limit that the queue accepts, where the search ends."""
-    warnings: tuple[str, ...]
+    warnings: tuple["RunWarning", ...]
     """Warnings of the answer's runs, each once; that runs are too short for their own figures only
     if they are too short for the answer."""
     store: Store | None

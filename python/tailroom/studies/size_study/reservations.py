@@ -1,8 +1,14 @@
 """What the runs of an answer warn of."""
 
+from typing import TYPE_CHECKING
+
+from tailroom.simulation.warned import warning
 from tailroom.storage.store import Store
-from tailroom.studies.run_warnings import group_with_few_reductions, warnings_of
 from tailroom.studies.size_study.search import Tried
+from tailroom.studies.stored_warnings import warnings_of
+
+if TYPE_CHECKING:
+    from tailroom.simulation.result_types import RunWarning
 
 FEWEST_REDUCTIONS = 3.0
 """Window reductions per flow and run below which the start of a run may decide an answer.
@@ -12,25 +18,30 @@ that it only has to be free of the start: the atlas, whose short runs last three
 congestion control, had the same utilization after three times the warm-up."""
 
 
-def reservations(answer: Tried, store: Store) -> tuple[str, ...]:
+def reservations(answer: Tried, store: Store) -> tuple["RunWarning", ...]:
     """The warnings of the answer's runs, each once.
 
     Args:
         answer: The buffer of the answer.
         store: The store with its runs.
     """
-    texts = []
-    for text in warnings_of(store, answer.point.keys):
-        group = group_with_few_reductions(text)
-        if group is None:
-            texts.append(text)
-        elif (reductions := _reductions_per_flow(answer, group)) < FEWEST_REDUCTIONS:
-            texts.append(
-                f"flows.{group}: {reductions:.1f} window reductions per flow in the measured "
-                f"window, in the mean of the answer's runs; with fewer than "
-                f"{FEWEST_REDUCTIONS:g} the start of a run may decide the answer: lengthen duration"
-            )
-    return tuple(texts)
+    found = warnings_of(store, answer.point.keys)
+    kept = (_of_answer(one, answer) if one["kind"] == "few_reductions" else one for one in found)
+    return tuple(one for one in kept if one is not None)
+
+
+def _of_answer(few: "RunWarning", answer: Tried) -> "RunWarning | None":
+    """The warning of few reductions in the mean of the runs; `None` if there are enough."""
+    place = few["place"]
+    reductions = _reductions_per_flow(answer, place.removeprefix("flows."))
+    if reductions >= FEWEST_REDUCTIONS:
+        return None
+    text = (
+        f"{place}: {reductions:.1f} window reductions per flow in the measured window, in the "
+        f"mean of the answer's runs; with fewer than {FEWEST_REDUCTIONS:g} the start of a run may "
+        "decide the answer: lengthen duration"
+    )
+    return warning(few["kind"], place, text, reductions_per_flow=reductions)
 
 
 def _reductions_per_flow(answer: Tried, group: str) -> float:

@@ -22,6 +22,7 @@ from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import own_controls
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
+from tailroom.simulation.warned import warn
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
@@ -186,7 +187,9 @@ def size(  # noqa: PLR0913 - keyword arguments
         work.check_that_it_matters()
         work.begin("models")
         predictions = _predict(work.link_of_answer(), question.targets)
-        return work.size(predictions, phases, kept if store else None)
+        found = work.size(predictions, phases, kept if store else None)
+    warn(found.warnings)
+    return found
 
 
 def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:

@@ -23,13 +23,14 @@ from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation import frames
 from tailroom.simulation.metrics import full_names
+from tailroom.simulation.warned import with_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.renamed_arguments import renamed_arguments
-from tailroom.studies.run_warnings import warnings_of, with_names
+from tailroom.studies.stored_warnings import warnings_of
 from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
     intervals,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from matplotlib.figure import Figure
+
+    from tailroom.simulation.result_types import RunWarning
 
 SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 """Pictures of a sweep."""
@@ -148,11 +151,11 @@ class SweepResult:
         ]
 
     @cached_property
-    def warnings(self) -> list[tuple[str, tuple[str, ...]]]:
+    def warnings(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
         """Each warning of the points' first runs, with the names of the points that it concerns.
 
-        Of warnings that differ only in numbers, the text is that of the first point. A point is
-        named by its settings.
+        Of each kind and place, the warning is that of the first point. A point is named by its
+        settings.
         """
         first_runs = (self.index.present(point["runs"])[:1] for point in self.record.points)
         return with_names(
