@@ -71,6 +71,8 @@ setup-release: $(UV)
 demo: package
 	rm -rf out/demo
 	$(BIN)/tailroom run scenarios/barman-2004/figure-3.toml --out out/demo
+	@$(BIN)/tailroom --version | grep --quiet release || \
+		echo "The speed is that of a development build: make setup-release builds a faster one"
 	@echo "Pictures: out/demo/windows_and_queue.png and out/demo/utilization.png"
 
 # A process per core; the tests of a file stay in one process, which holds what they share.

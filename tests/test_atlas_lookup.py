@@ -240,8 +240,7 @@ QUESTION = dumbbell("5 Mbit/s", "20 ms", 1, duration="6 s")
 
 
 def sized(*, atlas: bool) -> tr.Size:
-    # At 95 %, since the utilization is not monotone above (test_the_cell_agrees_with_size).
-    return tr.size(QUESTION, ["utilization >= 0.95"], max_seeds=8, atlas=atlas)
+    return tr.size(QUESTION, ["utilization >= 0.95"], max_seeds=8, atlas=atlas, most_loss=None)
 
 
 @pytest.fixture(scope="module")
@@ -258,7 +257,8 @@ def test_size_gives_the_same_answer_with_fewer_runs(
 ) -> None:
     with_atlas = sized(atlas=True)
     assert with_atlas.limit_packets
-    assert without_atlas.limit_packets == pytest.approx(with_atlas.limit_packets, rel=0.02, abs=1)
+    # Bursts of two packets: 98.5 % at a limit of 5, 96 % at 6, 100 % at 7. Either may be found.
+    assert without_atlas.limit_packets == pytest.approx(with_atlas.limit_packets, abs=2)
     assert runs_of(with_atlas) < runs_of(without_atlas)
 
 

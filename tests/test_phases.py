@@ -84,8 +84,7 @@ def test_one_run_shows_no_spread() -> None:
 def test_a_check_finds_locked_phases(locked: Path) -> None:
     spreads = {one.metric: one for one in tr.phase_check(locked, runs=4)}
     goodput = spreads[GOODPUT]
-    # Seeds draw nothing here, so the interval over them is tight, and wrong.
-    assert goodput.seeds.half_width == 0
+    # Seeds draw only whose packet is first where two meet.
     assert goodput.is_phase_dependent
     assert goodput.highest > 2 * goodput.seeds.mean
     assert set(spreads) >= {"links.link.utilization", "groups.short.goodput_bps"}

@@ -64,6 +64,7 @@ def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None
     assert [one.get_ylabel() for one in panels] == [
         "utilization (%)",
         "mean queueing delay (ms)",
+        "loss (%)",
         "utilization (%)",
     ]
     legends = [one.get_legend() for one in panels[:2]]
@@ -72,10 +73,10 @@ def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None
     assert "target: at most 20 ms" in texts[1]
     # No utilization is above 100 %.
     assert max(panels[0].get_yticks()) <= 100
-    assert max(panels[2].get_yticks()) <= 100
+    assert max(panels[-1].get_yticks()) <= 100
     # Both pictures of utilization show the same numbers.
     over_limit = next(line for line in panels[0].lines if len(line.get_xdata()) > 2)  # type: ignore[arg-type]
-    assert list(over_limit.get_ydata()) == pytest.approx(list(panels[2].lines[0].get_ydata()))  # type: ignore[arg-type]
+    assert list(over_limit.get_ydata()) == pytest.approx(list(panels[-1].lines[0].get_ydata()))  # type: ignore[arg-type]
 
 
 def test_the_trade_off_of_size_is_logarithmic_where_delays_span_decades(tmp_path: Path) -> None:

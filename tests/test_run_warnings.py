@@ -156,9 +156,9 @@ def test_sweeps_and_sizes_warn_of_short_runs_too(small: Path, tmp_path: Path) ->
     bbr = {"flows.reno.congestion": "bbr1"}
     grid = {"links.bottleneck.queue.limit": ["20 packets"]}
     swept = tr.sweep(small, tmp_path / "store", grid=grid, set=bbr)
-    assert any("looks for its smallest RTT every 10 s" in text for text, _ in swept.warnings)
+    assert any("every 10 s" in one["text"] for one, _ in swept.warnings)
     answer = tr.size(small, "utilization >= 10%", set=bbr, max_seeds=4, most_loss=None)
-    assert any("looks for its smallest RTT every 10 s" in text for text in answer.warnings)
+    assert any("every 10 s" in one["text"] for one in answer.warnings)
 
 
 @pytest.mark.parametrize(("control", "interval_s"), [("bbr1", 10), ("bbr3", 5)])

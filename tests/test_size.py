@@ -360,7 +360,7 @@ def test_a_loss_that_the_runs_are_too_short_for_is_said(tailroom: Tailroom) -> N
 
 
 WRONG = {
-    "no target": ((), ["no target; give for example --target"]),
+    "no target": ((), ["--target: is missing; give for example"]),
     "no comparison": (("--target", "utilization = 1"), ["METRIC >= VALUE", "utilization = 1"]),
     "no number": (("--target", "utilization >= most"), ["METRIC >= VALUE"]),
     "not finite": (("--target", "utilization >= nan"), ["METRIC >= VALUE"]),

@@ -11,7 +11,9 @@ from tailroom.studies.size_study.answer import SizeProgress
 
 def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
     told: list[SizeProgress] = []
-    found = tr.size(small, ["utilization >= 85%"], max_seeds=8, progress=told.append)
+    found = tr.size(
+        small, ["utilization >= 85%"], max_seeds=8, progress=told.append, most_loss=None
+    )
     assert all(one.expected_runs >= one.runs for one in told)
     assert told[-1].expected_runs == told[-1].runs
     # The best answer so far only gets smaller, and the largest buffer that misses only larger.

@@ -14,11 +14,11 @@ from shortened_scenarios import example_scenarios, shipped_scenarios_in_less_tim
 from small_scenario import (
     LINK,
     MIX,
+    REQUIRED,
     Document,
     Parameter,
     another_value,
     dumbbell,
-    required_value,
 )
 from tailroom import _engine
 
@@ -170,7 +170,7 @@ def _queues(components: list[Document]) -> Iterator[tuple[str, Document]]:
     """Each discipline by itself, and each of its parameters changed."""
     for component in components:
         kind, parameters = component["kind"], component["parameters"]
-        plain = {"kind": kind, **{p["name"]: required_value(p) for p in parameters if _needed(p)}}
+        plain = {"kind": kind, **{p["name"]: REQUIRED[p["name"]] for p in parameters if _needed(p)}}
         yield f"queue/{kind}", _over_queue(plain)
         changes = [
             (label, {name: value})
@@ -185,7 +185,7 @@ def _queues(components: list[Document]) -> Iterator[tuple[str, Document]]:
 
 
 def _needed(parameter: Parameter) -> bool:
-    return "default" not in parameter and parameter["name"] in ("limit", "threshold")
+    return "default" not in parameter and parameter["name"] in REQUIRED
 
 
 def _over_queue(queue: Document) -> Document:

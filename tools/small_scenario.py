@@ -56,9 +56,13 @@ def dumbbell(flows: Document, link: Document) -> Document:
     }
 
 
-def required_value(parameter: Parameter) -> object:
-    """A value for a parameter of a discipline that has no default."""
-    return {"limit": "60 packets", "threshold": "20 packets"}[parameter["name"]]
+REQUIRED = {
+    "limit": "60 packets",
+    "threshold": "20 packets",
+    "k_min": "10 packets",
+    "k_max": "40 packets",
+}
+"""Parameters of disciplines that have no default, and no automatic value either."""
 
 
 def another_value(parameter: Parameter) -> object:

@@ -48,11 +48,6 @@ LAST_PACKET = (
     "of the first, whose ACK was delayed"
 )
 TICKS = "Linux adds 2 ms to the timer of the reordering window, and its timers have ticks of 4 ms"
-OUTSTANDING = (
-    "at the ACK that ends a recovery, Linux begins another one if a lost packet has not arrived; "
-    "tailroom, if one has not been sent again"
-)
-IN_RECOVERY = "Linux asks for no ssthresh at a timeout in a recovery, tailroom does"
 PACER = "under BBR tailroom's pacer lets retransmissions leave in pairs, Linux one by one"
 
 KNOWN_MISSES = {
@@ -67,14 +62,11 @@ KNOWN_MISSES = {
     ("cubic-timeouts", "kinds"): SACK_ONLY,
     ("cubic-timeouts", "srtts"): SACK_ONLY,
     ("cubic-timeouts", "retransmitted_at"): TICKS,
-    ("cubic-timeouts", "congestions"): OUTSTANDING,
-    ("cubic-timeouts", "timeouts"): IN_RECOVERY,
+    ("cubic-timeouts", "congestions"): TICKS,
     ("bbr-drops", "srtts"): SACK_ONLY,
     ("bbr-drops", "retransmitted_at"): PACER,
     ("bbr-losses", "srtts"): SACK_ONLY,
     ("bbr-losses", "retransmitted_at"): PACER,
-    ("bbr-losses", "congestions"): OUTSTANDING,
-    ("bbr-losses", "lost_in_time"): OUTSTANDING,
 }
 """Bounds that are missed: recording and quantity, with the reason."""
 
