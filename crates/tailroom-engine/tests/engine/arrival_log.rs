@@ -30,11 +30,11 @@ fn by_hand(queue: &str) -> ArrivalLog {
         [flows.fast]
         path = ["link"]
         packet_size = "1000 B"
-        source = {{ kind = "cbr", rate = "4 Mbit/s" }}
+        source = {{ kind = "cbr", rate = "4 Mbit/s", phase = "0 s" }}
         [flows.slow]
         path = ["link"]
         packet_size = "1000 B"
-        source = {{ kind = "cbr", rate = "8 kbit/s" }}
+        source = {{ kind = "cbr", rate = "8 kbit/s", phase = "0 s" }}
         start = "5 ms"
         "#
     );

@@ -35,7 +35,7 @@ fn link(name: &str, rate: &str, queue: &str) -> String {
 }
 
 /// Three links of 100 Mbit/s in series: four Reno flows cross all of them, and four flows cross
-/// each of them alone.
+/// each of them alone, with an RTT that is longer by nearly a packet time, 0.12 ms.
 fn three_links(jitter: &str) -> String {
     let mut text = String::from("duration = \"120 s\"\nmeasure_from = \"20 s\"\n");
     let links = ["a", "b", "c"];
@@ -45,10 +45,11 @@ fn three_links(jitter: &str) -> String {
     for (name, path) in
         [("long", "\"a\", \"b\", \"c\""), ("at_a", "\"a\""), ("at_b", "\"b\""), ("at_c", "\"c\"")]
     {
+        let rtt = if name == "long" { "60 ms" } else { "60.11 ms" };
         write!(
             text,
             "[flows.{name}]\ncount = 4\npath = [{path}]\ncongestion = \"reno\"\n\
-             rtt = \"60 ms\"\n{jitter}\n"
+             rtt = \"{rtt}\"\n{jitter}\n"
         )
         .unwrap();
     }

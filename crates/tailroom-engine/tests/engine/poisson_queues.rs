@@ -3,7 +3,7 @@
 
 use tailroom_engine::quantity::limit::{Limit, QueueLimit};
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::queue::red::{RedMode, RedParams};
+use tailroom_engine::queue::red::{AboveMax, RedMode, RedParams};
 use tailroom_engine::traffic::poisson::PacketSizes;
 
 use crate::support::networks;
@@ -78,6 +78,7 @@ impl Case {
             gentle: self.gentle,
             uniform: false,
             wait: false,
+            above_max: AboveMax::Mark,
         })
     }
 

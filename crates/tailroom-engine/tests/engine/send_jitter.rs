@@ -89,7 +89,7 @@ fn no_packet_overtakes_another() {
 #[test]
 fn flows_of_a_group_have_independent_delays() {
     let results = run(
-        "count = 2\nsource = { kind = \"cbr\", rate = \"800 kbit/s\" }\nsend_jitter = \"1 ms\"",
+        "count = 2\nsource = { kind = \"cbr\", rate = \"800 kbit/s\", phase = \"0 s\" }\nsend_jitter = \"1 ms\"",
     );
     let log = results.tables.packet_log.as_ref().expect("it is recorded");
     let times = |flow: u32| -> Vec<f64> {
