@@ -19,6 +19,7 @@ SCENARIO = cast(
         "title": "The burst cliff",
         "duration": "20 s",
         "measure_from": "10 s",
+        "defaults": {"host": "plain"},
         "links": {
             "bottleneck": {
                 "rate": "1 Gbit/s",
@@ -30,7 +31,6 @@ SCENARIO = cast(
             "hosts": {
                 "count": 10,
                 "path": ["bottleneck"],
-                "host": "linux",
                 "congestion": "reno",
                 "packet_size": "1500 B",
                 "rtt": {"from": "36 ms", "to": "44 ms"},

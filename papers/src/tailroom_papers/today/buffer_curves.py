@@ -111,9 +111,10 @@ def _note(link: Bottleneck) -> str:
         f"bandwidth-delay product of {link.bdp_packets:,.0f} packets of 9000 B, "
         f"{link.bdp_packets / FLOWS[link]:.0f} a flow. At a buffer of one BDP a Reno flow then "
         f"needs about {1.5 * link.rtt_ms * 1e-3 * link.bdp_packets / FLOWS[link]:.2g} s for a "
-        "cycle of its window; a run should have ten cycles. The hosts are Linux hosts of today "
-        '(`host = "linux"`). Such a window is short, so CUBIC and HighSpeed are closer to Reno '
-        "than with one flow per link."
+        "cycle of its window; a run should have ten cycles. Hosts as of today: delayed ACKs, "
+        "proportional rate reduction, HyStart++, bursts of 64 KB by segmentation offload (which "
+        "BBR paces). Such a window is short, so CUBIC and HighSpeed are closer to Reno than with "
+        "one flow per link."
     )
 
 

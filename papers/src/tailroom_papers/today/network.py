@@ -2,13 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from tailroom.scenario.types import Scenario
 
 LIMIT = "links.bottleneck.queue.limit"
 PACKET_BITS = 9000 * 8
 """Jumbo frames, as links of these rates carry them between data centres and laboratories."""
+
+HOST: dict[str, Any] = {
+    "path": ["bottleneck"],
+    "packet_size": "9000 B",
+    "header_size": "52 B",
+    "delayed_ack": True,
+    "prr": True,
+    "slow_start": {"kind": "hystart_plus_plus"},
+    # Segmentation offload hands the network card 64 KB at a time.
+    "send_burst": 7,
+}
+"""Settings of a Linux host of today, except its congestion control."""
 
 
 def buffers(
@@ -54,6 +66,7 @@ class Bottleneck:
             "title": title,
             "duration": f"{settle_s + seconds:g} s",
             "measure_from": f"{settle_s:g} s",
+            "defaults": {"host": "plain"},
             "links": {"bottleneck": link},
             "flows": flows,
         }
@@ -65,9 +78,7 @@ class Bottleneck:
         """Hosts that send all the time, with RTTs within 5 % of the link's or of the given one."""
         rtt = self.rtt_ms if rtt_ms is None else rtt_ms
         return {
-            "path": ["bottleneck"],
-            "packet_size": "9000 B",
-            "host": "linux",
+            **HOST,
             "count": count,
             "congestion": control,
             "rtt": {"uniform": [f"{0.95 * rtt:g} ms", f"{1.05 * rtt:g} ms"]},
