@@ -79,7 +79,8 @@ fn sender_side_shifts_data_with_a_private_reverse_path_and_keeps_the_rtt() {
 #[test]
 fn sender_side_shifts_unresponsive_flows() {
     for (key, at) in [("sender_side = 0.25", 10.0), ("", 20.0), ("sender_side = 1", 40.0)] {
-        let flow = format!("{key}\nsource = {{ kind = \"cbr\", rate = \"120 kbit/s\", phase = \"0 s\" }}");
+        let flow =
+            format!("{key}\nsource = {{ kind = \"cbr\", rate = \"120 kbit/s\", phase = \"0 s\" }}");
         let found = first_arrivals_ms(&flow);
         // One packet of 1500 B per 100 ms, the first at time zero.
         assert!(is_close(&found, &[at, at + 100.0]), "{key}: {found:?}");
