@@ -230,7 +230,9 @@ fn shares(network: &Network) -> Vec<f64> {
     for (index, group) in network.groups.iter().enumerate() {
         let links: BTreeSet<usize> =
             group.path.iter().chain(&group.reverse_path).copied().collect();
-        links.into_iter().for_each(|link| flows[link] += network.members(index).len());
+        for link in links {
+            flows[link] += network.members(index).len();
+        }
     }
     let links = network.links.iter().zip(flows);
     links.map(|(link, flows)| bits_per_second(link.rate) / flows.max(1) as f64).collect()

@@ -15,16 +15,18 @@ use std::collections::BinaryHeap;
 use crate::packet::in_network::Event;
 use crate::units::Time;
 
-/// An event in one of the heaps, ordered by (time, turn, hop, insertion).
+/// An event in one of the heaps, ordered by (time, turn, hop, insertion). The turn is computed at a
+/// tie.
 #[derive(Clone, Copy, Debug)]
 struct Ordered {
-    key: (u64, u32, u64),
     event: Event,
+    inserted: u64,
+    seed: u64,
 }
 
 impl PartialEq for Ordered {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+        self.inserted == other.inserted
     }
 }
 impl Eq for Ordered {}
@@ -35,7 +37,9 @@ impl PartialOrd for Ordered {
 }
 impl Ord for Ordered {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
+        let order = |one: &Self| (one.event.order_at_instant(self.seed), one.inserted);
+        let by_time = self.event.time.cmp(&other.event.time);
+        by_time.then_with(|| order(self).cmp(&order(other)))
     }
 }
 
@@ -255,8 +259,7 @@ impl Schedule {
         }
         let more = (length / 8).max(64).min(fits).max(1);
         self.inserted += 1;
-        let order = event.order_at_instant(self.seed);
-        let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
+        let ordered = Reverse(Ordered { event, inserted: self.inserted, seed: self.seed });
         let heap = if is_past(ahead) { &mut self.near } else { &mut self.far };
         if is_full {
             heap.reserve_exact(more);
@@ -313,13 +316,14 @@ impl Schedule {
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
         let Some(Reverse(first)) = self.near.peek() else { return false };
-        let (time, order, _) = first.key;
-        time < event.time || time == event.time && order < event.order_at_instant(self.seed)
+        let order = |event: Event| event.order_at_instant(self.seed);
+        let (time, next) = (first.event.time, event.time);
+        time < next || time == next && order(first.event) < order(event)
     }
 
     fn pop_near(&mut self, until: Time) -> Option<Event> {
         let Reverse(first) = self.near.peek()?;
-        if first.key.0 >= until.picoseconds() {
+        if first.event.time >= until.picoseconds() {
             return None;
         }
         self.near.pop().map(|Reverse(first)| first.event)
@@ -327,7 +331,7 @@ impl Schedule {
 
     /// Opens the next bucket that holds anything; false if there is none before `until`.
     fn open_next(&mut self, until: Time) -> bool {
-        let far = self.far.peek().map_or(u64::MAX, |Reverse(first)| first.key.0 >> self.shift);
+        let far = self.far.peek().map_or(u64::MAX, |Reverse(first)| first.event.time >> self.shift);
         let next = self.next_occupied().min(far);
         if next > until.picoseconds() >> self.shift {
             return false;
@@ -337,10 +341,10 @@ impl Schedule {
         self.gather(next as usize & (self.tails.len() - 1));
         // Far events enter as soon as the horizon covers them, so before any later insertion.
         while let Some(Reverse(first)) = self.far.peek()
-            && first.key.0 >> self.shift < horizon
+            && first.event.time >> self.shift < horizon
         {
             let Some(Reverse(first)) = self.far.pop() else { break };
-            if first.key.0 >> self.shift == next {
+            if first.event.time >> self.shift == next {
                 self.add_to_current(first.event);
             } else {
                 self.push_to_wheel(first.event);

@@ -62,6 +62,9 @@ fn text(queue: &QueueConfig, duration: &str, groups: &str) -> String {
     )
 }
 
+/// A statistic of a group, with its name.
+type Measure = (&'static str, fn(&GroupSummary) -> f64);
+
 /// Student's t of the mean of differences between equals; zero if they are the same.
 fn t_of(differences: &[f64], scale: f64) -> f64 {
     let count = differences.len() as f64;
@@ -87,7 +90,7 @@ fn equal_groups_get_equal_results_wherever_they_are_declared() {
             let groups = if is_permanent { groups } else { groups.replace("count = 4\n", "") };
             let text = text(&queue, "4 s", &groups);
             let runs: Vec<_> = (1..=SEEDS).map(|seed| finish(&network(&text, seed))).collect();
-            let measures: [(&str, fn(&GroupSummary) -> f64); 2] = [
+            let measures: [Measure; 2] = [
                 ("goodput", |group| group.goodput_bps),
                 ("lost", |group| group.loss_fraction.unwrap_or(0.0)),
             ];
@@ -158,7 +161,7 @@ fn an_overload_that_ends_leaves_no_flow_waiting() {
 }
 
 /// The number of flows that a warning says begin in one instant; 0 without a warning.
-fn simultaneous(keys: &str) -> f64 {
+fn simultaneous(keys: &str) -> u64 {
     let text = format!(
         r#"
         duration = "2 s"
@@ -176,9 +179,9 @@ fn simultaneous(keys: &str) -> f64 {
     );
     let warnings = finish(&network(&text, 1)).summary.warnings;
     let of = |warning: &Warning| warning.kind == WarningKind::SimultaneousStarts;
-    warnings.iter().find(|one| of(one)).map_or(0.0, |warning| {
+    warnings.iter().find(|one| of(one)).map_or(0, |warning| {
         assert_eq!(warning.place, "flows.some");
-        warning.values.get("flows").copied().unwrap_or_default()
+        warning.values.get("flows").map_or(0, |flows| *flows as u64)
     })
 }
 
@@ -189,14 +192,14 @@ fn flows_whose_first_windows_arrive_in_one_instant_warn() {
     };
     let requests = incast(r#""1.5 s", "1.5 s", "1.5 s", "1.6 s""#);
     for (keys, flows) in [
-        (requests.clone(), 3.0),
-        (format!("{requests}\nhost = \"linux\""), 3.0),
-        (format!("{requests}\naccess_rate = \"1 Gbit/s\""), 0.0),
-        (incast(r#""1.5 s", "1.6 s""#), 0.0),
-        ("count = 5\nstart = \"1.2 s\"".into(), 5.0),
+        (requests.clone(), 3),
+        (format!("{requests}\nhost = \"linux\""), 3),
+        (format!("{requests}\naccess_rate = \"1 Gbit/s\""), 0),
+        (incast(r#""1.5 s", "1.6 s""#), 0),
+        ("count = 5\nstart = \"1.2 s\"".into(), 5),
         // What happened before the measured window is not measured.
-        ("count = 5".into(), 0.0),
-        ("count = 5\nstart = { uniform = [\"1.2 s\", \"1.3 s\"] }".into(), 0.0),
+        ("count = 5".into(), 0),
+        ("count = 5\nstart = { uniform = [\"1.2 s\", \"1.3 s\"] }".into(), 0),
     ] {
         assert_eq!(simultaneous(&keys), flows, "{keys}");
     }

@@ -197,7 +197,7 @@ mod tests {
         let mut ack = packet(Ecn::NotEct)[..40].to_vec();
         ack.extend([1, 1, TIMESTAMPS, 10, 0, 0, 0, 3, 0, 0, 1, 2, 1, 1, SACK, 18]);
         ack.extend([0, 0, 0, 7, 0, 0, 0, 9, 255, 255, 255, 255, 0, 0, 0, 5]);
-        ack[32] = (ack.len() as u8 - 20) / 4 << 4;
+        ack[32] = ((ack.len() as u8 - 20) / 4) << 4;
         let all = Options { timestamps: Some([3, 258]), blocks: vec![[7, 9], [u32::MAX, 5]] };
         assert_eq!(options(&ack), all);
         ack[55] = 200; // longer than the header
