@@ -241,32 +241,48 @@ impl Event {
         self.place_and_sequence as u32
     }
 
-    /// Returns the order of events at the same instant, in a run with this seed: the smaller value
-    /// comes first. Flows come by their [`turn`], the events of a flow by stage.
+    /// Returns the order of events at the same instant: the smaller value comes first. Flows come by
+    /// their [`turn`], the events of a flow by stage.
     #[inline]
-    pub(crate) fn order_at_instant(self, seed: u64) -> u32 {
+    pub(crate) fn order_at(self, instant: Instant) -> u32 {
         let flow_and_stage = (self.place_and_sequence >> STAGE_SHIFT) as u32;
-        turn(seed, self.time(), self.flow()) << 8 | flow_and_stage & 0xff
+        instant.turn(self.flow()) << 8 | flow_and_stage & 0xff
     }
 }
 
-/// The place of a flow (below 2^24) in the order of the flows whose packets arrive at one instant;
-/// no two flows have the same. It is as good as random, so that ties favour no flow, and depends only
-/// on the run's seed, the time and the flow.
-#[inline]
-pub fn turn(seed: u64, time: Time, flow: u32) -> u32 {
-    // The finalizer of SplitMix64 for the instant (Steele, Lea and Flood 2014); then for each flow
-    // steps that can be reversed, so that turns differ: odd multiples and shifted copies of 24 bits.
-    let mut instant = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ time.picoseconds();
-    instant = (instant ^ instant >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    instant = (instant ^ instant >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    instant ^= instant >> 31;
-    let mut turn = (flow ^ instant as u32) & FLOWS;
-    for odd in [instant as u32 >> 8 | 1, (instant >> 32) as u32 | 1] {
-        turn = turn.wrapping_mul(odd) & FLOWS;
-        turn ^= turn >> 12;
+/// A time in a run with its seed, from which turns follow: a hash of both.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instant(u64);
+
+impl Instant {
+    /// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014).
+    #[inline]
+    pub(crate) fn new(seed: u64, time: Time) -> Self {
+        let mut hash = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ time.picoseconds();
+        hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Instant(hash ^ hash >> 31)
     }
-    turn
+
+    /// See [`turn`]. Every step can be reversed, so that turns differ: odd multiples and shifted
+    /// copies of 24 bits.
+    #[inline]
+    fn turn(self, flow: u32) -> u32 {
+        let Instant(hash) = self;
+        let mut turn = (flow ^ hash as u32) & FLOWS;
+        for odd in [hash as u32 >> 8 | 1, (hash >> 32) as u32 | 1] {
+            turn = turn.wrapping_mul(odd) & FLOWS;
+            turn ^= turn >> 12;
+        }
+        turn
+    }
+}
+
+/// The place of a flow (below 2^24) in the order of the flows whose packets arrive at the same time;
+/// no two flows have the same place. The order is as good as random, so that ties favour no flow, and
+/// depends only on the run's seed, the time and the flow.
+pub fn turn(seed: u64, time: Time, flow: u32) -> u32 {
+    Instant::new(seed, time).turn(flow)
 }
 
 #[cfg(test)]

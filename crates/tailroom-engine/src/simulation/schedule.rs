@@ -12,7 +12,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::packet::in_network::Event;
+use crate::packet::in_network::{Event, Instant};
 use crate::units::Time;
 
 /// An event in one of the heaps, ordered by (time, turn, hop, insertion). The turn is computed at a
@@ -37,9 +37,12 @@ impl PartialOrd for Ordered {
 }
 impl Ord for Ordered {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let order = |one: &Self| (one.event.order_at_instant(self.seed), one.inserted);
         let by_time = self.event.time.cmp(&other.event.time);
-        by_time.then_with(|| order(self).cmp(&order(other)))
+        by_time.then_with(|| {
+            let instant = Instant::new(self.seed, self.event.time());
+            let order = |one: &Self| (one.event.order_at(instant), one.inserted);
+            order(self).cmp(&order(other))
+        })
     }
 }
 
@@ -316,9 +319,11 @@ impl Schedule {
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
         let Some(Reverse(first)) = self.near.peek() else { return false };
-        let order = |event: Event| event.order_at_instant(self.seed);
-        let (time, next) = (first.event.time, event.time);
-        time < next || time == next && order(first.event) < order(event)
+        if first.event.time != event.time {
+            return first.event.time < event.time;
+        }
+        let instant = Instant::new(self.seed, event.time());
+        first.event.order_at(instant) < event.order_at(instant)
     }
 
     fn pop_near(&mut self, until: Time) -> Option<Event> {
@@ -416,11 +421,15 @@ impl Schedule {
         self.distribute();
         if !self.insertion_sort() {
             let Schedule { keys, current, seed, .. } = self;
-            let order = |key| event_of(key, current).order_at_instant(*seed);
+            let event = |key| event_of(key, current);
             // The position in a key makes it unique and keeps the order of insertion.
             keys.sort_unstable_by(|&one, &other| {
                 let by_time = (one >> INDEX_BITS).cmp(&(other >> INDEX_BITS));
-                by_time.then_with(|| (order(one), one).cmp(&(order(other), other)))
+                by_time.then_with(|| {
+                    let instant = Instant::new(*seed, event(one).time());
+                    let order = |key| (event(key).order_at(instant), key);
+                    order(one).cmp(&order(other))
+                })
             });
         }
     }
@@ -431,8 +440,12 @@ impl Schedule {
         let Schedule { keys, current, seed, .. } = self;
         let is_after = |one: u64, other: u64| {
             let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
-            let order = |key| event_of(key, current).order_at_instant(*seed);
-            time > other_time || time == other_time && order(one) > order(other)
+            if time != other_time {
+                return time > other_time;
+            }
+            let (one, other) = (event_of(one, current), event_of(other, current));
+            let instant = Instant::new(*seed, one.time());
+            one.order_at(instant) > other.order_at(instant)
         };
         let mut moves_left = 16 * keys.len();
         let mut latest = keys.first().map_or(0, |&key| key >> INDEX_BITS);

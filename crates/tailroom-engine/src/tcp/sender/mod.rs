@@ -423,16 +423,16 @@ impl Sender {
         }
     }
 
-    /// Records the state as of every mark up to `now`.
+    /// Records the state as of every checkpoint up to `now`.
     #[inline]
     pub fn record_until(&mut self, now: Time) {
         if self.probe.is_checkpoint_due(now) {
-            self.record_marks(now);
+            self.record_checkpoints(now);
         }
     }
 
     #[cold]
-    fn record_marks(&mut self, now: Time) {
+    fn record_checkpoints(&mut self, now: Time) {
         let state = self.state();
         self.probe.record_until(now, &state);
     }
