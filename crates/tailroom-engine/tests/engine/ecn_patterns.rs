@@ -50,10 +50,12 @@ fn with(tcp: &TcpSpec, marked: &[u64], lost: &[u64]) -> Outcome {
     outcome
 }
 
-/// RFC 3168 sec. 6.1.5: new data is ECN-capable; retransmissions are not, and have no CWR.
+/// RFC 3168 sec. 6.1.5: new data is ECN-capable; retransmissions are not without accurate feedback,
+/// and have no CWR.
 fn assert_codepoints(tcp: &TcpSpec, outcome: &Outcome) {
     for packet in &outcome.packets {
-        let codepoint = if packet.is_retransmission { Ecn::NotEct } else { tcp.ecn.codepoint() };
+        let is_capable = !packet.is_retransmission || tcp.ecn.is_accurate();
+        let codepoint = if is_capable { tcp.ecn.codepoint() } else { Ecn::NotEct };
         assert_eq!(packet.ecn, codepoint, "{packet:?}");
         assert!(!(packet.is_retransmission && packet.is_cwr), "{packet:?}");
     }

@@ -163,3 +163,42 @@ fn scalable_controls_yield_to_cubic_without_marks() {
         assert!((0.1..most).contains(&prague), "Prague, {rtt_ms} ms: {prague}");
     }
 }
+
+/// Every packet of a control that needs marks is ECN-capable, the first of a connection and what is
+/// sent again too (RFC 8257 sec. 3.5): where the queue marks and has room, no flow waits for a timer.
+#[test]
+fn flows_that_need_marks_lose_nothing_where_the_queue_marks_and_has_room() {
+    let queues = [
+        r#"{ kind = "step_mark", limit = "5000 packets", threshold = "65 packets" }"#,
+        r#"{ kind = "wred", limit = "5000 packets", k_min = "40 packets", k_max = "120 packets", p_max = 0.2 }"#,
+        r#"{ kind = "codel", limit = "5000 packets", target = "50 us", interval = "1 ms" }"#,
+    ];
+    for queue in queues {
+        for (control, ecn) in [("dctcp", "accurate"), ("prague", "l4s")] {
+            let text = format!(
+                r#"
+                duration = "0.4 s"
+                [links.port]
+                rate = "10 Gbit/s"
+                delay = "5 us"
+                queue = {queue}
+                loss = {{ kind = "bernoulli", probability = 0.001 }}
+                [defaults]
+                path = ["port"]
+                congestion = "{control}"
+                ecn = "{ecn}"
+                rtt = {{ uniform = ["80 us", "120 us"] }}
+                [flows.long]
+                count = 20
+                start = {{ uniform = ["0 s", "0.05 s"] }}
+                [flows.short]
+                source = {{ kind = "finite_flows", load = 0.2, size = "10 kB" }}
+                "#
+            );
+            let summary = scenario_run::run(&text, 1).summary;
+            let port = link(&summary, "port");
+            assert!(port.marks_packets > 0 && port.random_losses_packets > 0, "{queue}, {control}");
+            assert_eq!(port.drops_packets, 0, "{queue}, {control}");
+        }
+    }
+}

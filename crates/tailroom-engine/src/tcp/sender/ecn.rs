@@ -18,11 +18,11 @@ pub enum EcnMode {
     /// RFC 3168: packets carry ECT(0); the receiver echoes a mark until the sender reports a
     /// window reduction.
     Classic,
-    /// Packets carry ECT(0); the receiver reports the number of marks (RFC 9768), as DCTCP
-    /// requires.
+    /// Packets carry ECT(0), those sent again too; the receiver reports the number of marks
+    /// (RFC 9768), as DCTCP requires.
     Accurate,
-    /// Packets carry ECT(1); the receiver reports the number of marks. For scalable controls
-    /// (RFC 9331).
+    /// Packets carry ECT(1), those sent again too; the receiver reports the number of marks. For
+    /// scalable controls (RFC 9331).
     L4s,
 }
 
@@ -46,6 +46,8 @@ impl EcnMode {
 #[derive(Debug)]
 pub struct EcnState {
     codepoint: Ecn,
+    /// The ECN field of the packet that opens the connection.
+    opening: Ecn,
     is_accurate: bool,
     /// Whether the next new packet must carry CWR, to report a window reduction to the receiver.
     owes_cwr: bool,
@@ -56,10 +58,14 @@ pub struct EcnState {
 }
 
 impl EcnState {
-    /// Creates the state at the start of a connection.
-    pub fn new(mode: EcnMode) -> Self {
+    /// Creates the state at the start of a connection. The first packet is ECN-capable if the
+    /// control `needs_marks` (RFC 8257 sec. 3.5; Linux `tcp_ecn_send_syn`), and otherwise is not
+    /// (RFC 3168 sec. 6.1.1): a queue that marks would drop it, and the flow wait for a timer.
+    pub fn new(mode: EcnMode, needs_marks: bool) -> Self {
+        let codepoint = mode.codepoint();
         EcnState {
-            codepoint: mode.codepoint(),
+            codepoint,
+            opening: if needs_marks { codepoint } else { Ecn::NotEct },
             is_accurate: mode.is_accurate(),
             owes_cwr: false,
             reported: 0,
@@ -112,11 +118,17 @@ impl EcnState {
         self.owes_cwr = self.codepoint != Ecn::NotEct && !self.is_accurate;
     }
 
-    /// Returns the ECN field and the CWR flag of a packet to send. Retransmissions are not
-    /// ECN-capable (RFC 3168 sec. 6.1.5) and do not carry the flag.
+    /// The ECN field of the packet that opens the connection.
+    pub fn opening(&self) -> Ecn {
+        self.opening
+    }
+
+    /// Returns the ECN field and the CWR flag of a packet to send. Retransmissions do not carry the
+    /// flag, and are ECN-capable with accurate feedback only (RFC 8311 sec. 4.3, Linux
+    /// `tcp_ecn_send`; RFC 3168 sec. 6.1.5).
     #[inline]
     pub fn on_sent(&mut self, is_retransmission: bool) -> (Ecn, bool) {
-        if is_retransmission {
+        if is_retransmission && !self.is_accurate {
             return (Ecn::NotEct, false);
         }
         (self.codepoint, std::mem::take(&mut self.owes_cwr))
@@ -143,7 +155,7 @@ mod tests {
     /// RFC 3168 sec. 6.1.2 and 6.1.5.
     #[test]
     fn the_first_new_packet_after_a_reduction_has_cwr_but_a_retransmission_has_not() {
-        let mut ecn = EcnState::new(EcnMode::Classic);
+        let mut ecn = EcnState::new(EcnMode::Classic, false);
         assert_eq!(ecn.on_sent(false), (Ecn::Ect0, false));
         ecn.on_reduction();
         assert_eq!(ecn.on_sent(true), (Ecn::NotEct, false));
@@ -152,25 +164,29 @@ mod tests {
         assert_eq!(ecn.on_sent(true), (Ecn::NotEct, false));
     }
 
-    /// RFC 9768 replaces the two flags with counters; RFC 9331 sec. 4.1 requires ECT(1).
+    /// RFC 9768 replaces the two flags with counters; RFC 9331 sec. 4.1 requires ECT(1); RFC 8257
+    /// sec. 3.5 and RFC 8311 sec. 4.3 let all packets be ECN-capable.
     #[test]
     fn only_the_classic_mode_sends_cwr() {
         for (mode, codepoint) in
             [(EcnMode::Off, Ecn::NotEct), (EcnMode::Accurate, Ecn::Ect0), (EcnMode::L4s, Ecn::Ect1)]
         {
-            let mut ecn = EcnState::new(mode);
+            let mut ecn = EcnState::new(mode, true);
             ecn.on_reduction();
-            assert_eq!(ecn.on_sent(false), (codepoint, false), "{mode:?}");
-            assert_eq!(ecn.on_sent(true), (Ecn::NotEct, false), "{mode:?}");
+            for is_retransmission in [false, true] {
+                assert_eq!(ecn.on_sent(is_retransmission), (codepoint, false), "{mode:?}");
+            }
+            assert_eq!(ecn.opening(), codepoint, "{mode:?}");
+            assert_eq!(EcnState::new(mode, false).opening(), Ecn::NotEct, "{mode:?}");
         }
     }
 
     #[test]
     fn an_echo_or_a_higher_count_reports_a_mark() {
-        let mut classic = EcnState::new(EcnMode::Classic);
+        let mut classic = EcnState::new(EcnMode::Classic, false);
         assert!(classic.note(ack(true, 0)) && classic.note(ack(true, 0)));
         assert!(!classic.note(ack(false, 0)));
-        let mut accurate = EcnState::new(EcnMode::Accurate);
+        let mut accurate = EcnState::new(EcnMode::Accurate, true);
         assert!(!accurate.note(ack(false, 0)));
         assert!(accurate.note(ack(false, 2)));
         assert!(!accurate.note(ack(false, 2)));
@@ -180,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_reduction_covers_the_packets_sent_before_it() {
-        let mut ecn = EcnState::new(EcnMode::Classic);
+        let mut ecn = EcnState::new(EcnMode::Classic, false);
         assert!(!ecn.has_reduced_since(0));
         ecn.on_marked_reduction(20);
         assert!(ecn.has_reduced_since(19) && !ecn.has_reduced_since(20));

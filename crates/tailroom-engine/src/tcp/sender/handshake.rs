@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PacketSink, Phase, Sender};
-use crate::packet::{Ack, Ecn, Packet};
+use crate::packet::{Ack, Packet};
 use crate::units::Time;
 
 /// Whether the flow opens its connection.
@@ -63,8 +63,7 @@ impl Sender {
         self.rto_deadline = now.saturating_add(self.rtt.rto());
         let bytes = self.send_queue.header_bytes;
         self.probe.on_sent(bytes, is_retransmission);
-        // RFC 3168 sec. 6.1.1: it is not ECN-capable.
-        let (sequence, ecn, is_cwr) = (0, Ecn::NotEct, false);
+        let (sequence, ecn, is_cwr) = (0, self.ecn.opening(), false);
         out.send(Packet { sequence, bytes, sent: now, is_retransmission, ecn, is_cwr });
     }
 

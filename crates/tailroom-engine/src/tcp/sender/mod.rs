@@ -235,7 +235,7 @@ impl Sender {
             rescue_from: 0,
             is_first_partial: false,
             repair_rule: RepairRule::Pipe,
-            ecn: EcnState::new(spec.ecn),
+            ecn: EcnState::new(spec.ecn, spec.congestion.parameters().needs_marks()),
             options: Options {
                 uses_karn: spec.rtt_samples == RttSamples::Karn,
                 uses_prr: spec.prr,
