@@ -182,13 +182,15 @@ def test_the_page_has_every_kind_with_data_and_its_picture(
         "sys.argv", ["atlas_page.py", "--data", str(shipped_atlas), "--docs", str(docs)]
     )
     atlas_page.main()
-    text = (docs / "atlas" / "index.md").read_text(encoding="utf-8")
-    assert "## Home access over fibre or cable" in text
-    assert "## Backbone link" not in text
+    assert {file.stem for file in (docs / "atlas").iterdir()} == {"index", "home"}
+    index = (docs / "atlas" / "index.md").read_text(encoding="utf-8")
+    assert "| [Home access over fibre or cable](home.md) |" in index
+    text = (docs / "atlas" / "home.md").read_text(encoding="utf-8")
+    assert text.startswith("# Home access over fibre or cable\n")
     assert "(../images/atlas_home.png)" in text
     assert (docs / "images" / "atlas_home.png").stat().st_size > 10_000
     middle = data.read(shipped_atlas).answers.to_pylist()[1]
-    assert f"| {middle['value']:,.0f} ({middle['buffer_bdp']:.2g} bdp) |" in text
+    assert f"| {middle['value']:,.0f} ({middle['buffer_bdp']:.2g}) |" in text
 
 
 def test_the_page_shows_what_scaled_cells_follow_from(
@@ -198,7 +200,7 @@ def test_the_page_shows_what_scaled_cells_follow_from(
     ladder = ((1000, 40), (100, 20), (10, 5))
     rows = scaled_rows(cell, [[rung_row(cell, flows, packets)] * 3 for flows, packets in ladder])
     data.write(tmp_path, [*tiny_atlas[0].answers, *rows], tiny_atlas[0].curves, "an engine")
-    text = atlas_page.page(data.read(tmp_path), [])
+    text = atlas_page.pages(data.read(tmp_path), [])["index"]
     assert f"| `{cell.name}` | scaled |" in text
     assert "| 0.30 | x 2.00 | open |" in text  # 20 / 5 per decade would give 80, not 40
     assert "1 are scaled from 0 smaller links" in text  # whose rows are left out here

@@ -1,7 +1,7 @@
 """CONTRIBUTING's steps for a packet source and a flow source, followed in a copy of the engine.
 
-The code is that of CONTRIBUTING.md itself, so that its blocks stay right. The test takes half a
-minute on idle cores: the engine is built once more, without optimisation.
+The code is that of `examples/sources`. The test takes half a minute on idle cores: the engine is
+built once more, without optimisation.
 """
 
 import os
@@ -16,8 +16,8 @@ import pytest
 REPOSITORY = Path(__file__).parent.parent
 ENGINE = Path("crates/tailroom-engine")
 REGISTRY = ENGINE / "src" / "traffic" / "mod.rs"
-SECTIONS = {"A packet source": "packet_sources", "A flow source": "flow_sources"}
-"""Headings of CONTRIBUTING.md, and the part of the registry that each is about."""
+EXAMPLES = REPOSITORY / "examples" / "sources"
+FLAGS = re.DOTALL | re.MULTILINE
 
 CONTRACT = """
 mod support {
@@ -39,26 +39,21 @@ fn the_new_sources_are_listed_with_their_parameters() {
 """
 
 
-def blocks(heading: str) -> tuple[str, str]:
-    """The file and the registry line that a section of CONTRIBUTING.md shows."""
-    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split(f"\n### {heading}\n")[1].split("\n### ")[0]
-    file, line = re.findall(r"^ *```rust\n(.*?)^ *```$", section, re.DOTALL | re.MULTILINE)
-    return textwrap.dedent(file), textwrap.dedent(line)
-
-
-def add_source(root: Path, heading: str) -> str:
-    """Follow a section's steps in the tree at `root`; the kind that is new."""
-    file, line = blocks(heading)
-    entry = re.search(r'^(\w+)::\w+\(\w+\) = "(\w+)",$', line, re.MULTILINE)
-    assert entry is not None, line
-    (root / REGISTRY).with_name(f"{entry[1]}.rs").write_text(file, encoding="utf-8")
+def add_source(root: Path, example: Path) -> str:
+    """Follow the steps for an example in the tree at `root`; the kind that is new."""
+    shutil.copy(example, (root / REGISTRY).parent)
+    text = example.read_text(encoding="utf-8")
+    stated = re.search(r"in `(\w+)` of the `registry!`.*?^//! ```text\n(.*?)^//! ```$", text, FLAGS)
+    assert stated is not None, text
+    line = re.sub("^//! ", "", stated[2], flags=re.MULTILINE)
     registry = (root / REGISTRY).read_text(encoding="utf-8")
-    start = f"\n    {SECTIONS[heading]} {{\n"
+    start = f"\n    {stated[1]} {{\n"
     assert registry.count(start) == 1
     registry = registry.replace(start, start + textwrap.indent(line, "        "))
     (root / REGISTRY).write_text(registry, encoding="utf-8")
-    return entry[2]
+    (kind,) = re.findall(r'= "(\w+)",$', line, re.MULTILINE)
+    assert isinstance(kind, str)
+    return kind
 
 
 def scratch_engine(root: Path) -> None:
@@ -85,7 +80,8 @@ def scratch_engine(root: Path) -> None:
 @pytest.mark.slow
 def test_a_packet_source_and_a_flow_source_are_a_file_and_a_line_each(tmp_path: Path) -> None:
     scratch_engine(tmp_path)
-    kinds = [add_source(tmp_path, heading) for heading in SECTIONS]
+    kinds = [add_source(tmp_path, example) for example in sorted(EXAMPLES.glob("*.rs"))]
+    assert kinds == ["batches", "updates"]
     names = ", ".join(f'"{kind}"' for kind in kinds)
     main = tmp_path / ENGINE / "tests" / "engine" / "main.rs"
     main.write_text(CONTRACT.replace("KINDS", names), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Writes the page of the atlas from its data: docs/atlas/index.md, and a picture per kind of link.
+"""Writes the pages of the atlas from its data, docs/atlas, and a picture per kind of link.
 
 python tools/atlas_page.py [--data DIR] [--docs DIR]
 """
@@ -37,8 +37,8 @@ NOTHING = "-"
 Row = Mapping[str, Any]
 
 
-def page(atlas: data.Atlas, pictures: Sequence[str]) -> str:
-    """The text of the page.
+def pages(atlas: data.Atlas, pictures: Sequence[str]) -> dict[str, str]:
+    """The text of each page by its name: `index`, and one per kind of link.
 
     Args:
         atlas: The data.
@@ -46,17 +46,22 @@ def page(atlas: data.Atlas, pictures: Sequence[str]) -> str:
     """
     answers = atlas.answers.to_pylist()
     chosen = _without_rungs(answers)
-    parts = [
-        *_head(atlas, answers),
-        *_summary(chosen),
-        *(line for kind in KINDS for line in _kind(kind, chosen, kind.name in pictures)),
-        *_rules(answers),
-        *_fitted(answers),
-        *_certainty(answers),
-        *_scaling(answers),
-        *_limits(),
-    ]
-    return "\n".join(parts).rstrip() + "\n"
+    parts = {
+        "index": [
+            *_head(atlas, answers),
+            *_summary(chosen),
+            *_rules(answers),
+            *_fitted(answers),
+            *_certainty(answers),
+            *_scaling(answers),
+            *_limits(),
+        ]
+    }
+    for kind in KINDS:
+        own = [row for row in chosen if row["kind"] == kind.name]
+        if own:
+            parts[kind.name] = list(_kind(kind, own, kind.name in pictures))
+    return {name: "\n".join(lines).rstrip() + "\n" for name, lines in parts.items()}
 
 
 def draw(atlas: data.Atlas) -> dict[str, Figure]:
@@ -143,7 +148,7 @@ def _summary(answers: Sequence[Row]) -> Iterator[str]:
         for row in answers:
             if row["kind"] == kind.name and _is_plain(row) and row["target_utilization"] == MIDDLE:
                 yield (
-                    f"| {kind.words} | {_site_cells(row)} | {_value(row)} | "
+                    f"| [{kind.words}]({kind.name}.md) | {_site_cells(row)} | {_value(row)} | "
                     f"{_scaled(row['buffer_s'], 1e3)} | {_scaled(row['buffer_bdp'])} | "
                     f"{_percent(row['loss_fraction'])} | "
                     f"{_scaled(row['queue_delay_s_mean'], 1e3, ' ms')} | {_low_loss(row)} | "
@@ -153,23 +158,27 @@ def _summary(answers: Sequence[Row]) -> Iterator[str]:
 
 
 def _low_loss(row: Row) -> str:
-    """The second answer in its unit: ~ marks an interpolated one."""
+    """The second answer, in packets or ms: ~ marks an interpolated one."""
     if row["low_loss_value"] is None:
-        return "-"
+        return NOTHING
     sign = "~ " if row["low_loss_status"] == "interpolated" else ""
     value = row["low_loss_value"]
-    return f"{sign}{value / 1e3:.3g} ms" if row["unit"] == "us" else f"{sign}{value:,.0f}"
+    return f"{sign}{value / 1e3:.3g}" if row["unit"] == "us" else f"{sign}{value:,.0f}"
 
 
 def _is_plain(row: Row) -> bool:
     return (row["queue"], row["traffic"], row["control"]) == ("drop_tail", "long", "cubic")
 
 
-def _kind(kind: Kind, answers: Sequence[Row], has_picture: bool) -> Iterator[str]:
-    own = [row for row in answers if row["kind"] == kind.name]
-    if not own:
-        return
-    yield from (f"## {kind.words}", "")
+def _kind(kind: Kind, own: Sequence[Row], has_picture: bool) -> Iterator[str]:
+    yield from (
+        f"# {kind.words}",
+        "",
+        "[The atlas](index.md) explains the rows. An answer is a limit in packets (in bdp) behind "
+        "DropTail, and else a target in ms; the columns after the answers are those of "
+        f"{_words(MIDDLE)}.",
+        "",
+    )
     if has_picture:
         yield from (
             f"![{kind.words}: utilization over the buffer, and over the mean delay]"
@@ -178,27 +187,29 @@ def _kind(kind: Kind, answers: Sequence[Row], has_picture: bool) -> Iterator[str
         )
     targets = data.UTILIZATIONS
     yield (
-        "| rate | RTT | flows | queue | long flows | short flows | "
+        "| rate | RTT | flows | queue | flows under | "
         + " | ".join(f"{_words(target)}" for target in targets)
-        + f" | {_words(MIDDLE)}: loss, mean delay, 99 % | with a loss of at most "
-        f"{_words(MOST_LOSS)} | its tenth, half, twice: utilization "
-        "| how |"
+        + " | loss (%) | delay: mean, 99 % (ms) | answer with a loss of at most "
+        f"{_words(MOST_LOSS)} | utilization (%) with a tenth, half, twice of it | how |"
     )
     yield "| --- " * (10 + len(targets)) + "|"
+    before = ""
     for cell in dict.fromkeys(row["cell"] for row in own):
         rows = {row["target_utilization"]: row for row in own if row["cell"] == cell}
         middle = rows[MIDDLE]
+        site = _site_cells(middle)
+        short = ", and short flows" if middle["traffic"] == "long_and_short" else ""
         yield (
-            f"| {_site_cells(middle)} | {QUEUES[middle['queue']]} | "
-            f"{CONTROLS[middle['control']].words} | "
-            f"{'yes' if middle['traffic'] == 'long_and_short' else 'no'} | "
-            + " | ".join(_with_unit(rows[target]) for target in targets)
-            + f" | {_percent(middle['loss_fraction'])}, "
-            f"{_scaled(middle['queue_delay_s_mean'], 1e3, ' ms')}, "
-            f"{_scaled(middle['queue_delay_s_p99'], 1e3, ' ms')} | {_low_loss(middle)} | "
-            + ", ".join(_percent(middle[f"{word}_utilization"]) for word in data.FRACTIONS)
+            f"| {' |  | ' if site == before else site} | {QUEUES[middle['queue']]} | "
+            f"{CONTROLS[middle['control']].words}{short} | "
+            + " | ".join(_answer(rows[target]) for target in targets)
+            + f" | {_scaled(middle['loss_fraction'], 100)} | "
+            f"{_scaled(middle['queue_delay_s_mean'], 1e3)}, "
+            f"{_scaled(middle['queue_delay_s_p99'], 1e3)} | {_low_loss(middle)} | "
+            + ", ".join(_scaled(middle[f"{word}_utilization"], 100) for word in data.FRACTIONS)
             + f" | {middle['how']} |"
         )
+        before = site
     yield ""
 
 
@@ -439,15 +450,15 @@ def _value(row: Row) -> str:
     return f"{'<= ' if row['status'] == 'smallest' else ''}{row['value']:,.0f}"
 
 
-def _with_unit(row: Row) -> str:
-    """The answer in packets with its part of the bdp, or as a time."""
+def _answer(row: Row) -> str:
+    """The answer in packets with its part of the bdp, or in ms."""
     if row["value"] is None:
         return f"{row['status']} (best {_percent(row['best_utilization'])})"
     sign = "<= " if row["status"] == "smallest" else ""
     mark = "*" if row["larger_that_misses"] else ""
     if row["unit"] == "us":
-        return f"{sign}{1e3 * row['buffer_s']:.3g} ms{mark}"
-    return f"{_value(row)}{mark} ({row['buffer_bdp']:.2g} bdp)"
+        return f"{sign}{1e3 * row['buffer_s']:.3g}{mark}"
+    return f"{_value(row)}{mark} ({row['buffer_bdp']:.2g})"
 
 
 def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
@@ -470,7 +481,7 @@ def _percent(value: float | None) -> str:
 
 
 def main() -> None:
-    """Writes the page and the pictures."""
+    """Writes the pages and the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=data.SHIPPED, help="directory of the data")
     parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs", help="docs directory")
@@ -481,10 +492,12 @@ def main() -> None:
     images.mkdir(parents=True, exist_ok=True)
     for name, figure in figures.items():
         figure.savefig(images / f"atlas_{name}.png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-    place = arguments.docs / "atlas" / "index.md"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(page(atlas, list(figures)), encoding="utf-8")
-    print(f"wrote {place} and {len(figures)} pictures")
+    place = arguments.docs / "atlas"
+    place.mkdir(parents=True, exist_ok=True)
+    texts = pages(atlas, list(figures))
+    for name, text in texts.items():
+        (place / f"{name}.md").write_text(text, encoding="utf-8")
+    print(f"wrote {len(texts)} pages in {place} and {len(figures)} pictures")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes docs/dependencies.md: what is part of tailroom or needed by it, and under which licence.
+"""Writes the last section of docs/quality.md: dependencies and their licences.
 
 python tools/dependencies.py [--check]
 
@@ -20,18 +20,20 @@ from typing import Any
 from markdown_table import markdown_table
 
 REPOSITORY = Path(__file__).parents[1]
-PAGE = REPOSITORY / "docs" / "dependencies.md"
+PAGE = REPOSITORY / "docs" / "quality.md"
 TARGET = "wasm32-unknown-unknown"
 CLASSIFIER = "License :: OSI Approved :: "
 LONGEST_LICENCE = 80
 """Some packages give the whole text of their licence as its name."""
 
 HEAD = """\
-# Dependencies and their licences
+## Dependencies and their licences
 
-Written by `python tools/dependencies.py` from the lock files; `make lint` checks it. What tests and
-builds use besides, and no user gets, is not listed; `make deny` checks its licences in Rust.
+`python tools/dependencies.py` writes this section from the lock files, and `make lint` checks it.
+It omits what only tests and builds use; `make deny` checks the licences of those crates.
 """
+
+MOST_IN_ROW = 20
 
 Row = tuple[str, str, str]
 """Name, version, licence."""
@@ -109,21 +111,32 @@ def _installed_licence(name: str) -> str | None:
 
 
 def _rows_of(page: str) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yields name and version with the licence, of each row of the page."""
-    for match in re.finditer(r"^\| (\S+) \| (\S+) \| (.+) \|$", page, re.MULTILINE):
-        yield (match[1], match[2]), match[3]
+    """Yields name and version with the licence, of each package of the page."""
+    for line in page.partition(HEAD)[2].splitlines():
+        if match := re.fullmatch(r"\| (.+) \| (\S+ \d.*) \|", line):
+            for package in match[2].split(", "):
+                name, version = package.split(" ")
+                yield (name, version), match[1]
 
 
 def _section(title: str, text: str, rows: list[Row]) -> str:
-    table = markdown_table(["name", "version", "licence"], rows)
-    return f"## {title}\n\n{text}\n\n{table}"
+    packages: dict[str, list[str]] = {}
+    for name, version, licence in rows:
+        packages.setdefault(licence, []).append(f"{name} {version}")
+    lines = [
+        (licence, ", ".join(names[first : first + MOST_IN_ROW]))
+        for licence, names in sorted(packages.items())
+        for first in range(0, len(names), MOST_IN_ROW)
+    ]
+    return f"### {title}\n\n{text}\n\n{markdown_table(['licence', 'packages'], lines)}"
 
 
 def page(before: str) -> str:
     """Returns the page.
 
     Args:
-        before: The page as it was, for licences of packages that are not installed here.
+        before: The page as it was: the text of its other sections, and licences of packages that
+            are not installed here.
     """
     engine = crates("tailroom-python", "--target=all")
     inside = {name for name, _, _ in engine}
@@ -132,7 +145,7 @@ def page(before: str) -> str:
         _section("In every wheel", "The engine in Rust, as it is compiled.", engine),
         _section(
             "In the page of `tailroom explore`",
-            "The engine as WebAssembly has these crates besides, and the page these npm packages.",
+            "Further crates of the engine as WebAssembly, and npm packages.",
             [*web, *npm_packages()],
         ),
         _section(
@@ -141,16 +154,17 @@ def page(before: str) -> str:
             python_packages(dict(_rows_of(before))),
         ),
     ]
-    return "\n".join([HEAD, *sections])
+    written_by_hand = before.partition(HEAD.splitlines()[0])[0]
+    return written_by_hand + "\n".join([HEAD, *sections])
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page, or compares it."""
-    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    """Writes the section, or compares it."""
+    before = PAGE.read_text(encoding="utf-8")
     now = page(before)
     if arguments == ["--check"]:
         if now != before:
-            print("docs/dependencies.md is out of date: python tools/dependencies.py")
+            print("docs/quality.md is out of date: python tools/dependencies.py")
         return 0 if now == before else 1
     PAGE.write_text(now, encoding="utf-8")
     return 0

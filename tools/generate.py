@@ -43,11 +43,10 @@ def schema_files() -> dict[str, str]:
 def docs_files() -> dict[str, str]:
     """The reference pages."""
     items = Reader(json.loads(_engine.schema())).read()
-    components = json.loads(_engine.components())
+    hosts = json.loads(_engine.components())["host"]
     results = json.loads(_engine.tables()), json.loads(_engine.summary_schema())
     return {
-        "docs/reference/scenario.md": reference_tables.scenario_page(items),
-        "docs/reference/components.md": reference_tables.components_page(components),
+        "docs/reference/scenario.md": reference_tables.scenario_page(items, hosts),
         "docs/reference/results.md": result_reference.results_page(*results),
         PYTHON_PAGE: _formatted(api_reference.python_page(), PYTHON_PAGE),
         "docs/reference/commands.md": command_reference.commands_page(),

@@ -1,8 +1,9 @@
 """Writes docs/papers: the papers reproduced in their full form, and an index of them.
 
-python tools/paper_reports.py [NAME ...]
+python tools/paper_reports.py [--text] [NAME ...]
 
-The runs stay in out/papers/NAME, so that a second call only draws and judges anew.
+The runs stay in out/papers/NAME, so that a second call only draws and judges anew. With `--text`,
+nothing is run: the reports and the index are written from docs/papers/NAME/claims.json.
 """
 
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from PIL import Image
 
+import short_report
 from tailroom import reproduction
 from tailroom.reports.document import Document, Paragraph, Table
 from tailroom.reproduction import Verdict
@@ -30,14 +32,15 @@ REFINEMENTS = 3
 INTRODUCTION = """\
 Every figure, table and claim of three papers, and the same questions on today's links, as
 `tailroom papers run NAME` reproduces them in the full form ([guide](../guide/papers.md)). Each
-report contains the pictures, and for each claim the paper's number, the measured number with its
-confidence interval, the verdict, and the explanation. The runs' metrics and the numbers of every
-picture are in the folder `data` beside the report, as Parquet; `tailroom papers run NAME --check
-docs/papers/NAME` judges the claims anew from them. `make papers` writes these pages anew."""
+report contains the pictures, and for each claim the verdict, the paper's numbers and the measured
+numbers with their confidence intervals. The runs' metrics and the numbers of every picture are in
+the folder `data` next to the report, as Parquet. `tailroom papers run NAME --check
+docs/papers/NAME` judges the claims anew from them; with `--out DIR` it also writes the whole
+report, with explanations and variations. `make papers` writes these pages anew."""
 
 
 def write(name: str) -> None:
-    """Reproduces a paper, and copies report, claims, data and pictures.
+    """Reproduces a paper, and copies claims, data and pictures.
 
     The verdicts of the quick form, which `tests/validation/papers.py` writes, are kept.
     """
@@ -51,7 +54,7 @@ def write(name: str) -> None:
         quick.write_bytes(verdicts)
     (target / "data").mkdir()
     data = [f"data/{stem}.parquet" for part in done.parts for stem in data_of(part.part.name)]
-    for file in ("report.md", "claims.json", *data):
+    for file in ("claims.json", *data):
         shutil.copyfile(done.directory / file, target / file)
     for part in done.parts:
         picture = picture_file(part.part.name)
@@ -60,6 +63,19 @@ def write(name: str) -> None:
             COLOURS, Image.Quantize.MEDIANCUT, kmeans=REFINEMENTS, dither=Image.Dither.NONE
         )
         image.save(target / picture, optimize=True)
+
+
+def write_text(name: str) -> None:
+    """Writes the short report from the claims in docs/papers."""
+    (DOCS / name / "report.md").write_text(text_of(name), encoding="utf-8")
+
+
+def text_of(name: str) -> str:
+    """Returns the short report of a paper."""
+    paper = reproduction.load(name)
+    record = json.loads((DOCS / name / "claims.json").read_text(encoding="utf-8"))
+    parts = reproduction.parts_of(paper, record["parts"])
+    return short_report.document(paper, parts, record).markdown()
 
 
 def data_of(part: str) -> tuple[str, str]:
@@ -89,7 +105,11 @@ def index() -> Document:
 
 
 if __name__ == "__main__":
-    for paper in sys.argv[1:] or reproduction.names():
-        write(paper)
+    arguments = sys.argv[1:]
+    is_text = "--text" in arguments
+    for paper in [name for name in arguments if name != "--text"] or reproduction.names():
+        if not is_text:
+            write(paper)
+        write_text(paper)
     check_size()
     (DOCS / "index.md").write_text(index().markdown(), encoding="utf-8")

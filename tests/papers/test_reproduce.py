@@ -305,6 +305,12 @@ def test_the_command_reproduces_and_goes_on(tailroom: Tailroom, tmp_path: Path) 
     assert not (out / "again.png").exists()
     said = json.loads(tailroom(*command, "--json").output)
     assert [(one["claim"], one["verdict"]) for one in said["claims"]] == [("full", "holds")]
+    whole = tmp_path / "whole"
+    checked = tailroom("papers", "run", "small-1999", "--check", out, "--out", whole)
+    assert checked.status == 0
+    assert (whole / "report.md").read_bytes() == (out / "report.md").read_bytes()
+    again = tailroom("papers", "run", "small-1999", "--check", out, "--out", whole)
+    assert again.status == 2
     full = tailroom("papers", "run", "small-1999", "--out", out)
     assert full.status == 2
     assert "choose another output directory (--out)" in full.errors

@@ -1,6 +1,7 @@
 """Verdicts: tests of sides, Holm's adjustment, bounds, variations, and the data beside a report."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -35,6 +36,7 @@ from tailroom.reproduction import (
     family,
     shown,
 )
+from tailroom.reproduction.checked_report import write_report
 from tailroom.reproduction.figure_numbers import numbers
 from tailroom.reproduction.part_results import metric_name
 from tailroom.statistics.holm import holm
@@ -253,6 +255,21 @@ def test_the_data_beside_a_report_give_its_verdicts_without_runs(
     ):
         assert found.checks == expected.checks
         assert found.explanation == expected.explanation
+
+
+def test_the_report_follows_from_claims_and_pictures_without_runs(
+    done: reproduction.Reproduction, tmp_path: Path
+) -> None:
+    place = copied(done, tmp_path / "shipped")
+    out = tmp_path / "report"
+    out.mkdir()
+    with pytest.raises(PaperError, match=r"figure-1.png: cannot be read"):
+        write_report(PAPER, place, out)
+    shutil.copy(done.directory / "figure-1.png", place)
+    write_report(PAPER, place, out)
+    assert (out / "report.md").read_bytes() == (done.directory / "report.md").read_bytes()
+    assert (out / "figure-1.png").exists()
+    assert "data:image/png;base64," in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_metrics_that_no_verdict_follows_from_are_rounded_and_not_repeated(

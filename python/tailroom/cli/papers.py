@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.shown_text import escape
 from tailroom.errors import PaperError
+from tailroom.storage.output import output_directory
 
 if TYPE_CHECKING:
     from tailroom.reproduction import Paper, Reproduction
@@ -79,14 +81,15 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         typer.Option(
             metavar="DIR",
             help="Directory for runs, data, pictures and report (default: papers/NAME or "
-            "papers/NAME-quick). An interrupted reproduction continues in its directory.",
+            "papers/NAME-quick). An interrupted reproduction continues in its directory. With "
+            "--check: a new directory for the report of DIR (default: none).",
         ),
     ] = None,
     check: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Run nothing: judge the claims from the data beside the report in DIR, and "
+            help="Run nothing: judge the claims from the data next to the report in DIR, and "
             "compare the verdicts with the report's. The exit status is 1 if one differs.",
         ),
     ] = None,
@@ -103,7 +106,7 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         paper = reproduction.load(name)
         parts = reproduction.parts_of(paper, figure or [])
         if check is not None:
-            _check(paper, check)
+            _check(paper, check, out)
             return
         form = reproduction.Form.QUICK if quick else reproduction.Form.FULL
         place = out or Path("papers") / (f"{name}-quick" if quick else name)
@@ -124,15 +127,20 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             print(f"The report is {place / 'report.html'}, also as report.md")
 
 
-def _check(paper: "Paper", directory: Path) -> None:
-    """Prints which verdicts of a report do not follow from the data beside it.
+def _check(paper: "Paper", directory: Path, out: Path | None) -> None:
+    """Prints which verdicts of a report do not follow from the data beside it; writes the report.
 
     Raises:
         typer.Exit: A verdict differs; the exit status is 1.
     """
     from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
+    from tailroom.reproduction.checked_report import write_report  # noqa: PLC0415 - as above
 
-    checked = reproduction.recheck(paper, directory)
+    with output_directory(out) if out else nullcontext() as new:
+        checked = reproduction.recheck(paper, directory)
+        if new:
+            new.write(lambda place: write_report(paper, directory, place), rescue=False)
+            print(f"The report is {out}/report.html, also as report.md")
     for difference in checked.differences:
         print(f"{directory}: {difference}")
     claims = sum(len(part.judged) for part in checked.parts)

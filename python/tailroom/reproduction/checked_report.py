@@ -1,4 +1,4 @@
-"""Judges a paper from the data beside its report, without running anything."""
+"""Judges a paper from the data next to its claims, and writes its report, without any run."""
 
 import json
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import Any
 
 from tailroom.errors import PaperError
 from tailroom.field_docs import with_field_docs
-from tailroom.reproduction import data
+from tailroom.reports.document import Drawn
+from tailroom.reproduction import data, report
 from tailroom.reproduction.catalogue import parts_of
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.judging import judge
@@ -16,6 +17,12 @@ from tailroom.reproduction.paper import Paper
 from tailroom.reproduction.paper_run import results_of_parts
 from tailroom.reproduction.reproduced import ReproducedPart
 from tailroom.reproduction.runs import plan_parts
+
+KEYS = {
+    *("paper", "form", "engine", "first_seed", "runs", "abstract"),
+    *("parts", "claims", "conditions", "variations"),
+}
+"""Keys of `claims.json` that verdicts and report need."""
 
 
 @with_field_docs
@@ -41,9 +48,7 @@ def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
         PaperError: Files are missing or damaged, or of another paper.
     """
     place = Path(directory)
-    recorded = _claims(place / "claims.json")
-    if recorded["paper"] != paper.name:
-        raise PaperError(f"{place}: is of {recorded['paper']}, not of {paper.name}")
+    recorded = read_claims(paper, place)
     form = Form(recorded["form"])
     parts = parts_of(paper, recorded["parts"])
     planned = plan_parts(paper, parts, form)
@@ -53,14 +58,56 @@ def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
     return Recheck(done, tuple(_differences(done, recorded["claims"])))
 
 
-def _claims(path: Path) -> dict[str, Any]:
+def write_report(paper: Paper, directory: str | PathLike[str], out: str | PathLike[str]) -> None:
+    """Writes the report of a reproduction from its claims and pictures.
+
+    Args:
+        paper: The paper.
+        directory: Directory with `claims.json` and the pictures, as `reproduce` writes it.
+        out: Existing directory for `report.md`, `report.html` and copies of the pictures.
+
+    Raises:
+        PaperError: Files are missing or damaged, or of another paper.
+    """
+    place, target = Path(directory), Path(out)
+    recorded = read_claims(paper, place)
+    parts = parts_of(paper, recorded["parts"])
+    pictures = {part.name: _picture(place / report.picture_file(part.name)) for part in parts}
+    for name, picture in pictures.items():
+        (target / report.picture_file(name)).write_bytes(picture.png)
+    text = report.document(paper, parts, recorded, pictures)
+    (target / "report.md").write_text(text.markdown(), encoding="utf-8")
+    (target / "report.html").write_text(text.html(), encoding="utf-8")
+
+
+def _picture(path: Path) -> Drawn:
+    try:
+        return Drawn(path.read_bytes(), "")
+    except OSError as error:
+        raise PaperError(f"{path}: cannot be read: {error}") from None
+
+
+def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:
+    """Reads the claims of a reproduced paper.
+
+    Args:
+        paper: The paper.
+        directory: Directory with `claims.json`.
+
+    Raises:
+        PaperError: The file is missing or damaged, or of another paper.
+    """
+    path = directory / "claims.json"
     try:
         recorded = json.loads(path.read_text(encoding="utf-8"))
-        if {"paper", "form", "parts", "claims"} <= set(recorded):
-            return dict(recorded)
+        complete = set(recorded) >= KEYS
     except (OSError, ValueError, TypeError) as error:
         raise PaperError(f"{path}: cannot be read: {error}") from None
-    raise PaperError(f"{path}: is not the claims.json of a reproduced paper")
+    if not complete:
+        raise PaperError(f"{path}: is not the claims.json of a reproduced paper")
+    if recorded["paper"] != paper.name:
+        raise PaperError(f"{directory}: is of {recorded['paper']}, not of {paper.name}")
+    return dict(recorded)
 
 
 def _differences(parts: tuple[ReproducedPart, ...], claims: list[dict[str, Any]]) -> list[str]:

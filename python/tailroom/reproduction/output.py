@@ -28,7 +28,7 @@ from tailroom.plots import style
 from tailroom.reports.document import Drawn
 from tailroom.reports.drawn import drawn
 from tailroom.reproduction import data, report
-from tailroom.reproduction.check import Check
+from tailroom.reproduction.check import Check, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.figure_numbers import numbers
 from tailroom.reproduction.form import Form
@@ -82,8 +82,9 @@ def write(done: Reproduction) -> None:
     pictures = {}
     for part in done.parts:
         pictures[part.part.name] = _write_part(part, done.directory)
-    write_whole(done.directory / "claims.json", json.dumps(_claims(done), indent=2).encode())
-    text = report.document(done, pictures)
+    record = _claims(done)
+    write_whole(done.directory / "claims.json", json.dumps(record, indent=2).encode())
+    text = report.document(done.paper, [part.part for part in done.parts], record, pictures)
     write_whole(done.directory / "report.md", text.markdown().encode())
     write_whole(done.directory / "report.html", text.html().encode())
 
@@ -133,6 +134,8 @@ def _claims(done: Reproduction) -> dict[str, Any]:
         "form": done.form.value,
         "engine": done.engine,
         "first_seed": done.paper.first_seed,
+        "runs": done.runs,
+        "abstract": _abstract(done),
         "bounds_committed": str(done.paper.bounds.committed or ""),
         "parts": [part.part.name for part in done.parts],
         "claims": [
@@ -151,13 +154,36 @@ def _claims(done: Reproduction) -> dict[str, Any]:
                 "claim": varied.claim.name,
                 "variation": varied.variation.name,
                 "plausible": varied.variation.plausible,
+                "reason": varied.variation.reason,
                 "verdict": varied.judgement.verdict,
+                "reversed": [
+                    _flip(check, judgement)
+                    for check in varied.judgement.checks
+                    if check.what in varied.flips(judgement)
+                ],
                 "checks": [_check(check) for check in varied.judgement.checks],
             }
             for part in done.parts
+            for claim, judgement in part.judged
             for varied in part.varied
+            if varied.claim is claim
         ],
     }
+
+
+def _abstract(done: Reproduction) -> str:
+    everything = len(done.parts) == len(done.paper.parts)
+    if done.paper.abstract is None or not everything:
+        return ""
+    return done.paper.abstract({part.part.name: part.results for part in done.parts})
+
+
+def _flip(check: Check, base: Judgement) -> str:
+    was = next(one for one in base.checks if one.what == check.what)
+    return (
+        f"{check.what}: {shown(check.measured, check.percent)}, not "
+        f"{shown(was.measured, was.percent)}"
+    )
 
 
 def _claim(part: ReproducedPart, claim: Claim, judgement: Judgement) -> dict[str, Any]:
@@ -179,9 +205,12 @@ def _check(check: Check) -> dict[str, Any]:
     if isinstance(measured, Interval):
         width = measured.half_width if measured.count > 1 else None
         measured = {"mean": measured.mean, "half_width": width, "runs": measured.count}
+    # A side may be a matter of yes and no.
+    is_number = check.measured is not None or check.holds is None
     return {
         "what": check.what,
         "stated": check.stated,
+        "here": shown(check.measured, check.percent) if is_number else "",
         "measured": measured,
         "bound": check.bound.name if check.bound else None,
         "adjusted_p": check.adjusted_p,

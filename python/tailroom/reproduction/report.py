@@ -1,14 +1,20 @@
-"""The report on a reproduced paper: each claim, the paper's number, ours, the verdict, and why."""
+"""The report on a reproduced paper: each claim, the paper's number, ours, the verdict, and why.
 
-from collections.abc import Iterator, Mapping
+It follows from the paper, the record in `claims.json` and the pictures, without any run.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tailroom.reports.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
-from tailroom.reproduction import family
 from tailroom.reproduction.bounds import Bounds
-from tailroom.reproduction.check import SIGNIFICANCE, Check, shown
-from tailroom.reproduction.claim import Judgement, Verdict, count
+from tailroom.reproduction.check import SIGNIFICANCE
+from tailroom.reproduction.claim import Verdict
 from tailroom.reproduction.form import Form
-from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
+from tailroom.reproduction.paper import Paper, Part
+
+Record = Mapping[str, Any]
+"""The content of `claims.json`."""
 
 COLOURS = {
     Verdict.HOLDS.value: "good",
@@ -45,130 +51,139 @@ def part_title(name: str, title: str) -> str:
     return f"Figure {name}: {title}" if name[0].isdigit() else title
 
 
-def document(done: Reproduction, pictures: Mapping[str, Drawn]) -> Document:
-    """The report, with the picture of each part by name."""
-    blocks: list[Block] = [*_abstract(done), Paragraph(_summary(done)), *_overview(done)]
-    for part in done.parts:
-        blocks += _part(part, pictures[part.part.name])
-    blocks += [*_variations(done), *_bounds(done.paper.bounds)]
-    return Document(f"{done.paper.title}: report", blocks)
+def document(
+    paper: Paper, parts: Sequence[Part], record: Record, pictures: Mapping[str, Drawn]
+) -> Document:
+    """Returns the report.
+
+    Args:
+        paper: The paper.
+        parts: Its reproduced parts.
+        record: The content of `claims.json`.
+        pictures: The picture of each part, by name.
+    """
+    blocks: list[Block] = [*abstract(record), Paragraph(_summary(paper, record))]
+    blocks += _overview(record)
+    for part in parts:
+        blocks += _part(part, record, pictures[part.name])
+    blocks += [*_variations(record), *_bounds(paper.bounds)]
+    return Document(f"{paper.title}: report", blocks)
 
 
-def _abstract(done: Reproduction) -> Iterator[Block]:
-    everything = len(done.parts) == len(done.paper.parts)
-    if done.paper.abstract and everything:
+def abstract(record: Record) -> Iterator[Block]:
+    """Yields the abstract, if all parts are reproduced and the paper has one.
+
+    Args:
+        record: The content of `claims.json`.
+    """
+    if record["abstract"]:
         yield Heading("Abstract")
-        yield Paragraph(done.paper.abstract({part.part.name: part.results for part in done.parts}))
+        yield Paragraph(record["abstract"])
 
 
-def _summary(done: Reproduction) -> str:
-    paper = done.paper
-    judgements = [judgement for part in done.parts for _, judgement in part.judged]
-    counts = count(judgements)
-    words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-    met = [
-        judgement.verdict is Verdict.HOLDS
-        for part in done.parts
-        for _, judgement in part.conditions
-    ]
+def counts(paper: Paper, record: Record) -> str:
+    """Returns the source, the number of claims per verdict, the form, and the runs.
+
+    Args:
+        paper: The paper.
+        record: The content of `claims.json`.
+    """
+    verdicts = [claim["verdict"] for claim in record["claims"]]
+    words = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in Verdict)
+    met = [condition["verdict"] == Verdict.HOLDS for condition in record["conditions"]]
     conditions = f" Conditions on the runs: {sum(met)} of {len(met)} met." if met else ""
     return (
         f"{paper.authors}: {paper.title}. {paper.venue}. Claims: {words}.{conditions} "
-        f"{FORMS[done.form]} {done.runs:,} runs of tailroom (engine {done.engine[:12]}), seeds "
-        f"from {paper.first_seed}. "
-        + RULES.format(sides=family.size(judgements), significance=SIGNIFICANCE)
+        f"{FORMS[Form(record['form'])]} {record['runs']:,} runs of tailroom (engine "
+        f"{record['engine'][:12]}), seeds from {record['first_seed']}."
     )
 
 
-def _overview(done: Reproduction) -> Iterator[Block]:
+def of_part(part: Part, entries: Sequence[Record]) -> list[Record]:
+    """Returns the claims, conditions or variations that belong to a part.
+
+    Args:
+        part: The part.
+        entries: Claims, conditions or variations of `claims.json`.
+    """
+    return [entry for entry in entries if entry["part"] == part.name]
+
+
+def _summary(paper: Paper, record: Record) -> str:
+    tests = sum(
+        check["adjusted_p"] is not None for claim in record["claims"] for check in claim["checks"]
+    )
+    return f"{counts(paper, record)} {RULES.format(sides=tests, significance=SIGNIFICANCE)}"
+
+
+def _overview(record: Record) -> Iterator[Block]:
     rows = [
-        (part.part.name, claim.text, claim.place, str(judgement.verdict))
-        for part in done.parts
-        for claim, judgement in part.judged
+        (claim["part"], claim["text"], claim["place"], claim["verdict"])
+        for claim in record["claims"]
     ]
     if rows:
         yield Table(("part", "claim", "where", "verdict"), rows, COLOURS)
 
 
-def _part(part: ReproducedPart, drawn: Drawn) -> Iterator[Block]:
-    name, title = part.part.name, part.part.title
-    yield Heading(part_title(name, title))
-    yield Picture(picture_file(name), drawn, title, part.part.caption)
-    for paragraph in filter(None, part.part.note.split("\n\n")):
+def _part(part: Part, record: Record, drawn: Drawn) -> Iterator[Block]:
+    yield Heading(part_title(part.name, part.title))
+    yield Picture(picture_file(part.name), drawn, part.title, part.caption)
+    for paragraph in filter(None, part.note.split("\n\n")):
         yield Paragraph(" ".join(paragraph.split()))
-    for claim, judgement in part.judged:
-        yield from _claim(f"{claim.text} ({claim.place}): {judgement.verdict}", judgement)
-    for condition, judgement in part.conditions:
-        met = "met" if judgement.verdict is Verdict.HOLDS else "not met"
-        yield from _claim(f"Condition: {condition.text}: {met}", judgement)
+    for claim in of_part(part, record["claims"]):
+        yield from _claim(f"{claim['text']} ({claim['place']}): {claim['verdict']}", claim)
+    for condition in of_part(part, record["conditions"]):
+        met = "met" if condition["verdict"] == Verdict.HOLDS else "not met"
+        yield from _claim(f"Condition: {condition['text']}: {met}", condition)
 
 
-def _claim(title: str, judgement: Judgement) -> Iterator[Block]:
+def _claim(title: str, claim: Record) -> Iterator[Block]:
     yield Heading(title, 3)
-    rows = [_row(check) for check in judgement.checks]
+    rows = [_row(check) for check in claim["checks"]]
     headings = ("", "the claim", "here", "adjusted p", "holds")
     yield Table(headings, rows, SIDE_COLOURS)
-    for check in judgement.checks:
-        if check.depends_on:
-            variations = "; ".join(check.depends_on)
-            yield Paragraph(f"The result for “{check.what}” is reversed by: {variations}.")
-    if judgement.explanation:
-        yield Paragraph(judgement.explanation)
+    for check in claim["checks"]:
+        if check["depends_on"]:
+            variations = "; ".join(check["depends_on"])
+            yield Paragraph(f"The result for “{check['what']}” is reversed by: {variations}.")
+    if claim["why"]:
+        yield Paragraph(claim["why"])
 
 
-def _row(check: Check) -> tuple[str, ...]:
-    # A side may be a matter of yes and no.
-    is_number = check.measured is not None or check.holds is None
-    here = shown(check.measured, check.percent) if is_number else ""
-    p_value = "" if check.adjusted_p is None else _p_words(check.adjusted_p)
-    return (check.what, check.stated, here, p_value, SIDES[check.holds])
+def _row(check: Record) -> tuple[str, ...]:
+    p_value = "" if check["adjusted_p"] is None else _p_words(check["adjusted_p"])
+    return (check["what"], check["stated"], check["here"], p_value, SIDES[check["holds"]])
 
 
 def _p_words(p_value: float) -> str:
     return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}"
 
 
-def _variations(done: Reproduction) -> Iterator[Block]:
+def _variations(record: Record) -> Iterator[Block]:
     """A row per claim and variation: what the verdict depends on."""
+    if not record["variations"]:
+        return
+    texts = {(claim["part"], claim["claim"]): claim["text"] for claim in record["claims"]}
     rows = [
         (
-            part.part.name,
-            claim.text,
-            varied.variation.name + ("" if varied.variation.plausible else " (another condition)"),
-            str(varied.judgement.verdict),
-            "; ".join(
-                _flip(check, judgement)
-                for check in varied.judgement.checks
-                if check.what in varied.flips(judgement)
-            ),
+            varied["part"],
+            texts[varied["part"], varied["claim"]],
+            varied["variation"] + ("" if varied["plausible"] else " (another condition)"),
+            varied["verdict"],
+            "; ".join(varied["reversed"]),
         )
-        for part in done.parts
-        for claim, judgement in part.judged
-        for varied in part.varied
-        if varied.claim is claim
+        for varied in record["variations"]
     ]
-    if not rows:
-        return
     yield Heading("Sensitivity: what the paper leaves open")
     yield Paragraph(
         "Each claim is judged again with other values of what the paper does not state. The last "
         "column names the sides that are reversed, with their numbers."
     )
     yield Table(("part", "claim", "variation", "verdict", "reversed"), rows, COLOURS)
-    reasons = {
-        one.variation.name: one.variation.reason for part in done.parts for one in part.varied
-    }
+    reasons = {varied["variation"]: varied["reason"] for varied in record["variations"]}
     for name, reason in reasons.items():
         if reason:
             yield Paragraph(f"{name}: {reason}")
-
-
-def _flip(check: Check, base: Judgement) -> str:
-    was = next(one for one in base.checks if one.what == check.what)
-    return (
-        f"{check.what}: {shown(check.measured, check.percent)}, not "
-        f"{shown(was.measured, was.percent)}"
-    )
 
 
 def _bounds(bounds: Bounds) -> Iterator[Block]:
