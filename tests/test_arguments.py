@@ -10,7 +10,6 @@ import pytest
 import tailroom as tr
 from tailroom import arguments
 from tailroom.buffer_atlas.plan import named_cells
-from tailroom.explore.runs import Runs
 from tailroom.reproduction import load as paper
 from tailroom.reproduction import reproduce
 from tailroom.studies.atlas_study.study import compute_atlas
@@ -43,12 +42,10 @@ CALLS: dict[str, Callable[..., object]] = {
     "reproduce": lambda scenario, **wrong: reproduce(
         paper("barman-2004"), scenario.parent / "paper", **wrong
     ),
-    "Runs": lambda _, **wrong: Runs(**wrong),
 }
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "compute_atlas": compute_atlas,
     "reproduce": reproduce,
-    "Runs": Runs,
 }
 
 

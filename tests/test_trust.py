@@ -63,7 +63,6 @@ COMMANDS = {
     "size": ("size", "FILE", "--target", "utilization >= 0.9"),
     "model": ("model", "FILE"),
     "curves": ("model", "FILE", "--over", "links.bottleneck.queue.limit=5 packets, 9 packets"),
-    "explore": ("explore", "FILE", "--port", "0"),
 }
 
 

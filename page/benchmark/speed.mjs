@@ -2,16 +2,14 @@
  * How fast the page is, in Chromium: from the slider to the first picture and to the whole run, frames
  * while it moves, points of the trade-off per second, and the size of what is downloaded.
  *
- *     make page && node page/benchmark/speed.mjs [browser|local]
+ *     make page && node page/benchmark/speed.mjs
  *
  * Prints lines of a table. Nothing else should run on the machine.
  */
 
-import { spawn } from "node:child_process";
 import { createReadStream, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 
@@ -65,14 +63,6 @@ function serveStatic() {
       done({ address: `http://127.0.0.1:${server.address().port}/`, stop });
     });
   });
-}
-
-async function serveLocal() {
-  const command = spawn(join(REPOSITORY, ".venv/bin/tailroom"), ["explore", "--port", "0"]);
-  const line = await new Promise((said) =>
-    createInterface({ input: command.stdout }).once("line", said),
-  );
-  return { address: line.split(" ")[0], stop: () => command.kill("SIGINT") };
 }
 
 /** Times from a movement of the slider to the first change of the live view, and to the whole run. */
@@ -150,8 +140,7 @@ function sizes() {
   console.log(`download, gzipped: ${(total / 1e3).toFixed(0)} kB in ${files.length} files`);
 }
 
-const kind = process.argv[2] ?? "browser";
-const served = kind === "local" ? await serveLocal() : await serveStatic();
+const served = await serveStatic();
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 sizes();

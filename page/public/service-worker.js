@@ -30,7 +30,6 @@ self.addEventListener("activate", (event) => {
 self.addEventListener("fetch", (event) => {
   const address = new URL(event.request.url);
   if (event.request.method !== "GET" || address.origin !== self.location.origin) return;
-  if (address.pathname.includes("/api/")) return;
   const kept = () => caches.match(event.request, { ignoreSearch: true });
   event.respondWith(
     address.pathname.includes("/assets/")

@@ -6,11 +6,14 @@ import { PresetChoice } from "./ask/preset_choice";
 import { CompareView } from "./compare/compare_view";
 import { KeptSettings } from "./compare/kept";
 import { announce, find } from "./dom";
-import type { Answer, Engine, Problem, Series } from "./engine/engine";
+import type { Answer, Problem, Series } from "./engine/engine";
+import type { OpenedScenario } from "./engine/opened";
+import type { Engine } from "./engine/pool";
 import { encodeState } from "./keep/address";
 import type { PageDocument } from "./keep/document";
 import { KeepView, type Snapshot } from "./keep/keep_view";
-import { sum, type Bottleneck } from "./rules/bottleneck";
+import { limitPackets, sum, withLimit, type Bottleneck } from "./rules/bottleneck";
+import { limitTexts } from "./rules/buffer_units";
 import { DEFAULT_REQUIREMENT, type Requirement } from "./rules/rule";
 import { adviceFor, type Advice } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
@@ -18,7 +21,7 @@ import { PRESETS } from "./scenario/presets";
 import { linkOf, problemsOf, questionOf, Reader, type Reading } from "./scenario/reading";
 import { setKey } from "./scenario/text";
 import { PlaceError } from "./scenario/toml_places";
-import { BufferSlider, largestLimit, limitTexts } from "./see/buffer_slider";
+import { BufferSlider, largestLimit } from "./see/buffer_slider";
 import { Live } from "./see/live";
 import { seriesInterval } from "./see/live_pictures";
 import { LiveView } from "./see/live_view";
@@ -53,8 +56,10 @@ export class Page {
   readonly #rules: RulesView;
   readonly #compare: CompareView;
   readonly #keep: KeepView;
-  /** Whether the change of the state that is being told comes from the slider. */
-  #isSliding = false;
+  /** The limit that the slider is setting, while the change of the state is being told. */
+  #sliding: number | null = null;
+  /** The limit of the text where the slider has set it and the text is not read yet. */
+  #slid: number | null = null;
   #reading: Reading | null = null;
   #advice: Advice[] = [];
   #answer: Answer | null = null;
@@ -62,7 +67,7 @@ export class Page {
   #settled: ReturnType<typeof setTimeout> | undefined;
   #addressTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(engine: Engine, store: Store) {
+  constructor(engine: Engine, store: Store, opened: OpenedScenario | null) {
     this.#engine = engine;
     this.#store = store;
     this.#reader = new Reader(
@@ -83,7 +88,7 @@ export class Page {
     this.#study = new Study(engine, () => this.#showStudy());
     this.#kept = new KeptSettings(engine, () => this.#showStudy());
     this.#editor = new Editor(find("editor"), (text) => store.change({ text }));
-    this.#presets = new PresetChoice(find("preset"), PRESETS, engine.file, (text) =>
+    this.#presets = new PresetChoice(find("preset"), PRESETS, opened, (text) =>
       store.change({ text, link: null }),
     );
     this.#controls = new Controls(
@@ -95,9 +100,9 @@ export class Page {
     this.#slider = new BufferSlider(find("slider"), (limit) => {
       const link = this.#link();
       if (!link) return;
-      this.#isSliding = true;
+      this.#sliding = limit;
       this.#edit(["links", link.name, "queue", "limit"], limitValue(limit));
-      this.#isSliding = false;
+      this.#sliding = null;
     });
     this.#view = new LiveView(find("live"));
     this.#tradeOff = new TradeOffView(
@@ -115,7 +120,7 @@ export class Page {
       (place) => this.#takeSetting(place),
       (place) => store.change({ kept: store.state.kept.filter((_, at) => at !== place) }),
     );
-    this.#keep = new KeepView(find("share"), find("exports"), find("elsewhere"), engine, () =>
+    this.#keep = new KeepView(find("share"), find("exports"), find("elsewhere"), () =>
       this.#snapshot(),
     );
     addThemeSwitch(find("theme"), () => {
@@ -153,12 +158,14 @@ export class Page {
   async #follow(text: string): Promise<void> {
     this.#pause();
     clearTimeout(this.#settled);
-    if (this.#isSliding) this.#slide(text);
+    if (this.#sliding !== null) this.#slide(text, this.#sliding);
     else if (await this.#reader.read(text)) this.#ask(text);
   }
 
   /** Runs a text of which only the limit is new; it is read when the slider has stopped. */
-  #slide(text: string): void {
+  #slide(text: string, limit: number): void {
+    this.#slid = limit;
+    this.#view.limit(limit);
     this.#reader.forget();
     this.#ask(text);
     this.#settled = setTimeout(() => void this.#reader.read(text), SETTLED_MS);
@@ -176,6 +183,7 @@ export class Page {
 
   #onReading(reading: Reading): void {
     this.#reading = reading;
+    this.#slid = null;
     const { link: chosen } = this.#store.state;
     const link = linkOf(reading, chosen);
     this.#editor.complain([]);
@@ -204,7 +212,7 @@ export class Page {
     const link = this.#link();
     if (link) {
       announce(LiveView.words(answer.summary, link.name));
-      this.#compare.show(this.#kept.list, { answer, link: link.name });
+      this.#compare.show(this.#kept.list, { answer, link });
     }
     this.#goOn();
   }
@@ -249,15 +257,17 @@ export class Page {
       name: kept.name,
       points: study.state.points,
     }));
+    const { state } = this.#study;
+    this.#slider.beginAt(state.smallest ?? 1);
     this.#tradeOff.show({
-      state: this.#study.state,
+      state,
       link,
       targets: this.#store.state.targets,
       rules: ruleMarks(this.#advice),
       others,
     });
     const answer = this.#answer;
-    this.#compare.show(this.#kept.list, answer && { answer, link: link.name });
+    this.#compare.show(this.#kept.list, answer && { answer, link });
     this.#keep.name(this.#pictures());
   }
 
@@ -286,7 +296,8 @@ export class Page {
   }
 
   #link(): Bottleneck | null {
-    return this.#reading && linkOf(this.#reading, this.#store.state.link);
+    const link = this.#reading && linkOf(this.#reading, this.#store.state.link);
+    return link && this.#slid !== null ? withLimit(link, this.#slid) : link;
   }
 
   /** The interval of the series; before a first reading, of an ordinary scenario. */
@@ -328,7 +339,7 @@ export class Page {
         {
           title: `Buffer of ${link.name}`,
           texts: [
-            limitTexts(link, link.amounts["limit"] ?? Number.NaN).join(", "),
+            limitTexts(link, limitPackets(link)).join(", "),
             summary ? LiveView.words(summary, link.name) : "",
           ],
           pictures: this.#view.pictures,

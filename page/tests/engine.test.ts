@@ -6,10 +6,10 @@ import {
   RunFault,
   ScenarioFault,
   type Answer,
-  type Engine,
   type Question,
   type RunOptions,
 } from "../src/engine/engine";
+import type { Engine } from "../src/engine/pool";
 import { Slots } from "../src/engine/slots";
 import { Live } from "../src/see/live";
 
@@ -44,9 +44,6 @@ test("reports of the engine become faults", () => {
   expect(fault).toBeInstanceOf(ScenarioFault);
   expect(fault.message).toBe("line 3, links.a.rate: is wrong; write it");
   expect(faultOf('{"kind": "run", "message": "memory"}')).toEqual(new RunFault("memory"));
-  expect(faultOf('{"kind": "only_local", "message": "a file"}').message).toContain(
-    "tailroom explore",
-  );
   expect(faultOf("not JSON").message).toBe("not JSON");
 });
 

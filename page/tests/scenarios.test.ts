@@ -28,17 +28,52 @@ test("the presets are shipped scenarios, the first of them for beginners", () =>
 test.skipIf(!existsSync(WASM))(
   "the engine reads every preset, also with another limit",
   async () => {
-    const { resolve, model_input } = await engine();
+    const { Files, resolve, model_input } = await engine();
+    const none = new Files("{}");
     for (const { name, text } of PRESETS) {
-      const input = JSON.parse(model_input(text, "{}")) as ModelInput;
+      const input = JSON.parse(model_input(text, "{}", undefined, none)) as ModelInput;
       const link = busiestLink(input);
       expect(link, name).not.toBeNull();
       if (link === null) continue;
-      const changed = JSON.parse(resolve(studyText(text, link, 123_456), "{}")) as {
-        scenario: string;
-      };
+      const another = studyText(text, link, 123_456);
+      const changed = JSON.parse(resolve(another, "{}", undefined, none)) as { scenario: string };
       expect(changed.scenario, name).toContain("123456 packets");
     }
   },
   SLOW_MS,
+);
+
+const TRACED = `duration = "3 s"
+[links.l]
+trace = "link.trace"
+delay = "1 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+[flows.f]
+count = 1
+path = ["l"]
+congestion = "reno"
+rtt = "20 ms"
+`;
+
+test.skipIf(!existsSync(WASM))(
+  "the engine reads the files that it was given, and says how to give others",
+  async () => {
+    const { Files, resolve } = await engine();
+    const reported = (text: string, files: string): string => {
+      try {
+        return resolve(text, "{}", undefined, new Files(files));
+      } catch (fault) {
+        return String(fault);
+      }
+    };
+    const given = JSON.stringify({ "link.trace": "1\n2\n3\n" });
+    expect(JSON.parse(reported(TRACED, given))).toMatchObject({ hash: null });
+    expect(reported(TRACED, given.replace("3", "x"))).toContain("link.trace");
+    expect(reported(TRACED, "{}")).toContain("`tailroom explore FILE` gives it the files");
+    const own = TRACED.replace('trace = "link.trace"', 'rate = "1 Mbit/s"');
+    expect(reported(own, "{}")).toMatch(/"hash":"[0-9a-f]{64}"/);
+    const python = reported(own.replace('"reno"', '"module:Control"'), "{}");
+    expect(python).toContain("the page does not run controls in Python");
+    expect(python).toContain("tailroom run");
+  },
 );

@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
+import { ScenarioFault, type Question, type Resolved } from "../src/engine/engine";
+import type { Engine } from "../src/engine/pool";
 import { smallest, targetsOf, verdictOf } from "../src/study/answer";
 import { COARSE, FINE, MOST_SEEDS, nextTasks, spread } from "../src/study/plan";
 import type { Measured, Point } from "../src/study/point";
+import { smallestAccepted } from "../src/study/smallest_accepted";
+import { Study } from "../src/study/study";
 import { jainIndex, meanInterval } from "../src/study/statistics";
 
+const RANGE = { smallest: 1, largest: 5000 };
 const NONE = { utilization: null, delayS: null, loss: null };
 
 function measured(utilization: number): Measured {
@@ -55,7 +60,7 @@ test("a study goes from few buffers to many, then to more seeds, then ends", () 
   const points = new Map<number, Point>();
   const stages: number[] = [];
   for (;;) {
-    const tasks = nextTasks(points, 5000, []);
+    const tasks = nextTasks(points, RANGE, []);
     if (tasks.length === 0) break;
     stages.push(tasks.length);
     for (const { limit, seed } of tasks) {
@@ -64,7 +69,7 @@ test("a study goes from few buffers to many, then to more seeds, then ends", () 
       points.set(limit, runs);
     }
   }
-  const buffers = spread(5000, FINE).length;
+  const buffers = spread(RANGE, FINE).length;
   expect(stages[0]).toBe(COARSE);
   expect(stages[1]).toBe(buffers - COARSE);
   expect([...points.values()].every((runs) => runs.size === MOST_SEEDS)).toBe(true);
@@ -72,5 +77,49 @@ test("a study goes from few buffers to many, then to more seeds, then ends", () 
 });
 
 test("buffers are whole, and each comes once", () => {
-  expect(spread(8, 9)).toEqual([1, 2, 3, 4, 5, 6, 8]);
+  expect(spread({ smallest: 1, largest: 8 }, 9)).toEqual([1, 2, 3, 4, 5, 6, 8]);
+});
+
+/** An engine whose queue has a threshold: it refuses limits up to the threshold. */
+class Threshold {
+  readonly tried: number[] = [];
+  readonly #threshold: number;
+
+  constructor(threshold: number) {
+    this.#threshold = threshold;
+  }
+
+  resolve({ text }: Question): Promise<Resolved> {
+    return Promise.resolve().then(() => {
+      const limit = Number(/(\d+) packets/.exec(text)?.[1]);
+      if (limit > this.#threshold) return { scenario: "", hash: null };
+      throw new ScenarioFault([{ line: 1, key: "threshold", problem: "too large", remedy: "" }]);
+    });
+  }
+
+  run({ text }: Question): Promise<never> {
+    this.tried.push(Number(/(\d+) packets/.exec(text)?.[1]));
+    return Promise.reject(new Error("no run"));
+  }
+}
+
+test("the lower end of a study is the smallest limit that the queue accepts", async () => {
+  const at = (limit: number): Question => ({ text: `${limit} packets`, set: {}, seed: null });
+  for (const threshold of [0, 1, 65, 99]) {
+    const found = await smallestAccepted(new Threshold(threshold), at, 100);
+    expect(found).toBe(Math.max(1, threshold + 1));
+  }
+  await expect(smallestAccepted(new Threshold(100), at, 100)).rejects.toThrow("too large");
+});
+
+test.each([65, 300])("a study with a threshold of %i tries no refused limit", async (threshold) => {
+  const engine = new Threshold(threshold);
+  const study = new Study(engine as unknown as Engine, () => undefined);
+  study.about({ text: "[links.l]\n", link: "l", largest: 200, seed: 1 }, []);
+  study.go(1);
+  await expect.poll(() => study.state.running).toBe(false);
+  expect(study.state.smallest).toBe(threshold < 200 ? threshold + 1 : null);
+  expect(engine.tried.length > 0).toBe(threshold < 200);
+  for (const limit of engine.tried) expect(limit).toBeGreaterThan(threshold);
+  expect(study.state.fault).toMatch(threshold < 200 ? /no run/ : /too large/);
 });

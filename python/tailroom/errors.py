@@ -65,7 +65,7 @@ class ClusterError(WrongInputError, RuntimeError):
 
 
 class ExploreError(WrongInputError, RuntimeError):
-    """The page cannot be served: the port is taken, or the installation has no page."""
+    """The page cannot be served: no free port, no page, or files too large for it."""
 
 
 class MissingLibraryError(WrongInputError, ImportError):

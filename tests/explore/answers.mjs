@@ -9,9 +9,10 @@ const directory = process.argv[2];
 const engine = await import(pathToFileURL(`${directory}/tailroom_web.js`).href);
 await engine.default({ module_or_path: readFileSync(`${directory}/tailroom_web_bg.wasm`) });
 
-function answer({ text, set, seed }) {
+function answer({ text, set, seed, files = {} }) {
   try {
-    const run = new engine.Run(text, JSON.stringify(set), seed === null ? undefined : BigInt(seed));
+    const asked = [text, JSON.stringify(set), seed === null ? undefined : BigInt(seed)];
+    const run = new engine.Run(...asked, new engine.Files(JSON.stringify(files)));
     while (run.advance(1) < 1);
     return run.finish();
   } catch (fault) {

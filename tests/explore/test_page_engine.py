@@ -19,6 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 MODULE = REPOSITORY / "page" / "wasm"
 MOST_PACKETS = 400_000
 SERIES = {"series.interval": "20 ms"}
+SIZES = '{ kind = "empirical", file = "sizes.csv" }'
 
 pytestmark = [
     pytest.mark.slow,
@@ -37,16 +38,27 @@ def answers(questions: list[dict[str, object]]) -> list[str]:
     return done.stdout.splitlines()
 
 
-def native_answer(text: str, values: dict[str, str], seed: int | None) -> str:
-    """The same of the native engine, put together from its texts."""
+def native_answer(
+    text: str, values: dict[str, str], seed: int | None, directory: Path | None = None
+) -> str:
+    """The same of the native engine, put together from its texts.
+
+    Args:
+        text: The scenario.
+        values: Values that replace those of the text.
+        seed: The seed.
+        directory: Where the files are that the scenario names.
+    """
     watched: list[str | None] = []
-    native = _engine.run(text, "", list(values.items()), seed, None, None, watched.append)
+    native = _engine.run(
+        text, directory or "", list(values.items()), seed, None, None, watched.append
+    )
     scenario = json.dumps(native["scenario"], ensure_ascii=False)
-    digest = ScenarioSource(text, Path(), "scenario", tuple(values.items())).hash()
+    source = ScenarioSource(text, Path(), "scenario", tuple(values.items()))
+    digest = "null" if directory else f'"{source.hash()}"'
     series = native["series"] or "null"
     return (
-        f'{{"scenario":{scenario},"hash":"{digest}","summary":{native["summary"]},'
-        f'"series":{series}}}'
+        f'{{"scenario":{scenario},"hash":{digest},"summary":{native["summary"]},"series":{series}}}'
     )
 
 
@@ -60,6 +72,27 @@ def test_shipped_scenarios_have_the_same_bytes(name: str) -> None:
     assert found == native_answer(text, values, 7)
 
 
+def test_files_that_the_page_was_given_have_the_same_bytes(tmp_path: Path) -> None:
+    files = {
+        "link.trace": "1\n2\n4\n",
+        "flows.csv": "start_s,bytes\n0.5,30000\n1.5,50000\n",
+        "sizes.csv": "10000,0\n20000,0.5\n90000,1\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    group = 'path = ["bottleneck"]\ncongestion = "reno"\nrtt = "20 ms"'
+    text = f"""{SMALL.replace('rate = "10 Mbit/s"', 'trace = "link.trace"')}
+[flows.listed]
+{group}
+source = {{ kind = "trace", file = "flows.csv" }}
+[flows.drawn]
+{group}
+source = {{ kind = "finite_flows", arrivals_per_second = 5, size = {SIZES} }}
+"""
+    [found] = answers([{"text": text, "set": SERIES, "seed": 7, "files": files}])
+    assert found == native_answer(text, SERIES, 7, tmp_path)
+
+
 def test_problems_are_those_of_the_native_engine() -> None:
     wrong = SMALL.replace("10 Mbit/s", "10 parsec")
     trace = SMALL.replace('rate = "10 Mbit/s"', 'trace = "link.trace"')
@@ -70,4 +103,4 @@ def test_problems_are_those_of_the_native_engine() -> None:
         _engine.resolve(wrong, "", [])
     assert texts[0] == str(native.value)
     assert "tailroom explore FILE" in texts[1]
-    assert "module:Class" in texts[2]
+    assert 'does not run controls in Python, such as "module:Class"' in texts[2]

@@ -2,9 +2,11 @@
 //!
 //! Nothing is computed here. A worker of the page makes a [`Run`], advances it in slices of a few
 //! milliseconds, and shows what it has recorded so far. The memory of a WebAssembly module ends at
-//! 4 GiB, and files and controls in Python are out of its reach: what names them is refused.
+//! 4 GiB. It reads the files that the page hands over ([`Files`]); controls in Python are refused.
 
+mod controls;
 mod failure;
+mod files;
 mod question;
 mod run;
 
@@ -14,6 +16,7 @@ use tailroom_engine::scenario;
 use wasm_bindgen::prelude::*;
 
 use failure::Failure;
+pub use files::Files;
 use question::Question;
 pub use run::Run;
 
@@ -34,8 +37,8 @@ pub fn components() -> String {
 /// # Errors
 /// The problems of the scenario, as JSON.
 #[wasm_bindgen]
-pub fn resolve(text: &str, set: &str, seed: Option<u64>) -> Result<String, JsValue> {
-    answer(text, set, seed, |question| Ok(question.identity()?.into()))
+pub fn resolve(text: &str, set: &str, seed: Option<u64>, files: &Files) -> Result<String, JsValue> {
+    answer(text, set, seed, files, |question| Ok(question.identity()?.into()))
 }
 
 /// The input of the analytic models for a scenario, as JSON.
@@ -43,8 +46,13 @@ pub fn resolve(text: &str, set: &str, seed: Option<u64>) -> Result<String, JsVal
 /// # Errors
 /// The problems of the scenario, as JSON.
 #[wasm_bindgen]
-pub fn model_input(text: &str, set: &str, seed: Option<u64>) -> Result<String, JsValue> {
-    answer(text, set, seed, |question| {
+pub fn model_input(
+    text: &str,
+    set: &str,
+    seed: Option<u64>,
+    files: &Files,
+) -> Result<String, JsValue> {
+    answer(text, set, seed, files, |question| {
         let network = question.read()?.resolve()?;
         Ok(json!(ModelInput::of(&network)))
     })
@@ -54,8 +62,9 @@ fn answer(
     text: &str,
     set: &str,
     seed: Option<u64>,
-    of: impl FnOnce(&Question) -> Result<Value, Failure>,
+    files: &Files,
+    of: impl FnOnce(&Question<'_>) -> Result<Value, Failure>,
 ) -> Result<String, JsValue> {
-    let value = Question::new(text, set, seed).and_then(|question| of(&question))?;
+    let value = Question::new(text, set, seed, files).and_then(|question| of(&question))?;
     Ok(value.to_string())
 }

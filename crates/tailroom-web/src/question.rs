@@ -5,24 +5,33 @@ use std::fmt::Write;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use tailroom_engine::scenario::{self, FileLoader, Scenario, ScenarioError};
+use tailroom_engine::scenario::{self, Scenario, ScenarioError};
 
+use crate::controls::NoControls;
 use crate::failure::Failure;
+use crate::files::{Files, Loading};
 
 /// A scenario that the page asks about.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct Question<'a> {
     text: String,
     set: Vec<(String, String)>,
     seed: Option<u64>,
+    files: Loading<'a>,
 }
 
-impl Question {
+impl<'a> Question<'a> {
     /// `set` is a JSON object of TOML values by dotted key, in the order in which they apply.
-    pub(crate) fn new(text: &str, set: &str, seed: Option<u64>) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        text: &str,
+        set: &str,
+        seed: Option<u64>,
+        files: &'a Files,
+    ) -> Result<Self, Failure> {
         let set: IndexMap<String, String> = serde_json::from_str(set)
             .map_err(|error| Failure::Page(format!("the values to replace: {error}")))?;
-        Ok(Question { text: text.to_owned(), set: set.into_iter().collect(), seed })
+        let set = set.into_iter().collect();
+        Ok(Question { text: text.to_owned(), set, seed, files: Loading::of(files) })
     }
 
     pub(crate) fn read(&self) -> Result<Scenario, ScenarioError> {
@@ -30,26 +39,22 @@ impl Question {
     }
 
     fn read_at(&self, seed: Option<u64>) -> Result<Scenario, ScenarioError> {
-        scenario::parse(&self.text, &self.set, seed, &NoFiles)
+        scenario::parse(&self.text, &self.set, seed, &self.files)?.with_controls(&NoControls)
     }
 
     /// The scenario with every default filled in, and its hash: the SHA-256 of the same at seed 0,
-    /// as `tailroom run` computes it.
+    /// as `tailroom run` computes it; null for a scenario that names files, whose hash depends on
+    /// the layout that the Python package gives the text.
     pub(crate) fn identity(&self) -> Result<Map<String, Value>, Failure> {
         let scenario = self.read()?;
         scenario.resolve()?;
-        let hash = sha256(&self.read_at(Some(0))?.to_toml());
-        let entries = [("scenario", scenario.to_toml()), ("hash", hash)];
-        Ok(entries.into_iter().map(|(key, text)| (key.to_owned(), text.into())).collect())
-    }
-}
-
-/// What reads the files that a scenario names, in a page: nothing.
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, _path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err("a page reads no files; `tailroom explore FILE` does".to_owned())
+        let hash = if self.files.is_used.get() {
+            Value::Null
+        } else {
+            sha256(&self.read_at(Some(0))?.to_toml()).into()
+        };
+        let entries = [("scenario", scenario.to_toml().into()), ("hash", hash)];
+        Ok(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 }
 

@@ -7,6 +7,7 @@ use tailroom_engine::simulation::Simulation;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::question::Question;
 
 /// A run checks the clock after this many events, which take less than a millisecond.
@@ -36,8 +37,8 @@ impl Run {
     /// # Errors
     /// The problems of the scenario, as JSON.
     #[wasm_bindgen(constructor)]
-    pub fn new(text: &str, set: &str, seed: Option<u64>) -> Result<Run, JsValue> {
-        Ok(Run::of(&Question::new(text, set, seed)?)?)
+    pub fn new(text: &str, set: &str, seed: Option<u64>, files: &Files) -> Result<Run, JsValue> {
+        Ok(Run::of(&Question::new(text, set, seed, files)?)?)
     }
 
     /// Simulates for about so many milliseconds, and returns the fraction of the run that is done.
@@ -74,7 +75,7 @@ impl Run {
 }
 
 impl Run {
-    fn of(question: &Question) -> Result<Self, Failure> {
+    fn of(question: &Question<'_>) -> Result<Self, Failure> {
         let identity = question.identity()?;
         let network = question.read()?.resolve()?;
         let simulation = Simulation::new(&network);

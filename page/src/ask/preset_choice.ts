@@ -1,7 +1,7 @@
 /** The choice of a shipped scenario. */
 
 import { labelled, make } from "../dom";
-import type { LocalFile } from "../engine/engine";
+import type { OpenedScenario } from "../engine/opened";
 import type { Preset } from "../scenario/presets";
 
 export class PresetChoice {
@@ -11,7 +11,7 @@ export class PresetChoice {
   constructor(
     host: HTMLElement,
     presets: Preset[],
-    file: LocalFile | null,
+    file: OpenedScenario | null,
     onChoice: (text: string) => void,
   ) {
     this.#texts = new Map(presets.map((preset) => [preset.name, preset.text]));
@@ -32,7 +32,7 @@ export class PresetChoice {
   }
 }
 
-function optionsOf(presets: Preset[], file: LocalFile | null): HTMLElement[] {
+function optionsOf(presets: Preset[], file: OpenedScenario | null): HTMLElement[] {
   const option = (preset: Preset): HTMLElement =>
     make("option", { value: preset.name }, preset.title);
   const folders = [...new Set(presets.map((preset) => preset.folder))];

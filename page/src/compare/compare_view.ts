@@ -2,6 +2,8 @@
 
 import { make, table } from "../dom";
 import type { Answer } from "../engine/engine";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { limitTexts } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import { jainIndex } from "../study/statistics";
 import { MOST_KEPT } from "../state";
@@ -46,7 +48,7 @@ export class CompareView {
     );
   }
 
-  show(list: Compared[], now: { answer: Answer; link: string } | null): void {
+  show(list: Compared[], now: { answer: Answer; link: Bottleneck } | null): void {
     this.#keep.disabled = list.length >= MOST_KEPT;
     this.#list.replaceChildren(...list.map((one, place) => this.#entry(one, place)));
     this.#table.hidden = list.length === 0;
@@ -54,7 +56,7 @@ export class CompareView {
     const columns = [
       ...(now ? [{ name: "now", ...now }] : []),
       ...list.flatMap(({ kept, answer, link }) =>
-        answer ? [{ name: kept.name, answer, link }] : [],
+        answer && link ? [{ name: kept.name, answer, link }] : [],
       ),
     ];
     const values = columns.map(({ answer, link }) => valuesOf(answer, link));
@@ -85,15 +87,15 @@ const ROWS = [
   "Jain's index",
 ];
 
-function valuesOf({ summary }: Answer, name: string): string[] {
-  const link = summary.links[name];
+function valuesOf({ summary }: Answer, bottleneck: Bottleneck): string[] {
+  const link = summary.links[bottleneck.name];
   if (!link) return [];
   const goodput = Object.values(summary.groups).reduce((sum, group) => sum + group.goodput_bps, 0);
   const controlled = summary.flows.filter((flow) => flow.congestion !== null);
   const jain = jainIndex(controlled.map((flow) => flow.goodput_bps));
   return [
     link.discipline,
-    link.limit_packets === null ? "–" : `${plain(link.limit_packets, 4)} packets`,
+    limitTexts(bottleneck, limitPackets(bottleneck))[0] ?? "–",
     percent(link.utilization),
     loss(link.loss_fraction),
     duration(link.queue_delay_s_mean),

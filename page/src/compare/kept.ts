@@ -1,6 +1,8 @@
 /** Settings that are kept, and their studies and runs. */
 
-import { isAbort, type Answer, type Engine } from "../engine/engine";
+import { isAbort, type Answer } from "../engine/engine";
+import type { Engine } from "../engine/pool";
+import type { Bottleneck } from "../rules/bottleneck";
 import { linkOf, questionOf, type Reading } from "../scenario/reading";
 import { parseToml } from "../scenario/text";
 import { largestLimit } from "../see/buffer_slider";
@@ -15,7 +17,8 @@ export interface Compared {
   kept: Kept;
   study: Study;
   answer: Answer | null;
-  link: string;
+  /** Null until the setting is read. */
+  link: Bottleneck | null;
   fault: string;
 }
 
@@ -63,7 +66,7 @@ export class KeptSettings {
 
   #begin(kept: Kept, targets: Target[]): Compared {
     const study = new Study(this.#engine, () => this.#onChange());
-    const compared: Compared = { kept, study, answer: null, link: kept.link ?? "", fault: "" };
+    const compared: Compared = { kept, study, answer: null, link: null, fault: "" };
     void this.#run(compared, targets);
     return compared;
   }
@@ -87,7 +90,7 @@ export class KeptSettings {
       const link = linkOf(reading, compared.kept.link);
       compared.answer = answer;
       if (!link) return;
-      compared.link = link.name;
+      compared.link = link;
       const seed = Number(scenario["seed"] ?? 1);
       const subject = {
         text: compared.kept.text,

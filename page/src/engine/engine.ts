@@ -1,4 +1,4 @@
-/** The engine as the page sees it: the same for WebAssembly and for the local server. */
+/** What the page asks the engine, and what the engine answers. */
 
 export interface Question {
   /** The scenario, as TOML. */
@@ -38,8 +38,8 @@ export function problemText(problem: Problem): string {
 export interface Resolved {
   /** The scenario with every default filled in. */
   scenario: string;
-  /** The hash that `tailroom run` prints as `scenario_hash`. */
-  hash: string;
+  /** The hash that `tailroom run` prints as `scenario_hash`; null if the scenario names files. */
+  hash: string | null;
 }
 
 export type Column = (number | null)[];
@@ -77,10 +77,6 @@ export interface LinkSummary {
   queue_packets_mean: number;
   queue_delay_s_mean: number | null;
   queue_delay_s_p99: number | null;
-  limit_packets: number | null;
-  limit_bytes: number | null;
-  limit_ms: number | null;
-  limit_bdp: number | null;
   discipline: string;
 }
 
@@ -191,25 +187,6 @@ export interface ModelInput {
   groups: ModelGroup[];
 }
 
-/** A file that `tailroom explore FILE` was started with. */
-export interface LocalFile {
-  name: string;
-  text: string;
-}
-
-export interface Engine {
-  readonly kind: "browser" | "local";
-  /** Version, and a hash of the sources that the engine was built from. */
-  readonly build: string;
-  /** Number of runs at the same time. */
-  readonly workers: number;
-  readonly components: Components;
-  readonly file: LocalFile | null;
-  resolve(question: Question): Promise<Resolved>;
-  modelInput(question: Question): Promise<ModelInput>;
-  run(question: Question, options: RunOptions): Promise<Answer>;
-}
-
 /** Raises what an engine reports as JSON. */
 export function faultOf(text: string): Error {
   let report: { kind?: string; problems?: Problem[]; message?: string };
@@ -219,12 +196,6 @@ export function faultOf(text: string): Error {
     return new RunFault(text);
   }
   if (report.kind === "scenario") return new ScenarioFault(report.problems ?? []);
-  if (report.kind === "only_local") {
-    return new RunFault(
-      `${report.message ?? "This needs the local engine"}. The engine in the browser reads no files ` +
-        "and no Python controls; install tailroom and open the scenario with `tailroom explore FILE`.",
-    );
-  }
   return new RunFault(report.message ?? text);
 }
 

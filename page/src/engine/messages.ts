@@ -3,7 +3,8 @@
 import type { Answer, Components, ModelInput, Progress, Question, Resolved } from "./engine";
 
 export type Request =
-  | { kind: "start"; module: WebAssembly.Module }
+  /** `files`: texts by path, as JSON. */
+  | { kind: "start"; module: WebAssembly.Module; files: string }
   | { kind: "resolve"; id: number; question: Question }
   | { kind: "modelInput"; id: number; question: Question }
   | { kind: "run"; id: number; question: Question; progress: boolean }

@@ -5,10 +5,24 @@ declare module "#wasm/tailroom_web.js" {
   }): Promise<unknown>;
   export function build(): string;
   export function components(): string;
-  export function resolve(text: string, set: string, seed?: bigint): string;
-  export function model_input(text: string, set: string, seed?: bigint): string;
+  export function resolve(
+    text: string,
+    set: string,
+    seed: bigint | undefined,
+    files: Files,
+  ): string;
+  export function model_input(
+    text: string,
+    set: string,
+    seed: bigint | undefined,
+    files: Files,
+  ): string;
+  export class Files {
+    constructor(texts: string);
+    free(): void;
+  }
   export class Run {
-    constructor(text: string, set: string, seed: bigint | undefined);
+    constructor(text: string, set: string, seed: bigint | undefined, files: Files);
     advance(milliseconds: number): number;
     seconds(): number;
     series(): string | undefined;

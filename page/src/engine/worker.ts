@@ -11,7 +11,7 @@ const PICTURE_MS = 100;
 const SERIES_SHARE = 0.25;
 
 const cancelled = new Set<number>();
-const current: { run: number | null } = { run: null };
+const current: { run: number | null; files: wasm.Files | null } = { run: null, files: null };
 
 function reply(message: Reply): void {
   self.postMessage(message);
@@ -30,10 +30,11 @@ function seedOf(question: Question): bigint | undefined {
   return question.seed === null ? undefined : BigInt(question.seed);
 }
 
-type Asked = [text: string, set: string, seed: bigint | undefined];
+type Asked = [text: string, set: string, seed: bigint | undefined, files: wasm.Files];
 
 function asked(question: Question): Asked {
-  return [question.text, JSON.stringify(question.set), seedOf(question)];
+  if (!current.files) throw new Error("the engine is not started");
+  return [question.text, JSON.stringify(question.set), seedOf(question), current.files];
 }
 
 async function run(id: number, question: Question, progress: boolean): Promise<void> {
@@ -73,6 +74,7 @@ async function answer(request: Request): Promise<void> {
   switch (request.kind) {
     case "start": {
       await init({ module_or_path: request.module });
+      current.files = new wasm.Files(request.files);
       const components = JSON.parse(wasm.components()) as Components;
       reply({ kind: "started", started: { build: wasm.build(), components } });
       return;

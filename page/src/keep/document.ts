@@ -3,6 +3,7 @@
 import uplotStyle from "uplot/dist/uPlot.min.css?inline";
 import type { Picture } from "../pictures/picture";
 import { escapeXml } from "../pictures/svg";
+import { hashText } from "../scenario/reading";
 import style from "./document.css?inline";
 
 export interface DocumentPart {
@@ -17,7 +18,8 @@ export interface PageDocument {
   title: string;
   parts: DocumentPart[];
   scenario: string;
-  hash: string;
+  /** Null if the scenario names files. */
+  hash: string | null;
   build: string;
   address: string;
 }
@@ -46,7 +48,7 @@ ${style}</style>
 <h1>${escapeXml(page.title)}</h1>
 ${page.parts.map(partText).join("\n")}
 <h2>Scenario</h2>
-<p>Hash ${escapeXml(page.hash)}; engine ${escapeXml(page.build)}.
+<p>Hash ${escapeXml(hashText(page.hash))}; engine ${escapeXml(page.build)}.
 <a href="${escapeXml(page.address)}">Open in the page</a></p>
 <pre>${escapeXml(page.scenario)}</pre>
 <script type="application/json" id="pictures">${jsonForScript(pictures)}</script>

@@ -1,11 +1,12 @@
 /** What can be taken along: the address, files, and commands. */
 
 import { announce, download, make } from "../dom";
-import type { Engine, Series } from "../engine/engine";
+import type { Series } from "../engine/engine";
 import type { Picture } from "../pictures/picture";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { wholePackets } from "../rules/buffer_units";
 import { PRESETS } from "../scenario/presets";
-import type { Reading } from "../scenario/reading";
+import { hashText, type Reading } from "../scenario/reading";
 import type { State } from "../state";
 import type { Point } from "../study/point";
 import { commands } from "./commands";
@@ -24,6 +25,11 @@ export interface Snapshot {
   pictures: Picture[];
   document: PageDocument;
 }
+
+const ELSEWHERE =
+  "The command line alone has controls in Python, stores that keep runs, and runs of more than " +
+  "4 GB. Files (traces, lists of flows) are read here too, if the scenario that names them is opened " +
+  "with `tailroom explore scenario.toml` (pip install tailroom).";
 
 type Offer = [label: string, save: (now: Snapshot) => Promise<void> | void];
 
@@ -68,7 +74,6 @@ export class KeepView {
     share: HTMLElement,
     exports: HTMLElement,
     elsewhere: HTMLElement,
-    engine: Engine,
     now: () => Snapshot | null,
   ) {
     this.#now = now;
@@ -97,13 +102,13 @@ export class KeepView {
       this.#commands,
       make("h3", {}, "The same buffer elsewhere"),
       this.#tools,
-      make("p", { class: "quiet" }, onlyLocalText(engine)),
+      make("p", { class: "quiet" }, ELSEWHERE),
     );
   }
 
   /** Shows the address and the words of other tools for what the page shows. */
   show(reading: Reading, link: Bottleneck, state: State): void {
-    this.#hash.textContent = reading.hash;
+    this.#hash.textContent = hashText(reading.hash);
     const preset = PRESETS.find((one) => one.text === state.text);
     const lines = commands(preset?.name ?? "scenario.toml", link.name, state.targets);
     this.#commands.replaceChildren(...lines.map((line) => make("code", { class: "code" }, line)));
@@ -112,7 +117,7 @@ export class KeepView {
       this.#commands.append(note);
     }
     const limit = limitPackets(link);
-    const others = Number.isFinite(limit) ? equivalents(link, limit) : [];
+    const others = Number.isFinite(limit) ? equivalents(link, wholePackets(limit)) : [];
     this.#tools.replaceChildren(
       ...others.flatMap(({ tool, purpose, text }) => [
         make("dt", {}, purpose ? `${tool}, ${purpose}` : tool),
@@ -171,14 +176,4 @@ export class KeepView {
 
 function button(label: string, click: () => Promise<void>): HTMLButtonElement {
   return make("button", { type: "button", click: () => void click() }, label);
-}
-
-function onlyLocalText(engine: Engine): string {
-  if (engine.kind === "local") {
-    return "This page runs on the engine of this computer. Files and Python controls come from the scenario that `tailroom explore` was started with, never from an address.";
-  }
-  return (
-    "Only the local engine reads files (traces, captures), runs congestion controls in Python, uses " +
-    "more than 4 GB and keeps its runs: pip install tailroom, then tailroom explore scenario.toml."
-  );
 }

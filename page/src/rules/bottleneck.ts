@@ -49,6 +49,11 @@ export function limitPackets(link: Bottleneck): number {
   return link.amounts["limit"] ?? Number.NaN;
 }
 
+/** The same link with another queue limit, in waiting packets. */
+export function withLimit(link: Bottleneck, limit: number): Bottleneck {
+  return { ...link, amounts: { ...link.amounts, limit } };
+}
+
 /** Packets with the packet in transmission: K of M/M/1/K. */
 export function systemPackets(link: Bottleneck): number {
   return limitPackets(link) + 1;

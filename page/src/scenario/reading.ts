@@ -3,11 +3,11 @@
 import {
   RunFault,
   ScenarioFault,
-  type Engine,
   type ModelInput,
   type Problem,
   type Question,
 } from "../engine/engine";
+import type { Engine } from "../engine/pool";
 import { busiestLink, crossedLinks, readBottleneck, type Bottleneck } from "../rules/bottleneck";
 import { parseToml, type Table } from "./text";
 
@@ -17,8 +17,13 @@ export interface Reading {
   scenario: Table;
   /** The same as TOML, and its hash. */
   resolved: string;
-  hash: string;
+  hash: string | null;
   input: ModelInput;
+}
+
+/** The hash as the page shows it. */
+export function hashText(hash: string | null): string {
+  return hash ?? "not computed here, since it depends on the content of the scenario's files";
 }
 
 export function questionOf(text: string, set: Record<string, string> = {}): Question {

@@ -1,8 +1,9 @@
-/** The slider of the buffer: logarithmic, from one packet to four bandwidth-delay products. */
+/** The slider of the buffer: logarithmic, from the smallest limit that the queue accepts to four
+ * bandwidth-delay products. */
 
 import { make } from "../dom";
-import { bdpPackets, capacityPps, limitPackets, type Bottleneck } from "../rules/bottleneck";
-import { bytes, duration, packets, plain } from "../scenario/quantities";
+import { bdpPackets, limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { limitTexts, type BufferRange } from "../rules/buffer_units";
 
 const STEPS = 1000;
 const MOST_BDP = 4;
@@ -14,12 +15,13 @@ export function largestLimit(link: Bottleneck): number {
   return Math.max(8, Math.ceil(Number.isFinite(most) ? most : 1000));
 }
 
-export function limitAt(step: number, largest: number): number {
-  return Math.round(largest ** (step / STEPS));
+export function limitAt(step: number, { smallest, largest }: BufferRange): number {
+  return Math.round(smallest * (largest / smallest) ** (step / STEPS));
 }
 
-export function stepOf(limit: number, largest: number): number {
-  return Math.round((STEPS * Math.log(Math.max(1, limit))) / Math.log(largest));
+export function stepOf(limit: number, { smallest, largest }: BufferRange): number {
+  const place = Math.log(Math.max(1, limit / smallest)) / Math.log(largest / smallest);
+  return Math.round(STEPS * Math.min(1, place));
 }
 
 export class BufferSlider {
@@ -27,6 +29,7 @@ export class BufferSlider {
   readonly #title: HTMLElement;
   readonly #values: HTMLElement;
   #link: Bottleneck | null = null;
+  #smallest = 1;
 
   constructor(host: HTMLElement, onLimit: (packets: number) => void) {
     this.#title = make("span", {}, "Buffer");
@@ -38,7 +41,7 @@ export class BufferSlider {
       step: "1",
       input: () => {
         if (!this.#link) return;
-        const limit = limitAt(Number(this.#input.value), largestLimit(this.#link));
+        const limit = limitAt(Number(this.#input.value), this.#range(this.#link));
         this.#say(limit);
         onLimit(limit);
       },
@@ -53,11 +56,23 @@ export class BufferSlider {
     this.#title.textContent = `Buffer of ${link.name}`;
     if (
       document.activeElement !== this.#input ||
-      limitAt(Number(this.#input.value), largestLimit(link)) !== Math.round(limit)
+      limitAt(Number(this.#input.value), this.#range(link)) !== Math.round(limit)
     ) {
-      this.#input.value = String(stepOf(limit, largestLimit(link)));
+      this.#input.value = String(stepOf(limit, this.#range(link)));
     }
     this.#say(limit);
+  }
+
+  /** Sets the lower end of the slider, once it is known. */
+  beginAt(smallest: number): void {
+    if (smallest === this.#smallest || !this.#link) return;
+    const limit = limitAt(Number(this.#input.value), this.#range(this.#link));
+    this.#smallest = smallest;
+    this.#input.value = String(stepOf(limit, this.#range(this.#link)));
+  }
+
+  #range(link: Bottleneck): BufferRange {
+    return { smallest: this.#smallest, largest: Math.max(this.#smallest + 1, largestLimit(link)) };
   }
 
   #say(limit: number): void {
@@ -66,15 +81,4 @@ export class BufferSlider {
     this.#values.textContent = texts.join(" · ");
     this.#input.setAttribute("aria-valuetext", texts.join(", "));
   }
-}
-
-/** A limit in packets, bytes, time and bandwidth-delay products. */
-export function limitTexts(link: Bottleneck, limit: number): string[] {
-  const bdp = bdpPackets(link);
-  return [
-    packets(limit),
-    bytes(limit * link.packetBytes),
-    duration(limit / capacityPps(link)),
-    ...(bdp > 0 ? [`${plain(limit / bdp)} BDP`] : []),
-  ];
 }

@@ -1,6 +1,7 @@
 /** The run that follows the slider: the newest question is simulated, older ones are cancelled. */
 
-import { isAbort, type Answer, type Engine, type Progress, type Question } from "../engine/engine";
+import { isAbort, type Answer, type Progress, type Question } from "../engine/engine";
+import type { Engine } from "../engine/pool";
 
 /** Above every run of a study. */
 export const LIVE_PRIORITY = 10;

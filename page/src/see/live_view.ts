@@ -5,6 +5,7 @@ import type { Answer, Progress, Series, Summary } from "../engine/engine";
 import { Chart } from "../pictures/chart";
 import type { Picture } from "../pictures/picture";
 import { capacityPps, limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { wholePackets } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import {
   delayPicture,
@@ -21,6 +22,7 @@ export class LiveView {
   readonly #groups = make("div", { class: "scrolls", tabindex: "0", role: "region" });
   readonly #state = make("p", { class: "quiet" });
   #link: Bottleneck | null = null;
+  #limit = Number.NaN;
   #span: Span = { measuredFromS: 0, durationS: 1 };
   #series: Series | null = null;
   #summary: Summary | null = null;
@@ -51,9 +53,15 @@ export class LiveView {
   /** Sets the link and the times that the pictures are about. */
   about(link: Bottleneck, span: Span): void {
     this.#link = link;
+    this.#limit = limitPackets(link);
     this.#span = span;
     if (this.#summary) this.#showNumbers(this.#summary, link.name);
     if (this.#series) this.#pictures(this.#series, this.#summary);
+  }
+
+  /** Sets the limit of a buffer that is being moved, for the pictures that follow. */
+  limit(packets: number): void {
+    this.#limit = packets;
   }
 
   /** The groups of flows: head and rows. */
@@ -103,9 +111,8 @@ export class LiveView {
     const link = this.#link;
     if (!link) return;
     const p99 = summary?.links[link.name]?.queue_delay_s_p99 ?? null;
-    const limit = summary?.links[link.name]?.limit_packets ?? limitPackets(link);
     const pictures: Picture[] = [
-      queuePicture(series, link.name, limit, this.#span),
+      queuePicture(series, link.name, wholePackets(this.#limit), this.#span),
       windowsPicture(series, this.#span),
       delayPicture(series, link.name, capacityPps(link), this.#span, p99),
       utilizationPicture(series, link.name, this.#span),

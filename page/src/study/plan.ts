@@ -1,5 +1,6 @@
 /** Which run comes next: few buffers first, then more buffers, then more seeds, then the answer. */
 
+import type { BufferRange } from "../rules/buffer_units";
 import { smallest, verdictOfAll, type Target } from "./answer";
 import { intervalOf, type Point, pointAt } from "./point";
 
@@ -21,10 +22,10 @@ export interface Task {
   seed: number;
 }
 
-/** Buffers from one packet to the largest, evenly spread over the logarithm, each once. */
-export function spread(largest: number, count: number): number[] {
+/** Buffers from the smallest to the largest, evenly spread over the logarithm, each once. */
+export function spread({ smallest, largest }: BufferRange, count: number): number[] {
   const limits = Array.from({ length: count }, (_, place) =>
-    Math.round(largest ** (place / (count - 1))),
+    Math.round(smallest * (largest / smallest) ** (place / (count - 1))),
   );
   return [...new Set(limits)];
 }
@@ -40,11 +41,15 @@ function isPrecise(point: Point, targets: Target[]): boolean {
 }
 
 /** Tasks of the next stage that are not done, in the order in which they shall begin; empty at the end. */
-export function nextTasks(points: Map<number, Point>, largest: number, targets: Target[]): Task[] {
+export function nextTasks(
+  points: Map<number, Point>,
+  range: BufferRange,
+  targets: Target[],
+): Task[] {
   const open = (limits: number[], seed: number): Task[] =>
     limits.filter((limit) => !points.get(limit)?.has(seed)).map((limit) => ({ limit, seed }));
   for (const count of [COARSE, FINE]) {
-    const tasks = open(spread(largest, count), 0);
+    const tasks = open(spread(range, count), 0);
     if (tasks.length > 0) return tasks;
   }
   for (let seed = 0; seed < MOST_SEEDS; seed++) {
@@ -54,15 +59,15 @@ export function nextTasks(points: Map<number, Point>, largest: number, targets: 
     const tasks = open(rough, seed);
     if (tasks.length > 0) return tasks;
   }
-  const added = between(points, largest, targets);
+  const added = between(points, range, targets);
   return added === null ? [] : open([added], 0);
 }
 
 /** A buffer between the answer and the next smaller one; null if they are close. */
-function between(points: Map<number, Point>, largest: number, targets: Target[]): number | null {
+function between(points: Map<number, Point>, range: BufferRange, targets: Target[]): number | null {
   if (targets.length === 0) return null;
   const { limit } = smallest(points, targets);
-  const regular = spread(largest, FINE).length;
+  const regular = spread(range, FINE).length;
   if (limit === null || points.size >= regular + MOST_ADDED) return null;
   const below = Math.max(0, ...[...points.keys()].filter((other) => other < limit));
   const middle = Math.round(Math.sqrt(Math.max(1, below) * limit));

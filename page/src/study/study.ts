@@ -1,11 +1,13 @@
 /** The study of a scenario: runs over the buffer, while nothing more urgent is to be done. */
 
-import { isAbort, type Engine } from "../engine/engine";
+import { isAbort, type Question } from "../engine/engine";
+import type { Engine } from "../engine/pool";
 import { questionOf } from "../scenario/reading";
 import { removeKey, setKey } from "../scenario/text";
 import type { Target } from "./answer";
 import { nextTasks, type Task } from "./plan";
 import { measure, type Point, pointAt } from "./point";
+import { smallestAccepted } from "./smallest_accepted";
 
 const PRIORITY = 1;
 /** Studies that are remembered, so that going back to a setting shows its curve at once. */
@@ -25,6 +27,8 @@ export interface Subject {
 export interface StudyState {
   subject: Subject | null;
   points: Map<number, Point>;
+  /** The smallest buffer that the queue accepts, in packets; null until it is known. */
+  smallest: number | null;
   /** Runs that have ended. */
   runs: number;
   running: boolean;
@@ -34,6 +38,12 @@ export interface StudyState {
   fault: string;
   /** Runs take so long that the study waits to be started by hand. */
   waits: boolean;
+}
+
+/** What is known about a subject, whatever its limit. */
+interface Known {
+  points: Map<number, Point>;
+  smallest: number | null;
 }
 
 function limitPath(link: string): string[] {
@@ -48,9 +58,9 @@ export function studyText(text: string, link: string, limit: number): string {
 export class Study {
   readonly #engine: Engine;
   readonly #onChange: () => void;
-  readonly #remembered = new Map<string, Map<number, Point>>();
+  readonly #remembered = new Map<string, Known>();
   #subject: Subject | null = null;
-  #points = new Map<number, Point>();
+  #known: Known = { points: new Map(), smallest: null };
   #targets: Target[] = [];
   #abort: AbortController | null = null;
   #lost = new Set<string>();
@@ -67,8 +77,8 @@ export class Study {
   get state(): StudyState {
     return {
       subject: this.#subject,
-      points: this.#points,
-      runs: [...this.#points.values()].reduce((total, point) => total + point.size, 0),
+      ...this.#known,
+      runs: [...this.#known.points.values()].reduce((total, point) => total + point.size, 0),
       running: this.#abort !== null,
       done: this.#done,
       failed: this.#lost.size,
@@ -89,13 +99,13 @@ export class Study {
     this.#targets = targets;
     if (!this.#subject || keyOf(this.#subject) !== key) {
       this.pause();
-      this.#points = this.#recall(key);
+      this.#known = this.#recall(key);
       this.#lost = new Set();
       this.#fault = "";
       this.#wanted = false;
     }
     this.#subject = subject;
-    this.#done = nextTasks(this.#points, subject.largest, targets).length === 0;
+    this.#done = this.#tasks(subject)?.length === 0;
     this.#onChange();
   }
 
@@ -120,20 +130,42 @@ export class Study {
   }
 
   async #work(subject: Subject, signal: AbortSignal): Promise<void> {
+    await this.#findSmallest(subject);
     while (!signal.aborted) {
-      const tasks = nextTasks(this.#points, subject.largest, this.#targets).filter(
-        (task) => !this.#lost.has(nameOf(task)),
-      );
+      const tasks = this.#tasks(subject)?.filter((task) => !this.#lost.has(nameOf(task))) ?? [];
       this.#done = tasks.length === 0;
       if (this.#done) return;
       await Promise.all(tasks.map((task) => this.#run(subject, task, signal)));
     }
   }
 
+  /** The next tasks; null while the smallest buffer is not known. */
+  #tasks({ largest }: Subject): Task[] | null {
+    const { points, smallest } = this.#known;
+    if (smallest === null) return null;
+    return nextTasks(points, { smallest, largest }, this.#targets);
+  }
+
+  async #findSmallest({ text, link, largest }: Subject): Promise<void> {
+    const known = this.#known;
+    if (known.smallest !== null) return;
+    const questionAt = (limit: number): Question => questionOf(studyText(text, link, limit));
+    try {
+      known.smallest = await smallestAccepted(this.#engine, questionAt, largest);
+    } catch (error) {
+      if (known === this.#known) this.#lose("range", error);
+    }
+  }
+
+  #lose(name: string, error: unknown): void {
+    this.#lost.add(name);
+    this.#fault = error instanceof Error ? error.message : String(error);
+  }
+
   async #run(subject: Subject, task: Task, signal: AbortSignal): Promise<void> {
     const text = studyText(subject.text, subject.link, task.limit);
     const question = { ...questionOf(text), seed: subject.seed + task.seed };
-    const points = this.#points;
+    const { points } = this.#known;
     try {
       const answer = await this.#engine.run(question, { signal, priority: PRIORITY });
       const point = pointAt(points, task.limit);
@@ -141,22 +173,21 @@ export class Study {
       points.set(task.limit, point);
     } catch (error) {
       if (isAbort(error)) return;
-      this.#lost.add(nameOf(task));
-      this.#fault = error instanceof Error ? error.message : String(error);
+      this.#lose(nameOf(task), error);
     }
-    if (points === this.#points) this.#onChange();
+    if (points === this.#known.points) this.#onChange();
   }
 
   /** The points of a study that was begun before; the least recent one is forgotten. */
-  #recall(key: string): Map<number, Point> {
-    const points = this.#remembered.get(key) ?? new Map<number, Point>();
+  #recall(key: string): Known {
+    const known = this.#remembered.get(key) ?? { points: new Map<number, Point>(), smallest: null };
     this.#remembered.delete(key);
-    this.#remembered.set(key, points);
+    this.#remembered.set(key, known);
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > MOST_REMEMBERED && oldest !== undefined) {
       this.#remembered.delete(oldest);
     }
-    return points;
+    return known;
   }
 }
 

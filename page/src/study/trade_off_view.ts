@@ -3,10 +3,9 @@
 import { announce, make, table } from "../dom";
 import { Chart } from "../pictures/chart";
 import { isEmpty, type Mark, type Picture } from "../pictures/picture";
-import type { Bottleneck } from "../rules/bottleneck";
-import { bdpPackets, limitPackets } from "../rules/bottleneck";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { bdpText, limitTexts } from "../rules/buffer_units";
 import { duration, loss, percent, plain } from "../scenario/quantities";
-import { limitTexts } from "../see/buffer_slider";
 import type { Targets } from "../state";
 import { answerText, smallest, targetsOf, verdictOfAll } from "./answer";
 import { FINE, MOST_SEEDS, WIDTH } from "./plan";
@@ -129,23 +128,26 @@ function statusText(state: StudyState): string {
     `Bands are 95 % intervals. A buffer gets up to ${MOST_SEEDS} seeds, fewer if its intervals are ` +
     `within ${plain(100 * WIDTH.utilization)} points of utilization and ` +
     `${plain(100 * WIDTH.delay)} % of the 99th percentile of the delay.`;
+  const smallest =
+    (state.smallest ?? 1) > 1
+      ? ` The queue accepts no limit below ${state.smallest} packets, so none was tried.`
+      : "";
   const failed = state.failed > 0 ? ` ${state.failed} runs failed: ${state.fault}` : "";
   if (state.waits) return `A run takes long here. Go on starts at least ${FINE} runs.`;
   const stage = state.done ? "Done" : state.running ? "Running" : "Waiting";
-  return `${stage}: these curves rest on ${runs}. ${bands}${failed}`;
+  return `${stage}: these curves rest on ${runs}. ${bands}${smallest}${failed}`;
 }
 
 /** Head and rows of the table of numbers. */
 function numbersTable(points: Map<number, Point>, link: Bottleneck, targets: Targets): string[][] {
   const asked = targetsOf(targets);
-  const bdp = bdpPackets(link);
   const rows = [...points.keys()]
     .sort((a, b) => a - b)
     .map((limit) => {
       const point = pointAt(points, limit);
       return [
         String(limit),
-        bdp > 0 ? plain(limit / bdp) : "–",
+        bdpText(link, limit),
         String(point.size),
         cell(point, "utilization", (value) => percent(value)),
         cell(point, "delayMeanS", duration),

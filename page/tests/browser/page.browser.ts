@@ -1,11 +1,13 @@
-/** The page in Chromium: what a visitor does, with each engine. */
+/** The page in Chromium: what a visitor does. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { percent } from "../../src/scenario/quantities";
-import { commandLineSummary, serveLocal, serveStatic, type Served } from "./servers";
+import { commandLineSummary, serveExplore, serveStatic, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -54,9 +56,7 @@ async function open(address: string): Promise<Page> {
   const page = await context.newPage();
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
-    // The static host has no api/, and the page finds out by asking.
-    const isProbe = message.location().url.includes("/api/engine");
-    if (message.type() === "error" && !isProbe) complaints.push(message.text());
+    if (message.type() === "error") complaints.push(message.text());
   });
   await page.goto(address);
   await ended(page);
@@ -93,11 +93,11 @@ async function expectSame(page: Page, scenario: string): Promise<void> {
   await expect.poll(() => number(page, "Utilization")).toBe(utilization);
 }
 
-describe.each(["static", "local"])("the %s page", (kind) => {
+describe("the page on a static host", () => {
   let served: Served;
 
   beforeAll(async () => {
-    served = kind === "static" ? await serveStatic() : await serveLocal();
+    served = await serveStatic();
   });
 
   afterAll(() => {
@@ -106,8 +106,7 @@ describe.each(["static", "local"])("the %s page", (kind) => {
 
   test("loads without complaints and names its engine", async () => {
     const page = await visit(served.address);
-    const place = kind === "static" ? "in this browser" : "on this computer";
-    expect(await page.locator("#engine").textContent()).toContain(place);
+    expect(await page.locator("#engine").textContent()).toContain("in this browser");
     expect(complaints).toEqual([]);
   });
 
@@ -240,6 +239,41 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await page.locator("#problems").textContent()).not.toContain("root:");
     await write(page, SMALL.replace('"reno"', '"os:system"'));
     await page.locator("#problems li").getByText("os:system").first().waitFor();
+    expect(await page.locator("#problems").textContent()).toContain("`tailroom run`");
+    expect(await page.locator("#elsewhere").textContent()).toContain("stores that keep runs");
+  });
+
+  test("a buffer has the same size wherever it is shown", async () => {
+    const page = await visit(served.address);
+    await write(page, SMALL.replace("20 packets", "25 kB"));
+    await page
+      .locator("#slider output")
+      .getByText(/^16\spackets · 25\skB · 20\sms · /)
+      .waitFor();
+    await page.getByText("Keep this setting").click();
+    const link = page.getByRole("group", { name: "Link bottleneck" });
+    await link.getByLabel("Queue").selectOption("fq_codel");
+    const limits = page
+      .locator("#kept tr")
+      .filter({ hasText: /^Limit/ })
+      .locator("td");
+    await expect.poll(() => limits.allTextContents()).toEqual(Array(2).fill("16\u202fpackets"));
+    expect(await page.locator("#elsewhere").textContent()).toMatch(/limit 16\b/);
+  });
+
+  test("a queue with a threshold is studied from the smallest limit that it accepts", async () => {
+    const page = await visit(served.address);
+    const marking = 'kind = "step_mark", threshold = "10 packets"';
+    await write(page, SMALL.replace('kind = "drop_tail"', marking));
+    const study = page.locator("#trade-off");
+    await study.getByText("accepts no limit below 11 packets").waitFor();
+    await study.getByText(/^Done/).waitFor();
+    expect(await study.textContent()).not.toContain("failed");
+    await page.getByRole("slider").focus();
+    await page.keyboard.press("Home");
+    await expect.poll(() => page.locator("#text").inputValue()).toContain('limit = "11 packets"');
+    await ended(page);
+    expect(await page.locator(".complaint:visible").count()).toBe(0);
   });
 
   test("titles and names are text, not HTML", async () => {
@@ -309,6 +343,31 @@ test("the static page works without the network after it has loaded", async () =
   await ended(page);
   await write(page, SMALL);
   await expectSame(page, SMALL);
+});
+
+test("`tailroom explore FILE` opens the page with FILE and the files that it names", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "explore-"));
+  const file = join(directory, "traced.toml");
+  const traced = SMALL.replace('rate = "10 Mbit/s"', 'trace = "link.trace"');
+  writeFileSync(join(directory, "link.trace"), "1\n2\n4\n");
+  writeFileSync(file, traced);
+  const served = await serveExplore(file);
+  try {
+    const page = await visit(served.address);
+    expect(await page.locator("#text").inputValue()).toBe(traced);
+    expect(await page.locator("#preset-choice").inputValue()).toBe(`file ${file}`);
+    const { utilization = Number.NaN } = commandLineSummary("", file).links["bottleneck"] ?? {};
+    expect(await number(page, "Utilization")).toBe(percent(utilization));
+    expect(await hash(page)).toContain("depends on the content");
+    await write(page, traced.replace("link.trace", "other.trace"));
+    await page.locator("#problems li").getByText("tailroom explore FILE").waitFor();
+    await write(page, traced.replace("20 packets", "30 packets"));
+    await ended(page);
+    expect(await page.evaluate(() => navigator.serviceWorker.getRegistrations())).toEqual([]);
+    expect(complaints).toEqual([]);
+  } finally {
+    served.stop();
+  }
 });
 
 async function fill(field: ReturnType<Page["getByLabel"]>, text: string): Promise<void> {

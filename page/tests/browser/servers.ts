@@ -45,9 +45,9 @@ export async function serveStatic(): Promise<Served> {
   return { address: `http://127.0.0.1:${port}/`, stop };
 }
 
-/** Starts `tailroom explore` on a free port. */
-export async function serveLocal(file?: string): Promise<Served> {
-  const options = ["explore", ...(file === undefined ? [] : [file]), "--port", "0"];
+/** Starts `tailroom explore FILE` on a free port. */
+export async function serveExplore(file: string): Promise<Served> {
+  const options = ["explore", file, "--port", "0"];
   const command: ChildProcess = spawn(TAILROOM, options, { stdio: ["ignore", "pipe", "inherit"] });
   const { stdout } = command;
   if (!stdout) throw new Error("tailroom explore has no output");
@@ -63,9 +63,9 @@ export interface Summary {
   links: Record<string, { utilization: number; loss_fraction: number; queue_packets_mean: number }>;
 }
 
-/** The summary that the command line prints for a scenario. */
-export function commandLineSummary(scenario: string): Summary {
-  const done = spawnSync(TAILROOM, ["run", "-", "--json"], { input: scenario, encoding: "utf8" });
+/** The summary that the command line prints for a scenario on standard input, or in a file. */
+export function commandLineSummary(scenario: string, file = "-"): Summary {
+  const done = spawnSync(TAILROOM, ["run", file, "--json"], { input: scenario, encoding: "utf8" });
   if (done.status !== 0) throw new Error(done.stderr);
   return JSON.parse(done.stdout) as Summary;
 }

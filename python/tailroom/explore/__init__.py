@@ -1,6 +1,4 @@
-"""The local server of `tailroom explore`: the page, with the native engine behind it.
+"""What `tailroom explore` serves: the page, which brings its own engine, and a scenario for it.
 
-`opened` is the scenario file of the command line, `questions` what the page asks, `runs` performs
-it, `stored_runs` keeps runs in a store, `guard` refuses requests that are not the page's, `app` has
-the addresses, `serve` listens.
+`opened` is the scenario file of the command line as the page reads it, `serve` the server.
 """

@@ -45,8 +45,6 @@ class ScenarioSource:
     """Keys with values that replace values of the text."""
     controls: OwnControls = field(default_factory=OwnControls)
     """The user's own congestion controls."""
-    permitted_files: tuple[str, ...] | None = None
-    """Paths of files that the scenario may name, as it writes them; as `trust` says if `None`."""
     trust: Trust = EVERYTHING
     """What the scenario may name outside itself."""
 
@@ -200,14 +198,11 @@ class ScenarioSource:
         """
         SEED.check("seed", seed)
         check_unicode(self.place, self.text)
-        if self.permitted_files is None:
-            replaced = frozenset(key for key, _ in self.overrides)
-            self.trust.check_files(self.text, self.directory, replaced)
+        replaced = frozenset(key for key, _ in self.overrides)
+        self.trust.check_files(self.text, self.directory, replaced)
 
     def permitted(self) -> tuple[str, ...] | None:
         """Returns the paths of files that the scenario may name; any if `None`."""
-        if self.permitted_files is not None:
-            return self.permitted_files
         return self.trust.permitted_files(self.text, self.directory)
 
     def hash(self) -> str:

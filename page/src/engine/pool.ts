@@ -1,4 +1,4 @@
-/** The engine in the browser: one worker per core, and one more for questions that take no run. */
+/** The engine: one worker per core, and one more for questions that take no run. */
 
 import address from "#wasm/tailroom_web_bg.wasm?url";
 import {
@@ -7,7 +7,6 @@ import {
   RunFault,
   type Answer,
   type Components,
-  type Engine,
   type ModelInput,
   type Question,
   type Resolved,
@@ -16,7 +15,6 @@ import {
 import type { Reply, Request, Started } from "./messages";
 import { Slots } from "./slots";
 
-const MOST_WORKERS = 8;
 /** A worker that has not ended its slice after this time is replaced. */
 const PATIENCE_MS = 150;
 /** Longest time for a question that takes no run. */
@@ -33,13 +31,15 @@ interface Job {
 /** A worker that is replaced when its engine broke or does not answer. */
 class Seat {
   readonly #module: WebAssembly.Module;
+  readonly #files: string;
   #worker: Worker;
   #ready: Promise<Started>;
   #jobs = new Map<number, Job>();
   #next = 0;
 
-  constructor(module: WebAssembly.Module) {
+  constructor(module: WebAssembly.Module, files: string) {
     this.#module = module;
+    this.#files = files;
     [this.#worker, this.#ready] = this.#hire();
   }
 
@@ -71,10 +71,6 @@ class Seat {
     for (const job of jobs) job.fail(error);
   }
 
-  dismiss(): void {
-    this.#worker.terminate();
-  }
-
   #cancel(id: number): void {
     if (!this.#jobs.has(id)) return;
     this.#send({ kind: "cancel", id });
@@ -102,7 +98,11 @@ class Seat {
       };
     });
     ready.catch(() => undefined);
-    worker.postMessage({ kind: "start", module: this.#module } satisfies Request);
+    worker.postMessage({
+      kind: "start",
+      module: this.#module,
+      files: this.#files,
+    } satisfies Request);
     return [worker, ready];
   }
 
@@ -127,15 +127,15 @@ class Seat {
 function brokenText(message: string): string {
   return (
     `The engine stopped: ${message}. The memory of a browser is limited to 4 GB; ` +
-    "use fewer flows or a shorter duration, or the local engine (tailroom explore)."
+    "use fewer flows or a shorter duration, or `tailroom run`."
   );
 }
 
-class BrowserEngine implements Engine {
-  readonly kind = "browser";
-  readonly file = null;
+export class Engine {
+  /** Version, and a hash of the sources that the engine was built from. */
   readonly build: string;
   readonly components: Components;
+  /** Number of runs at the same time. */
   readonly workers: number;
   readonly #desk: Seat;
   readonly #seats: Slots<Seat>;
@@ -182,19 +182,20 @@ async function compile(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-export async function startBrowserEngine(): Promise<Engine> {
+/** Starts the engine.
+ *
+ * @param files - Texts of the files that scenarios may name, by their path.
+ * @param workers - Largest number of runs at a time; null for the number of cores.
+ */
+export async function startEngine(
+  files: Record<string, string>,
+  workers: number | null,
+): Promise<Engine> {
   const module = await compile();
-  const desk = new Seat(module);
+  const texts = JSON.stringify(files);
+  const desk = new Seat(module, texts);
   const started = await desk.ready;
-  const cores = navigator.hardwareConcurrency || 2;
-  const seats = Array.from({ length: Math.min(MOST_WORKERS, cores) }, () => new Seat(module));
-  return new BrowserEngine(started, desk, seats);
-}
-
-/** The components of the engine, for a local server that does not name them. */
-export async function browserComponents(): Promise<Components> {
-  const seat = new Seat(await compile());
-  const { components } = await seat.ready;
-  seat.dismiss();
-  return components;
+  const length = workers ?? (navigator.hardwareConcurrency || 2);
+  const seats = Array.from({ length }, () => new Seat(module, texts));
+  return new Engine(started, desk, seats);
 }
