@@ -27,9 +27,7 @@ use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{Rate, Time};
-use buffer::{
-    check_admission, check_arrival_logs, check_queues, check_resolution, resolve_link,
-};
+use buffer::{check_admission, check_arrival_logs, check_queues, check_resolution, resolve_link};
 use inputs::Inputs;
 use load::Load;
 use names::no_such_link;
