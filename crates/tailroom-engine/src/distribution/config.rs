@@ -235,9 +235,10 @@ fn read_cdf<K: Kind>(text: &str) -> Result<Vec<CdfPoint>, String> {
 
 /// A line of the file; its probability may be a percentage.
 fn read_point<K: Kind>(line: &str) -> Result<CdfPoint, String> {
-    let fields = match line.contains(',') {
-        true => line.split_once(',').filter(|(_, probability)| !probability.contains(',')),
-        false => line.rsplit_once(char::is_whitespace),
+    let fields = if line.contains(',') {
+        line.split_once(',').filter(|(_, probability)| !probability.contains(','))
+    } else {
+        line.rsplit_once(char::is_whitespace)
     };
     // The file may be any file of this machine, so the messages do not quote it.
     let (value, probability) = fields.ok_or("it is not a value, a comma and a probability")?;
