@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -473,6 +474,43 @@ def test_without_dask_the_message_names_the_extra(
     assert ended.status == 2
     assert 'pip install "tailroom[cluster]"' in ended.errors
     assert not store.exists()
+
+
+class Emptied:
+    """A client of a scheduler that replaced another, and does not know its workers."""
+
+    asynchronous = False
+    status = "running"
+    scheduler = SimpleNamespace(address="tcp://there:8786")
+
+    def __init__(self) -> None:
+        self.threads = {"tcp://worker:1": 2}
+
+    def wait_for_workers(self, *_: object, **__: object) -> None:
+        """There are some at first."""
+
+    def run(self, *_: object, **__: object) -> dict[str, Any]:
+        return {}
+
+    def nthreads(self) -> dict[str, int]:
+        return self.threads
+
+
+def test_a_sweep_without_workers_says_that_it_waits(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "REFRESH_S", 0.0)
+    client: Any = Emptied()
+    connected = cluster.Cluster(client)
+    assert connected.at_a_time == cluster.FEWEST_AT_A_TIME
+    assert capsys.readouterr().err == ""
+    client.threads = {}
+    for _ in range(3):
+        assert connected.at_a_time == cluster.FEWEST_AT_A_TIME
+    said = (
+        "tcp://there:8786: has no workers any more; waiting for one: dask worker tcp://there:8786"
+    )
+    assert capsys.readouterr().err == f"{said}\n", "once"
 
 
 # Last, as new workers take seconds to start.

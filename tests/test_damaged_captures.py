@@ -98,6 +98,25 @@ def test_a_warning_says_where_a_capture_is_broken(
     assert ended.errors.startswith(f"warning: {path}: broken at byte {len(whole):,}: a ")
 
 
+@pytest.mark.parametrize("name", ["micro", "nano"])
+def test_packets_with_a_second_or_more_of_fraction_are_counted(
+    tailroom: Tailroom, tmp_path: Path, name: str
+) -> None:
+    """As in tcpdump's `timestamp_invalid_micro.pcap`; the packets behind such a packet are read."""
+    whole = LOOPBACK.read_bytes()
+    head, records = whole[:24], whole[24:]
+    fraction = 10**6
+    if name == "nano":
+        head, fraction = bytes.fromhex("4d3cb2a1") + head[4:], 10**9
+    path = tmp_path / "capture"
+    path.write_bytes(head + struct.pack("<IIII", 1, fraction, 4, 4) + bytes(4) + records)
+    ended = tailroom("import", path)
+    assert ended.status == 0
+    assert "skipped: 1 time with a second or more of fraction" in ended.errors
+    path.write_bytes(head + records)
+    assert ended.output == tailroom("import", path).output
+
+
 NO_CAPTURES = {
     "empty": (b"", "the file is empty"),
     "text": (b"start_s,bytes\n0,1000\n0.1,2000\n", "pcapng"),
@@ -115,9 +134,9 @@ NO_CAPTURES = {
         section() + b"\x06\0\0\0\xfc\xff\xff\xff" + bytes(9),
         "broken at byte 28: a block",
     ),
-    "more than a second": (
+    "a second or more": (
         pcap([]) + struct.pack("<IIII", 1, 10**6, 0, 0),
-        "broken at byte 24: a time",
+        "skipped: 1 time with a second or more of fraction",
     ),
     "two lengths": (section() + block(5, b"")[:-1] + b"\1", "broken at byte 28: a block whose two"),
     "zeros": (section() + bytes(100), "broken at byte 28: a block of 0 bytes"),

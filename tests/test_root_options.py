@@ -1,16 +1,37 @@
 """The version, and the help of the root command."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 import tailroom as tr
+from tailroom import _engine
 from tests.conftest import Tailroom
 
+CARGO = Path(__file__).parents[1] / "Cargo.toml"
 
-def test_version_is_that_of_the_package(tailroom: Tailroom) -> None:
+
+@pytest.mark.parametrize(
+    ("profile", "build"),
+    [
+        ("release", "release build"),
+        ("editable", "development build"),
+        ("debug", "development build"),
+    ],
+)
+def test_version_names_the_profile_of_the_build(
+    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch, profile: str, build: str
+) -> None:
+    """`make setup-release` looks for the word "release" in it."""
+    monkeypatch.setattr(_engine, "profile", lambda: profile)
     ended = tailroom("--version")
-    assert ended.status == 0
-    builds = ("release build", "development build")
-    assert ended.output in [f"tailroom {tr.__version__} ({build})\n" for build in builds]
+    assert (ended.status, ended.output) == (0, f"tailroom {tr.__version__} ({build})\n")
+
+
+def test_the_engine_knows_its_profile() -> None:
+    profiles = tomllib.loads(CARGO.read_text(encoding="utf-8"))["profile"]
+    assert _engine.profile() in {*profiles, "debug"}
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])

@@ -31,6 +31,17 @@ def test_a_warning_is_data_and_python_shows_it() -> None:
     assert "warnings: few_reductions at flows.reno" in repr(result)
 
 
+def test_a_warning_about_many_groups_names_the_first(small: Path) -> None:
+    group = '[flows.g{}]\npath = ["bottleneck"]\ncongestion = "reno"\nsend_jitter = "none"\n'
+    head, _, _ = small.read_text(encoding="utf-8").partition("[flows.reno]")
+    for count, end in ((10, "flows.g9.send_jitter"), (13, "flows.g9.send_jitter and 3 more")):
+        groups = "".join(group.format(at) for at in range(count))
+        small.write_text(head + groups, encoding="utf-8")
+        found = {one["kind"]: one for one in tr.run(small).summary["warnings"]}["phase_effects"]
+        assert found["place"].endswith(f", {end}")
+        assert found["text"].startswith(f"{found['place']}: ")
+
+
 TWO_SITES = """\
 duration = "12 s"
 measure_from = "3 s"

@@ -164,7 +164,7 @@ fn pcap_record<'a, R: Read>(
     let nanosecond = header.is_nanosecond_precision();
     let fraction = i64::from(record.ts_usec) * if nanosecond { 1 } else { 1000 };
     if fraction >= NS_PER_S as i64 {
-        return Err(Stop::Broken("a time with more than a second of fraction".to_owned()));
+        return Ok(Record::Skipped(Skip::BadTime));
     }
     let time_ns = i64::from(record.ts_sec) * NS_PER_S as i64 + fraction;
     let data = &data[RECORD_HEADER_BYTES + extra..];

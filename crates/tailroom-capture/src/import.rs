@@ -94,6 +94,7 @@ impl<R: Read> Import<R> {
             None => return Ok(false),
             Some(Record::Other) => return Ok(true),
             Some(Record::Skipped(reason)) => {
+                self.report.packets += u64::from(reason != Skip::BadBlock);
                 self.report.skip(reason);
                 return Ok(true);
             }

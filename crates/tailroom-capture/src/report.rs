@@ -21,13 +21,15 @@ pub enum Skip {
     UnknownInterface,
     /// A pcapng Simple Packet Block, or an obsolete Packet Block.
     NoTime,
+    /// A pcap packet whose time has a fraction of a second that is not below a second.
+    BadTime,
     /// A pcapng block whose frame is valid and whose content is not.
     BadBlock,
 }
 
 impl Skip {
     /// Every reason, in the order of the enum, with the words for the user.
-    const ALL: [(Skip, &str); 10] = [
+    const ALL: [(Skip, &str); 11] = [
         (Skip::NotIp, "not IP"),
         (Skip::NotTcp, "not TCP"),
         (Skip::Fragment, "IP fragments without TCP header"),
@@ -37,6 +39,7 @@ impl Skip {
         (Skip::UnknownLink, "unknown link layer"),
         (Skip::UnknownInterface, "undescribed interface"),
         (Skip::NoTime, "block type without time"),
+        (Skip::BadTime, "time with a second or more of fraction"),
         (Skip::BadBlock, "corrupted block"),
     ];
 }

@@ -92,6 +92,7 @@ fn barman_figure_3() -> Network {
         arrival_log: None,
         admission: None,
         bdp_bytes: rate.bytes_in(Time::from_milliseconds(120)) as f64,
+        packet_bytes: 1_000.0,
     };
     let group = GroupSpec {
         name: "hstcp".into(),

@@ -44,8 +44,11 @@ pub struct LinkInput {
     pub rate_bps: f64,
     /// One-way propagation delay until the first change.
     pub delay_s: f64,
-    /// Rate times the mean propagation RTT of the flows under congestion control that cross it.
+    /// Rate times the mean propagation RTT of the long flows that cross it, else of the other flows
+    /// under congestion control.
     pub bdp_bytes: f64,
+    /// Size of the packets in which its buffer is counted.
+    pub packet_bytes: f64,
     /// Whether rate or delay change during the run.
     pub changes: bool,
     /// Mean share of packets that the wire loses at random.
@@ -182,6 +185,7 @@ fn link(spec: &LinkSpec) -> LinkInput {
         rate_bps: spec.rate.bits_per_second() as f64,
         delay_s: spec.delay.seconds(),
         bdp_bytes: spec.bdp_bytes,
+        packet_bytes: spec.packet_bytes,
         changes: !spec.rate_changes.is_empty() || !spec.delay_changes.is_empty(),
         random_loss_fraction: mean_loss(&spec.loss),
         discipline: spec.queue.name(),

@@ -24,6 +24,7 @@ from tailroom.cli.options import (
 from tailroom.cli.shown_text import escape
 from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, models_named
 from tailroom.scenario.axis import parse_axis
+from tailroom.simulation import metric_units
 from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
@@ -124,7 +125,7 @@ def show(predictions: Predictions, console: Console) -> None:
     applying = [answer for answer in predictions.answers if answer.prediction]
     console.print(
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
-        f"limit {report.packets(link.limit_packets)} packets"
+        f"limit {metric_units.packet_limit(link.limit_packets)}"
         + (f" = {link.limit_packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else "")
     )
     console.print(_table(applying, link))

@@ -317,12 +317,11 @@ def size(value_bytes: float) -> str:
 
 def limit(link: Mapping[str, Any]) -> str:
     """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
-    held = link["limit_packets"]
-    is_whole = held is None or held == round(held)
-    lines = (
-        number(held, "{:,.0f} packets" if is_whole else "{:,.2f} packets"),
-        number(link["limit_bytes"], "{:,.0f} B"),
-        number(link["limit_ms"], "{:,.2f} ms"),
-        number(link["limit_bdp"], "{:.3f} bdp"),
-    )
-    return "\n".join(line for line in lines if line != "-") or "-"
+    lines = [
+        metric_units.packet_limit(link["limit_packets"]),
+        f"{link['limit_bytes']:,.0f} B",
+        f"{link['limit_ms']:,.2f} ms",
+    ]
+    if link["limit_bdp"] is not None:
+        lines.append(f"{link['limit_bdp']:.3f} bdp")
+    return "\n".join(lines)

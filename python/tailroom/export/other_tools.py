@@ -74,7 +74,7 @@ def _drop_tail(link: Bottleneck, limit: int) -> tuple[Equivalent, ...]:
     """
     rate = f"{link.rate_bps:.0f}bit"
     packet_bytes = ceil(link.packet_bytes)
-    limit_bytes = limit * packet_bytes
+    limit_bytes = round(limit * link.packet_bytes)
     delay_s = link.mean_rtt_s / 2
     delayed = ceil(link.capacity_pps * delay_s)
     burst = max(ceil(link.rate_bps / 8 / LINUX_HZ), packet_bytes)

@@ -109,8 +109,7 @@ class DynamicFlows:
 class Bottleneck:
     """One link of a scenario and the traffic that crosses it.
 
-    Packets are counted at the mean size of the flows under congestion control, or of all flows if
-    there are no such flows.
+    Long flows are permanent flows that send as much as their window allows.
     """
 
     name: str
@@ -124,7 +123,8 @@ class Bottleneck:
     amounts_packets: Mapping[str, float]
     """Parameters that are amounts in the buffer (`limit`, thresholds), in waiting packets."""
     packet_bytes: float
-    """Mean size of a packet."""
+    """Size of the packets in which the buffer is counted: the mean of the long flows, else of the
+    other data, else of the ACKs."""
     classes: tuple[FlowClass, ...] = ()
     """Permanent flows under congestion control, by RTT and access rate."""
     streams: tuple[Stream, ...] = ()
@@ -139,6 +139,9 @@ class Bottleneck:
     """Whether the rate or the delay of the link changes during a run."""
     packet_sizes_bytes: frozenset[int] = frozenset()
     """Every size of data packets."""
+    short_rtt_s: float = 0.0
+    """Mean propagation RTT of the other flows under congestion control, where no long flow crosses
+    the link; else 0."""
 
     @property
     def limit_packets(self) -> float:
@@ -162,9 +165,9 @@ class Bottleneck:
 
     @property
     def mean_rtt_s(self) -> float:
-        """Mean propagation RTT of the permanent flows under congestion control; 0 without any."""
+        """Mean propagation RTT of the long flows, else of the others with a control; 0 if none."""
         if not self.classes:
-            return 0.0
+            return self.short_rtt_s
         return (
             sum(flow_class.count * flow_class.rtt_s for flow_class in self.classes)
             / self.flow_count
@@ -264,7 +267,7 @@ def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
     classes = tuple(flow_class for group in groups for flow_class in _classes(group))
     streams = tuple(stream for group in groups for stream in _streams(group))
     dynamic = tuple(source for group in groups for source in _dynamic(group))
-    packet_bytes = _mean_packet_bytes(classes, streams, dynamic)
+    packet_bytes = link["packet_bytes"]
     others = {at for group in groups for at in (*group["path"], *group["reverse_path"])}
     return Bottleneck(
         name=name,
@@ -285,24 +288,8 @@ def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
         other_links=tuple(sorted(others - {name})),
         changes=link["changes"],
         packet_sizes_bytes=frozenset(group["packet_bytes"] for group in groups),
+        short_rtt_s=0.0 if classes else 8 * link["bdp_bytes"] / link["rate_bps"],
     )
-
-
-def _mean_packet_bytes(
-    classes: tuple[FlowClass, ...],
-    streams: tuple[Stream, ...],
-    dynamic: tuple[DynamicFlows, ...],
-) -> float:
-    """Mean size weighted by number of flows; without permanent flows, by rate."""
-    sizes: list[tuple[float, float]] = [
-        (flow_class.count, flow_class.packet_bytes) for flow_class in classes
-    ]
-    if not sizes:
-        # At equal rates, small packets outnumber large packets.
-        others = streams + dynamic
-        sizes = [(other.rate_bps / other.packet_bytes, other.packet_bytes) for other in others]
-    weight = sum(share for share, _ in sizes)
-    return sum(share * size for share, size in sizes) / weight if weight else 1500.0
 
 
 def _classes(group: dict[str, Any]) -> list[FlowClass]:

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.simulation import metric_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,9 +90,7 @@ def _draw_queue(panel: "Axes", result: "Result", link: str) -> None:
     queue = result.series("queue", link=link)
     panel.plot(queue["time_s"], queue["queue_packets"], color="black", linewidth=0.8, label="queue")
     limit_packets = result.links[link]["limit_packets"]
-    if limit_packets is not None:
-        # A limit in bytes is converted at the mean packet size, so a queue of small ones may pass.
-        about = "" if limit_packets == round(limit_packets) else "about "
-        label = f"limit, {about}{limit_packets:,.0f} packets"
-        panel.axhline(limit_packets, label=label, **style.LIMIT_LINE)
+    # A queue of packets smaller than those of the long flows may pass a limit in bytes.
+    label = f"limit, {metric_units.packet_limit(limit_packets)}"
+    panel.axhline(limit_packets, label=label, **style.LIMIT_LINE)
     panel.set_ylabel(f"queue at {link}\n(packets)")

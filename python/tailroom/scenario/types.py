@@ -776,11 +776,12 @@ class EmpiricalSizeDistribution(TypedDict):
     file: str
     """A text file, its path relative to the scenario file.
 
-    Each line is a value, a comma, and the probability of this value or a smaller one, as in
-    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
-    line to line, and the last probability is 1. The same value twice, or a first probability
-    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
-    begin with # are skipped.
+    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
+    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
+    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
+    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
+    a first probability above 0, makes a step: a value with a probability of its own. Empty
+    lines and lines that begin with # are skipped.
     """
 
 
@@ -938,11 +939,12 @@ class EmpiricalRateDistribution(TypedDict):
     file: str
     """A text file, its path relative to the scenario file.
 
-    Each line is a value, a comma, and the probability of this value or a smaller one, as in
-    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
-    line to line, and the last probability is 1. The same value twice, or a first probability
-    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
-    begin with # are skipped.
+    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
+    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
+    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
+    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
+    a first probability above 0, makes a step: a value with a probability of its own. Empty
+    lines and lines that begin with # are skipped.
     """
 
 
@@ -1038,11 +1040,12 @@ class EmpiricalPositiveDurationDistribution(TypedDict):
     file: str
     """A text file, its path relative to the scenario file.
 
-    Each line is a value, a comma, and the probability of this value or a smaller one, as in
-    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
-    line to line, and the last probability is 1. The same value twice, or a first probability
-    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
-    begin with # are skipped.
+    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
+    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
+    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
+    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
+    a first probability above 0, makes a step: a value with a probability of its own. Empty
+    lines and lines that begin with # are skipped.
     """
 
 
@@ -1196,11 +1199,12 @@ class EmpiricalDurationDistribution(TypedDict):
     file: str
     """A text file, its path relative to the scenario file.
 
-    Each line is a value, a comma, and the probability of this value or a smaller one, as in
-    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
-    line to line, and the last probability is 1. The same value twice, or a first probability
-    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
-    begin with # are skipped.
+    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
+    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
+    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
+    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
+    a first probability above 0, makes a step: a value with a probability of its own. Empty
+    lines and lines that begin with # are skipped.
     """
 
 

@@ -54,6 +54,13 @@ def packets(value: float) -> str:
     return f"{value:,.1f}"
 
 
+def packet_limit(value: float) -> str:
+    """Writes a limit; one that is configured in bytes may be a fraction of packets."""
+    if value == round(value):
+        return f"{value:,.0f} packets"
+    return f"{value:,.2f} packets"
+
+
 def count(value: float) -> str:
     """Writes a whole number."""
     return f"{value:,.0f}"

@@ -98,17 +98,16 @@ class LinkSummary(TypedDict):
     """1st percentile of that time."""
     queue_delay_s_p99: float | None
     """99th percentile of that time."""
-    limit_packets: float | None
-    """Buffer limit in packets; a limit in bytes is converted at the mean size of the packets
-    that left."""
-    limit_bytes: float | None
-    """Buffer limit in bytes; a limit in packets is converted at the mean size of the packets
-    that left."""
-    limit_ms: float | None
-    """Buffer limit in milliseconds at the mean capacity."""
+    limit_packets: float
+    """Buffer limit in packets; a limit in bytes is divided by the mean packet size of the long
+    flows that cross the link, else of the other data, else of the ACKs."""
+    limit_bytes: float
+    """Buffer limit in bytes; a limit in packets is multiplied by the same size."""
+    limit_ms: float
+    """Buffer limit in milliseconds at the link's rate before its first change."""
     limit_bdp: float | None
-    """Buffer limit divided by the rate times the mean propagation RTT of the flows under
-    congestion control."""
+    """Buffer limit divided by the same rate times the mean propagation RTT of the long flows,
+    or of the other flows under congestion control if no long flow crosses the link."""
     burst_packets_mean: float | None
     """Mean length of a burst: consecutive packets of one flow that arrive closer together than
     the link can send them."""

@@ -85,10 +85,11 @@ pub enum DistributionConfig<T> {
     },
     /// The distribution function of a file, straight lines between its points.
     Empirical {
-        /// A text file, its path relative to the scenario file. Each line is a value, a comma, and
-        /// the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a
-        /// unit is in bytes, seconds or bit/s. Neither may fall from line to line, and the last
-        /// probability is 1. The same value twice, or a first probability above 0, makes a step: a
+        /// A text file, its path relative to the scenario file. Each line is a value, a comma or
+        /// blanks, and the probability of this value or a smaller one, as in `1500 B, 0.75`; a value
+        /// without a unit is in bytes, seconds or bit/s. Neither may fall from line to line. If the
+        /// last probability is 100 instead of 1, all are percentages, as in the `size percent`
+        /// tables of data-centre traffic generators (HPCC). The same value twice, or a first probability above 0, makes a step: a
         /// value with a probability of its own. Empty lines and lines that begin with # are
         /// skipped.
         #[schemars(length(min = 1))]
@@ -166,7 +167,7 @@ impl<K: Kind> DistributionConfig<Quantity<K>> {
                 let text = texts.get(file).map_or("", String::as_str);
                 let points = read_cdf::<K>(text).map_err(|reason| {
                     let remedy = "write a value and the probability of this or a smaller one a \
-                                  line, as in `1500 B, 0.75`, ascending to probability 1";
+                                  line, as in `1500 B, 0.75`, ascending to 1, or to 100 in per cent";
                     BadParameter::new(format!("{key}.file"), format!("\"{file}\" {reason}"), remedy)
                 })?;
                 Distribution::Empirical(Empirical::new(points))
@@ -223,26 +224,29 @@ fn read_cdf<K: Kind>(text: &str) -> Result<Vec<CdfPoint>, String> {
         }
         points.push(point);
     }
-    match points.last() {
-        None => Err("holds no point".into()),
-        Some(last) if last.probability < 1.0 => {
-            Err(format!("ends at probability {}, not at 1", last.probability))
-        }
-        Some(_) => Ok(points),
-    }
+    let scale = match points.last().map(|last| last.probability) {
+        None => return Err("holds no point".into()),
+        Some(1.0) => 1.0,
+        Some(100.0) => 100.0,
+        Some(last) => return Err(format!("ends at probability {last}, not at 1 or 100 %")),
+    };
+    Ok(points.into_iter().map(|p| CdfPoint { probability: p.probability / scale, ..p }).collect())
 }
 
+/// A line of the file; its probability may be a percentage.
 fn read_point<K: Kind>(line: &str) -> Result<CdfPoint, String> {
-    let mut fields = line.split(',');
-    let (Some(value), Some(probability), None) = (fields.next(), fields.next(), fields.next())
-    else {
-        // The file may be any file of this machine, so the message does not quote it.
-        return Err("it is not a value, a comma and a probability".to_owned());
+    let fields = if line.contains(',') {
+        line.split_once(',').filter(|(_, probability)| !probability.contains(','))
+    } else {
+        line.rsplit_once(char::is_whitespace)
     };
+    // The file may be any file of this machine, so the messages do not quote it.
+    let (value, probability) = fields.ok_or("it is not a value, a comma and a probability")?;
     let value = Quantity::<K>::read_in_table(value.trim())
-        .map_err(|_| "the value before the comma is not a quantity of this kind".to_owned())?;
+        .map_err(|_| "the value before the probability is not a quantity of this kind")?;
     let probability =
-        probability.trim().parse().ok().filter(|probability| (0.0..=1.0).contains(probability));
-    let probability = probability.ok_or("the probability is not between 0 and 1")?;
+        probability.trim().parse().ok().filter(|probability| (0.0..=100.0).contains(probability));
+    let probability =
+        probability.ok_or("the probability is not between 0 and 1, nor 0 and 100 %")?;
     Ok(CdfPoint { value: value.base_units() as f64, probability })
 }

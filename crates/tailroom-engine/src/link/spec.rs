@@ -38,9 +38,12 @@ pub struct LinkSpec {
     pub arrival_log: Option<ArrivalLogSpec>,
     /// Admission control of new flows, if the link has one.
     pub admission: Option<FlowAdmissionSpec>,
-    /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
-    /// congestion-controlled flows that cross the link; 0 if no such flow crosses it.
+    /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the long flows that
+    /// cross the link, else of the other flows under congestion control; 0 without any.
     pub bdp_bytes: f64,
+    /// Size of the packets in which a buffer in bytes is counted: the mean of the long flows, else
+    /// of the other data, else of the ACKs.
+    pub packet_bytes: f64,
 }
 
 impl LinkSpec {

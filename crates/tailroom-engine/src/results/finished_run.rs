@@ -23,6 +23,8 @@ pub(super) struct FinishedRun<'a> {
     pub(super) links: &'a [Link],
     /// Mean capacity of each link over the measured window.
     pub(super) capacities_bps: Vec<f64>,
+    /// The groups that cross each link, as [`Network::crossing`] gives them.
+    pub(super) crossing: Vec<Vec<usize>>,
     /// The permanent flows, in the order of the network.
     pub(super) flows: Vec<FlowData<'a>>,
     /// What is measured per group, in the order of the network.
@@ -41,7 +43,14 @@ impl<'a> FinishedRun<'a> {
         let (from, to) = (network.measure_from, network.duration);
         let capacity = |link: &Link| link.capacity_bits(from, to) / to.since(from).seconds();
         let capacities_bps = links.iter().map(capacity).collect();
-        FinishedRun { network, links, capacities_bps, flows, group_probes, dynamic_flows }
+        let crossing = (0..links.len()).map(|link| network.crossing(link)).collect();
+        FinishedRun { network, links, capacities_bps, crossing, flows, group_probes, dynamic_flows }
+    }
+
+    /// The permanent flows of a group.
+    pub(super) fn flows_of(&self, group: usize) -> &[FlowData<'a>] {
+        let members = self.network.members(group);
+        &self.flows[members.start as usize..members.end as usize]
     }
 
     /// Length of the measured window.

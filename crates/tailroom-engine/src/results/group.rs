@@ -242,7 +242,7 @@ fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> S
 fn waits(run: &FinishedRun<'_>, index: usize) -> Delays {
     let only_queue = run.network.groups[index].only_queue();
     let Some(link) = only_queue else { return run.group_probes[index].waits.clone() };
-    let class = run.network.crossing(link).binary_search(&index);
+    let class = run.crossing[link].binary_search(&index);
     class.map_or_else(|_| Delays::default(), |class| run.links[link].probe.class(class).waits)
 }
 
@@ -253,7 +253,7 @@ fn at_links(run: &FinishedRun<'_>, index: usize) -> Named<GroupLinkSummary> {
     let again = |link: &&usize| !group.path.contains(link);
     let circuit = group.path.iter().chain(group.reverse_path.iter().filter(again));
     let summaries = circuit.filter_map(|&link| {
-        let class = network.crossing(link).binary_search(&index).ok()?;
+        let class = run.crossing[link].binary_search(&index).ok()?;
         let probe = run.links[link].probe.class(class);
         let summary = GroupLinkSummary {
             arrivals_packets: probe.arrivals,

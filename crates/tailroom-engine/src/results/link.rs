@@ -61,16 +61,15 @@ pub struct LinkSummary {
     pub queue_delay_s_p01: Option<f64>,
     /// 99th percentile of that time.
     pub queue_delay_s_p99: Option<f64>,
-    /// Buffer limit in packets; a limit in bytes is converted at the mean size of the packets that
-    /// left.
-    pub limit_packets: Option<f64>,
-    /// Buffer limit in bytes; a limit in packets is converted at the mean size of the packets that
-    /// left.
-    pub limit_bytes: Option<f64>,
-    /// Buffer limit in milliseconds at the mean capacity.
-    pub limit_ms: Option<f64>,
-    /// Buffer limit divided by the rate times the mean propagation RTT of the flows under
-    /// congestion control.
+    /// Buffer limit in packets; a limit in bytes is divided by the mean packet size of the long flows
+    /// that cross the link, else of the other data, else of the ACKs.
+    pub limit_packets: f64,
+    /// Buffer limit in bytes; a limit in packets is multiplied by the same size.
+    pub limit_bytes: f64,
+    /// Buffer limit in milliseconds at the link's rate before its first change.
+    pub limit_ms: f64,
+    /// Buffer limit divided by the same rate times the mean propagation RTT of the long flows, or of
+    /// the other flows under congestion control if no long flow crosses the link.
     pub limit_bdp: Option<f64>,
     /// Mean length of a burst: consecutive packets of one flow that arrive closer together than the
     /// link can send them.
@@ -102,12 +101,10 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
     let capacity_bps = run.capacities_bps[index];
     let probe = &link.probe;
     let totals = probe.totals();
-    let mean_bytes = ratio(totals.departed_bytes as f64, totals.departures as f64);
+    let packet_bytes = spec.packet_bytes;
     let (limit_packets, limit_bytes) = match spec.limit(spec.queue.parameters().limit()) {
-        Limit::Packets(packets) => {
-            (Some(packets as f64), mean_bytes.map(|bytes| bytes * packets as f64))
-        }
-        Limit::Bytes(bytes) => (mean_bytes.map(|mean| bytes as f64 / mean), Some(bytes as f64)),
+        Limit::Packets(packets) => (packets as f64, packets as f64 * packet_bytes),
+        Limit::Bytes(bytes) => (bytes as f64 / packet_bytes, bytes as f64),
     };
     let gauges = link.gauges(network.duration).into_iter();
     let [drops_overflow, drops_early, drops_head] = totals.drops;
@@ -141,8 +138,8 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         queue_delay_s_p99: probe.waits.quantile_s(0.99),
         limit_packets,
         limit_bytes,
-        limit_ms: limit_bytes.and_then(|bytes| ratio(bytes * 8e3, capacity_bps)),
-        limit_bdp: limit_bytes.and_then(|bytes| ratio(bytes, spec.bdp_bytes)),
+        limit_ms: limit_bytes * 8e3 / spec.rate.bits_per_second() as f64,
+        limit_bdp: ratio(limit_bytes, spec.bdp_bytes),
         burst_packets_mean: probe.bursts.mean(),
         burst_packets_p99: probe.bursts.quantile(0.99),
         burst_packets_max: probe.bursts.max(),

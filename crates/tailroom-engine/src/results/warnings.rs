@@ -98,6 +98,17 @@ impl Warning {
     }
 }
 
+/// Largest number of places that a warning names.
+const NAMED: usize = 10;
+
+/// The places of a warning; the first few of many.
+fn list(places: &[String]) -> String {
+    match places.len().checked_sub(NAMED) {
+        None | Some(0) => places.join(", "),
+        Some(others) => format!("{} and {others} more", places[..NAMED].join(", ")),
+    }
+}
+
 /// Every warning that applies to a finished run.
 pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
     let rules = [
@@ -118,9 +129,7 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
 /// under their control.
 fn few_reductions(run: &FinishedRun<'_>) -> Vec<Warning> {
     let groups = run.network.groups.iter().enumerate().filter_map(|(index, group)| {
-        let flows = run.network.flows.iter().zip(&run.flows);
-        let members = flows.filter(|(flow, _)| flow.group == index);
-        let reductions = members.map(|(_, data)| data.window.reductions as f64);
+        let reductions = run.flows_of(index).iter().map(|data| data.window.reductions as f64);
         // A transfer that ends need not reach a steady state.
         let is_permanent = group.source.bulk().is_some_and(|bulk| bulk.bytes.is_none());
         let mean = mean(reductions).filter(|_| is_permanent)?;
@@ -161,21 +170,21 @@ fn forgotten_reductions(run: &FinishedRun<'_>) -> Vec<Warning> {
 /// other random traffic does not either.
 fn phase_effects(run: &FinishedRun<'_>) -> Vec<Warning> {
     let Network { links, groups, .. } = run.network;
-    let has_company = |link: usize| {
-        let mut flows = groups.iter().enumerate().filter_map(|(index, group)| {
-            let crosses = group.path.contains(&link) || group.reverse_path.contains(&link);
-            let is_alone = group.source.dynamic_rtt().is_none();
-            crosses.then(|| if is_alone { run.network.members(index).len() } else { usize::MAX })
+    let has_company = |crossing: &Vec<usize>| {
+        let mut flows = crossing.iter().map(|&index| {
+            let is_alone = groups[index].source.dynamic_rtt().is_none();
+            if is_alone { run.network.members(index).len() } else { usize::MAX }
         });
         flows.try_fold(0_usize, usize::checked_add).is_none_or(|flows| flows > 1)
     };
+    let has_company: Vec<bool> = run.crossing.iter().map(has_company).collect();
     let locked = groups.iter().filter(|group| is_regular(group)).filter_map(|group| {
         // A delay that changes shifts the phases.
         if group.path.iter().any(|&link| !links[link].delay_changes.is_empty()) {
             return None;
         }
         let is_locking = |link: &&usize| {
-            matches!(links[**link].queue, QueueConfig::DropTail(_)) && has_company(**link)
+            matches!(links[**link].queue, QueueConfig::DropTail(_)) && has_company[**link]
         };
         let link = *group.path.iter().find(is_locking)?;
         Some((format!("flows.{}.send_jitter", group.name), format!("links.{}", links[link].name)))
@@ -184,7 +193,7 @@ fn phase_effects(run: &FinishedRun<'_>) -> Vec<Warning> {
     queues.sort_unstable();
     queues.dedup();
     let warning = (!keys.is_empty()).then(|| {
-        let place = keys.join(", ");
+        let place = list(&keys);
         let text = format!(
             "{place}: \"none\", and these packets meet others at drop_tail queues ({}): without \
              randomness in the senders a difference of microseconds in RTT may decide for the whole run \
@@ -219,7 +228,7 @@ fn simultaneous_starts(run: &FinishedRun<'_>) -> Vec<Warning> {
     let flows = groups.len();
     let names: BTreeSet<usize> = groups.into_iter().collect();
     let names = names.into_iter().map(|group| format!("flows.{}", network.groups[group].name));
-    let place = names.collect::<Vec<_>>().join(", ");
+    let place = list(&names.collect::<Vec<_>>());
     let text = format!(
         "{place}: the first windows of {flows} flows arrive at links.{} in one instant, {}, as these \
          flows have no access link and begin together: chance decides whose packets find room. Set \
@@ -262,7 +271,7 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<Warning> {
     let network = run.network;
     let groups = network.groups.iter().enumerate();
     let open: Vec<(&GroupSpec, Time)> = groups
-        .filter(|(_, group)| group.sender_side.is_none())
+        .filter(|(_, group)| group.sender_side.is_none() && !group.reverse_path.is_empty())
         .filter(|(_, group)| network.groups.iter().any(|other| network.is_two_way(group, other)))
         .map(|(index, group)| (group, network.private_propagation(index)))
         .filter(|(_, private)| *private > Time::ZERO)
@@ -272,7 +281,7 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<Warning> {
     };
     let names: Vec<String> =
         open.iter().map(|(group, _)| format!("flows.{}", group.name)).collect();
-    let place = names.join(", ");
+    let place = list(&names);
     let text = format!(
         "{place}: data and ACKs of both directions share links, so that results depend on where the private \
          propagation (up to {} of the RTT) lies: half of it was put on the sender's side of the shared \
@@ -359,16 +368,15 @@ fn repairs<'a>(run: &'a FinishedRun<'_>) -> impl Iterator<Item = Repairs<'a>> {
     run.network.groups.iter().enumerate().filter_map(|(index, group)| {
         let tcp = group.tcp.as_ref()?;
         let (mut counters, mut lost) = (FlowCounters::default(), 0);
-        for (_, data) in
-            run.network.flows.iter().zip(&run.flows).filter(|(flow, _)| flow.group == index)
-        {
+        for data in run.flows_of(index) {
             counters.add(&data.window);
             lost += data.account.lost_measured;
         }
-        let generators = run.dynamic_flows.generators.all().iter();
-        for generator in generators.filter(|generator| generator.group == index) {
-            counters.add(&generator.probe.totals);
-            lost += generator.probe.lost;
+        let generators = run.dynamic_flows.generators.all();
+        // A group has at most one, and they are in the order of the groups.
+        if let Ok(at) = generators.binary_search_by_key(&index, |generator| generator.group) {
+            counters.add(&generators[at].probe.totals);
+            lost += generators[at].probe.lost;
         }
         let duplicates = run.group_probes[index].duplicates;
         Some(Repairs { group, tcp, counters, lost, duplicates })

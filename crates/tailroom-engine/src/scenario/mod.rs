@@ -21,7 +21,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
@@ -174,7 +174,10 @@ impl Scenario {
     pub fn to_toml(&self) -> String {
         let mut file = self.file.clone();
         resolve::fill_in_round_trips(&mut file);
+        // The buffer's own writing is linear in the number of tables; `toml::to_string_pretty` is not.
+        let mut buffer = toml::ser::Buffer::new();
         // Cannot fail: strings, finite numbers and tables are TOML.
-        toml::to_string_pretty(&file).unwrap_or_default()
+        let written = file.serialize(toml::Serializer::pretty(&mut buffer));
+        written.map(|buffer| buffer.to_string()).unwrap_or_default()
     }
 }

@@ -75,6 +75,8 @@ fn every_kind_of_distribution_resolves_to_its_mean_and_bounds() {
         ("{ kind = \"mix\", values = [\"1 s\", \"5 s\"], weights = [3, 1] }", 2.0, 1.0, 5.0),
         // 1 s * 0.5 + 2 s * 0.5
         ("{ kind = \"empirical\", file = \"periods.csv\" }", 1.5, 1.0, 3.0),
+        // 0.5 s * 50 % + 2 s * 50 %
+        ("{ kind = \"empirical\", file = \"percent.txt\" }", 1.25, 0.0, 3.0),
     ];
     for (text, mean, minimum, maximum) in cases {
         let periods = on_periods(text);
@@ -213,7 +215,9 @@ fn files_without_a_valid_distribution_function_are_refused_with_their_line() {
         ("nan.csv", "line 1: "),
         ("value.csv", "line 4: "),
         ("falling.csv", "line 3: "),
-        ("short.csv", "ends"),
+        ("short.csv", "ends at probability 0.9,"),
+        ("short-percent.txt", "ends at probability 99.9,"),
+        ("commas.csv", "line 2: "),
         ("zero.csv", "line 1: "),
     ] {
         let text = on(&format!("{{ kind = \"empirical\", file = \"{file}\" }}"));

@@ -1,11 +1,12 @@
 //! Resolves links and their buffers: limits in time or bandwidth-delay products become bytes.
 
+use super::load::Load;
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
-use crate::network::{FlowSpec, GroupSpec, Network};
+use crate::network::{GroupSpec, Network};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
@@ -19,58 +20,6 @@ const SHORTEST_ADMISSION_INTERVAL: Time = Time::from_milliseconds(1);
 /// Shortest transmission of a packet, in picoseconds: what is lost by rounding is at most 3 % of it.
 /// 40 B take it at 10 Tbit/s.
 const SHORTEST_PACKET_PS: u128 = 32;
-
-/// The flows whose data cross a link.
-#[derive(Clone, Debug, Default)]
-pub(in crate::scenario) struct Load {
-    controlled_flows: u128,
-    /// Sum of the propagation RTTs of the congestion-controlled flows, in picoseconds.
-    round_trips: u128,
-    largest_packet: u64,
-}
-
-impl Load {
-    /// The load of each of `count` links.
-    pub(in crate::scenario) fn of_links(
-        count: usize,
-        groups: &[GroupSpec],
-        flows: &[FlowSpec],
-    ) -> Vec<Load> {
-        let mut group_loads: Vec<Load> = groups
-            .iter()
-            .map(|group| Load { largest_packet: group.packet_size.into(), ..Load::default() })
-            .collect();
-        for flow in flows.iter().filter(|flow| groups[flow.group].tcp.is_some()) {
-            group_loads[flow.group].controlled_flows += 1;
-            group_loads[flow.group].round_trips += u128::from(flow.rtt.picoseconds());
-        }
-        // A group whose flows arrive and depart counts as one flow with their mean RTT.
-        for (group, load) in groups.iter().zip(&mut group_loads) {
-            if let (Some(rtt), Some(_)) = (group.source.dynamic_rtt(), &group.tcp) {
-                (load.controlled_flows, load.round_trips) = (1, rtt as u128);
-            }
-        }
-        let mut loads = vec![Load::default(); count];
-        for (group, group_load) in groups.iter().zip(&group_loads) {
-            for &link in &group.path {
-                let load = &mut loads[link];
-                load.controlled_flows += group_load.controlled_flows;
-                load.round_trips += group_load.round_trips;
-                load.largest_packet = load.largest_packet.max(group_load.largest_packet);
-            }
-        }
-        loads
-    }
-
-    /// Bandwidth-delay product in bytes, as a fraction, if flows under congestion control cross the
-    /// link.
-    fn bdp(&self, rate: Rate) -> Option<(u128, u128)> {
-        let bits_per_byte = 8;
-        let divisor = self.controlled_flows * bits_per_byte * u128::from(PICOSECONDS_PER_SECOND);
-        let product = u128::from(rate.bits_per_second()).checked_mul(self.round_trips)?;
-        (divisor > 0).then_some((product, divisor))
-    }
-}
 
 /// Resolves a link; `trace` is the content of its trace file.
 pub(in crate::scenario) fn resolve_link(
@@ -117,6 +66,7 @@ pub(in crate::scenario) fn resolve_link(
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         arrival_log: link.arrival_log,
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
+        packet_bytes: load.packet_bytes(),
     })
 }
 

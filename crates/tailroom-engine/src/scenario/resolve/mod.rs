@@ -6,6 +6,7 @@ pub(in crate::scenario) mod controls;
 pub(in crate::scenario) mod defaults;
 pub(in crate::scenario) mod files;
 pub(in crate::scenario) mod inputs;
+mod load;
 pub(in crate::scenario) mod mahimahi;
 mod memory;
 pub(in crate::scenario) mod names;
@@ -26,10 +27,9 @@ use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{Rate, Time};
-use buffer::{
-    Load, check_admission, check_arrival_logs, check_queues, check_resolution, resolve_link,
-};
+use buffer::{check_admission, check_arrival_logs, check_queues, check_resolution, resolve_link};
 use inputs::Inputs;
+use load::Load;
 use names::no_such_link;
 use phases::shift_round_trips;
 use sources::resolve_source;
@@ -58,7 +58,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     if !faults.is_empty() {
         return Err(faults);
     }
-    let loads = Load::of_links(file.links.len(), &groups, &flows);
+    let loads = Load::of_links(file.links.len(), &groups, &flows, file.duration.time());
     let mut links = Vec::new();
     for ((name, link), load) in file.links.iter().zip(&loads) {
         match resolve_link(name, link, traces.get(name), load) {

@@ -26,6 +26,7 @@ pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> Link
         arrival_log: None,
         admission: None,
         bdp_bytes: 0.0,
+        packet_bytes: 1_500.0,
     }
 }
 

@@ -138,6 +138,7 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
             }),
             admission: others.1,
             bdp_bytes: 12_345.0,
+            packet_bytes: 1_500.0,
             ..networks::link("", rate_bps, delay, Limit::Packets(1))
         },
     )
