@@ -1,6 +1,5 @@
 """Judges a paper from the data beside its report, without running anything."""
 
-import json
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,6 +15,7 @@ from tailroom.reproduction.paper import Paper
 from tailroom.reproduction.paper_run import results_of_parts
 from tailroom.reproduction.reproduced import ReproducedPart
 from tailroom.reproduction.runs import plan_parts
+from tailroom.scenario.json_text import read_json
 
 
 @with_field_docs
@@ -55,7 +55,7 @@ def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
 
 def _claims(path: Path) -> dict[str, Any]:
     try:
-        recorded = json.loads(path.read_text(encoding="utf-8"))
+        recorded = read_json(path.read_text(encoding="utf-8"))
         if {"paper", "form", "parts", "claims"} <= set(recorded):
             return dict(recorded)
     except (OSError, ValueError, TypeError) as error:
