@@ -37,7 +37,7 @@ from tailroom.parquet_files import read_table
 from tailroom.scenario.json_text import read_json
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
-from tailroom.staging import is_leftover, mark
+from tailroom.staging import is_leftover, mark, publish
 from tailroom.storage.file_lock import locked
 from tailroom.storage.run_index import FILE as INDEX_FILE
 from tailroom.storage.run_index import RunIndex, Signature, without_texts
@@ -584,7 +584,7 @@ def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
+        publish(partial, path)
     except BaseException as error:
         partial.unlink(missing_ok=True)
         if isinstance(error, OSError):
