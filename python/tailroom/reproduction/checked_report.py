@@ -56,11 +56,32 @@ def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
 def _claims(path: Path) -> dict[str, Any]:
     try:
         recorded = read_json(path.read_text(encoding="utf-8"))
-        if {"paper", "form", "parts", "claims"} <= set(recorded):
-            return dict(recorded)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise PaperError(f"{path}: cannot be read: {error}") from None
-    raise PaperError(f"{path}: is not the claims.json of a reproduced paper")
+    if not _is_record(recorded):
+        raise PaperError(
+            f"{path}: is not the claims.json of a reproduced paper, or another version wrote it; "
+            "reproduce the paper anew"
+        )
+    return dict(recorded)
+
+
+def _is_record(recorded: object) -> bool:
+    return (
+        isinstance(recorded, dict)
+        and isinstance(recorded.get("paper"), str)
+        and recorded.get("form") in [form.value for form in Form]
+        and isinstance(recorded.get("parts"), list)
+        and all(isinstance(part, str) for part in recorded["parts"])
+        and isinstance(recorded.get("claims"), list)
+        and all(map(_is_claim, recorded["claims"]))
+    )
+
+
+def _is_claim(claim: object) -> bool:
+    return isinstance(claim, dict) and all(
+        isinstance(claim.get(key), str) for key in ("part", "claim", "verdict")
+    )
 
 
 def _differences(parts: tuple[ReproducedPart, ...], claims: list[dict[str, Any]]) -> list[str]:
