@@ -36,6 +36,19 @@ def test_a_logarithmic_range_has_equal_ratios_and_whole_packets_once() -> None:
     assert narrow.numbers == [1, 2, 3]
 
 
+@pytest.mark.parametrize("key", ["links.a.\nrate", "links. a.rate", " seed", "a\x1bb", "a\u202eb"])
+def test_a_key_has_one_spelling(key: str) -> None:
+    with pytest.raises(ScenarioError, match="is not a dotted key; write it as in") as refused:
+        axis(key, [1, 2])
+    assert str(refused.value).isprintable()
+
+
+def test_one_packet_has_the_unit_of_several() -> None:
+    assert axis(KEY, ["1 packet", "2 packets"]).numbers == [1, 2]
+    read = axis(KEY, {"from": "1 packet", "to": "3 packets", "points": 3})
+    assert read.values == ("1 packets", "2 packets", "3 packets")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -13,6 +13,7 @@ import tailroom as tr
 from tailroom.scenario.json_text import json_text
 from tailroom.scenario.source import own_controls, replace_files
 from tailroom.storage.store import _as_list, _digest
+from tailroom.studies.sweep_study.plan import _check_distinct
 from tailroom.studies.warm_up_time import BATCH, truncation
 
 
@@ -46,6 +47,25 @@ def test_the_truncation_of_a_million_samples_visits_each_batch_once(
     monkeypatch.setattr(np, "sum", counted)
     assert truncation(np.ones(1_000_000)) == 0
     assert len(sums) < 10
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.comparisons += 1
+        return str.__eq__(self, other)
+
+
+def test_the_values_of_a_key_are_not_compared_one_by_one() -> None:
+    values = [Counted(f"{place} packets") for place in range(10_000)]
+    _check_distinct("key", values)
+    assert Counted.comparisons < 1_000
+    with pytest.raises(tr.ScenarioError, match="'7 packets' is given twice"):
+        _check_distinct("key", [*values, Counted("7 packets")])
 
 
 COLUMNS = {

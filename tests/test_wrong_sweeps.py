@@ -53,6 +53,18 @@ WRONG_OPTIONS = {
         ["--grid", RANGE + ', scala = "log" }'],
         ["a range takes from, to, points and scale"],
     ),
+    "range without a finite end": (
+        ["--grid", f'{LIMIT}={{ from = "1 packets", to = "1e400 packets", points = 3 }}'],
+        [f"{LIMIT}: no range from 1 to inf; give different finite ends"],
+    ),
+    "range of infinite length": (
+        ["--grid", "flows.reno.count={ from = -1e308, to = 1e308, points = 3 }"],
+        ["no range from -1e+308 to 1e+308"],
+    ),
+    "table given twice": (
+        ["--grid", 'links.bottleneck.queue=[{ kind = "codel" }, { kind = "codel" }]'],
+        ["links.bottleneck.queue: {'kind': 'codel'} is given twice; keep one"],
+    ),
     "no seeds": (["--seeds", "0"], ["--seeds"]),
     "too many runs": (
         ["--grid", f"{LIMIT}={{ from = 1, to = 100, points = 100 }}", "--seeds", "101"],
@@ -109,6 +121,10 @@ WRONG_TABLES = {
     "unknown key": ("seed = 3", ["sweep.seed", "`seeds`"]),
     "unknown key of the scenario": ('grid = { "links.core.rate" = ["1 bps"] }', ["links.core"]),
     "no values": ("grid = { seeds = [] }", ["the list of values is empty"]),
+    "more keys than anybody varies": (
+        "grid = {" + ",".join(f"k{place} = [1, 2]" for place in range(101)) + "}",
+        ["sweep: 101 keys vary; at most 100 are allowed; leave out"],
+    ),
     "no list": ("grid = { seeds = 3 }", ["seeds: 3 is not a list of values; give a list"]),
     "no seeds": ("seeds = 0", ["seeds"]),
     "unknown metric": (

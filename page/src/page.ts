@@ -370,7 +370,9 @@ export class Page {
   }
 
   async #addressOf(state: State): Promise<string> {
-    return new URL(`#${await encodeState(state)}`, window.location.href).href;
+    const [page = ""] = window.location.href.split("#");
+    const code = await encodeState(state);
+    return code === null ? page : `${page}#${code}`;
   }
 }
 

@@ -9,12 +9,22 @@ export interface Targets {
   loss: number | null;
 }
 
+/** The largest value of each target. */
+export const LARGEST_TARGETS: Record<keyof Targets, number> = {
+  utilization: 1,
+  delayS: Infinity,
+  loss: 1,
+};
+
 /** A setting that is kept for comparison. */
 export interface Kept {
   name: string;
   text: string;
   link: string | null;
 }
+
+/** Characters of the name of a kept setting. */
+export const LONGEST_NAME = 80;
 
 /** Settings that are kept beside the one that is asked. */
 export const MOST_KEPT = 2;

@@ -60,8 +60,22 @@ test("of an address only what is a state is taken", async () => {
   expect(await decodeState(addressOf({ link: "a" }))).toBeNull();
 });
 
-test("an address that would unpack to more than a megabyte is refused", async () => {
-  expect(await decodeState(addressOf({ text: "a".repeat(5_000_000) }))).toBeNull();
+test("an address of a longer text than a browser shows at once is neither read nor written", async () => {
+  for (const text of ["a".repeat(5_000_000), "a".repeat(210_000), "\n".repeat(6_000)]) {
+    expect(await decodeState(addressOf({ text }))).toBeNull();
+    expect(await encodeState({ ...STATE, text })).toBeNull();
+    const kept = [{ name: "long", text, link: null }];
+    expect((await decodeState(addressOf({ text: "a", kept })))?.kept ?? []).toEqual([]);
+    expect(await encodeState({ ...STATE, kept })).toBeNull();
+  }
+});
+
+test("an address cannot set targets and names that the fields refuse", async () => {
+  const targets = { utilization: 1e308, delayS: 2, loss: 1.5 };
+  const kept = [{ name: "W".repeat(1000), text: "a", link: null }];
+  const state = await decodeState(addressOf({ text: "a", targets, kept }));
+  expect(state?.targets).toEqual({ utilization: null, delayS: 2, loss: null });
+  expect(state?.kept[0]?.name).toBe("W".repeat(80));
 });
 
 test("CSV has decimal points, names and quotes", () => {

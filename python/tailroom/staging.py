@@ -50,6 +50,29 @@ def staging_place(target: Path, directory: Path, suffix: str = "") -> Path:
     return place
 
 
+def publish(place: Path, target: Path) -> None:
+    """Renames a temporary place to its target.
+
+    Some network file systems rename to nothing that exists. There the target is removed first, so
+    that a process that is killed in between leaves none.
+
+    Args:
+        place: The temporary place.
+        target: A file that is replaced, an empty directory, or nothing yet.
+
+    Raises:
+        OSError: The target cannot be written.
+    """
+    try:
+        place.replace(target)
+    except FileExistsError:
+        if target.is_dir():
+            target.rmdir()
+        else:
+            target.unlink()
+        place.replace(target)
+
+
 def mark() -> str:
     """Returns the part of a temporary name that names this process."""
     return f"{_HOST}-{os.getpid()}"

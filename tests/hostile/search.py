@@ -1,4 +1,7 @@
-"""Searches generated scenarios for one with which something does not hold, and shrinks it."""
+"""Searches generated scenarios and sweeps for one with which something does not hold.
+
+What is found is shrunk.
+"""
 
 import hashlib
 import json
@@ -9,9 +12,14 @@ import tomli_w
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.hostile.scenarios import hostile_scenarios, usual_scenarios
+from tests.hostile.sweeps import sweeps
 from tests.hostile.trial import GOOD, Outcome, Trials
 
-STRATEGIES = {"usual": usual_scenarios(), "hostile": hostile_scenarios()}
+STRATEGIES = {
+    "usual": usual_scenarios(),
+    "hostile": hostile_scenarios(),
+    "sweeps": sweeps(),
+}
 
 
 class Found(NamedTuple):

@@ -11,8 +11,9 @@ import resource
 import signal
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -27,6 +28,8 @@ GOOD: tuple[Ending, ...] = ("refused", "ran", "failed", "interrupted")
 
 RUN_S = 0.3
 """Processor time after which a run is interrupted, as by Ctrl-C."""
+MOST_RUNS = 20
+"""A larger sweep is refused."""
 WAITS = 60
 WAIT_S = 0.5
 """A trial that has not ended after this many waits hangs. Waits are counted, and not the time: the
@@ -57,7 +60,7 @@ class WrongError(AssertionError):
 
 
 def outcome(scenario: dict[str, Any], directory: Path) -> Outcome:
-    """Runs a scenario twice, and checks what must hold.
+    """Runs a scenario twice, or its sweep, and checks what must hold.
 
     Args:
         scenario: The scenario.
@@ -65,10 +68,7 @@ def outcome(scenario: dict[str, Any], directory: Path) -> Outcome:
     """
     try:
         given = _given(scenario, directory)
-        first = _run(given)
-        _check_numbers(first.summary)
-        if _bytes_of(first) != _bytes_of(_run(given)):
-            return Outcome("wrong", "the same seed gives another result")
+        (_check_sweep if "sweep" in scenario else _check_run)(given)
     except tr.ScenarioError as error:
         return _refused(str(error))
     except tr.RunError as error:
@@ -93,10 +93,47 @@ def _given(scenario: dict[str, Any], directory: Path) -> Any:
     return path
 
 
+def _check_run(given: Any) -> None:
+    """Checks that a run has numbers as they should be, and repeats itself.
+
+    Raises:
+        WrongError: It does not.
+    """
+    first = _run(given)
+    _check_numbers(first.summary)
+    if _bytes_of(first) != _bytes_of(_run(given)):
+        raise WrongError("the same seed gives another result")
+
+
+def _check_sweep(given: Any) -> None:
+    """Checks that a sweep has numbers as they should be, and finds its runs again.
+
+    Raises:
+        WrongError: It does not.
+    """
+    with tempfile.TemporaryDirectory(prefix="tailroom-") as store:
+        first = _swept(given, store)
+        _check_numbers(first.runs.to_pylist())
+        if not _swept(given, store).runs.equals(first.runs):
+            raise WrongError("the same sweep performs runs again, or reads them otherwise")
+
+
 def _run(scenario: Any) -> tr.Result:
+    with _limited_time():
+        return tr.run(scenario, set=SETTINGS)
+
+
+def _swept(scenario: Any, store: str) -> tr.SweepResult:
+    with _limited_time():
+        return tr.sweep(scenario, store, set=SETTINGS, workers=1, max_runs=MOST_RUNS)
+
+
+@contextmanager
+def _limited_time() -> Iterator[None]:
+    """Interrupts the block after `RUN_S`."""
     signal.setitimer(signal.ITIMER_VIRTUAL, RUN_S)
     try:
-        return tr.run(scenario, set=SETTINGS)
+        yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
@@ -155,6 +192,7 @@ def serve(connection: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGVTALRM, _too_long)
+    warnings.simplefilter("ignore", tr.TailroomWarning)
     with tempfile.TemporaryDirectory(prefix="tailroom-") as directory, suppress(EOFError):
         for name, text in FILES.items():
             Path(directory, name).write_text(text, encoding="utf-8")

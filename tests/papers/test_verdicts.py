@@ -327,6 +327,32 @@ def test_data_of_another_paper_or_none_are_refused(
         reproduction.recheck(PAPER, place)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("form", "huge"), ("form", []), ("parts", 5), ("parts", [["1"]]), ("claims", "none"),
+     ("claims", [1]), ("claims", [{"part": "1", "claim": "some"}]), ("paper", None)],
+)  # fmt: skip
+def test_claims_of_another_version_are_refused(
+    done: reproduction.Reproduction, tmp_path: Path, key: str, value: object
+) -> None:
+    place = copied(done, tmp_path / "shipped")
+    claims = place / "claims.json"
+    claims.write_text(json.dumps({**json.loads(claims.read_text()), key: value}))
+    with pytest.raises(PaperError, match=r"claims.json: is not the .* reproduce the paper anew"):
+        reproduction.recheck(PAPER, place)
+
+
+@pytest.mark.parametrize("column", ["study", "variation", "point"])
+def test_data_that_lack_a_column_are_refused(
+    done: reproduction.Reproduction, tmp_path: Path, column: str
+) -> None:
+    place = copied(done, tmp_path / "shipped")
+    path = place / "data" / "1.parquet"
+    pq.write_table(pq.read_table(path).drop_columns([column]), path)
+    with pytest.raises(PaperError, match="reproduce the paper anew"):
+        reproduction.recheck(PAPER, place)
+
+
 def test_the_numbers_of_a_picture_are_what_it_draws(done: reproduction.Reproduction) -> None:
     table = pq.read_table(done.directory / "data" / "1-figure.parquet")
     drawn = [point.mean("utilization") for point in done.parts[0].results.study("buffers").points]

@@ -38,7 +38,7 @@ def scenarios(kind: str, count: int, seed: int, show: Callable[[str], object]) -
     """Tries generated scenarios, in a process per core.
 
     Args:
-        kind: `usual` or `hostile`.
+        kind: `usual`, `hostile` or `sweeps`.
         count: How many.
         seed: The seed of the first batch.
         show: Gets lines of text about the progress.
@@ -120,6 +120,7 @@ PARTS: dict[str, tuple[int, Part]] = {
     "distributions": (12_000, partial(rust, "distributions_with_changes")),
     "mutated": (20_000, partial(rust, "scenarios_with_changes")),
     "hostile": (20_000, partial(scenarios, "hostile")),
+    "sweeps": (10_000, partial(scenarios, "sweeps")),
     "usual": (50_000, partial(scenarios, "usual")),
 }
 """Each part of the attack, with the number of its inputs."""

@@ -15,6 +15,9 @@ import {
   type Field,
 } from "./fields";
 
+/** Groups of flows that the form shows; the text has all of them. */
+const MOST_GROUPS = 40;
+
 /** Names of the kinds that only `tailroom explore FILE` offers. */
 const ONLY_LOCAL = new Set(["custom"]);
 
@@ -61,7 +64,13 @@ export class Controls {
     this.#fields = [];
     const parts: Node[] = [];
     if (link !== null) parts.push(this.#linkPart(link, links));
-    for (const [group, keys] of groups) parts.push(this.#groupPart(group, keys));
+    for (const [group, keys] of groups.slice(0, MOST_GROUPS)) {
+      parts.push(this.#groupPart(group, keys));
+    }
+    if (groups.length > MOST_GROUPS) {
+      const left = `The text has ${groups.length - MOST_GROUPS} more groups of flows.`;
+      parts.push(make("p", { class: "quiet" }, left));
+    }
     parts.push(
       this.#part("Run", [
         quantityField("Duration", ["duration"], this.#edit),

@@ -8,10 +8,12 @@ const PAUSE_MS = 250;
 export class Editor {
   readonly #area: HTMLTextAreaElement;
   readonly #details: HTMLDetailsElement;
-  readonly #gutter = make("pre", { class: "gutter", "aria-hidden": "true" });
+  readonly #numbers = make("div");
+  readonly #gutter = make("pre", { class: "gutter", "aria-hidden": "true" }, this.#numbers);
   readonly #problems = make("ul", { class: "problems", id: "problems" });
   #timer: ReturnType<typeof setTimeout> | undefined;
   #faulty = new Set<number>();
+  #lines = 1;
 
   constructor(host: HTMLElement, onText: (text: string) => void) {
     this.#area = make("textarea", {
@@ -24,13 +26,12 @@ export class Editor {
       "aria-describedby": "problems",
     });
     this.#area.addEventListener("input", () => {
-      this.#number();
+      this.#count();
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => onText(this.#area.value), PAUSE_MS);
     });
-    this.#area.addEventListener("scroll", () => {
-      this.#gutter.scrollTop = this.#area.scrollTop;
-    });
+    this.#area.addEventListener("scroll", () => this.#number());
+    new ResizeObserver(() => this.#number()).observe(this.#area);
     // On a small screen the pictures come sooner if the editor is closed.
     const isOpen = window.matchMedia("(min-width: 64rem)").matches;
     this.#details = make(
@@ -53,7 +54,7 @@ export class Editor {
       this.#area.setSelectionRange(selectionStart, selectionEnd);
       this.#area.scrollTop = scrollTop;
     }
-    this.#number();
+    this.#count();
   }
 
   complain(problems: Problem[]): void {
@@ -81,14 +82,28 @@ export class Editor {
     this.#area.scrollTop = Math.max(0, (line - 4) * height);
   }
 
+  #count(): void {
+    this.#lines = this.#area.value.split("\n").length;
+    this.#number();
+  }
+
+  /** Numbers the lines in sight: a text may have hundreds of thousands. */
   #number(): void {
-    const count = this.#area.value.split("\n").length;
-    const lines = Array.from({ length: count }, (_, place) => {
-      const line = place + 1;
+    const { scrollTop, scrollHeight, clientHeight } = this.#area;
+    const { lineHeight, paddingTop } = getComputedStyle(this.#area);
+    // Browsers round the height of a line, which adds up over thousands of lines.
+    const height =
+      scrollTop === 0
+        ? parseFloat(lineHeight)
+        : (scrollHeight - 2 * parseFloat(paddingTop)) / this.#lines;
+    const above = Math.floor(scrollTop / height);
+    const inSight = Math.min(this.#lines - above, Math.ceil(clientHeight / height) + 1);
+    const numbers = Array.from({ length: Math.max(0, inSight) }, (_, place) => {
+      const line = above + place + 1;
       const text = `${line}\n`;
       return this.#faulty.has(line) ? make("strong", {}, text) : text;
     });
-    this.#gutter.replaceChildren(...lines);
-    this.#gutter.scrollTop = this.#area.scrollTop;
+    this.#numbers.style.marginTop = `${above * height - scrollTop}px`;
+    this.#numbers.replaceChildren(...numbers);
   }
 }

@@ -6,12 +6,17 @@ import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { limitTexts } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import { jainIndex } from "../study/statistics";
-import { MOST_KEPT } from "../state";
+import { LONGEST_NAME, MOST_KEPT } from "../state";
 import type { Compared } from "./kept";
 
 export class CompareView {
   readonly #keep: HTMLButtonElement;
-  readonly #name = make("input", { type: "text", id: "setting-name", autocomplete: "off" });
+  readonly #name = make("input", {
+    type: "text",
+    id: "setting-name",
+    autocomplete: "off",
+    maxlength: String(LONGEST_NAME),
+  });
   readonly #list = make("ul", {});
   readonly #table = make("div", { class: "scrolls", tabindex: "0", role: "region" });
   readonly #onDrop: (place: number) => void;

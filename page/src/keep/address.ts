@@ -1,12 +1,21 @@
 /** The address holds everything that the page shows: its state, compressed, behind the #. */
 
-import { MOST_KEPT, NO_TARGETS, type Kept, type State, type Targets } from "../state";
+import {
+  LARGEST_TARGETS,
+  LONGEST_NAME,
+  MOST_KEPT,
+  NO_TARGETS,
+  type Kept,
+  type State,
+  type Targets,
+} from "../state";
 
 /** Version of the format, before the compressed state. */
 const MARK = "1.";
-/** Larger states do not come from this page. */
+/** Bounds of a state: an address may be anybody's, and a browser shows longer texts in minutes. */
 const MOST_CHARACTERS = 200_000;
-const MOST_BYTES = 1_000_000;
+const MOST_BYTES = 200_000;
+const MOST_LINES = 5_000;
 
 async function pump(
   bytes: Uint8Array<ArrayBuffer>,
@@ -39,10 +48,13 @@ function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-/** Returns the part of the address behind the #. */
-export async function encodeState({ text, link, targets, kept }: State): Promise<string> {
+/** Returns the part of the address behind the #; null if the state is too large for an address. */
+export async function encodeState({ text, link, targets, kept }: State): Promise<string | null> {
   const json = JSON.stringify({ text, link, targets, kept });
   const bytes = new TextEncoder().encode(json);
+  if (bytes.length > MOST_BYTES || ![text, ...kept.map((one) => one.text)].every(isShort)) {
+    return null;
+  }
   return MARK + toBase64Url(await pump(bytes, new CompressionStream("deflate-raw")));
 }
 
@@ -61,11 +73,15 @@ export async function decodeState(fragment: string): Promise<State | null> {
   }
 }
 
+function isShort(text: unknown): text is string {
+  return typeof text === "string" && text.split(/\r\n?|\n/).length <= MOST_LINES;
+}
+
 /** Takes from a value what is a state; everything else in it is left. */
 function stateOf(value: unknown): State | null {
   if (typeof value !== "object" || value === null) return null;
   const { text, link, targets, kept } = value as Record<string, unknown>;
-  if (typeof text !== "string") return null;
+  if (!isShort(text)) return null;
   const list = Array.isArray(kept) ? kept.slice(0, MOST_KEPT) : [];
   return {
     text,
@@ -80,7 +96,8 @@ function targetsOf(value: unknown): Targets {
   const given = value as Record<string, unknown>;
   const bound = (key: keyof Targets): number | null => {
     const one = given[key];
-    return typeof one === "number" && Number.isFinite(one) && one >= 0 ? one : null;
+    const isNumber = typeof one === "number" && Number.isFinite(one);
+    return isNumber && one >= 0 && one <= LARGEST_TARGETS[key] ? one : null;
   };
   return { utilization: bound("utilization"), delayS: bound("delayS"), loss: bound("loss") };
 }
@@ -88,6 +105,6 @@ function targetsOf(value: unknown): Targets {
 function keptOf(value: unknown): Kept | null {
   if (typeof value !== "object" || value === null) return null;
   const { name, text, link } = value as Record<string, unknown>;
-  if (typeof name !== "string" || typeof text !== "string") return null;
-  return { name, text, link: typeof link === "string" ? link : null };
+  if (typeof name !== "string" || !isShort(text)) return null;
+  return { name: name.slice(0, LONGEST_NAME), text, link: typeof link === "string" ? link : null };
 }

@@ -127,7 +127,10 @@ export class KeepView {
   }
 
   showAddress(address: string): void {
-    this.#address.value = address;
+    const isWhole = address.includes("#");
+    this.#address.value = isWhole
+      ? address
+      : "too long for an address; save the scenario as a file";
   }
 
   /** Names the pictures that can be saved. */

@@ -2,15 +2,13 @@
 
 import { labelled, make } from "../dom";
 import { plain, QuantityError, readNumber, readPercent } from "../scenario/quantities";
-import type { Targets } from "../state";
+import { LARGEST_TARGETS, type Targets } from "../state";
 
 interface TargetField {
   key: keyof Targets;
   label: string;
   read: (text: string) => number;
   shown: (value: number) => string;
-  /** What a bound must lie between. */
-  most: number;
 }
 
 const FIELDS: TargetField[] = [
@@ -19,21 +17,18 @@ const FIELDS: TargetField[] = [
     label: "Utilization at least (%)",
     read: readPercent,
     shown: (value) => plain(100 * value, 6),
-    most: 1,
   },
   {
     key: "delayS",
     label: "99 % of packets wait at most (ms)",
     read: (text) => readNumber(text.replace(/ms\s*$/, "")) / 1000,
     shown: (value) => plain(1000 * value, 6),
-    most: Infinity,
   },
   {
     key: "loss",
     label: "Loss at most (%)",
     read: readPercent,
     shown: (value) => plain(100 * value, 6),
-    most: 1,
   },
 ];
 
@@ -75,7 +70,9 @@ function read(field: TargetField, text: string): number | null | string {
   if (text.trim() === "") return null;
   try {
     const bound = field.read(text);
-    return bound >= 0 && bound <= field.most ? bound : "give a number from 0 to 100";
+    return bound >= 0 && bound <= LARGEST_TARGETS[field.key]
+      ? bound
+      : "give a number from 0 to 100";
   } catch (error) {
     if (error instanceof QuantityError) return error.message;
     throw error;

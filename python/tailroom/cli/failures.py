@@ -1,5 +1,6 @@
 """Errors of a command: one message, one exit status, no traceback."""
 
+import errno
 import os
 import shlex
 import sys
@@ -129,7 +130,9 @@ def _not_unicode(error: UnicodeEncodeError) -> str:
 
 def _kept(error: OSError) -> str:
     if isinstance(error, NotWrittenError):
-        return "finished runs are kept: free disk space, then give the same command again"
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        remedy = "free disk space" if is_full else "make it writable"
+        return f"finished runs are kept: {remedy}, then give the same command again"
     return "nothing was kept"
 
 

@@ -1,6 +1,5 @@
 """Judges a paper from the data next to its claims, and writes its report, without any run."""
 
-import json
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -17,6 +16,7 @@ from tailroom.reproduction.paper import Paper
 from tailroom.reproduction.paper_run import results_of_parts
 from tailroom.reproduction.reproduced import ReproducedPart
 from tailroom.reproduction.runs import plan_parts
+from tailroom.scenario.json_text import read_json
 
 KEYS = {
     *("paper", "form", "engine", "first_seed", "runs", "abstract"),
@@ -99,15 +99,36 @@ def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:
     """
     path = directory / "claims.json"
     try:
-        recorded = json.loads(path.read_text(encoding="utf-8"))
-        complete = set(recorded) >= KEYS
-    except (OSError, ValueError, TypeError) as error:
+        recorded = read_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise PaperError(f"{path}: cannot be read: {error}") from None
-    if not complete:
-        raise PaperError(f"{path}: is not the claims.json of a reproduced paper")
+    if not _is_record(recorded):
+        raise PaperError(
+            f"{path}: is not the claims.json of a reproduced paper, or another version wrote it; "
+            "reproduce the paper anew"
+        )
     if recorded["paper"] != paper.name:
         raise PaperError(f"{directory}: is of {recorded['paper']}, not of {paper.name}")
     return dict(recorded)
+
+
+def _is_record(recorded: object) -> bool:
+    return (
+        isinstance(recorded, dict)
+        and recorded.keys() >= KEYS
+        and isinstance(recorded["paper"], str)
+        and recorded["form"] in [form.value for form in Form]
+        and isinstance(recorded["parts"], list)
+        and all(isinstance(part, str) for part in recorded["parts"])
+        and isinstance(recorded["claims"], list)
+        and all(map(_is_claim, recorded["claims"]))
+    )
+
+
+def _is_claim(claim: object) -> bool:
+    return isinstance(claim, dict) and all(
+        isinstance(claim.get(key), str) for key in ("part", "claim", "verdict")
+    )
 
 
 def _differences(parts: tuple[ReproducedPart, ...], claims: list[dict[str, Any]]) -> list[str]:

@@ -128,9 +128,13 @@ def read(path: Path) -> pa.Table:
         PaperError: The file cannot be read.
     """
     try:
-        return read_table(path)
+        table = read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
         raise PaperError(f"{path}: cannot be read: {error}; reproduce the paper anew") from None
+    lacking = [name for name in PLACE if name not in table.column_names]
+    if lacking:
+        raise PaperError(f"{path}: lacks the column {lacking[0]}; reproduce the paper anew")
+    return table
 
 
 def study_results(table: pa.Table, planned: Planned) -> StudyResults:

@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, isfinite, log
 from typing import Any
 
 from tailroom.arguments import check_unicode
@@ -29,7 +29,8 @@ class Axis:
     """A key of the scenario and its values, in the order in which they are drawn.
 
     Raises:
-        ScenarioError: A value is a class or another Python object.
+        ScenarioError: The key has blanks around its parts or control characters, or a value is a
+            class or another Python object.
     """
 
     key: str
@@ -38,6 +39,12 @@ class Axis:
     """TOML values: text, numbers, tables."""
 
     def __post_init__(self) -> None:
+        # The engine would leave blanks out, and two spellings of a key would vary independently.
+        parts = self.key.split(".")
+        if not self.key.isprintable() or any(part != part.strip() for part in parts):
+            raise ScenarioError(
+                f"{self.key!a}: is not a dotted key; write it as in links.bottleneck.queue.limit"
+            )
         for value in self.values:
             check_values(self.key, value)
 
@@ -199,7 +206,7 @@ def _quantity(value: object) -> tuple[float, str] | None:
     if not match:
         return None
     try:
-        return float(match[1]), match[2]
+        return float(match[1]), "packets" if match[2] == "packet" else match[2]
     except ValueError:
         return None
 
@@ -217,15 +224,13 @@ def _range(key: str, given: Mapping[str, Any]) -> list[object]:
     if first is None or last is None or first[1] != last[1]:
         raise ScenarioError(f"{key}: from and to are not numbers with the same unit; {_HOW}")
     low, high, unit = first[0], last[0], first[1]
-    if low == high or (scale == "log" and min(low, high) <= 0):
+    if low == high or not isfinite(high - low) or (scale == "log" and min(low, high) <= 0):
         raise ScenarioError(
-            f"{key}: no range from {low:g} to {high:g}; give different ends, positive on a "
+            f"{key}: no range from {low:g} to {high:g}; give different finite ends, positive on a "
             "logarithmic scale"
         )
     numbers = [_between(low, high, place / (points - 1), scale) for place in range(points)]
-    whole = unit in ("packet", "packets") or all(
-        isinstance(given[end], int) for end in ("from", "to")
-    )
+    whole = unit == "packets" or all(isinstance(given[end], int) for end in ("from", "to"))
     return _written(numbers, unit, whole)
 
 

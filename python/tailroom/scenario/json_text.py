@@ -1,9 +1,11 @@
-"""JSON that is readable and that a terminal shows as it is."""
+"""JSON from files, and JSON that is readable and that a terminal shows as it is."""
 
 import json
 import re
 from functools import lru_cache
 from typing import Any
+
+from tailroom.scenario.named_values import NamedValues
 
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and those that reverse the direction of text."""
@@ -20,6 +22,21 @@ def json_text(content: object) -> str:
     """
     text = _indented(content, "\n")
     return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+
+
+def read_json(text: str) -> Any:
+    """Reads JSON from a file, whose tables suggest similar keys where one is missing.
+
+    Args:
+        text: The content of the file.
+
+    Raises:
+        ValueError: The text is no JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=NamedValues)
+    except RecursionError:
+        raise ValueError("its tables are nested too deeply") from None
 
 
 def _indented(value: Any, line: str) -> str:

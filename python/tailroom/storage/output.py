@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tailroom.errors import OutputDirectoryError, OutputError
-from tailroom.staging import remove, staging_place
+from tailroom.staging import publish, remove, staging_place
 
 PROBE_BYTES = 1 << 16
 """Room that must be free before the work begins."""
@@ -90,7 +90,7 @@ class Output:
         if not self._is_file:
             _check_free(self.target, self._shown)
         self.target.parent.mkdir(parents=True, exist_ok=True)
-        self._staging.replace(self.target)
+        publish(self._staging, self.target)
 
     def _rescued(self, fill: Fill, *, partly: bool) -> str:
         """Writes the results beside the target, else into a temporary directory.

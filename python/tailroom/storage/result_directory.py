@@ -5,7 +5,6 @@ The files are TOML, JSON, Parquet and PNG, which other programs can read.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import fields
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import ArgumentError
 from tailroom.scenario.custom_controls import portable_file
-from tailroom.scenario.json_text import json_text
-from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.json_text import json_text, read_json
 from tailroom.scenario.source import own_controls, replace_files
 from tailroom.simulation.result import Result
 from tailroom.simulation.result_tables import ResultTables
@@ -111,9 +109,7 @@ def load(directory: str | PathLike[str]) -> Result:
     path = Path(directory)
     try:
         scenario = (path / SCENARIO).read_text(encoding="utf-8")
-        summary = json.loads(
-            (path / SUMMARY).read_text(encoding="utf-8"), object_pairs_hook=NamedValues
-        )
+        summary = read_json((path / SUMMARY).read_text(encoding="utf-8"))
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
         raise ArgumentError(

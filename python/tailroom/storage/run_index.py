@@ -166,16 +166,20 @@ class RunIndex:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RunIndex":
-        """Reads the content of an index file; returns an empty index if it is damaged."""
+        """Reads the content of an index file; returns an empty index if it cannot be read."""
         head, newline, rest = content.partition(b"\n")
         if not newline or head != MAGIC + _digest(rest):
             return cls()
         reader = pa.BufferReader(rest)
         tables = []
-        while reader.tell() < reader.size():
-            with pa.ipc.open_stream(reader) as stream:
-                tables.append(stream.read_all())
-        return cls(tuple(table for table in tables if table.num_rows))
+        try:
+            while reader.tell() < reader.size():
+                with pa.ipc.open_stream(reader) as stream:
+                    tables.append(stream.read_all())
+        except pa.ArrowException:  # another version wrote it
+            return cls()
+        are_known = all({"key", SIZE, CHANGED} <= set(table.column_names) for table in tables)
+        return cls(tuple(table for table in tables if table.num_rows)) if are_known else cls()
 
 
 def without_texts(table: pa.Table) -> pa.Table:

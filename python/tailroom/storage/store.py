@@ -34,9 +34,10 @@ import pyarrow.parquet as pq
 from tailroom.errors import NotWrittenError, RunError, StoreError
 from tailroom.field_docs import with_field_docs
 from tailroom.parquet_files import read_table
+from tailroom.scenario.json_text import read_json
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
-from tailroom.staging import is_leftover, mark
+from tailroom.staging import is_leftover, mark, publish
 from tailroom.storage.file_lock import locked
 from tailroom.storage.run_index import FILE as INDEX_FILE
 from tailroom.storage.run_index import RunIndex, Signature, without_texts
@@ -45,6 +46,7 @@ from tailroom.storage.sweep_record import KEY_OF_RUN, SweepRecord
 FORMAT = 1
 MARKER = "tailroom-store.json"
 LOCK = ".lock"
+ENDING = ".parquet"
 PARTIAL = ".partial"
 DIGEST = b"tailroom_digest"
 """Key of the digest in a file's metadata."""
@@ -58,6 +60,12 @@ MOST_RECENT = 500
 about 100 kB of memory."""
 
 _counter = itertools.count()
+
+_TYPES = {
+    name: pa.string()
+    for name in ("key", "scenario_hash", "engine_build", "title", "scenario", "summary")
+} | {"seed": pa.int64()}
+"""Types of the columns of a row that are not metrics."""
 
 
 @with_field_docs
@@ -110,7 +118,7 @@ def as_run(key: str, engine_build: str, result: Result, *, keep: Collection[str]
         "summary": json.dumps(summary),
         **metrics_of(summary),
     }
-    columns = {name: pa.array([value], _type_of(name, value)) for name, value in row.items()}
+    columns = {name: pa.array([value], _type_of(name)) for name, value in row.items()}
     return Run(key, pa.table(columns), {name: _recorded(result, name) for name in keep})
 
 
@@ -121,10 +129,22 @@ def _recorded(result: Result, name: str) -> pa.Table:
     return table
 
 
-def _type_of(name: str, value: object) -> pa.DataType:
-    if isinstance(value, str):
-        return pa.string()
-    return pa.int64() if name == "seed" else pa.float64()
+def _type_of(name: str) -> pa.DataType:
+    return _TYPES.get(name, pa.float64())
+
+
+def _is_row(table: pa.Table, key: str) -> bool:
+    """Whether a table is the row of a run: its columns are those that `as_run` writes.
+
+    A version with another format may have written the file, and its digest is right.
+    """
+    names = table.column_names
+    return (
+        set(names) >= _TYPES.keys()
+        and len(names) == len(set(names))
+        and all(one.type == _type_of(one.name) for one in table.schema)
+        and table["key"].to_pylist() == [key]
+    )
 
 
 class Store:
@@ -254,13 +274,32 @@ class Store:
     def _files_of_runs(self) -> dict[str, Signature]:
         """Signature of each run's file, by key."""
         files = {}
-        with suppress(FileNotFoundError):
-            for entry in os.scandir(self.directory / "runs"):
-                if entry.name.endswith(".parquet"):
-                    stat = entry.stat()
-                    key = entry.name.removesuffix(".parquet")
-                    files[key] = (stat.st_size, stat.st_mtime_ns)
+        for key in self._keys():
+            file = _signature(self._file("runs", key))
+            if file:  # else another process has removed it, or it is a link that leads nowhere
+                files[key] = file
         return files
+
+    def _keys(self) -> list[str]:
+        """Keys of the runs that have a file, sorted.
+
+        Other files are left alone: file managers and services that synchronise directories put
+        files of their own beside those of the store, such as `._KEY.parquet`.
+
+        Raises:
+            StoreError: The directory of the runs cannot be read.
+        """
+        place = self.directory / "runs"
+        try:
+            names = os.listdir(place)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(
+                f"{place}: cannot be read: {error.strerror}; give a store that you may read"
+            ) from None
+        keys = (name.removesuffix(ENDING) for name in names if name.endswith(ENDING))
+        return sorted(key for key in keys if KEY_OF_RUN.fullmatch(key))
 
     @property
     def _known(self) -> RunIndex:
@@ -304,7 +343,7 @@ class Store:
         row = self._read(path)
         if row is None:
             return None
-        if row["key"].to_pylist() != [key]:
+        if not _is_row(row, key):
             self._note_damage(path)
             return None
         self._remember(key, signature, row)
@@ -334,7 +373,7 @@ class Store:
             One row per finished run; a metric that a run lacks is null.
         """
         if keys is None:
-            keys = sorted(file.stem for file in (self.directory / "runs").glob("*.parquet"))
+            keys = self._keys()
         rows = [row for row in map(self.read, keys) if row is not None]
         return pa.concat_tables(rows, promote_options="default") if rows else pa.table({"key": []})
 
@@ -386,7 +425,7 @@ class Store:
             raise StoreError(
                 f"{self.directory}: has no run {key!a} with a table {part!a}; give the key of a run"
             )
-        return self.directory / part / f"{key}.parquet"
+        return self.directory / part / f"{key}{ENDING}"
 
     def _read(self, path: Path) -> pa.Table | None:
         try:
@@ -445,7 +484,7 @@ def _is_free(path: Path) -> bool:
 def _check(directory: Path) -> None:
     marker = directory / MARKER
     try:
-        content = json.loads(marker.read_text(encoding="utf-8"))
+        content = read_json(marker.read_text(encoding="utf-8"))
         version = content["format"]
         if type(version) is not int or version < 1:
             raise ValueError(version)
@@ -545,7 +584,7 @@ def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
+        publish(partial, path)
     except BaseException as error:
         partial.unlink(missing_ok=True)
         if isinstance(error, OSError):

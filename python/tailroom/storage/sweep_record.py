@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.json_text import read_json
 
 DIGEST = "digest"
 """Key of the digest in the file."""
@@ -58,11 +58,9 @@ class SweepRecord:
             ValueError: The content is damaged or is no record; the message names the key.
         """
         try:
-            values = json.loads(content.decode(), object_pairs_hook=NamedValues)
-        except RecursionError:
-            raise ValueError("its tables are nested too deeply") from None
+            values = read_json(content.decode())
         except ValueError:
-            raise ValueError("it is no JSON") from None
+            raise ValueError("it is no JSON, or nested too deeply") from None
         if not isinstance(values, dict):
             raise ValueError("it is no JSON object")
         digest = values.pop(DIGEST, None)

@@ -1,14 +1,39 @@
-"""Warnings of stored runs."""
+"""Summaries and warnings of stored runs, which another version of tailroom may have written."""
 
-import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tailroom.simulation.warned import once
+from tailroom.scenario.json_text import read_json
+from tailroom.simulation.warned import once, warning
 from tailroom.storage.store import Store
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from tailroom.simulation.result_types import RunWarning
+
+_TYPES: dict[str, Any] = {
+    "measured_from_s": (int, float),
+    "measured_to_s": (int, float),
+    "warnings": list,
+}
+"""Types of what studies read in the summary of a stored run."""
+
+
+def summary_of(row: "pa.Table") -> dict[str, Any] | None:
+    """Returns the summary of a stored run; `None` if a version with other keys wrote it.
+
+    Args:
+        row: The row of the run.
+    """
+    try:
+        summary = read_json(row["summary"][0].as_py())
+    except ValueError:
+        return None
+    is_known = isinstance(summary, dict) and all(
+        isinstance(summary.get(key), kind) for key, kind in _TYPES.items()
+    )
+    return summary if is_known and all(map(_is_warning, summary["warnings"])) else None
 
 
 def warnings_of(store: Store, keys: Iterable[str]) -> tuple["RunWarning", ...]:
@@ -19,5 +44,21 @@ def warnings_of(store: Store, keys: Iterable[str]) -> tuple["RunWarning", ...]:
         keys: Keys of runs; those that the store lacks are passed over.
     """
     rows = (store.read(key) for key in keys)
-    summaries = (json.loads(row["summary"][0].as_py()) for row in rows if row is not None)
-    return once(one for summary in summaries for one in summary["warnings"])
+    return once(one for row in rows if row is not None for one in _warnings(row))
+
+
+def _warnings(row: "pa.Table") -> list["RunWarning"]:
+    summary = summary_of(row)
+    if summary is None:
+        text = (
+            f"Another version of tailroom ({row['engine_build'][0].as_py()}) stored the runs, and "
+            "this one cannot read what it warned of. Give the command of the study again, which "
+            "repeats them."
+        )
+        return [warning("stored_by_another_version", "", text)]
+    found: list[RunWarning] = summary["warnings"]
+    return found
+
+
+def _is_warning(one: object) -> bool:
+    return isinstance(one, dict) and {"kind", "place", "values", "text"} <= one.keys()

@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, prod
 from pathlib import Path
@@ -18,6 +18,9 @@ from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import mean_interval
+
+MOST_KEYS = 100
+"""Largest number of keys of a grid, and of those that vary together."""
 
 
 @with_field_docs
@@ -224,6 +227,11 @@ def _check_repeats(seeds: int, until: Precision | None) -> None:
 
 
 def _axes(values: Mapping[str, object]) -> tuple[Axis, ...]:
+    if len(values) > MOST_KEYS:
+        raise ScenarioError(
+            f"sweep: {len(values):,} keys vary; at most {MOST_KEYS} are allowed; leave out those "
+            "that have one value"
+        )
     return tuple(
         given if isinstance(given, Axis) else axis(key, given) for key, given in values.items()
     )
@@ -248,6 +256,18 @@ def _check_axes(grid: Sequence[Axis], together: Sequence[Axis]) -> None:
 
 
 def _check_distinct(key: str, values: Sequence[object]) -> None:
-    for place, value in enumerate(values):
-        if value in values[:place]:
+    known = set()
+    for value in values:
+        frozen = _frozen(value)
+        if frozen in known:
             raise ScenarioError(f"{key}: {value!r} is given twice; keep one of them")
+        known.add(frozen)
+
+
+def _frozen(value: object) -> Hashable:
+    """Returns a value of TOML as one that a set can hold; equal values stay equal."""
+    if isinstance(value, Mapping):
+        return frozenset((name, _frozen(part)) for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return value if isinstance(value, Hashable) else repr(value)

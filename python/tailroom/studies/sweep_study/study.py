@@ -1,6 +1,5 @@
 """A sweep: a scenario at many points, several runs per point, all runs kept in a store."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +29,7 @@ from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.renamed_arguments import renamed_arguments
-from tailroom.studies.stored_warnings import warnings_of
+from tailroom.studies.stored_warnings import summary_of, warnings_of
 from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
     intervals,
@@ -177,8 +176,8 @@ class SweepResult:
             series = [table for table in tables if table is not None]
             finished = self.index.present(point["runs"])
             row = self.store.read(finished[0]) if finished and series else None
-            if row is not None:
-                summary = json.loads(row["summary"][0].as_py())
+            summary = None if row is None else summary_of(row)
+            if summary is not None:
                 ends_s = last_warm_up(series)
                 # A difference below a tenth of the run may be chance.
                 late_s = summary["measured_from_s"] + 0.1 * summary["measured_to_s"]
