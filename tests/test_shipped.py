@@ -119,3 +119,21 @@ def test_what_is_wrong_with_standard_input_is_named(
     ended = tailroom("run", "-")
     assert ended.status == 2
     assert ended.errors.startswith("error: stdin: line 9, links.bottleneck.rat: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "duration"),
+    [
+        *((name, "30 s") for name in ("dsl", "home-router", "lte", "satellite", "two-way")),
+        ("peering", "6 s"),
+        ("data-center", "0.5 s"),
+    ],
+)
+def test_no_preset_asks_for_an_undo(name: str, duration: str) -> None:
+    """Packets keep their order and no delay outlasts a timer, so that what is sent again was lost,
+    but for tail loss probes: undo (RFC 3522, RFC 3708) and F-RTO (RFC 5682) had nothing to do."""
+    groups = tr.run(name, set={"duration": duration, "measure_from": "0 s"}).summary["groups"]
+    again = sum(group["retransmissions"] or 0 for group in groups.values())
+    duplicates = sum(group["duplicate_packets"] or 0 for group in groups.values())
+    assert duplicates <= max(1, 0.01 * again)
