@@ -26,7 +26,6 @@ from tailroom.simulation.warned import warn
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
-from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
@@ -69,7 +68,6 @@ RUNS_PER_LOOK = 14
 """Typical number of runs of a buffer near an edge, for the estimate of the progress bar."""
 
 
-@renamed_arguments(at_most="max_seeds")
 def size(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario | None = None,
     targets: str | Target | Sequence[str | Target] = (),

@@ -28,7 +28,6 @@ from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
-from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.stored_warnings import summary_of, warnings_of
 from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
@@ -276,7 +275,6 @@ class SweepResult:
         return plots.draw_sweep(self, kind, x=x, y=y, metrics=metrics, models=models, link=link)
 
 
-@renamed_arguments(most_runs="max_runs")
 def sweep(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
     store: str | PathLike[str],
