@@ -160,6 +160,7 @@ def _largest(scenario: dict[str, Any]) -> int:
     return max((len(group["path"]) for group in scenario["flows"].values()), default=0)
 
 
+@pytest.mark.slow
 def test_scenarios_shrink() -> None:
     """What is left of a scenario with a path of two links is hardly more than such a path."""
     smallest: list[dict[str, Any]] = []
