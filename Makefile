@@ -16,8 +16,8 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
 	@echo "make demo      run the first experiment and draw its pictures into out/demo"
-	@echo "make test      Rust and Python tests, without those that are marked as slow (4 minutes)"
-	@echo "make test-all  the slow tests (15 minutes)"
+	@echo "make test      Rust and Python tests, without those that are marked as slow (9 minutes)"
+	@echo "make test-all  the slow tests (20 minutes)"
 	@echo "make test-kernel  test the link for recordings of the kernel; as root, record too"
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
 	@echo "make site      build the documentation as a site into out/site"

@@ -103,7 +103,9 @@ def test_one_flow_gets_around_two_fifths_with_20_packets(judged: dict[str, Judge
     assert 0.3 < share.mean < 0.5
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize(
+    "form", [Form.SMOKE, Form.QUICK, pytest.param(Form.FULL, marks=pytest.mark.slow)]
+)
 def test_every_form_can_be_planned_and_names_its_claims(form: Form) -> None:
     paper = reproduction.load("auge-2006")
     planned = plan_parts(paper, paper.parts, form)

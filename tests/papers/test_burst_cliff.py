@@ -97,7 +97,9 @@ def test_a_reno_flow_is_measured_for_five_cycles() -> None:
     assert measured_s / (333 / 2 * 0.04) == pytest.approx(5, abs=0.1)
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize(
+    "form", [Form.SMOKE, Form.QUICK, pytest.param(Form.FULL, marks=pytest.mark.slow)]
+)
 def test_every_scenario_is_valid(form: Form) -> None:
     planned = plan_parts(PAPER, PAPER.parts, form)
     assert sum(len(study.points) for study in planned) > 10
