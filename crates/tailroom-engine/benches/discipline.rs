@@ -17,7 +17,7 @@ use std::time::Instant;
 use tailroom_engine::link::Link;
 use tailroom_engine::link::queue::ScheduledQueue;
 use tailroom_engine::network::Network;
-use tailroom_engine::packet::in_network::Event;
+use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
@@ -87,7 +87,7 @@ fn measure(queue: &str, load: f64, flows: u32) -> String {
 }
 
 /// Drives the link as a simulation does until `packet` has arrived.
-fn pass(link: &mut Link, mut packet: Event) {
+fn pass(link: &mut Link, mut packet: Transit) {
     while link.next_service() <= packet.time() {
         let now = link.next_service();
         std::hint::black_box(&link.serve(|_| 0));
@@ -127,7 +127,7 @@ fn network(queue: &str, flows: u32) -> Network {
 }
 
 /// Poisson arrivals of uniformly drawn flows; every second flow is ECN-capable.
-fn arrivals(load: f64, flows: u32) -> Vec<Event> {
+fn arrivals(load: f64, flows: u32) -> Vec<Transit> {
     let mut random = stream(1, "arrivals");
     let mean_gap_s = f64::from(8 * PACKET_BYTES) / RATE_BPS as f64 / load;
     let mut now = 0.0;
@@ -139,7 +139,7 @@ fn arrivals(load: f64, flows: u32) -> Vec<Event> {
             let ecn = if flow.is_multiple_of(2) { Ecn::NotEct } else { Ecn::Ect0 };
             let packet =
                 Packet { sequence, bytes: PACKET_BYTES, sent: time, ecn, ..Packet::default() };
-            Event::arrival(time, flow, 0, &packet)
+            Transit::arrival(time, flow, 0, &packet)
         })
         .collect()
 }

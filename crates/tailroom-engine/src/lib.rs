@@ -18,6 +18,15 @@
 
 #![deny(unsafe_code)]
 
+/// Evaluates an expression with the content of the variant that an enum holds, whichever it is.
+macro_rules! dispatch {
+    ($self:ident, $($variant:ident)+, $content:ident => $value:expr) => {
+        match $self {
+            $(Self::$variant($content) => $value,)+
+        }
+    };
+}
+
 // Groups in the order in which they may import one another: see import_order.txt.
 pub mod distribution;
 mod kind_or_name;

@@ -247,7 +247,7 @@ impl PythonControl {
     /// Calls `on_rto` if the congestion is a timeout; false if the control has failed.
     fn tell_timeout(&mut self, py: Python<'_>, event: &CongestionEvent) -> bool {
         if event.kind == CongestionKind::Timeout {
-            let event = PyCongestionEvent::new(event);
+            let event = PyCongestionEvent::new(*event);
             self.tell(py, "on_rto", (event,), |methods| methods.on_rto.as_ref());
         }
         self.failure.is_none()
@@ -291,7 +291,7 @@ const FAILED: ControlOutput = ControlOutput {
 impl WindowLaw for PythonControl {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         Python::attach(|py| {
-            let event = PyAckEvent::new(event, cwnd_packets);
+            let event = PyAckEvent::new((*event, cwnd_packets));
             self.ask(py, "on_ack", (event,), |methods| methods.on_ack.as_ref())
         })
     }
@@ -301,7 +301,7 @@ impl WindowLaw for PythonControl {
             if !self.tell_timeout(py, event) {
                 return f64::NAN;
             }
-            let event = PyCongestionEvent::new(event);
+            let event = PyCongestionEvent::new(*event);
             self.ask(py, "on_congestion", (event,), |methods| methods.on_congestion.as_ref())
         })
     }
@@ -313,7 +313,7 @@ impl WindowLaw for PythonControl {
     fn on_every_ack(&mut self, event: &AckEvent) {
         if self.rounds.is_over(event) {
             Python::attach(|py| {
-                let event = PyRoundEvent::new(event);
+                let event = PyRoundEvent::new(*event);
                 self.tell(py, "on_round", (event,), |methods| methods.on_round.as_ref());
             });
         }
@@ -327,7 +327,7 @@ impl WindowLaw for PythonControl {
 impl RateBasedControl for PythonControl {
     fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
         Python::attach(|py| {
-            let event = PyBeginEvent::new(event);
+            let event = PyBeginEvent::new(*event);
             self.ask_output(py, "begin", (event,), |methods| methods.begin.as_ref())
                 .unwrap_or(FAILED)
         })
@@ -335,7 +335,7 @@ impl RateBasedControl for PythonControl {
 
     fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         Python::attach(|py| {
-            let event = PyRateSampleEvent::new(event);
+            let event = PyRateSampleEvent::new(*event);
             self.ask_output(py, RATE_BASED, (event,), |methods| methods.on_rate_sample.as_ref())
                 .unwrap_or(FAILED)
         })
@@ -344,7 +344,7 @@ impl RateBasedControl for PythonControl {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         Python::attach(|py| {
             if self.tell_timeout(py, event) {
-                let event = PyCongestionEvent::new(event);
+                let event = PyCongestionEvent::new(*event);
                 self.tell(py, "on_congestion", (event,), |methods| methods.on_congestion.as_ref());
             }
         });
@@ -353,7 +353,7 @@ impl RateBasedControl for PythonControl {
     fn on_lost(&mut self, packet: &LostPacketEvent) {
         if self.methods.as_ref().is_some_and(|methods| methods.on_lost.is_some()) {
             Python::attach(|py| {
-                let event = PyLostPacketEvent::new(packet);
+                let event = PyLostPacketEvent::new(*packet);
                 self.tell(py, "on_lost", (event,), |methods| methods.on_lost.as_ref());
             });
         }
@@ -362,7 +362,7 @@ impl RateBasedControl for PythonControl {
     fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
         self.methods.as_ref()?.on_restart.as_ref()?;
         Some(Python::attach(|py| {
-            let event = PyRestartEvent::new(event);
+            let event = PyRestartEvent::new(*event);
             self.ask_output(py, "on_restart", (event,), |methods| methods.on_restart.as_ref())
                 .unwrap_or(FAILED)
         }))

@@ -291,92 +291,58 @@ macro_rules! registry {
             }
         }
 
+        #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
         impl WindowLaw for AnyWindowLaw {
             #[inline]
             fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.on_ack(cwnd_packets, event),)+
-                    AnyWindowLaw::Custom(law) => law.on_ack(cwnd_packets, event),
-                }
+                dispatch!(self, $($law)+ Custom, control => control.on_ack(cwnd_packets, event))
             }
 
             fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.on_congestion(event),)+
-                    AnyWindowLaw::Custom(law) => law.on_congestion(event),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.on_congestion(event))
             }
 
             fn has_own_slow_start(&self) -> bool {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.has_own_slow_start(),)+
-                    AnyWindowLaw::Custom(law) => law.has_own_slow_start(),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.has_own_slow_start())
             }
 
             fn ends_slow_start(&mut self) -> bool {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.ends_slow_start(),)+
-                    AnyWindowLaw::Custom(law) => law.ends_slow_start(),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.ends_slow_start())
             }
 
             fn growth_cell(&self) -> GrowthCell {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.growth_cell(),)+
-                    AnyWindowLaw::Custom(_) => GrowthCell::EMPTY,
-                }
+                dispatch!(self, $($law)+ Custom, law => law.growth_cell())
             }
 
             fn sees_every_ack(&self) -> bool {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.sees_every_ack(),)+
-                    AnyWindowLaw::Custom(law) => law.sees_every_ack(),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.sees_every_ack())
             }
 
             fn on_every_ack(&mut self, event: &AckEvent) {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.on_every_ack(event),)+
-                    AnyWindowLaw::Custom(law) => law.on_every_ack(event),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.on_every_ack(event))
             }
 
             fn is_in_cwr(&self, now: Time) -> bool {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.is_in_cwr(now),)+
-                    AnyWindowLaw::Custom(law) => law.is_in_cwr(now),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.is_in_cwr(now))
             }
 
             fn answers_loss_after_mark(&self) -> bool {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.answers_loss_after_mark(),)+
-                    AnyWindowLaw::Custom(law) => law.answers_loss_after_mark(),
-                }
+                dispatch!(self, $($law)+ Custom, control => control.answers_loss_after_mark())
             }
 
             fn blocks(&self, srtt: Time) -> Option<f64> {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.blocks(srtt),)+
-                    AnyWindowLaw::Custom(law) => law.blocks(srtt),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.blocks(srtt))
             }
 
             fn block_rules(&self) -> BlockRules {
-                match self {
-                    $(AnyWindowLaw::$law(law) => law.block_rules(),)+
-                    AnyWindowLaw::Custom(law) => law.block_rules(),
-                }
+                dispatch!(self, $($law)+ Custom, law => law.block_rules())
             }
         }
 
+        #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
         impl RateBasedControl for AnyRateBasedControl {
             fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
-                match self {
-                    $(AnyRateBasedControl::$rate_based(control) => control.begin(event),)+
-                    AnyRateBasedControl::Custom(control) => control.begin(event),
-                }
+                dispatch!(self, $($rate_based)+ Custom, control => control.begin(event))
             }
 
             fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
@@ -389,24 +355,15 @@ macro_rules! registry {
             }
 
             fn on_congestion(&mut self, event: &CongestionEvent) {
-                match self {
-                    $(AnyRateBasedControl::$rate_based(control) => control.on_congestion(event),)+
-                    AnyRateBasedControl::Custom(control) => control.on_congestion(event),
-                }
+                dispatch!(self, $($rate_based)+ Custom, control => control.on_congestion(event))
             }
 
             fn on_lost(&mut self, packet: &LostPacketEvent) {
-                match self {
-                    $(AnyRateBasedControl::$rate_based(control) => control.on_lost(packet),)+
-                    AnyRateBasedControl::Custom(control) => control.on_lost(packet),
-                }
+                dispatch!(self, $($rate_based)+ Custom, control => control.on_lost(packet))
             }
 
             fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
-                match self {
-                    $(AnyRateBasedControl::$rate_based(control) => control.on_restart(event),)+
-                    AnyRateBasedControl::Custom(control) => control.on_restart(event),
-                }
+                dispatch!(self, $($rate_based)+ Custom, control => control.on_restart(event))
             }
         }
 

@@ -18,7 +18,7 @@ use crate::link::queue::ScheduledQueue;
 use crate::link::serializer::Serializer;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::network::Network;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::BitRate;
 use crate::queue::buffer::Buffer;
 use crate::queue::fair::{Fair, FairParams, FairScheduler};
@@ -47,7 +47,7 @@ impl FlowAdmissions {
 
     /// Takes note of a packet that arrives at a link; packets arrive in order of time.
     #[inline]
-    pub fn on_arrival(&mut self, link: usize, packet: &Event) {
+    pub fn on_arrival(&mut self, link: usize, packet: &Transit) {
         if let Some(Some(admission)) = self.links.get_mut(link) {
             admission.on_arrival(packet);
         }
@@ -95,7 +95,7 @@ impl FlowAdmission {
 
     /// Takes note of a packet that arrives at the link; packets arrive in order of time.
     #[inline(never)]
-    fn on_arrival(&mut self, packet: &Event) {
+    fn on_arrival(&mut self, packet: &Transit) {
         self.advance(packet.time());
         self.meter.on_arrival(packet);
     }
@@ -154,7 +154,7 @@ impl Meter {
         }
     }
 
-    fn on_arrival(&mut self, packet: &Event) {
+    fn on_arrival(&mut self, packet: &Transit) {
         self.queue.enqueue(*packet, self.free_at);
         self.queue.forget_dropped();
     }

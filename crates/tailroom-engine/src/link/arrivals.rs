@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::Ecn;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::Duration;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -54,7 +54,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// The packet as it arrived.
-    pub packet: Event,
+    pub packet: Transit,
     /// Number of packets that it found waiting.
     pub queue: u32,
     /// Its outcome.
@@ -78,7 +78,7 @@ impl Arrivals {
 
     /// Records a packet that arrives and finds `queue` packets waiting; packets arrive in order of
     /// time.
-    pub fn on_arrival(&mut self, packet: Event, queue: u64) {
+    pub fn on_arrival(&mut self, packet: Transit, queue: u64) {
         if !self.covers(packet.time()) {
             return;
         }
@@ -91,7 +91,7 @@ impl Arrivals {
     }
 
     /// Records that the link dropped a packet, now or long after its arrival.
-    pub fn on_drop(&mut self, packet: Event, reason: DropReason) {
+    pub fn on_drop(&mut self, packet: Transit, reason: DropReason) {
         let mut copies = self.accepted_copies(packet);
         let (arrival, outcome) = match reason {
             DropReason::Overflow => (copies.next_back(), Outcome::Overflow),
@@ -104,7 +104,7 @@ impl Arrivals {
     }
 
     /// Records that a packet leaves the queue with this ECN field.
-    pub fn on_pass(&mut self, packet: Event) {
+    pub fn on_pass(&mut self, packet: Transit) {
         if packet.ecn() != Ecn::Ce {
             return;
         }
@@ -126,7 +126,10 @@ impl Arrivals {
 
     /// The arrivals of this packet that are neither dropped nor marked: one, or several copies at
     /// one instant.
-    fn accepted_copies(&mut self, packet: Event) -> impl DoubleEndedIterator<Item = &mut Arrival> {
+    fn accepted_copies(
+        &mut self,
+        packet: Transit,
+    ) -> impl DoubleEndedIterator<Item = &mut Arrival> {
         let first = self.list.partition_point(|one| one.packet.time() < packet.time());
         let after = self.list.partition_point(|one| one.packet.time() <= packet.time());
         self.list[first..after].iter_mut().filter(move |one| {
@@ -145,8 +148,8 @@ mod tests {
             ArrivalLogSpec { from: Time::ZERO.into(), to: Time::NEVER.into(), most_packets: 10 };
         let mut arrivals = Arrivals::new(span);
         let packet = Packet { sequence: 9, bytes: 1_500, ..Packet::default() };
-        let copy = Event::arrival(Time::from_milliseconds(930), 7, 0, &packet);
-        let other = Event::arrival(Time::from_milliseconds(930), 8, 0, &packet);
+        let copy = Transit::arrival(Time::from_milliseconds(930), 7, 0, &packet);
+        let other = Transit::arrival(Time::from_milliseconds(930), 8, 0, &packet);
         for (queue, packet) in [copy, other, copy, copy].into_iter().enumerate() {
             arrivals.on_arrival(packet, queue as u64);
         }

@@ -1,4 +1,4 @@
-//! The packets that wait behind an admission rule, first in, first out: a ring buffer that grows.
+//! The packets that wait behind an arrival rule, first in, first out: a ring buffer that grows.
 
 use crate::units::Time;
 

@@ -1,6 +1,6 @@
 //! A shared link: queue, serialization, random loss, propagation.
 //!
-//! A link is one of two things ([`queue`]). Behind an admission rule it is a FIFO with a known
+//! A link is one of two things ([`queue`]). Behind an arrival rule it is a FIFO with a known
 //! rate: it knows the departure of a packet when the packet arrives, so that no departure needs an
 //! event. Behind a scheduler it names the time of its [next service](Link::next_service); the
 //! simulation calls [`Link::serve`] at that time, before any arrival of the same instant.
@@ -15,11 +15,11 @@ mod transmitter;
 pub mod wire_loss;
 
 use crate::packet::Ecn;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::probe::window::Window;
 use crate::queue::buffer::Dropped;
 use crate::queue::{
-    Admission, AdmissionQueue, EnqueueEvent, Gauge, LinkInfo, SchedulerQueue, Verdict,
+    AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, SchedulerQueue, Verdict,
 };
 use crate::units::Time;
 use fifo::{Fifo, Waiting};
@@ -76,23 +76,15 @@ impl Link {
     /// order of time. `class` is the index of the packet's group among the groups that cross the
     /// link.
     #[inline]
-    pub fn arrive(&mut self, packet: &mut Event, class: u32) -> LinkOutcome {
-        let Link { queue, transmitter, probe, .. } = self;
-        match queue {
-            LinkQueue::Fifo { rule, fifo } => admit(rule, fifo, transmitter, probe, packet, class),
-            LinkQueue::Scheduled(_) => {
-                let [time, size, place] = packet.words();
-                self.enqueue(time, size, place, class);
-                LinkOutcome::Held
-            }
-        }
+    pub fn arrive(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
+        self.take::<false>(packet, class)
     }
 
     /// Hands an arriving packet to the scheduler. Its event comes word by word, in registers: a copy
     /// as a whole would wait until the words, just written, are in memory.
     #[inline(never)]
     fn enqueue(&mut self, time: u64, size: u64, place: u64, class: u32) {
-        let packet = Event::from_words([time, size, place]);
+        let packet = Transit::from_words([time, size, place]);
         let Link { queue: LinkQueue::Scheduled(queue), transmitter, probe, .. } = self else {
             return;
         };
@@ -115,23 +107,36 @@ impl Link {
     }
 
     /// As [`Link::arrive`], at a plain link that is open.
-    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[expect(clippy::inline_always, reason = "one caller a packet: it stays in registers")]
     #[inline(always)]
-    pub fn pass(&mut self, packet: &mut Event, class: u32) -> LinkOutcome {
+    pub fn pass(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
+        self.take::<true>(packet, class)
+    }
+
+    /// Asks the discipline about an arriving packet, and computes the departure of a packet that an
+    /// arrival rule accepts. A [plain](Link::is_plain) link skips what others may ask for.
+    #[expect(
+        clippy::inline_always,
+        reason = "two callers, of which one handles nearly all packets"
+    )]
+    #[inline(always)]
+    fn take<const IS_PLAIN: bool>(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
         let Link { queue: LinkQueue::Fifo { rule, fifo }, transmitter, probe, .. } = self else {
             let [time, size, place] = packet.words();
             self.enqueue(time, size, place, class);
             return LinkOutcome::Held;
         };
-        let (now, bytes) = (packet.time(), packet.bytes());
+        let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
         advance(fifo, transmitter, probe, now);
-        let Some(serializer) = transmitter.serializer.fixed_rate() else {
-            unreachable!("the rate of a plain link is constant");
-        };
-        probe.count_arrival(now, packet.flow(), fifo.len(), serializer.nominal_time(bytes));
+        let serialization = transmitter.serializer.nominal_time(bytes);
+        if IS_PLAIN {
+            probe.count_arrival(now, flow, fifo.len(), serialization);
+        } else {
+            probe.on_arrival(packet, fifo.len(), serialization);
+        }
         let event = arrival_event(packet, transmitter.busy_until, fifo);
         let verdict = match rule {
-            AdmissionQueue::DropTail(rule) => rule.on_enqueue(&event),
+            AnyArrivalRule::DropTail(rule) => rule.on_enqueue(&event),
             rule => ask(rule, event),
         };
         match verdict {
@@ -139,6 +144,9 @@ impl Link {
             Verdict::Mark => {
                 probe.count_marks(u64::from(packet.ecn() != Ecn::Ce));
                 packet.set_congestion_experienced();
+                if !IS_PLAIN {
+                    probe.on_pass(*packet);
+                }
             }
             Verdict::Drop(reason) => {
                 probe.on_class_arrival(class);
@@ -147,23 +155,39 @@ impl Link {
             }
         }
         let start = now.max(transmitter.busy_until);
-        let departure = serializer.finish_same(start);
+        let departure = if IS_PLAIN {
+            transmitter.serializer.finish_same(start)
+        } else {
+            transmitter.serializer.finish(start, bytes)
+        };
         transmitter.busy_until = departure;
         transmitter.last_wait = start.since(now);
-        probe.count_accepted(bytes);
+        if IS_PLAIN {
+            probe.count_accepted(bytes);
+        } else {
+            probe.on_accepted(flow, bytes, start, departure);
+        }
         if class > 0 {
             probe.on_class_arrival(class);
         }
+        let is_stuck = !IS_PLAIN && departure == Time::NEVER;
         if start > now {
+            let class = if is_stuck { STUCK } else { class };
             fifo.push(Waiting { start, arrival: now, bytes, class });
         } else {
             transmitter.in_transmission_bytes = bytes;
-            probe.count_wait(start, Time::ZERO, class);
+            if !is_stuck {
+                probe.count_wait(start, Time::ZERO, class);
+            }
         }
-        LinkOutcome::Delivered(departure + transmitter.delay)
+        if IS_PLAIN {
+            LinkOutcome::Delivered(departure + transmitter.delay)
+        } else {
+            transmitter.propagate(|| probe.on_random_loss())
+        }
     }
 
-    /// When the last bit of the packet leaves that was last accepted by an admission rule, or last
+    /// When the last bit of the packet leaves that was last accepted by an arrival rule, or last
     /// sent by a scheduler; [`Time::NEVER`] if the link stands still for good.
     #[inline]
     pub fn busy_until(&self) -> Time {
@@ -175,7 +199,7 @@ impl Link {
         self.transmitter.last_wait
     }
 
-    /// The queue of a scheduler, which holds the packets; `None` behind an admission rule.
+    /// The queue of a scheduler, which holds the packets; `None` behind an arrival rule.
     #[inline]
     pub fn scheduled(&self) -> Option<&ScheduledQueue<SchedulerQueue>> {
         match &self.queue {
@@ -185,15 +209,15 @@ impl Link {
     }
 
     /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits, and
-    /// behind an admission rule.
+    /// behind an arrival rule.
     #[inline]
     pub fn next_service(&self) -> Time {
         self.scheduled().map_or(Time::NEVER, ScheduledQueue::next_service)
     }
 
     /// Begins the transmission of a scheduler's next packet, at [`Link::next_service`]. `None` if
-    /// the scheduler has dropped all packets that waited, and behind an admission rule.
-    pub fn serve(&mut self, class_of: impl Fn(Event) -> u32) -> Option<(Event, LinkOutcome)> {
+    /// the scheduler has dropped all packets that waited, and behind an arrival rule.
+    pub fn serve(&mut self, class_of: impl Fn(Transit) -> u32) -> Option<(Transit, LinkOutcome)> {
         let Link { queue, transmitter, probe, .. } = self;
         let LinkQueue::Scheduled(queue) = queue else { return None };
         let now = queue.next_service();
@@ -226,9 +250,9 @@ impl Link {
         }
     }
 
-    /// The packets that a scheduler holds. Behind an admission rule there are none: the departure
+    /// The packets that a scheduler holds. Behind an arrival rule there are none: the departure
     /// of each packet that waits is known, and the packet is already an event at the far end.
-    pub fn held(&self) -> impl Iterator<Item = Event> + '_ {
+    pub fn held(&self) -> impl Iterator<Item = Transit> + '_ {
         self.queue.held()
     }
 
@@ -320,7 +344,7 @@ impl Link {
         if capacity == 0 { 0.0 } else { (capacity - idle) as f64 / capacity as f64 }
     }
 
-    /// Begins, behind an admission rule, every transmission that is due by `now`.
+    /// Begins, behind an arrival rule, every transmission that is due by `now`.
     fn advance(&mut self, now: Time) {
         let Link { queue, transmitter, probe, .. } = self;
         if let LinkQueue::Fifo { fifo, .. } = queue {
@@ -329,9 +353,9 @@ impl Link {
     }
 }
 
-/// What an admission rule sees of a packet that arrives at a link which is free at `free_at`.
+/// What an arrival rule sees of a packet that arrives at a link which is free at `free_at`.
 #[inline]
-fn arrival_event(packet: &Event, free_at: Time, fifo: &Fifo) -> EnqueueEvent {
+fn arrival_event(packet: &Transit, free_at: Time, fifo: &Fifo) -> EnqueueEvent {
     EnqueueEvent {
         now: packet.time(),
         bytes: packet.bytes(),
@@ -344,7 +368,7 @@ fn arrival_event(packet: &Event, free_at: Time, fifo: &Fifo) -> EnqueueEvent {
 
 /// A call of its own: for tail drop, the event then need not lie in memory.
 #[inline(never)]
-fn ask(rule: &mut AdmissionQueue, event: EnqueueEvent) -> Verdict {
+fn ask(rule: &mut AnyArrivalRule, event: EnqueueEvent) -> Verdict {
     rule.on_enqueue(&event)
 }
 
@@ -359,55 +383,4 @@ fn advance(fifo: &mut Fifo, transmitter: &mut Transmitter, probe: &mut LinkProbe
             probe.count_wait(next.start, next.start.since(next.arrival), next.class);
         }
     });
-}
-
-/// Asks the admission rule about an arriving packet, and computes the departure of a packet that it
-/// accepts.
-#[inline]
-fn admit(
-    rule: &mut AdmissionQueue,
-    fifo: &mut Fifo,
-    transmitter: &mut Transmitter,
-    probe: &mut LinkProbe,
-    packet: &mut Event,
-    class: u32,
-) -> LinkOutcome {
-    let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
-    advance(fifo, transmitter, probe, now);
-    let event = arrival_event(packet, transmitter.busy_until, fifo);
-    let serialization = transmitter.serializer.nominal_time(bytes);
-    probe.on_arrival(packet, fifo.len(), serialization);
-    match rule.on_enqueue(&event) {
-        Verdict::Accept => {}
-        Verdict::Mark => {
-            probe.count_marks(u64::from(packet.ecn() != Ecn::Ce));
-            packet.set_congestion_experienced();
-            probe.on_pass(*packet);
-        }
-        Verdict::Drop(reason) => {
-            probe.on_class_arrival(class);
-            probe.on_drop(now, *packet, class, reason);
-            return LinkOutcome::Dropped;
-        }
-    }
-    let start = now.max(transmitter.busy_until);
-    let departure = transmitter.serializer.finish(start, bytes);
-    transmitter.busy_until = departure;
-    let waited = start.since(now);
-    transmitter.last_wait = waited;
-    probe.on_accepted(flow, bytes, start, departure);
-    if class > 0 {
-        probe.on_class_arrival(class);
-    }
-    let is_stuck = departure == Time::NEVER;
-    if start > now {
-        let class = if is_stuck { STUCK } else { class };
-        fifo.push(Waiting { start, arrival: now, bytes, class });
-    } else {
-        transmitter.in_transmission_bytes = bytes;
-        if !is_stuck {
-            probe.count_wait(start, Time::ZERO, class);
-        }
-    }
-    transmitter.propagate(|| probe.on_random_loss())
 }

@@ -3,7 +3,7 @@
 
 use super::LinkSpec;
 use super::arrivals::Arrivals;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::probe::delays::Delays;
 use crate::probe::histogram::Histogram;
 use crate::probe::index_of_dispersion::IndexOfDispersion;
@@ -218,7 +218,7 @@ impl LinkProbe {
     /// together than `burst_gap`.
     #[expect(clippy::inline_always, reason = "two callers; a call costs 2 % per packet")]
     #[inline(always)]
-    pub(crate) fn on_arrival(&mut self, packet: &Event, queue: u64, burst_gap: Time) {
+    pub(crate) fn on_arrival(&mut self, packet: &Transit, queue: u64, burst_gap: Time) {
         self.count_arrival(packet.time(), packet.flow(), queue, burst_gap);
         if self.watches_packets {
             self.watch_arrival(*packet, queue);
@@ -297,7 +297,7 @@ impl LinkProbe {
     }
 
     #[inline]
-    pub(crate) fn on_drop(&mut self, now: Time, packet: Event, class: u32, reason: DropReason) {
+    pub(crate) fn on_drop(&mut self, now: Time, packet: Transit, class: u32, reason: DropReason) {
         self.now.drops[reason as usize] += 1;
         if let Some(class) = self.later_class(class) {
             class.drops += 1;
@@ -323,7 +323,7 @@ impl LinkProbe {
 
     /// Records that a packet leaves the queue with its present ECN field.
     #[inline]
-    pub(crate) fn on_pass(&mut self, packet: Event) {
+    pub(crate) fn on_pass(&mut self, packet: Transit) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.on_pass(packet.copied());
         }
@@ -379,7 +379,7 @@ impl LinkProbe {
     }
 
     #[cold]
-    fn watch_arrival(&mut self, packet: Event, queue: u64) {
+    fn watch_arrival(&mut self, packet: Transit, queue: u64) {
         self.record(packet.time(), packet.flow(), LogEvent::Arrival);
         if let Some(dispersion) = &mut self.dispersion {
             dispersion.on_arrival(packet.time());
@@ -390,7 +390,7 @@ impl LinkProbe {
     }
 
     #[cold]
-    fn watch_drop(&mut self, now: Time, packet: Event, reason: DropReason) {
+    fn watch_drop(&mut self, now: Time, packet: Transit, reason: DropReason) {
         self.record(now, packet.flow(), LogEvent::Drop);
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.on_drop(packet, reason);

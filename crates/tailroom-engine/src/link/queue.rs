@@ -1,10 +1,10 @@
-//! The packets that wait at a link: a FIFO behind an admission rule, or the buffer of a scheduler.
+//! The packets that wait at a link: a FIFO behind an arrival rule, or the buffer of a scheduler.
 
 use super::fifo::Fifo;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::queue::buffer::Buffer;
 use crate::queue::{
-    Admission, AdmissionQueue, Gauge, LinkInfo, Queue, QueueConfig, Scheduler, SchedulerQueue,
+    AnyArrivalRule, ArrivalRule, Gauge, LinkInfo, Queue, QueueConfig, Scheduler, SchedulerQueue,
 };
 use crate::units::Time;
 
@@ -14,7 +14,7 @@ pub(super) enum LinkQueue {
     /// The rule decides when a packet arrives. Accepted packets leave in the order of arrival.
     Fifo {
         /// Accepts, marks or drops each arriving packet.
-        rule: AdmissionQueue,
+        rule: AnyArrivalRule,
         /// The accepted packets whose transmission has not begun.
         fifo: Fifo,
     },
@@ -26,7 +26,7 @@ impl LinkQueue {
     /// The empty queue of the discipline that `config` describes, at the link of `info`.
     pub(super) fn new(config: &QueueConfig, info: &LinkInfo) -> Self {
         match Queue::new(config, info) {
-            Queue::Admission(rule) => LinkQueue::Fifo { rule, fifo: Fifo::default() },
+            Queue::Rule(rule) => LinkQueue::Fifo { rule, fifo: Fifo::default() },
             Queue::Scheduler(scheduler) => {
                 LinkQueue::Scheduled(ScheduledQueue::new(scheduler, Buffer::new(&info.groups)))
             }
@@ -59,7 +59,7 @@ impl LinkQueue {
 
     /// The packets that a scheduler holds. A FIFO holds none: the departure of each packet in it is
     /// known, and the packet is already an event at the far end.
-    pub(super) fn held(&self) -> impl Iterator<Item = Event> + '_ {
+    pub(super) fn held(&self) -> impl Iterator<Item = Transit> + '_ {
         let scheduled = match self {
             LinkQueue::Fifo { .. } => None,
             LinkQueue::Scheduled(queue) => Some(queue),
@@ -91,7 +91,7 @@ impl<S: Scheduler> ScheduledQueue<S> {
     /// Hands an arriving packet to the scheduler, which may drop this packet or others. The link
     /// has sent what it sends now at `free_at`.
     #[inline]
-    pub fn enqueue(&mut self, packet: Event, free_at: Time) {
+    pub fn enqueue(&mut self, packet: Transit, free_at: Time) {
         self.scheduler.enqueue(packet, &mut self.buffer);
         if self.buffer.packets() == 0 {
             self.next_service = Time::NEVER;
@@ -103,7 +103,7 @@ impl<S: Scheduler> ScheduledQueue<S> {
     /// Takes the packet whose transmission begins now, at [`ScheduledQueue::next_service`]. `None`
     /// if the scheduler has dropped all packets that waited.
     #[inline]
-    pub fn dequeue(&mut self) -> Option<Event> {
+    pub fn dequeue(&mut self) -> Option<Transit> {
         let Some(next) = self.scheduler.dequeue(self.next_service, &mut self.buffer) else {
             debug_assert!(self.buffer.packets() == 0, "a scheduler must serve what waits");
             self.next_service = Time::NEVER;
@@ -124,10 +124,10 @@ impl<S: Scheduler> ScheduledQueue<S> {
         self.next_service
     }
 
-    /// Asks the memory for what the arrival of a packet of `flow` will need.
+    /// Prefetches what the arrival of a packet of `flow` will need.
     #[inline]
-    pub fn expect_arrival(&self, flow: u32) {
-        self.scheduler.expect_arrival(flow);
+    pub fn prefetch_flow(&self, flow: u32) {
+        self.scheduler.prefetch_flow(flow);
     }
 
     /// The flows of two packets that will probably be sent soon; see [`Buffer::coming_flows`].

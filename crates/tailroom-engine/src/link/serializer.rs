@@ -69,12 +69,6 @@ impl Serializer {
         Serializer { fixed: FixedRate::new(rate), schedule: None }
     }
 
-    /// The serializer without its schedule; `None` if the rate changes.
-    #[inline]
-    pub fn fixed_rate(&mut self) -> Option<&mut FixedRate> {
-        if self.schedule.is_none() { Some(&mut self.fixed) } else { None }
-    }
-
     /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
     /// schedule leaves the link standing still for good, or if it begins after all runs.
     #[inline]
@@ -86,6 +80,14 @@ impl Serializer {
             return schedule.send(start, bytes);
         }
         self.fixed.finish(start, bytes)
+    }
+
+    /// As [`Serializer::finish`], before [`Time::AFTER_ALL_RUNS`] and at a rate that never changes, for
+    /// a packet of the size that [`Serializer::nominal_time`] was last asked for.
+    #[inline]
+    pub fn finish_same(&mut self, start: Time) -> Time {
+        debug_assert!(self.schedule.is_none(), "the rate is constant");
+        self.fixed.finish_same(start)
     }
 
     /// Transmission time of `bytes` at the initial rate, rounded down.

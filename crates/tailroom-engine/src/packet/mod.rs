@@ -3,7 +3,7 @@
 //! Sequence numbers count packets, not bytes: all data packets of a flow have the same size, so
 //! byte arithmetic would only add rounding.
 
-pub mod in_network;
+pub mod transit;
 
 use crate::units::Time;
 

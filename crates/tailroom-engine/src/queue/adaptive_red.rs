@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::red::rule::RedCore;
 use super::red::{AboveMax, RedMode, RedParams, default_max_p, yes};
-use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};
 use crate::units::Time;
@@ -184,7 +184,7 @@ impl AdaptiveRed {
     }
 }
 
-impl Admission for AdaptiveRed {
+impl ArrivalRule for AdaptiveRed {
     #[inline]
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
         self.core.update_average(event);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::turns_ahead::TurnsAhead;
 use crate::packet::Ecn;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::prefetch::prefetch_start;
 
 /// Why a queue discipline dropped a packet.
@@ -29,7 +29,7 @@ impl DropReason {
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
     /// The packet.
-    pub packet: Event,
+    pub packet: Transit,
     /// The reason for the drop.
     pub reason: DropReason,
 }
@@ -85,7 +85,7 @@ impl PacketHandle {
 /// Storage for one packet: 32 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    packet: Event,
+    packet: Transit,
     next: u32,
     /// Not maintained for the first node of a list, so that its removal touches no other node.
     previous: u32,
@@ -111,7 +111,7 @@ pub struct Buffer {
 impl Default for Buffer {
     fn default() -> Self {
         Buffer {
-            nodes: vec![Node { packet: Event::default(), next: NONE, previous: FREE }],
+            nodes: vec![Node { packet: Transit::default(), next: NONE, previous: FREE }],
             free: NONE,
             packets: 0,
             bytes: 0,
@@ -128,18 +128,18 @@ impl Buffer {
         Buffer { turns_ahead: TurnsAhead::of_groups(groups), ..Buffer::default() }
     }
 
-    /// Takes note that it is the turn of `queue`, where there are many flows, and asks the memory for
+    /// Takes note that it is the turn of `queue`, where there are many flows, and prefetches
     /// what the turns after it need. `list_and_next` returns the packets of a queue and the queue whose
-    /// turn follows; `ask` asks the memory for a queue.
+    /// turn follows; `prefetch` prefetches a queue.
     #[inline]
     pub(super) fn pass_turn_to<'a>(
         &mut self,
         queue: u32,
         list_and_next: impl Fn(u32) -> Option<(&'a PacketList, u32)>,
-        ask: impl Fn(u32),
+        prefetch: impl Fn(u32),
     ) {
         let next_of = |queue| list_and_next(queue).map(|(_, next)| next);
-        if !self.turns_ahead.pass_to(queue, next_of, ask) {
+        if !self.turns_ahead.pass_to(queue, next_of, prefetch) {
             return;
         }
         if let Some((list, _)) = list_and_next(self.turns_ahead.packet_ahead()) {
@@ -173,7 +173,7 @@ impl Buffer {
 
     /// Appends a packet to `list`.
     #[inline]
-    pub fn push_back(&mut self, list: &mut PacketList, packet: Event) {
+    pub fn push_back(&mut self, list: &mut PacketList, packet: Transit) {
         let index = self.allocate(packet, list.tail);
         self.nodes[list.tail as usize].next = index;
         list.head = if list.head == NONE { index } else { list.head };
@@ -187,11 +187,11 @@ impl Buffer {
 
     /// Returns the first packet of `list`, or `None` if the list is empty.
     #[inline]
-    pub fn front(&self, list: &PacketList) -> Option<&Event> {
+    pub fn front(&self, list: &PacketList) -> Option<&Transit> {
         (list.head != NONE).then(|| &self.nodes[list.head as usize].packet)
     }
 
-    /// Asks the memory for the first packet of `list`, which will be sent soon. In a large buffer it
+    /// Prefetches the first packet of `list`, which will be sent soon. In a large buffer it
     /// has left the caches since it arrived.
     #[inline]
     pub(super) fn prefetch_front(&self, list: &PacketList) {
@@ -237,13 +237,13 @@ impl Buffer {
 
     /// Returns a packet that has left its list.
     #[inline]
-    pub fn packet(&self, handle: &PacketHandle) -> &Event {
+    pub fn packet(&self, handle: &PacketHandle) -> &Transit {
         &self.nodes[handle.index()].packet
     }
 
     /// Removes a packet from the buffer, to be sent.
     #[inline]
-    pub fn take(&mut self, PacketHandle(index): PacketHandle) -> Event {
+    pub fn take(&mut self, PacketHandle(index): PacketHandle) -> Transit {
         let index = index.get();
         let node = &mut self.nodes[index as usize];
         (node.next, node.previous) = (self.free, FREE);
@@ -259,12 +259,12 @@ impl Buffer {
 
     /// Drops a packet that was never in a list.
     #[inline]
-    pub fn refuse(&mut self, packet: Event, reason: DropReason) {
+    pub fn refuse(&mut self, packet: Transit, reason: DropReason) {
         self.dropped.push(Dropped { packet, reason });
     }
 
     /// Marks an arriving packet if it is ECN-capable.
-    pub fn mark_arriving(&mut self, packet: &mut Event) {
+    pub fn mark_arriving(&mut self, packet: &mut Transit) {
         mark(packet, &mut self.marks);
     }
 
@@ -305,7 +305,7 @@ impl Buffer {
     }
 
     /// Returns every waiting packet, in no particular order.
-    pub fn waiting(&self) -> impl Iterator<Item = Event> + '_ {
+    pub fn waiting(&self) -> impl Iterator<Item = Transit> + '_ {
         self.nodes.iter().filter(|node| node.previous != FREE).map(|node| node.packet)
     }
 
@@ -315,7 +315,7 @@ impl Buffer {
     }
 
     #[inline]
-    fn allocate(&mut self, packet: Event, previous: u32) -> u32 {
+    fn allocate(&mut self, packet: Transit, previous: u32) -> u32 {
         let index = self.free;
         if index == NONE {
             return self.grow(Node { packet: packet.copied(), next: NONE, previous });
@@ -368,7 +368,7 @@ impl Buffer {
 
 /// Marks and counts a packet if it is ECN-capable; returns false otherwise.
 #[inline]
-fn mark(packet: &mut Event, marks: &mut u64) -> bool {
+fn mark(packet: &mut Transit, marks: &mut u64) -> bool {
     match packet.ecn() {
         Ecn::NotEct => return false,
         Ecn::Ce => {} // already marked by another link
@@ -385,8 +385,8 @@ mod tests {
     use super::*;
     use crate::units::Time;
 
-    fn packet(number: u32) -> Event {
-        Event::ack_arrival(Time::ZERO, 0, 0, 100 + number, number)
+    fn packet(number: u32) -> Transit {
+        Transit::ack_arrival(Time::ZERO, 0, 0, 100 + number, number)
     }
 
     #[test]

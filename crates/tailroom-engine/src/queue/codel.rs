@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
@@ -259,7 +259,7 @@ impl Codel {
 
 impl Scheduler for Codel {
     #[inline]
-    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
         self.emptying.on_arrival(packet.time(), self.queue.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if self.limit.holds(buffer.packets() + 1, bytes) {

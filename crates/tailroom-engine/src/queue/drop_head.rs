@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkInfo, Parameters, Scheduler};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
 
@@ -46,7 +46,7 @@ impl DropHead {
 
 impl Scheduler for DropHead {
     #[inline]
-    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
         buffer.push_back(&mut self.queue, packet);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
             && let Some(first) = buffer.pop_front(&mut self.queue)

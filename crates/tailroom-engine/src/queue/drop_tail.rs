@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::DropReason;
-use super::{Admission, EnqueueEvent, LinkInfo, Parameters, Verdict};
+use super::{ArrivalRule, EnqueueEvent, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of a tail-drop buffer.
@@ -41,7 +41,7 @@ impl DropTail {
     }
 }
 
-impl Admission for DropTail {
+impl ArrivalRule for DropTail {
     #[inline]
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
         if event.fits(self.limit) { Verdict::Accept } else { Verdict::Drop(DropReason::Overflow) }

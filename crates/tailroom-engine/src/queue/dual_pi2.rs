@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
 use crate::packet::Ecn;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
 use crate::units::Time;
@@ -389,7 +389,7 @@ impl DualPi2 {
 
 impl Scheduler for DualPi2 {
     #[inline]
-    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
         self.keep_up(packet.time(), buffer);
         // RFC 9332 appendix A.1, figure 3: there must be room for the largest packet.
         let bytes = buffer.bytes() + self.largest_packet.max(u64::from(packet.bytes()));

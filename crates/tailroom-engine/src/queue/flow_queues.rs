@@ -9,7 +9,7 @@ use rand_xoshiro::SplitMix64;
 
 use super::buffer::{Buffer, PacketList};
 use super::{BadParameter, LinkInfo};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::prefetch::prefetch_start;
 use crate::quantity::Size;
 use crate::random::below;
@@ -130,7 +130,7 @@ impl<S> FlowQueues<S> {
     pub fn push(
         &mut self,
         index: usize,
-        packet: Event,
+        packet: Transit,
         buffer: &mut Buffer,
         on_empty: impl FnMut(&mut S),
     ) {
@@ -214,7 +214,7 @@ impl<S> FlowQueues<S> {
         self.backlogs[index] = queue.list.bytes();
     }
 
-    /// Asks the memory for the packet that the queue after that at `index` sends in its turn.
+    /// Prefetches the packet that the queue after that at `index` sends in its turn.
     #[inline]
     pub fn prefetch_next(&self, index: usize, buffer: &Buffer) {
         let next = self.queues[index].next as usize;
@@ -223,18 +223,18 @@ impl<S> FlowQueues<S> {
         }
     }
 
-    /// Takes note that it is the turn of the queue at `index`, where there are many flows, and asks the
-    /// memory for what the turns after it need.
+    /// Takes note that it is the turn of the queue at `index`, where there are many flows, and
+    /// prefetches what the turns after it need.
     #[inline]
     pub fn follow_turns(&self, index: usize, buffer: &mut Buffer) {
         let get = |index: u32| self.queues.get(index as usize);
         let list_and_next = |index| get(index).map(|queue| (&queue.list, queue.next));
-        let ask = |index| {
+        let prefetch = |index| {
             if let Some(queue) = get(index) {
                 prefetch_start(queue);
             }
         };
-        buffer.pass_turn_to(index as u32, list_and_next, ask);
+        buffer.pass_turn_to(index as u32, list_and_next, prefetch);
     }
 
     /// Ends the turn of the queue at `index`, which becomes the last of the old queues.

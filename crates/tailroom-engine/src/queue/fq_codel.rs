@@ -9,7 +9,7 @@ use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
 use crate::units::Time;
@@ -103,7 +103,7 @@ impl FqCodel {
 impl Scheduler for FqCodel {
     #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
     #[inline(always)]
-    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         self.queues.push(index, packet, buffer, CodelState::on_empty_queue);
         while !self.limit.holds(buffer.packets(), buffer.bytes()) {

@@ -14,7 +14,7 @@ use super::pie::{
     check_update_interval,
 };
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration, Size};
 use crate::units::Time;
@@ -130,7 +130,7 @@ impl FqPie {
 impl Scheduler for FqPie {
     #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
     #[inline(always)]
-    fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, mut packet: Transit, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         let queue = self.queues.at(index);
         queue.aqm_state.advance(&self.settings, packet.time());

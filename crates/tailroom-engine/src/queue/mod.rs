@@ -1,10 +1,10 @@
 //! Queue disciplines: which packets a buffer accepts, marks or drops, and which packet leaves next.
 //!
-//! A queue discipline has one of two forms. An [`Admission`] rule decides about each packet when it
+//! A queue discipline has one of two forms. An [`ArrivalRule`] decides about each packet when it
 //! arrives; accepted packets are served first come, first served and are never dropped, so the link
 //! can compute each departure at the arrival. A [`Scheduler`] stores the packets in a [`Buffer`],
-//! selects the packet to send next and may drop any stored packet at any time. Prefer an admission
-//! rule where it suffices, because it is faster.
+//! selects the packet to send next and may drop any stored packet at any time. Prefer an arrival rule
+//! where it suffices, because it is faster.
 //!
 //! A discipline only decides; the link and the buffer count, time and transmit packets. To add a
 //! discipline, add one file here and one line to the registry at the end of this file.
@@ -23,7 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::Ecn;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::parameters::BadParameter;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
@@ -69,7 +69,7 @@ impl EnqueueEvent {
     }
 }
 
-/// The decision of an admission rule about a packet.
+/// The decision of an arrival rule about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The packet is accepted.
@@ -84,7 +84,7 @@ pub enum Verdict {
 pub type Gauge = (&'static str, f64);
 
 /// A rule that accepts, marks or drops each packet at its arrival at a FIFO queue.
-pub trait Admission {
+pub trait ArrivalRule {
     /// Decides about an arriving packet. Called once per packet, in order of arrival time.
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict;
 
@@ -100,14 +100,14 @@ pub trait Admission {
 pub trait Scheduler {
     /// Adds a packet that arrives at `packet.time()` to one of the scheduler's lists in `buffer`,
     /// or drops it there. May drop other packets to make room.
-    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer);
+    fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer);
 
     /// Returns the packet to send at `now`, or `None` if no packet is left. May drop packets before
     /// it. If packets wait, it returns one of them or drops them all.
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle>;
 
-    /// Asks the memory for the queue of a flow, of which a packet will arrive soon.
-    fn expect_arrival(&self, _flow: u32) {}
+    /// Prefetches the queue of a flow whose packet will arrive soon.
+    fn prefetch_flow(&self, _flow: u32) {}
 
     /// Memory of the flows that it knows, in bytes; the packets are the buffer's.
     fn memory_bytes(&self) -> u64 {
@@ -191,28 +191,28 @@ pub trait Parameters {
 /// enums, which dispatch without virtual calls on the packet path.
 macro_rules! registry {
     (
-        admission { $($(#[$admission_doc:meta])*
-            $admission_module:ident :: $admission:ident ( $admission_params:ident ) = $admission_name:literal,)+ }
+        arrival_rules { $($(#[$rule_doc:meta])*
+            $rule_module:ident :: $rule:ident ( $rule_params:ident ) = $rule_name:literal,)+ }
         schedulers { $($(#[$scheduler_doc:meta])*
             $scheduler_module:ident :: $scheduler:ident ( $scheduler_params:ident ) = $scheduler_name:literal,)+ }
     ) => {
-        $(pub mod $admission_module;)+
+        $(pub mod $rule_module;)+
         $(pub mod $scheduler_module;)+
 
         /// A queue discipline and its parameters, as a scenario names it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind", deny_unknown_fields)]
         pub enum QueueConfig {
-            $($(#[$admission_doc])* #[serde(rename = $admission_name)]
-                $admission($admission_module::$admission_params),)+
+            $($(#[$rule_doc])* #[serde(rename = $rule_name)]
+                $rule($rule_module::$rule_params),)+
             $($(#[$scheduler_doc])* #[serde(rename = $scheduler_name)]
                 $scheduler($scheduler_module::$scheduler_params),)+
         }
 
-        /// A running admission rule.
+        /// A running arrival rule.
         #[derive(Debug)]
-        pub enum AdmissionQueue {
-            $($(#[$admission_doc])* $admission($admission_module::$admission),)+
+        pub enum AnyArrivalRule {
+            $($(#[$rule_doc])* $rule($rule_module::$rule),)+
         }
 
         /// A running scheduler.
@@ -227,8 +227,8 @@ macro_rules! registry {
             /// Creates the discipline that `config` describes, at the link that `info` describes.
             pub fn new(config: &QueueConfig, info: &LinkInfo) -> Self {
                 match config {
-                    $(QueueConfig::$admission(params) => Queue::Admission(
-                        AdmissionQueue::$admission($admission_module::$admission::new(params, info)),
+                    $(QueueConfig::$rule(params) => Queue::Rule(
+                        AnyArrivalRule::$rule($rule_module::$rule::new(params, info)),
                     ),)+
                     $(QueueConfig::$scheduler(params) => Queue::Scheduler(Box::new(
                         SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, info)),
@@ -237,62 +237,50 @@ macro_rules! registry {
             }
         }
 
-        impl Admission for AdmissionQueue {
+        #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
+        impl ArrivalRule for AnyArrivalRule {
             #[inline]
             fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
-                match self {
-                    $(AdmissionQueue::$admission(rule) => rule.on_enqueue(event),)+
-                }
+                dispatch!(self, $($rule)+, rule => rule.on_enqueue(event))
             }
 
             fn gauges(&self, now: Time) -> Vec<Gauge> {
-                match self {
-                    $(AdmissionQueue::$admission(rule) => rule.gauges(now),)+
-                }
+                dispatch!(self, $($rule)+, rule => rule.gauges(now))
             }
         }
 
+        #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
         impl Scheduler for SchedulerQueue {
             #[inline]
-            fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+            fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
                 match self {
                     $(SchedulerQueue::$scheduler(queue) => {
                         let [time, size, place] = packet.words();
-                        enqueue_apart(queue, time, size, place, buffer);
+                        enqueue_by_words(queue, time, size, place, buffer);
                     })+
                 }
             }
 
             #[inline]
             fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
-                match self {
-                    $(SchedulerQueue::$scheduler(queue) => queue.dequeue(now, buffer),)+
-                }
+                dispatch!(self, $($scheduler)+, queue => queue.dequeue(now, buffer))
             }
 
             #[inline]
             fn memory_bytes(&self) -> u64 {
-                match self {
-                    $(SchedulerQueue::$scheduler(queue) => queue.memory_bytes(),)+
-                }
+                dispatch!(self, $($scheduler)+, queue => queue.memory_bytes())
             }
 
-            fn expect_arrival(&self, flow: u32) {
-                match self {
-                    $(SchedulerQueue::$scheduler(queue) => queue.expect_arrival(flow),)+
-                }
+            fn prefetch_flow(&self, flow: u32) {
+                dispatch!(self, $($scheduler)+, queue => queue.prefetch_flow(flow))
             }
 
             fn gauges(&self, now: Time) -> Vec<Gauge> {
-                match self {
-                    $(SchedulerQueue::$scheduler(queue) => queue.gauges(now),)+
-                }
+                dispatch!(self, $($scheduler)+, queue => queue.gauges(now))
             }
 
             fn restart_gauges(&mut self, now: Time) {
-                match self {
-                    $(SchedulerQueue::$scheduler(queue) => queue.restart_gauges(now),)+
-                }
+                dispatch!(self, $($scheduler)+, queue => queue.restart_gauges(now))
             }
         }
 
@@ -300,7 +288,7 @@ macro_rules! registry {
             /// Returns the name that scenarios and results use.
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(QueueConfig::$admission(_) => $admission_name,)+
+                    $(QueueConfig::$rule(_) => $rule_name,)+
                     $(QueueConfig::$scheduler(_) => $scheduler_name,)+
                 }
             }
@@ -308,7 +296,7 @@ macro_rules! registry {
             /// Returns the parameters.
             pub fn parameters(&self) -> &dyn Parameters {
                 match self {
-                    $(QueueConfig::$admission(params) => params,)+
+                    $(QueueConfig::$rule(params) => params,)+
                     $(QueueConfig::$scheduler(params) => params,)+
                 }
             }
@@ -316,7 +304,7 @@ macro_rules! registry {
             /// Returns the parameters for modification.
             pub fn parameters_mut(&mut self) -> &mut dyn Parameters {
                 match self {
-                    $(QueueConfig::$admission(params) => params,)+
+                    $(QueueConfig::$rule(params) => params,)+
                     $(QueueConfig::$scheduler(params) => params,)+
                 }
             }
@@ -327,27 +315,27 @@ macro_rules! registry {
 /// Hands a packet to a scheduler word by word, in registers: a copy of the event as a whole would wait
 /// until the words, just written, are in memory.
 #[inline(never)]
-fn enqueue_apart(
+fn enqueue_by_words(
     scheduler: &mut impl Scheduler,
     time: u64,
     size: u64,
     place: u64,
     buffer: &mut Buffer,
 ) {
-    scheduler.enqueue(Event::from_words([time, size, place]), buffer);
+    scheduler.enqueue(Transit::from_words([time, size, place]), buffer);
 }
 
 /// A running queue discipline.
 #[derive(Debug)]
 pub enum Queue {
     /// Decides about packets when they arrive.
-    Admission(AdmissionQueue),
+    Rule(AnyArrivalRule),
     /// Stores and orders the packets.
     Scheduler(Box<SchedulerQueue>),
 }
 
 registry! {
-    admission {
+    arrival_rules {
         /// First in, first out; drops an arriving packet that does not fit.
         drop_tail::DropTail(DropTailParams) = "drop_tail",
         /// Random Early Detection: drops or marks at random, more often at a longer queue.

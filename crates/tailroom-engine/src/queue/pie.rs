@@ -17,7 +17,7 @@ use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
 use crate::packet::Ecn;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random::uniform;
@@ -333,7 +333,7 @@ impl Pie {
 
 impl Scheduler for Pie {
     #[inline]
-    fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, mut packet: Transit, buffer: &mut Buffer) {
         self.aqm_state.advance(&self.settings, packet.time());
         self.emptying.on_arrival(packet.time(), self.queue.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());

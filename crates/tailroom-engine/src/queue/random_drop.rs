@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkInfo, Parameters, Scheduler};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::below;
 use crate::units::Time;
@@ -50,7 +50,7 @@ impl RandomDrop {
 
 impl Scheduler for RandomDrop {
     #[inline]
-    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
         buffer.push_back(&mut self.queue, packet);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
             && let Some(any) =

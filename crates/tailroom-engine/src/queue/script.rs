@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, DropReason};
 use super::{LinkInfo, Scheduler};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::packet::{Ecn, Packet};
 use crate::units::{Rate, Time};
 
@@ -19,13 +19,13 @@ pub(super) fn link(bits_per_second: u64) -> LinkInfo {
 }
 
 /// Packet number `sequence` of `flow`, which arrives at `now`.
-pub(super) fn packet(now: Time, flow: u32, sequence: u64, bytes: u32, ecn: Ecn) -> Event {
+pub(super) fn packet(now: Time, flow: u32, sequence: u64, bytes: u32, ecn: Ecn) -> Transit {
     let packet = Packet { sequence, bytes, sent: now, ecn, ..Packet::default() };
-    Event::arrival(now, flow, 0, &packet)
+    Transit::arrival(now, flow, 0, &packet)
 }
 
 /// Removes and returns the packet that `queue` sends at `now`.
-pub(super) fn sent(queue: &mut impl Scheduler, now: Time, buffer: &mut Buffer) -> Option<Event> {
+pub(super) fn sent(queue: &mut impl Scheduler, now: Time, buffer: &mut Buffer) -> Option<Transit> {
     queue.dequeue(now, buffer).map(|packet| buffer.take(packet))
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::DropReason;
-use super::{Admission, BadParameter, EnqueueEvent, LinkInfo, Parameters, Verdict};
+use super::{ArrivalRule, BadParameter, EnqueueEvent, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of threshold marking.
@@ -84,7 +84,7 @@ impl StepMark {
     }
 }
 
-impl Admission for StepMark {
+impl ArrivalRule for StepMark {
     #[inline]
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
         if !event.fits(self.limit) {

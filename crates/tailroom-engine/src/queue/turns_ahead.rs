@@ -1,8 +1,8 @@
 //! The queues whose turns come next, known some turns ahead of time: with many flows their state has
-//! left the caches since their last turn, and the memory can be asked for it.
+//! left the caches since their last turn, and can be prefetched.
 //!
 //! The turns are followed through the links of the round, so that each queue is read only after it was
-//! asked for. A queue that joins or leaves the round may make the turns differ from those expected,
+//! prefetched. A queue that joins or leaves the round may make the turns differ from those expected,
 //! which costs time but changes no result.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::prefetch::MANY_FLOWS;
 
 /// Places for the expected turns.
 const PLACES: usize = 16;
-/// How many turns ahead a queue is asked for, and how many ahead its first packet. A turn takes some
+/// How many turns ahead a queue is prefetched, and how many ahead its first packet. A turn takes some
 /// 150 ns with many flows, about as long as an access to memory.
 const QUEUE_AHEAD: usize = 12;
 const PACKET_AHEAD: usize = 9;
@@ -76,14 +76,14 @@ impl TurnsAhead {
     }
 
     /// Takes note that it is the turn of `queue`. `next_of` names the queue whose turn follows that of
-    /// another one, and `ask` asks the memory for a queue. Returns whether anything is new: whether turns
+    /// another one, and `prefetch` prefetches a queue. Returns whether anything is new: whether turns
     /// are followed, and this one has just begun.
     #[inline]
     pub(super) fn pass_to(
         &mut self,
         queue: u32,
         next_of: impl Fn(u32) -> Option<u32>,
-        ask: impl Fn(u32),
+        prefetch: impl Fn(u32),
     ) -> bool {
         if !self.is_on || queue == self.present {
             return false;
@@ -96,7 +96,7 @@ impl TurnsAhead {
             }
             let last = if self.known == 0 { queue } else { self.queues[self.place(self.known)] };
             let next = next_of(last).unwrap_or(NONE);
-            ask(next);
+            prefetch(next);
             self.known += 1;
             let place = self.place(self.known);
             self.queues[place] = next;
@@ -104,13 +104,13 @@ impl TurnsAhead {
         true
     }
 
-    /// The queue whose first packet can be asked for.
+    /// The queue whose first packet can be prefetched.
     #[inline]
     pub(super) fn packet_ahead(&self) -> u32 {
         self.queues[self.place(PACKET_AHEAD)]
     }
 
-    /// The queue whose first packet was asked for some turns ago, and the place of that packet's flow.
+    /// The queue whose first packet was prefetched some turns ago, and the place of that packet's flow.
     #[inline]
     pub(super) fn flow_ahead(&mut self) -> (u32, &mut u32) {
         let place = self.place(FLOW_AHEAD[0]);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::red::rule::RedCore;
 use super::red::{AboveMax, RedMode, RedParams};
-use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::QueueLimit;
 use crate::units::Time;
 
@@ -99,7 +99,7 @@ impl Wred {
     }
 }
 
-impl Admission for Wred {
+impl ArrivalRule for Wred {
     #[inline]
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
         self.core.on_enqueue(event)

@@ -4,7 +4,7 @@ use super::Simulation;
 use super::error::RunError;
 use crate::flow::Endpoints;
 use crate::link::Link;
-use crate::packet::in_network::Stage;
+use crate::packet::transit::Stage;
 
 impl Simulation {
     /// Sent = received + lost + on the way, for each flow and for the ACKs; received = new +
@@ -13,7 +13,7 @@ impl Simulation {
     pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];
         let (mut acks_on_the_way, mut kept_packets) = (0, 0);
-        for event in self.schedule.pending().chain(self.links.iter().flat_map(Link::held)) {
+        for event in self.pending.agenda.events().chain(self.links.iter().flat_map(Link::held)) {
             let Stage::Arrival(hop) = event.stage() else { continue };
             if hop < self.flows[event.flow() as usize].forward_hops {
                 on_the_way[event.flow() as usize] += 1;
@@ -39,9 +39,9 @@ impl Simulation {
                 return Err(RunError::Conservation { place, expected, found });
             }
         }
-        debug_assert_eq!(self.stores.kept_packets.held(), kept_packets, "kept packets");
-        if self.stores.acks.held() != acks_on_the_way {
-            let (expected, found) = (self.stores.acks.held() as u64, acks_on_the_way as u64);
+        debug_assert_eq!(self.pending.kept_packets.held(), kept_packets, "kept packets");
+        if self.pending.acks.held() != acks_on_the_way {
+            let (expected, found) = (self.pending.acks.held() as u64, acks_on_the_way as u64);
             return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
         }
         let window = self.network.duration.since(self.network.measure_from).picoseconds();

@@ -245,17 +245,8 @@ impl Simulation {
     /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation {
-            network,
-            dynamic,
-            flows,
-            routes,
-            schedule,
-            admissions,
-            stores,
-            fast_paths,
-            ..
-        } = self;
+        let Simulation { network, dynamic, flows, routes, pending, admissions, fast_paths, .. } =
+            self;
         let time = dynamic.next_arrival();
         let path = dynamic.generators.next_group().map(|group| &network.groups[group].path);
         if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
@@ -286,9 +277,9 @@ impl Simulation {
         };
         let endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
         let mut flow = Flow::new(endpoints, group);
-        let (endpoints, mut injector) = flow.endpoints_and_injector(number, schedule, stores);
+        let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
         endpoints.emit_next(&mut injector);
-        flow.arm(number, schedule);
+        flow.arm(number, &mut pending.agenda);
         routes.assign(number, index);
         fast_paths.add(number);
         match flows.get_mut(number as usize) {
@@ -296,6 +287,6 @@ impl Simulation {
             None => flows.push(flow),
         }
         let is_due = (number as usize + 1).is_multiple_of(FLOWS_BETWEEN_MEMORY_CHECKS);
-        if is_due || self.schedule.is_overfull() { self.check_memory(time) } else { Ok(()) }
+        if is_due || self.pending.agenda.is_overfull() { self.check_memory(time) } else { Ok(()) }
     }
 }

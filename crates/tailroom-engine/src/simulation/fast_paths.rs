@@ -5,10 +5,9 @@
 //! [`FastPaths::enter`]. No result depends on the path that a packet takes.
 
 use super::flow::{Flow, PacketInjector};
-use super::schedule::Schedule;
-use super::stores::Stores;
+use super::pending::Pending;
 use crate::flow::Endpoints;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::prefetch::{MANY_FLOWS, prefetch, prefetch_start};
 use crate::tcp::fast_path::{FastConnection, FastStep};
 use crate::tcp::sender::Sender;
@@ -58,8 +57,8 @@ impl FastPaths {
         self.flows.len() >= MANY_FLOWS
     }
 
-    /// Asks the memory for flows that will be needed: for the beginning of the place of `early`, which
-    /// tells where the state is, and for the state of `late`, where it is.
+    /// Prefetches flows: the beginning of the place of `early`, which tells where the state is, and the
+    /// state of `late`, where it is.
     #[inline]
     pub(super) fn prefetch(&self, [early, late]: [Option<u32>; 2], flows: &[Flow]) {
         let place_of = |flow: u32| self.flows.get(flow as usize);
@@ -90,12 +89,12 @@ impl FastPaths {
     #[inline]
     pub(super) fn leave(&mut self, number: u32, flow: &mut Flow) {
         if self.flows[number as usize].connection.is_some() {
-            self.give_back(number, flow);
+            self.restore(number, flow);
         }
     }
 
     #[inline(never)]
-    fn give_back(&mut self, number: u32, flow: &mut Flow) {
+    fn restore(&mut self, number: u32, flow: &mut Flow) {
         let place = &mut self.flows[number as usize].connection;
         if let Some(fast) = place
             && let Endpoints::Tcp(connection) = &mut flow.endpoints
@@ -130,26 +129,25 @@ impl FastPaths {
     #[inline(always)]
     pub(super) fn deliver(
         &mut self,
-        (at, event, sent): (Time, Event, Time),
+        (at, event, sent): (Time, Transit, Time),
         flows: &mut [Flow],
-        schedule: &mut Schedule,
-        stores: &mut Stores,
+        pending: &mut Pending,
     ) -> bool {
         let number = event.flow();
         let place = &mut self.flows[number as usize];
         let Some(connection) = &mut place.connection else { return false };
-        let mut injector = PacketInjector { schedule, stores, flow: number };
+        let mut injector = PacketInjector { pending, flow: number };
         let step = connection.deliver(at, event, sent, &mut injector, || sender_of(flows, number));
         match step {
             FastStep::Done(wake) => {
                 if wake < place.wake_at {
                     place.wake_at = wake;
-                    flows[number as usize].set_wake(wake, number, schedule);
+                    flows[number as usize].set_wake(wake, number, &mut pending.agenda);
                 }
                 true
             }
             FastStep::More(now) => {
-                self.send_more(now, number, &mut flows[number as usize], schedule, stores);
+                self.send_more(now, number, &mut flows[number as usize], pending);
                 true
             }
             FastStep::NotPredicted => false,
@@ -158,20 +156,13 @@ impl FastPaths {
 
     /// Lets a flow send at the end of its data.
     #[inline(never)]
-    fn send_more(
-        &mut self,
-        now: Time,
-        number: u32,
-        flow: &mut Flow,
-        schedule: &mut Schedule,
-        stores: &mut Stores,
-    ) {
+    fn send_more(&mut self, now: Time, number: u32, flow: &mut Flow, pending: &mut Pending) {
         self.leave(number, flow);
-        let (endpoints, mut injector) = flow.endpoints_and_injector(number, schedule, stores);
+        let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
         if let Endpoints::Tcp(connection) = endpoints {
             connection.send_more(now, &mut injector);
         }
-        flow.arm(number, schedule);
+        flow.arm(number, &mut pending.agenda);
         self.enter(number, flow, now);
     }
 }

@@ -1,10 +1,10 @@
 //! A flow in a run: its two ends, its place among the events, and its account of packets.
 
-use super::schedule::Schedule;
-use super::stores::Stores;
+use super::agenda::Agenda;
+use super::pending::Pending;
 use crate::flow::Endpoints;
 use crate::network::GroupSpec;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::packet::{Ack, Packet};
 use crate::private_path::NetworkSink;
 use crate::probe::flow::FlowAccount;
@@ -25,10 +25,9 @@ pub(super) struct Flow {
     pub(super) account: FlowAccount,
 }
 
-/// Puts the packets and ACKs that a flow sends into the schedule.
+/// Puts the packets and ACKs that a flow sends into the agenda.
 pub(super) struct Injector<'a> {
-    schedule: &'a mut Schedule,
-    stores: &'a mut Stores,
+    pending: &'a mut Pending,
     flow: u32,
     forward_hops: u8,
     ack_bytes: u32,
@@ -39,21 +38,20 @@ impl NetworkSink for Injector<'_> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn packet(&mut self, time: Time, packet: &Packet) {
-        inject(self.schedule, self.stores, self.flow, time, packet);
+        self.pending.inject(self.flow, time, packet);
     }
 
     fn ack(&mut self, time: Time, ack: Ack<'_>) {
-        let slot = self.stores.acks.put(ack);
+        let slot = self.pending.acks.put(ack);
         *self.acks_on_the_way += 1;
-        let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
-        self.schedule.push(event);
+        let event = Transit::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
+        self.pending.agenda.push(event);
     }
 }
 
-/// Puts the packets of a flow whose ACKs return by a private path into the schedule.
+/// Puts the packets of a flow whose ACKs return by a private path into the agenda.
 pub(super) struct PacketInjector<'a> {
-    pub(super) schedule: &'a mut Schedule,
-    pub(super) stores: &'a mut Stores,
+    pub(super) pending: &'a mut Pending,
     pub(super) flow: u32,
 }
 
@@ -61,23 +59,12 @@ impl NetworkSink for PacketInjector<'_> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn packet(&mut self, time: Time, packet: &Packet) {
-        inject(self.schedule, self.stores, self.flow, time, packet);
+        self.pending.inject(self.flow, time, packet);
     }
 
     fn ack(&mut self, _time: Time, _ack: Ack<'_>) {
         unreachable!("no ACK of the flow crosses a shared link");
     }
-}
-
-/// Puts a packet of `flow` into the schedule, which reaches its first link at `time`.
-#[expect(clippy::inline_always, reason = "two callers: the event stays in registers")]
-#[inline(always)]
-fn inject(schedule: &mut Schedule, stores: &mut Stores, flow: u32, time: Time, packet: &Packet) {
-    let mut event = Event::arrival(time, flow, 0, packet);
-    if event.is_kept() {
-        event = stores.kept_packets.keep(event, packet.sent, schedule);
-    }
-    schedule.push(event);
 }
 
 impl Flow {
@@ -100,13 +87,11 @@ impl Flow {
     pub(super) fn endpoints_and_injector<'a>(
         &'a mut self,
         flow: u32,
-        schedule: &'a mut Schedule,
-        stores: &'a mut Stores,
+        pending: &'a mut Pending,
     ) -> (&'a mut Endpoints, Injector<'a>) {
         let Flow { endpoints, forward_hops, ack_bytes, account, .. } = self;
         let injector = Injector {
-            schedule,
-            stores,
+            pending,
             flow,
             forward_hops: *forward_hops,
             ack_bytes: *ack_bytes,
@@ -119,14 +104,14 @@ impl Flow {
     /// early does no harm: it schedules the next one. Returns whether nothing is in flight, as
     /// after the last byte.
     #[inline]
-    pub(super) fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
+    pub(super) fn arm(&mut self, flow: u32, agenda: &mut Agenda) -> bool {
         let connection = match &self.endpoints {
             Endpoints::Tcp(connection) => connection,
             Endpoints::Unresponsive(source) => return source.has_stopped,
         };
         let (wake, is_quiet) = (connection.next_wake(), connection.sender.is_quiet());
         if wake < self.wake_at {
-            self.set_wake(wake, flow, schedule);
+            self.set_wake(wake, flow, agenda);
         }
         is_quiet
     }
@@ -143,8 +128,8 @@ impl Flow {
     }
 
     #[cold]
-    pub(super) fn set_wake(&mut self, wake: Time, flow: u32, schedule: &mut Schedule) {
+    pub(super) fn set_wake(&mut self, wake: Time, flow: u32, agenda: &mut Agenda) {
         self.wake_at = wake;
-        schedule.push(Event::wake(wake, flow));
+        agenda.push(Transit::wake(wake, flow));
     }
 }

@@ -7,7 +7,7 @@ use super::flow::Flow;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
-use crate::packet::in_network::MAX_HOPS;
+use crate::packet::transit::MAX_HOPS;
 use crate::units::Time;
 
 /// A power of two: a million events add at most some tens of MB.
@@ -69,7 +69,7 @@ impl Simulation {
         let flow_bytes: u64 = self.flows.iter().map(Flow::memory_bytes).sum();
         let fast_path_bytes = self.fast_paths.memory_bytes();
         let dynamic_bytes = self.dynamic.memory_bytes();
-        let pending_bytes = self.schedule.memory_bytes() + self.stores.memory_bytes();
+        let pending_bytes = self.pending.memory_bytes();
         pending_bytes + held_bytes + metered_bytes + flow_bytes + fast_path_bytes + dynamic_bytes
     }
 }

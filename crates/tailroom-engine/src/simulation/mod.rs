@@ -4,6 +4,7 @@
 //! `link_events` has what happens to a packet at a link, `dynamic_flows` the arrival and departure
 //! of flows, `checkpoints` the times at which links record their state.
 
+mod agenda;
 mod checkpoints;
 mod conservation;
 mod dynamic_flows;
@@ -12,19 +13,18 @@ mod fast_paths;
 mod flow;
 mod limits;
 mod link_events;
+mod pending;
 mod plain_events;
 mod routes;
-mod schedule;
 mod services;
 mod sizing;
-mod stores;
 mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::network::Network;
-use crate::packet::in_network::{Event, Stage};
+use crate::packet::transit::{Stage, Transit};
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
 use crate::results;
@@ -37,17 +37,16 @@ use fast_paths::FastPaths;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use link_events::Step;
+use pending::Pending;
 use routes::Routes;
-use schedule::Schedule;
 use serde_json::Value;
 use services::Services;
-use stores::Stores;
 
 /// A run in progress.
 #[derive(Debug)]
 pub struct Simulation {
     network: Network,
-    schedule: Schedule,
+    pending: Pending,
     links: Vec<Link>,
     admissions: FlowAdmissions,
     services: Services,
@@ -59,7 +58,6 @@ pub struct Simulation {
     routes: Routes,
     /// By group.
     groups: Vec<GroupProbe>,
-    stores: Stores,
     events: u64,
     /// The run pauses when it has handled this many events.
     pause_at: u64,
@@ -84,7 +82,7 @@ impl Simulation {
             .map(|(index, spec)| Link::new(spec, &network.link_facts(index), network.measured()));
         let links: Vec<Link> = links.collect();
         let mut simulation = Simulation {
-            schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
+            pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| links[link].is_plain()),
             services: Services::new(&links),
@@ -94,7 +92,6 @@ impl Simulation {
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
             groups: vec![GroupProbe::new(network.measured()); network.groups.len()],
-            stores: Stores::default(),
             events: 0,
             pause_at: 0,
             is_measuring: false,
@@ -107,12 +104,11 @@ impl Simulation {
     }
 
     fn start_flows(&mut self) {
-        let Simulation { flows, schedule, stores, .. } = self;
+        let Simulation { flows, pending, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (endpoints, mut injector) =
-                flow.endpoints_and_injector(index as u32, schedule, stores);
+            let (endpoints, mut injector) = flow.endpoints_and_injector(index as u32, pending);
             endpoints.emit_next(&mut injector);
-            flow.arm(index as u32, schedule);
+            flow.arm(index as u32, &mut pending.agenda);
         }
     }
 
@@ -154,7 +150,7 @@ impl Simulation {
 
     /// The time up to which all events are handled, at least.
     pub fn now(&self) -> Time {
-        self.schedule.now()
+        self.pending.agenda.now()
     }
 
     /// Returns whether every event before `until` is handled.
@@ -167,7 +163,7 @@ impl Simulation {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
             let other = service.min(self.dynamic.next_arrival());
-            let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
+            let step = if let Some(event) = self.pending.agenda.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
                     Stage::Arrival(position) => {
@@ -180,8 +176,8 @@ impl Simulation {
                         continue;
                     }
                 }
-            } else if self.schedule.is_overfull() {
-                return Err(self.memory_error(self.schedule.now()));
+            } else if self.pending.agenda.is_overfull() {
+                return Err(self.memory_error(self.pending.agenda.now()));
             } else if other >= until {
                 return Ok(true);
             } else if other < service {
@@ -195,7 +191,7 @@ impl Simulation {
             };
             let Step { packet, outcome, exit, clocks_source } = step;
             let [time, size, place] = packet.words();
-            self.follow_apart(time, size, place, outcome, exit, clocks_source);
+            self.follow_by_words(time, size, place, outcome, exit, clocks_source);
             self.check_event(packet.flow())?;
         }
         Ok(false)
@@ -205,8 +201,8 @@ impl Simulation {
     /// same event each time.
     #[inline]
     fn check_event(&self, flow: u32) -> Result<(), RunError> {
-        if self.schedule.is_overfull() {
-            return Err(self.memory_error(self.schedule.now()));
+        if self.pending.agenda.is_overfull() {
+            return Err(self.memory_error(self.pending.agenda.now()));
         }
         self.check_control(flow as usize)
     }
@@ -260,7 +256,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn on_wake(&mut self, event: Event) {
+    fn on_wake(&mut self, event: Transit) {
         let flow = &mut self.flows[event.flow() as usize];
         if event.time() != flow.wake_at {
             return; // an earlier wake-up has taken its place
@@ -268,11 +264,11 @@ impl Simulation {
         flow.wake_at = Time::NEVER;
         self.fast_paths.leave(event.flow(), flow);
         let (endpoints, mut injector) =
-            flow.endpoints_and_injector(event.flow(), &mut self.schedule, &mut self.stores);
+            flow.endpoints_and_injector(event.flow(), &mut self.pending);
         if let Endpoints::Tcp(connection) = endpoints {
             connection.wake(event.time(), &mut injector);
         }
-        let is_quiet = flow.arm(event.flow(), &mut self.schedule);
+        let is_quiet = flow.arm(event.flow(), &mut self.pending.agenda);
         if flow.wake_at <= event.time() {
             self.pause_at = self.events; // a window that takes long to fill
         }
@@ -294,7 +290,7 @@ impl Simulation {
         self.leave_fast_paths();
         self.run_flows_out(end);
         self.check_controls()?;
-        if self.schedule.is_overfull() {
+        if self.pending.agenda.is_overfull() {
             return Err(self.memory_error(end));
         }
         self.check_arrival_logs()?;
@@ -343,10 +339,9 @@ impl Simulation {
     /// link by then. No event does so, and the counts of the flows would stop before the end of the
     /// window.
     fn run_flows_out(&mut self, end: Time) {
-        let Simulation { flows, schedule, stores, .. } = self;
+        let Simulation { flows, pending, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (endpoints, mut injector) =
-                flow.endpoints_and_injector(index as u32, schedule, stores);
+            let (endpoints, mut injector) = flow.endpoints_and_injector(index as u32, pending);
             match endpoints {
                 Endpoints::Tcp(connection) => connection.run_out(end, &mut injector),
                 Endpoints::Unresponsive(source) => source.run_out(&mut injector),

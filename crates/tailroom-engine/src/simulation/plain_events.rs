@@ -6,12 +6,13 @@
 use super::Simulation;
 use super::limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use super::link_events::Step;
+use super::pending::Pending;
 use super::routes::Exit;
 use crate::link::LinkOutcome;
-use crate::packet::in_network::{Event, Stage};
+use crate::packet::transit::{Stage, Transit};
 use crate::units::Time;
 
-/// How many events ahead the beginning of a flow's place is asked for, and how many ahead the rest of
+/// How many events ahead the beginning of a flow's place is prefetched, and how many ahead the rest of
 /// its state. Six events take some 500 ns, a few times as long as an access to memory.
 const AHEAD: [usize; 2] = [12, 6];
 
@@ -29,14 +30,15 @@ impl Simulation {
     #[doc(hidden)]
     pub fn state_text(&mut self) -> String {
         self.leave_fast_paths();
-        let mut pending: Vec<Event> = self.schedule.pending().collect();
-        pending.sort_by_key(|event| (event.time(), format!("{event:?}")));
-        let Simulation { flows, links, stores, groups, events, .. } = self;
-        let mut text = format!("{stores:?}\n{groups:?}\n{events}\n");
+        let mut on_the_way: Vec<Transit> = self.pending.agenda.events().collect();
+        on_the_way.sort_by_key(|event| (event.time(), format!("{event:?}")));
+        let Simulation { flows, links, pending, groups, events, .. } = self;
+        let Pending { acks, kept_packets, .. } = pending;
+        let mut text = format!("{acks:?}\n{kept_packets:?}\n{groups:?}\n{events}\n");
         let lines = flows.iter().map(|flow| format!("{flow:?}\n"));
         let lines = lines.chain(links.iter().map(|link| format!("{link:?}\n")));
-        text.extend(lines.chain(pending.iter().map(|event| format!("{event:?}\n"))));
-        let now = self.schedule.now();
+        text.extend(lines.chain(on_the_way.iter().map(|event| format!("{event:?}\n"))));
+        let now = self.pending.agenda.now();
         for (number, flow) in self.flows.iter().enumerate() {
             self.fast_paths.enter(number as u32, flow, now);
         }
@@ -70,7 +72,7 @@ impl Simulation {
             // A flow that an event completes may let its source begin the next one at once.
             until = until.min(self.dynamic.next_arrival());
             let end = if IS_GENERAL { Time::NEVER } else { until };
-            let Some(mut event) = self.schedule.peek_in_bucket(end) else { break };
+            let Some(mut event) = self.pending.agenda.peek_in_bucket(end) else { break };
             let (outcome, exit);
             // At equal times a departure frees its place before an arrival takes one.
             if IS_GENERAL && self.services.next <= event.time() {
@@ -91,7 +93,7 @@ impl Simulation {
                     break;
                 }
                 taken += 1;
-                self.schedule.skip();
+                self.pending.agenda.skip();
                 (outcome, exit) = (link.pass(&mut event, hop.class), hop.exit);
                 self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
@@ -107,17 +109,17 @@ impl Simulation {
                 && exit == Exit::Receiver
                 && !event.is_kept()
             {
-                let Simulation { fast_paths, flows, schedule, stores, .. } = self;
-                if fast_paths.deliver((at, event, event.sent()), flows, schedule, stores) {
+                let Simulation { fast_paths, flows, pending, .. } = self;
+                if fast_paths.deliver((at, event, event.sent()), flows, pending) {
                     continue;
                 }
                 let [time, size, place] = event.words();
-                self.deliver_apart(time, size, place, at);
+                self.deliver_by_words(time, size, place, at);
             } else {
                 let [time, size, place] = event.words();
-                self.follow_apart(time, size, place, outcome, exit, false);
+                self.follow_by_words(time, size, place, outcome, exit, false);
             }
-            if self.has_custom_controls || self.schedule.is_overfull() {
+            if self.has_custom_controls || self.pending.agenda.is_overfull() {
                 to_check = Some(event.flow());
                 break;
             }
@@ -130,7 +132,7 @@ impl Simulation {
     /// registers: a copy as a whole would wait until the words, just written, are in memory, behind
     /// every load before.
     #[inline(never)]
-    pub(super) fn follow_apart(
+    pub(super) fn follow_by_words(
         &mut self,
         time: u64,
         size: u64,
@@ -139,21 +141,21 @@ impl Simulation {
         exit: Exit,
         clocks_source: bool,
     ) {
-        let packet = Event::from_words([time, size, place]);
+        let packet = Transit::from_words([time, size, place]);
         self.follow(Step { packet, outcome, exit, clocks_source });
     }
 
     /// Delivers a packet that is not the predicted one of a flow on its fast path. Its event comes word
     /// by word too.
     #[inline(never)]
-    fn deliver_apart(&mut self, time: u64, size: u64, place: u64, at: Time) {
-        let event = Event::from_words([time, size, place]);
+    fn deliver_by_words(&mut self, time: u64, size: u64, place: u64, at: Time) {
+        let event = Transit::from_words([time, size, place]);
         if self.deliver(at, event, event.sent()) {
             self.dynamic.release_if_done(event.flow(), &mut self.flows);
         }
     }
 
-    /// Asks the memory for what coming arrivals need, where there are too many flows for the caches: the
+    /// Prefetches what coming arrivals need, where there are too many flows for the caches: the
     /// flow, or, behind a scheduler, its queue. The last arrival was at `link`; the next ones may be
     /// elsewhere.
     #[inline]
@@ -161,20 +163,21 @@ impl Simulation {
         if !self.fast_paths.outgrow_caches() {
             return;
         }
-        let [early, late] = AHEAD.map(|events| self.schedule.peek_ahead(events).map(Event::flow));
+        let [early, late] =
+            AHEAD.map(|events| self.pending.agenda.peek_ahead(events).map(Transit::flow));
         if IS_GENERAL
             && let Some(queue) = self.links[link].scheduled()
             && queue.coming_flows().is_some()
         {
             if let Some(flow) = late {
-                queue.expect_arrival(flow);
+                queue.prefetch_flow(flow);
             }
         } else {
             self.fast_paths.prefetch([early, late], &self.flows);
         }
     }
 
-    /// Asks the memory for the flows whose packets the scheduler that has just sent a packet will send,
+    /// Prefetches the flows whose packets the scheduler that has just sent a packet will send,
     /// where there are too many flows for the caches.
     #[inline]
     fn prefetch_served(&self, link: usize) {

@@ -4,7 +4,7 @@
 //! elsewhere, which a packet that waits for a scheduler need not touch.
 
 use crate::network::{GroupSpec, Network};
-use crate::packet::in_network::{Event, Stage};
+use crate::packet::transit::{Stage, Transit};
 
 /// A link on a route.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,7 @@ impl Routes {
     }
 
     /// The class of a packet or an ACK at the link that it has reached.
-    pub(super) fn class_of(&self, packet: Event) -> u32 {
+    pub(super) fn class_of(&self, packet: Transit) -> u32 {
         let Stage::Arrival(position) = packet.stage() else { return 0 };
         self.hop(packet.flow(), position).class
     }

@@ -1,14 +1,14 @@
-//! The dimensions of a network's schedule, from its packet rate and its delays.
+//! The dimensions of a network's agenda, from its packet rate and its delays.
 
-use super::schedule::Schedule;
+use super::agenda::Agenda;
 use crate::network::Network;
 use crate::private_path::PrivatePath;
 use crate::tcp::TcpSpec;
 use crate::traffic::OfferedFlows;
 use crate::units::Time;
 
-/// An empty schedule whose buckets fit a network's packet rate and delays.
-pub(super) fn schedule(network: &Network) -> Schedule {
+/// An empty agenda whose buckets fit a network's packet rate and delays.
+pub(super) fn agenda(network: &Network) -> Agenda {
     let mut smallest = vec![u32::MAX; network.links.len()];
     for group in &network.groups {
         for &link in &group.path {
@@ -23,7 +23,7 @@ pub(super) fn schedule(network: &Network) -> Schedule {
     // Twice the longest round trip leaves room for the queues.
     let horizon = longest.saturating_add(longest).saturating_add(longest_access_queue(network));
     let horizon = horizon.max(longest.saturating_add(longest_timer(network)));
-    Schedule::new(network.seed, packets_per_second, lookahead(network), horizon)
+    Agenda::new(network.seed, packets_per_second, lookahead(network), horizon)
 }
 
 /// The largest of the groups' smallest retransmission timeouts and of those before the first RTT

@@ -1,9 +1,10 @@
 //! Total waits of packets at the links of their paths.
 
 use super::Simulation;
+use super::pending::Pending;
 use super::routes::{Exit, Hop};
 use crate::link::LinkOutcome;
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::units::Time;
 
 impl Simulation {
@@ -13,15 +14,15 @@ impl Simulation {
     /// At the last link of the path the total wait is recorded, also if the wire loses the packet:
     /// the link counts that wait too.
     #[inline]
-    pub(super) fn add_wait(&mut self, packet: Event, outcome: LinkOutcome, hop: Hop) -> Event {
+    pub(super) fn add_wait(&mut self, packet: Transit, outcome: LinkOutcome, hop: Hop) -> Transit {
         let [time, size, place] = packet.words();
-        let (size, place) = self.add_wait_apart(time, size, place, outcome, hop);
-        Event::from_words([time, size, place])
+        let (size, place) = self.add_wait_by_words(time, size, place, outcome, hop);
+        Transit::from_words([time, size, place])
     }
 
     /// The same for an event that comes word by word, in registers; returns the words that change.
     #[inline(never)]
-    fn add_wait_apart(
+    fn add_wait_by_words(
         &mut self,
         time: u64,
         size: u64,
@@ -29,7 +30,7 @@ impl Simulation {
         outcome: LinkOutcome,
         hop: Hop,
     ) -> (u64, u64) {
-        let packet = Event::from_words([time, size, place]);
+        let packet = Transit::from_words([time, size, place]);
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         // On a link that stands still for good the wait does not end.
         let link = &self.links[hop.link as usize];
@@ -39,14 +40,15 @@ impl Simulation {
         let waited = link.last_wait();
         match (hop.exit, outcome) {
             (Exit::Receiver, _) => {
-                let before = self.stores.kept_packets.waited(packet);
+                let before = self.pending.kept_packets.waited(packet);
                 let start = packet.time().saturating_add(waited);
                 self.groups[hop.group as usize].on_wait(start, before.saturating_add(waited));
                 (size, place)
             }
             (_, LinkOutcome::Lost) => (size, place),
             _ => {
-                let kept = self.stores.kept_packets.add_wait(packet, waited, &mut self.schedule);
+                let Pending { kept_packets, agenda, .. } = &mut self.pending;
+                let kept = kept_packets.add_wait(packet, waited, agenda);
                 let [_, size, place] = kept.words();
                 (size, place)
             }

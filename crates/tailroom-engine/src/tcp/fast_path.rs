@@ -10,7 +10,7 @@
 use super::Connection;
 use super::receiver::InOrder;
 use super::sender::{FastSender, PlainAck, Sender};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::private_path::{NetworkSink, PrivateRoundTrip};
 use crate::units::Time;
 
@@ -74,7 +74,7 @@ impl FastConnection {
     pub fn deliver<'a>(
         &mut self,
         time: Time,
-        event: Event,
+        packet: Transit,
         sent: Time,
         sink: &mut impl NetworkSink,
         sender_of_flow: impl FnOnce() -> &'a mut Sender,
@@ -83,7 +83,7 @@ impl FastConnection {
         let arrival = private_path.reach_receiver(time);
         let now = private_path.return_from_receiver(arrival);
         let (una, cumulative) = (in_order.acknowledged(), in_order.next() + 1);
-        let is_expected = event.is_new_packet(in_order.next(), sender.ecn());
+        let is_expected = packet.is_new_packet(in_order.next(), sender.ecn());
         if !is_expected || in_order.deadline() < arrival || !sender.awaits(now, cumulative) {
             return FastStep::NotPredicted;
         }

@@ -352,7 +352,7 @@ macro_rules! registry {
 
             /// What the engine has to know of it before the run.
             pub fn offered(&self) -> &dyn OfferedData {
-                match self { $(DataSpec::$data(spec) => spec,)+ }
+                dispatch!(self, $($data)+, spec => spec)
             }
         }
 
@@ -376,7 +376,7 @@ macro_rules! registry {
 
             /// What the engine has to know of it before the run.
             pub fn offered(&self) -> &dyn OfferedPackets {
-                match self { $(PacketSourceSpec::$packet(spec) => spec,)+ }
+                dispatch!(self, $($packet)+, spec => spec)
             }
 
             /// Starts the source of a flow.
@@ -402,10 +402,11 @@ macro_rules! registry {
             $($(#[$packet_doc])* $packet($packet_module::$packet),)+
         }
 
+        #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
         impl PacketSource for AnyPacketSource {
             #[inline]
             fn next_emission(&mut self) -> Emission {
-                match self { $(AnyPacketSource::$packet(source) => source.next_emission(),)+ }
+                dispatch!(self, $($packet)+, source => source.next_emission())
             }
         }
 
@@ -424,11 +425,11 @@ macro_rules! registry {
 
             /// What the engine has to know of it before the run.
             pub fn offered(&self) -> &dyn OfferedFlows {
-                match self { $(FlowSourceSpec::$flow(spec) => spec,)+ }
+                dispatch!(self, $($flow)+, spec => spec)
             }
 
-            /// Starts the source of a group, no flow of which has an RTT below `shortest_rtt`, the
-            /// propagation of its shared links.
+            /// Starts the source of a group. `shortest_rtt`, the propagation of its shared links, is
+            /// the least RTT of its flows.
             pub fn start(&self, group: &Group<'_>, shortest_rtt: Time) -> AnyFlowSource {
                 match self {
                     $(FlowSourceSpec::$flow(spec) => {
@@ -451,21 +452,22 @@ macro_rules! registry {
             $($(#[$flow_doc])* $flow(Box<$flow_module::$flow>),)+
         }
 
+        #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
         impl FlowSource for AnyFlowSource {
             fn next_arrival(&self) -> Time {
-                match self { $(AnyFlowSource::$flow(source) => source.next_arrival(),)+ }
+                dispatch!(self, $($flow)+, source => source.next_arrival())
             }
 
             fn next_flow(&mut self) -> Option<FlowRequest> {
-                match self { $(AnyFlowSource::$flow(source) => source.next_flow(),)+ }
+                dispatch!(self, $($flow)+, source => source.next_flow())
             }
 
             fn on_completion(&mut self, tag: u32, at: Time) {
-                match self { $(AnyFlowSource::$flow(source) => source.on_completion(tag, at),)+ }
+                dispatch!(self, $($flow)+, source => source.on_completion(tag, at))
             }
 
             fn memory_bytes(&self) -> u64 {
-                match self { $(AnyFlowSource::$flow(source) => source.memory_bytes(),)+ }
+                dispatch!(self, $($flow)+, source => source.memory_bytes())
             }
         }
     };

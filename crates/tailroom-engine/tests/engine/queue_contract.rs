@@ -11,7 +11,7 @@ use proptest::test_runner::TestRunner;
 use tailroom_engine::link::queue::ScheduledQueue;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
-use tailroom_engine::packet::in_network::Event;
+use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
@@ -130,7 +130,7 @@ struct Observer {
     /// The end of the last transmission so far.
     free_at: Time,
     entries: Vec<Entry>,
-    /// Start of transmission and size of each packet that waits behind an admission rule.
+    /// Start of transmission and size of each packet that waits behind an arrival rule.
     waiting: Vec<(Time, u32)>,
 }
 
@@ -149,7 +149,7 @@ impl Observer {
         }
     }
 
-    fn record(&mut self, packet: Event, end: End) {
+    fn record(&mut self, packet: Transit, end: End) {
         self.entries.push(Entry {
             flow: packet.flow(),
             sequence: packet.packet(0).sequence,
@@ -161,7 +161,7 @@ impl Observer {
     }
 
     /// Transmission begins when the link is free and takes the time of the bits of the packet.
-    fn send(&mut self, packet: Event, start: Time, departure: Time) {
+    fn send(&mut self, packet: Transit, start: Time, departure: Time) {
         assert!(start >= self.free_at, "two transmissions overlap");
         let span = Time::from_picoseconds(u64::from(packet.bytes()) * self.picoseconds_per_byte);
         assert_eq!(departure, start + span, "transmission time of {} bytes", packet.bytes());
@@ -169,7 +169,7 @@ impl Observer {
         self.record(packet, End::Sent(departure));
     }
 
-    fn arrive(&mut self, mut packet: Event) {
+    fn arrive(&mut self, mut packet: Transit) {
         let now = packet.time();
         let free_at = self.free_at;
         let drops_before = self.link.probe.totals().drops;
@@ -182,7 +182,7 @@ impl Observer {
                 }
             }
             LinkOutcome::Dropped => {
-                // An admission rule gives its reason to the probe alone.
+                // An arrival rule gives its reason to the probe alone.
                 let drops = self.link.probe.totals().drops;
                 let is_counted =
                     |one: &DropReason| drops[*one as usize] > drops_before[*one as usize];
@@ -223,7 +223,7 @@ impl Observer {
         }
         assert!(!self.link.scheduled().is_some_and(ScheduledQueue::has_dropped));
         self.waiting.retain(|&(start, _)| start > now);
-        let held: Vec<u32> = self.link.held().map(Event::bytes).collect();
+        let held: Vec<u32> = self.link.held().map(Transit::bytes).collect();
         let bytes = held.iter().chain(self.waiting.iter().map(|(_, bytes)| bytes));
         let bytes: u64 = bytes.map(|&bytes| u64::from(bytes)).sum();
         let packets = (held.len() + self.waiting.len()) as u64;
@@ -238,7 +238,7 @@ impl Observer {
             self.serve();
         }
         self.link.end_measuring(end);
-        let held: Vec<Event> = self.link.held().collect();
+        let held: Vec<Transit> = self.link.held().collect();
         for packet in held {
             self.record(packet, End::Held);
         }
@@ -246,7 +246,7 @@ impl Observer {
 }
 
 /// Runs `script` as the simulation does: at one instant, services precede arrivals.
-fn run(script: &Script, queue: QueueConfig) -> (Observer, Vec<Event>, Time) {
+fn run(script: &Script, queue: QueueConfig) -> (Observer, Vec<Transit>, Time) {
     let mut observer = Observer::new(script, queue);
     let mut now = Time::ZERO;
     let mut next = BTreeMap::new();
@@ -261,7 +261,7 @@ fn run(script: &Script, queue: QueueConfig) -> (Observer, Vec<Event>, Time) {
         let bytes = arrival.bytes;
         let packet = Packet { sequence: *sequence, bytes, sent: now, ecn, ..Packet::default() };
         *sequence += 1;
-        let packet = Event::arrival(now, arrival.flow, 0, &packet);
+        let packet = Transit::arrival(now, arrival.flow, 0, &packet);
         arrivals.push(packet);
         observer.arrive(packet);
     }
@@ -272,8 +272,8 @@ fn run(script: &Script, queue: QueueConfig) -> (Observer, Vec<Event>, Time) {
 
 /// Checks that every packet that arrived was sent, dropped or held exactly once, and is otherwise
 /// unchanged.
-fn check_every_packet(entries: &[Entry], arrivals: &[Event]) {
-    let mut open: BTreeMap<(u32, u64), &Event> = arrivals
+fn check_every_packet(entries: &[Entry], arrivals: &[Transit]) {
+    let mut open: BTreeMap<(u32, u64), &Transit> = arrivals
         .iter()
         .map(|packet| ((packet.flow(), packet.packet(0).sequence), packet))
         .collect();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::scenario_run::{finish, network, run};
 use crate::support::summaries::link;
 
-/// Disciplines that drop and mark nothing with this limit: admission rules and schedulers.
+/// Disciplines that drop and mark nothing with this limit: arrival rules and schedulers.
 fn patient_queues(limit: &str) -> [(&'static str, String); 6] {
     let with =
         |kind: &str, keys: &str| format!("{{ kind = \"{kind}\", limit = \"{limit}\"{keys} }}");

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
-use tailroom_engine::packet::in_network::Event;
+use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::probe::window::Window;
 use tailroom_engine::units::Time;
@@ -46,7 +46,7 @@ struct BottleneckQueue {
     /// Least time between the start of a transmission and the delivery: services need not be carried
     /// out at their time, only before anything that follows from them.
     least_delay: Time,
-    /// Behind an admission rule: when the packets that wait begin transmission.
+    /// Behind an arrival rule: when the packets that wait begin transmission.
     starts: VecDeque<Time>,
     buffer_packets: f64,
 }
@@ -97,7 +97,7 @@ impl Direction {
         let size = bytes.len() as u32;
         let sequence = u64::from(slot);
         let packet = Packet { sequence, bytes: size, sent: now, ecn, ..Packet::default() };
-        let mut event = Event::arrival(now, flow, 0, &packet);
+        let mut event = Transit::arrival(now, flow, 0, &packet);
         match queue.link.arrive(&mut event, class) {
             LinkOutcome::Held => self.take_dropped(now),
             LinkOutcome::Dropped => self.lose(now, flow, slot, Fate::Dropped),
@@ -158,7 +158,7 @@ impl Direction {
         {
             let start = queue.link.next_service();
             let routes = &self.routes;
-            let class_of = |event: Event| routes[event.flow() as usize].class.unwrap_or(0);
+            let class_of = |event: Transit| routes[event.flow() as usize].class.unwrap_or(0);
             let served = queue.link.serve(class_of);
             self.take_dropped(start);
             if let Some((event, outcome)) = served {
@@ -170,7 +170,7 @@ impl Direction {
     }
 
     /// The transmission of a packet has begun, and its departure is known.
-    fn depart(&mut self, event: Event, original: Ecn, outcome: LinkOutcome) {
+    fn depart(&mut self, event: Transit, original: Ecn, outcome: LinkOutcome) {
         let Some(queue) = &self.queue else { return };
         let (at, waited) = (queue.link.busy_until(), queue.link.last_wait());
         let (flow, slot) = (event.flow(), event.slot());
@@ -358,7 +358,7 @@ mod tests {
     fn by_the_engine(plan: &Plan) -> (Delivered, usize) {
         let (spec, facts) = (&plan.network.links[0], plan.network.link_facts(0));
         let mut link = Link::new(spec, &facts, Window::default());
-        let class = |event: Event| plan.flows[event.flow() as usize].routes[0].class.unwrap_or(9);
+        let class = |event: Transit| plan.flows[event.flow() as usize].routes[0].class.unwrap_or(9);
         let (mut delivered, mut drops) = (Vec::new(), 0);
         let mut serve = |link: &mut Link, now: Time, delivered: &mut Delivered| {
             while link.next_service() <= now && link.next_service() != Time::NEVER {
@@ -376,7 +376,7 @@ mod tests {
             let sequence = index as u64;
             let packet =
                 Packet { sequence, bytes: bytes as u32, ecn, sent: now, ..Packet::default() };
-            let mut event = Event::arrival(now, flow, 0, &packet);
+            let mut event = Transit::arrival(now, flow, 0, &packet);
             let class = class(event);
             match link.arrive(&mut event, class) {
                 LinkOutcome::Delivered(at) => delivered.push((index as u32, event.ecn(), at)),

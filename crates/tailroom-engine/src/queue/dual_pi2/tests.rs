@@ -34,7 +34,7 @@ impl Pair {
         self.queue.enqueue(packet, &mut self.buffer);
     }
 
-    fn leave(&mut self, at: Time) -> Option<Event> {
+    fn leave(&mut self, at: Time) -> Option<Transit> {
         script::sent(&mut self.queue, at, &mut self.buffer)
     }
 
@@ -179,7 +179,7 @@ fn without_a_ramp_l4s_packets_are_marked_from_the_threshold_on() {
         for _ in 0..3 {
             pair.arrive(Time::ZERO, 1_000, Ecn::Ect1);
         }
-        let found = [us(0), us(waited), us(5_000)].map(|at| pair.leave(at).map(Event::ecn));
+        let found = [us(0), us(waited), us(5_000)].map(|at| pair.leave(at).map(Transit::ecn));
         assert_eq!(found, [Some(Ecn::Ect1), Some(expected), Some(Ecn::Ect1)], "{waited} us");
         assert_eq!(pair.buffer.take_marks(), u64::from(expected == Ecn::Ce));
     }
@@ -187,7 +187,7 @@ fn without_a_ramp_l4s_packets_are_marked_from_the_threshold_on() {
     let mut pair = Pair::held_at(0.0);
     pair.arrive(Time::ZERO, 1_000, Ecn::Ect0);
     pair.arrive(Time::ZERO, 1_000, Ecn::Ect0);
-    assert_eq!(pair.leave(us(10_000)).map(Event::ecn), Some(Ecn::Ect0));
+    assert_eq!(pair.leave(us(10_000)).map(Transit::ecn), Some(Ecn::Ect0));
 }
 
 /// RFC 9332 appendix A.1, figures 2 and 5: 0 at 800 us, 1 at 1200 us, linear between; and at least
@@ -230,9 +230,9 @@ fn an_l4s_packet_does_not_wait_behind_classic_packets() {
     let mut pair = Pair::held_at(0.0);
     (0..1_000).for_each(|_| pair.arrive(Time::ZERO, 1_000, Ecn::NotEct));
     for round in 0..90 {
-        assert_eq!(pair.leave(ms(round)).map(Event::ecn), Some(Ecn::NotEct));
+        assert_eq!(pair.leave(ms(round)).map(Transit::ecn), Some(Ecn::NotEct));
         pair.arrive(ms(round), 1_000, Ecn::Ect1);
-        assert_eq!(pair.leave(ms(round)).map(Event::ecn), Some(Ecn::Ect1));
+        assert_eq!(pair.leave(ms(round)).map(Transit::ecn), Some(Ecn::Ect1));
     }
     let gauges = pair.queue.gauges(ms(90));
     assert_eq!(gauges[4], ("l4s_delay_s", 0.0));
@@ -246,10 +246,10 @@ fn an_l4s_packet_does_not_wait_behind_classic_packets() {
 fn a_classic_packet_waits_for_fifteen_l4s_packets() {
     let mut pair = Pair::held_at(0.0);
     pair.arrive(Time::ZERO, 1_000, Ecn::NotEct);
-    assert_eq!(pair.leave(Time::ZERO).map(Event::ecn), Some(Ecn::NotEct));
+    assert_eq!(pair.leave(Time::ZERO).map(Transit::ecn), Some(Ecn::NotEct));
     (0..3).for_each(|_| pair.arrive(Time::ZERO, 1_000, Ecn::NotEct));
     (0..50).for_each(|_| pair.arrive(Time::ZERO, 1_000, Ecn::Ect1));
-    let order: Vec<_> = std::iter::from_fn(|| pair.leave(Time::ZERO)).map(Event::ecn).collect();
+    let order: Vec<_> = std::iter::from_fn(|| pair.leave(Time::ZERO)).map(Transit::ecn).collect();
     let classic = |(_, ecn): &(usize, Ecn)| *ecn == Ecn::NotEct;
     let places: Vec<_> = order.into_iter().enumerate().filter(classic).map(|at| at.0).collect();
     assert_eq!(places, [15, 31, 47]);

@@ -2,7 +2,7 @@
 //! quantum, and the flow sends the packets that the quantum and the rest of its last turn cover.
 
 use super::flows::{Flow, Flows};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::queue::buffer::Buffer;
 
 /// The round. The marker in it stands for a flow of weight 1 that is always backlogged: its grants
@@ -75,7 +75,7 @@ impl DeficitRoundRobin {
         loop {
             let slot = self.first;
             let flow = &flows[slot];
-            let covers = |packet: &Event| u64::from(packet.bytes()) <= flow.tag;
+            let covers = |packet: &Transit| u64::from(packet.bytes()) <= flow.tag;
             // Most flows have used up their grants; the packet is then not read.
             if flow.tag > 0 && buffer.front(&flow.queue).is_some_and(covers) {
                 return slot;

@@ -76,7 +76,7 @@ impl Flows {
         self.slots.get(slot as usize)
     }
 
-    /// Asks the memory for a flow.
+    /// Prefetches a flow.
     #[inline]
     pub(super) fn prefetch(&self, slot: u32) {
         if let Some(flow) = self.get(slot) {

@@ -35,7 +35,7 @@ use rand_core::Rng;
 
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::{Gauge, LinkInfo, Scheduler};
-use crate::packet::in_network::Event;
+use crate::packet::transit::Transit;
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
 use crate::units::Time;
@@ -258,7 +258,7 @@ impl Scheduler for Fair {
 
     #[expect(clippy::inline_always, reason = "one caller: the event stays in registers")]
     #[inline(always)]
-    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+    fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
         let was_empty = buffer.packets() == 0;
         if self.alone.is_some() {
             self.settle(Time::NEVER, buffer);
@@ -307,7 +307,7 @@ impl Scheduler for Fair {
     }
 
     #[inline]
-    fn expect_arrival(&self, flow: u32) {
+    fn prefetch_flow(&self, flow: u32) {
         if let Some(slot) = self.flows.find(self.number_of(flow)) {
             self.flows.prefetch(slot);
         }

@@ -10,7 +10,7 @@ pub(super) mod rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
 use crate::quantity::Size;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
@@ -211,7 +211,7 @@ impl Red {
     }
 }
 
-impl Admission for Red {
+impl ArrivalRule for Red {
     #[inline]
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
         self.core.on_enqueue(event)

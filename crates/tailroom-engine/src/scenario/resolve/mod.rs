@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 
 use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
-use crate::packet::in_network::MAX_HOPS;
+use crate::packet::transit::MAX_HOPS;
 use crate::private_path::delays::SenderSide;
 use crate::quantity::{PositiveDuration, Size};
 use crate::random;

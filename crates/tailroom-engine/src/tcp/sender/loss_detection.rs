@@ -118,14 +118,14 @@ impl Sender {
     /// The packets that have not arrived within the reordering window are lost.
     fn on_reordering_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
         let path = self.path();
-        let in_network = self.scoreboard.pipe(self.next);
+        let transit = self.scoreboard.pipe(self.next);
         let Sender { rack, scoreboard, congestion_control, cwnd, .. } = self;
         let Some(rack) = rack else { return };
         let wait = rack.detect(now, path, scoreboard, |sequence| {
             congestion_control.show_lost(now, sequence, *cwnd);
         });
         self.rack_deadline = wait;
-        if self.scoreboard.pipe(self.next) < in_network {
+        if self.scoreboard.pipe(self.next) < transit {
             self.repair(now, out);
         }
     }

@@ -19,7 +19,7 @@ use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
 use tailroom_engine::flow::Endpoints;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
-use tailroom_engine::packet::in_network::Event;
+use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::{Checkpoints, FlowAccount};
 use tailroom_engine::probe::group::GroupProbe;
@@ -298,7 +298,7 @@ impl<'a> Reference<'a> {
         self.next_slot += 1;
         self.at_links.insert(slot, happening);
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
-        let mut event = Event::arrival(now, flow as u32, 0, &packet);
+        let mut event = Transit::arrival(now, flow as u32, 0, &packet);
         let class = class(&self.crossing[link], self.groups[flow]);
         if let Some(admission) = &mut self.admissions[link] {
             admission.on_arrival(event);
@@ -315,7 +315,7 @@ impl<'a> Reference<'a> {
             return;
         }
         let Reference { links, crossing, groups, .. } = self;
-        let class_of = |packet: Event| class(&crossing[link], groups[packet.flow() as usize]);
+        let class_of = |packet: Transit| class(&crossing[link], groups[packet.flow() as usize]);
         if let Some((packet, outcome)) = links[link].serve(class_of) {
             self.note_departure(link, packet.bytes(), outcome);
             self.follow(packet, outcome, now - packet.time());
@@ -348,7 +348,7 @@ impl<'a> Reference<'a> {
     }
 
     /// Lets a packet or an ACK that a link has sent, or not, after it waited, cause what it causes.
-    fn follow(&mut self, event: Event, outcome: LinkOutcome, waited: Time) {
+    fn follow(&mut self, event: Transit, outcome: LinkOutcome, waited: Time) {
         if outcome == LinkOutcome::Held {
             return;
         }

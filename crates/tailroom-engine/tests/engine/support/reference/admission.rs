@@ -4,7 +4,7 @@ use tailroom_engine::link::spec::FlowAdmissionSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::link::{Link, LinkSpec};
 use tailroom_engine::network::Network;
-use tailroom_engine::packet::in_network::Event;
+use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::fair::{FairParams, FairScheduler};
 use tailroom_engine::units::Time;
@@ -40,7 +40,7 @@ impl Admission {
     }
 
     /// A packet arrives at the link.
-    pub(super) fn on_arrival(&mut self, mut packet: Event) {
+    pub(super) fn on_arrival(&mut self, mut packet: Transit) {
         let now = packet.time();
         self.measure_until(now);
         self.meter.arrive(&mut packet, 0);

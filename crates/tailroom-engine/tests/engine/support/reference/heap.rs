@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tailroom_engine::packet::in_network::turn;
+use tailroom_engine::packet::transit::turn;
 use tailroom_engine::packet::{Packet, StoredAck};
 use tailroom_engine::units::Time;
 

@@ -1,4 +1,4 @@
-//! Events: the arrival of a packet or an ACK at a link, or a wake-up of a flow.
+//! What is on its way: a packet or an ACK until it arrives at a link, or a wake-up of a flow.
 
 use super::{Ecn, Packet};
 use crate::units::Time;
@@ -13,9 +13,10 @@ pub enum Stage {
     Wake,
 }
 
-/// An event, packed into 24 bytes: at 100 Gbit/s and 100 ms, a million events are pending.
+/// A packet or an ACK on its way to a link, or a wake-up of a flow, as an event of 24 bytes: at
+/// 100 Gbit/s and 100 ms, a million are pending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct Transit {
     pub(crate) time: u64,
     /// Age of the packet (47 bits), retransmission (1 bit), bytes (16 bits).
     age_and_size: u64,
@@ -26,7 +27,7 @@ pub struct Event {
 }
 
 /// The largest age, 140 s. It stands for all greater ages and for an age that is stored elsewhere;
-/// see [`Event::is_kept`].
+/// see [`Transit::is_kept`].
 const MAX_AGE: u64 = (1 << 47) - 1;
 /// Number of bits below the sequence number, and masks for these bits.
 const SEQUENCE_SHIFT: u32 = 3;
@@ -44,13 +45,13 @@ const FLOWS: u32 = (1 << 24) - 1;
 /// at the same instant, which it may cause.
 const WAKE: u64 = 0;
 
-impl Event {
+impl Transit {
     /// Creates the arrival of `packet` of `flow` (below 2^24) at the link at position `hop` (below
     /// [`MAX_HOPS`]) of the flow's path.
     #[inline]
     pub fn arrival(time: Time, flow: u32, hop: u8, packet: &Packet) -> Self {
         let age = time.since(packet.sent).picoseconds().min(MAX_AGE);
-        Event {
+        Transit {
             time: time.picoseconds(),
             age_and_size: age << 17
                 | u64::from(packet.is_retransmission) << 16
@@ -66,29 +67,29 @@ impl Event {
     /// Writes the event to `place`, word by word. A copy as a whole waits until the words, which have
     /// just been computed, are in memory: that took 9 % of the time of a packet.
     #[inline]
-    pub(crate) fn write_to(self, place: &mut Event) {
+    pub(crate) fn write_to(self, place: &mut Transit) {
         place.time = self.time;
         place.age_and_size = self.age_and_size;
         place.place_and_sequence = self.place_and_sequence;
     }
 
-    /// Returns the words of the event, of which [`Event::from_words`] makes it again.
+    /// Returns the words of the event; the inverse of [`Transit::from_words`].
     #[inline]
     pub(crate) fn words(self) -> [u64; 3] {
         [self.time, self.age_and_size, self.place_and_sequence]
     }
 
-    /// The event that [`Event::words`] has taken apart.
+    /// The event of these [words](Transit::words).
     #[inline]
     pub(crate) fn from_words([time, age_and_size, place_and_sequence]: [u64; 3]) -> Self {
-        Event { time, age_and_size, place_and_sequence }
+        Transit { time, age_and_size, place_and_sequence }
     }
 
     /// A copy of the event, for a call that takes it in memory: the original can then stay in registers.
     #[inline]
     #[must_use]
     pub(crate) fn copied(self) -> Self {
-        Event::from_words(self.words())
+        Transit::from_words(self.words())
     }
 
     /// Creates the arrival at a link of the ACK that is stored in `slot`.
@@ -96,12 +97,12 @@ impl Event {
         let sequence = u64::from(slot);
         // Pure ACKs are not ECN-capable (RFC 3168 sec. 6.1.4).
         let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
-        Event::arrival(time, flow, hop, &packet)
+        Transit::arrival(time, flow, hop, &packet)
     }
 
     /// Creates a wake-up of `flow`.
     pub fn wake(time: Time, flow: u32) -> Self {
-        Event {
+        Transit {
             time: time.picoseconds(),
             age_and_size: 0,
             place_and_sequence: u64::from(flow) << FLOW_SHIFT | WAKE << STAGE_SHIFT,
@@ -113,7 +114,7 @@ impl Event {
     #[must_use]
     pub fn at_next_link(self, time: Time) -> Self {
         let age = (self.age_and_size >> 17) + (time.picoseconds() - self.time);
-        Event {
+        Transit {
             time: time.picoseconds(),
             age_and_size: age.min(MAX_AGE) << 17 | self.age_and_size & 0x1_ffff,
             place_and_sequence: self.place_and_sequence + (1 << STAGE_SHIFT),
@@ -123,7 +124,7 @@ impl Event {
     /// Returns the same packet with an arrival that never happens, on a link that has stopped.
     #[must_use]
     pub fn never(self) -> Self {
-        Event { time: u64::MAX, ..self }
+        Transit { time: u64::MAX, ..self }
     }
 
     /// Returns the time of the event.
@@ -146,7 +147,7 @@ impl Event {
     }
 
     /// Returns whether the event does not contain the packet's age, because the packet is too old
-    /// or because more of its data is stored elsewhere. [`Event::sent`] is then meaningless.
+    /// or because more of its data is stored elsewhere. [`Transit::sent`] is then meaningless.
     #[inline]
     pub fn is_kept(self) -> bool {
         self.age_and_size >> 17 == MAX_AGE
@@ -160,7 +161,7 @@ impl Event {
         self.sequence_and_ecn() == expected && self.age_and_size >> 16 & 1 == 0
     }
 
-    /// Returns when the packet left its sender, unless the packet is [kept](Event::is_kept)
+    /// Returns when the packet left its sender, unless the packet is [kept](Transit::is_kept)
     /// elsewhere.
     #[inline]
     pub fn sent(self) -> Time {
@@ -174,19 +175,19 @@ impl Event {
     }
 
     /// Returns whether both are the same arrival of the same packet, regardless of marks.
-    pub fn is_same_packet(self, other: Event) -> bool {
-        let unmarked = |event: Event| {
+    pub fn is_same_packet(self, other: Transit) -> bool {
+        let unmarked = |event: Transit| {
             let place_and_sequence = event.place_and_sequence & !u64::from(ECN_BITS);
-            Event { place_and_sequence, ..event }
+            Transit { place_and_sequence, ..event }
         };
         unmarked(self) == unmarked(other)
     }
 
-    /// Returns the event of a [kept](Event::is_kept) packet, whose data is in `slot` (below 2^29).
+    /// Returns the event of a [kept](Transit::is_kept) packet, whose data is in `slot` (below 2^29).
     #[inline]
     #[must_use]
     pub fn kept_in(self, slot: u32) -> Self {
-        Event { age_and_size: self.age_and_size | MAX_AGE << 17, ..self }.with_slot(slot)
+        Transit { age_and_size: self.age_and_size | MAX_AGE << 17, ..self }.with_slot(slot)
     }
 
     /// Returns the event with the slot (below 2^29) of an ACK or of a kept packet in place of the
@@ -197,7 +198,7 @@ impl Event {
         let others = u64::from(u32::MAX) << STAGE_SHIFT | u64::from(CWR_BIT | ECN_BITS);
         let place_and_sequence =
             self.place_and_sequence & others | u64::from(slot << SEQUENCE_SHIFT);
-        Event { place_and_sequence, ..self }
+        Transit { place_and_sequence, ..self }
     }
 
     /// Returns the slot (below 2^29) of an ACK or of a kept packet; for other packets, the low bits
@@ -221,7 +222,7 @@ impl Event {
 
     /// Returns the data packet that arrives. Its sequence number is the number nearest to
     /// `expected` with the same low bits. Its send time is meaningless if the packet is
-    /// [kept](Event::is_kept).
+    /// [kept](Transit::is_kept).
     #[inline]
     pub fn packet(self, expected: u64) -> Packet {
         let sequence = self.sequence_and_ecn() & !(CWR_BIT | ECN_BITS);
@@ -334,7 +335,7 @@ mod tests {
             ecn: Ecn::Ect1,
             is_cwr: true,
         };
-        let event = Event::arrival(Time::from_milliseconds(5_000), 16_777_215, 249, &packet);
+        let event = Transit::arrival(Time::from_milliseconds(5_000), 16_777_215, 249, &packet);
         let moved = event.at_next_link(Time::from_milliseconds(6_000));
         for expected in [sequence - 1_000_000, sequence, sequence + 1_000_000] {
             assert_eq!(event.packet(expected), packet);
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!(marked.packet(sequence), Packet { ecn: Ecn::Ce, ..packet });
         assert_eq!((event.flow(), event.stage()), (16_777_215, Stage::Arrival(249)));
         assert_eq!((moved.flow(), moved.stage()), (16_777_215, Stage::Arrival(250)));
-        assert_eq!(size_of::<Event>(), 24);
+        assert_eq!(size_of::<Transit>(), 24);
     }
 
     /// Ages of 2^47 - 1 ps and more are not stored; replacing the slot and restoring it leaves the
@@ -353,7 +354,7 @@ mod tests {
     #[test]
     fn a_packet_older_than_140_seconds_is_kept_elsewhere() {
         let packet = Packet { sequence: 77, bytes: 1_500, is_cwr: true, ..Packet::default() };
-        let at = |picoseconds| Event::arrival(Time::from_picoseconds(picoseconds), 9, 3, &packet);
+        let at = |picoseconds| Transit::arrival(Time::from_picoseconds(picoseconds), 9, 3, &packet);
         assert!(!at((1 << 47) - 2).is_kept());
         let event = at((1 << 47) - 1);
         assert!(event.is_kept() && at(1 << 60).is_kept());

@@ -12,14 +12,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::packet::in_network::{Event, Instant};
+use crate::packet::transit::{Instant, Transit};
 use crate::units::Time;
 
 /// An event in one of the heaps, ordered by (time, turn, hop, insertion). The turn is computed at a
 /// tie.
 #[derive(Clone, Copy, Debug)]
 struct Ordered {
-    event: Event,
+    event: Transit,
     inserted: u64,
     seed: u64,
 }
@@ -49,8 +49,9 @@ impl Ord for Ordered {
 /// Most events of a bucket that sort keys can number; any more wait in the heap.
 const MOST_IN_BUCKET: usize = if cfg!(test) { 200 } else { 1 << INDEX_BITS };
 /// Memory that a chunk, an event of the open bucket and one of a heap take.
-const CHUNK_BYTES: u64 = (CHUNK * size_of::<Event>() + size_of::<u32>()) as u64;
-const OPEN_EVENT_BYTES: u64 = (size_of::<Event>() + size_of::<u64>() + 2 * size_of::<u32>()) as u64;
+const CHUNK_BYTES: u64 = (CHUNK * size_of::<Transit>() + size_of::<u32>()) as u64;
+const OPEN_EVENT_BYTES: u64 =
+    (size_of::<Transit>() + size_of::<u64>() + 2 * size_of::<u32>()) as u64;
 const HEAP_EVENT_BYTES: u64 = size_of::<Ordered>() as u64;
 /// Number of events in a chunk, 768 bytes: a bucket of 1000 events wastes little memory, and is
 /// copied in long runs.
@@ -72,13 +73,13 @@ fn is_past(ahead: u64) -> bool {
 
 /// The event of the open bucket that belongs to a sort key.
 #[inline]
-fn event_of(key: u64, bucket: &[Event]) -> Event {
+fn event_of(key: u64, bucket: &[Transit]) -> Transit {
     bucket[key as usize & ((1 << INDEX_BITS) - 1)]
 }
 
 /// The pending events of a run.
 #[derive(Debug)]
-pub(super) struct Schedule {
+pub(super) struct Agenda {
     /// The run's seed, by which flows take turns.
     seed: u64,
     shift: u32,
@@ -89,12 +90,12 @@ pub(super) struct Schedule {
     heads: Vec<u32>,
     /// One bit per bucket: set if the bucket holds an event.
     occupied: Vec<u64>,
-    events: Vec<Event>,
+    events: Vec<Transit>,
     next_chunk: Vec<u32>,
     free_chunk: u32,
     /// Number of the open bucket since the start of the run.
     open: u64,
-    current: Vec<Event>,
+    current: Vec<Transit>,
     keys: Vec<u64>,
     /// Scratch space of the sort.
     cell_ends: Vec<u32>,
@@ -109,7 +110,7 @@ pub(super) struct Schedule {
     is_overfull: bool,
 }
 
-impl Schedule {
+impl Agenda {
     /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
     /// `lookahead` (the shortest time in which an event causes another), and together cover
     /// `horizon`. Flows take turns at one instant as `seed` has it.
@@ -119,7 +120,7 @@ impl Schedule {
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
         let shift = width.ilog2().clamp(10, MAX_SHIFT);
         let buckets = (horizon.picoseconds() >> shift).clamp(64, 1 << 16).next_power_of_two();
-        Schedule {
+        Agenda {
             seed,
             shift,
             tails: vec![0; buckets as usize],
@@ -142,10 +143,10 @@ impl Schedule {
         }
     }
 
-    /// The same schedule with a limit on the memory of its events, in bytes.
+    /// The same agenda with a limit on the memory of its events, in bytes.
     #[must_use]
     pub(super) fn with_memory(self, limit_bytes: u64) -> Self {
-        Schedule { memory_limit_bytes: limit_bytes, ..self }
+        Agenda { memory_limit_bytes: limit_bytes, ..self }
     }
 
     /// Whether there was no memory for an event. Events are lost then, and the run must end. The
@@ -177,7 +178,7 @@ impl Schedule {
     /// Adds an event; its time must not lie before the last event taken.
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
-    pub(super) fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: Transit) {
         let ahead = (event.time >> self.shift).wrapping_sub(self.open);
         if ahead.wrapping_sub(1) < self.tails.len() as u64 - 1 {
             self.push_to_wheel(event);
@@ -188,7 +189,7 @@ impl Schedule {
 
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
-    fn push_to_wheel(&mut self, event: Event) {
+    fn push_to_wheel(&mut self, event: Transit) {
         let slot = (event.time >> self.shift) as usize & (self.tails.len() - 1);
         let mut tail = self.tails[slot];
         if (tail as usize).is_multiple_of(CHUNK) {
@@ -206,7 +207,7 @@ impl Schedule {
             if length > self.events.capacity() && !self.enlarge_pool() {
                 return 0; // over an event of another bucket, which matters no more
             }
-            self.events.resize(length, Event::default());
+            self.events.resize(length, Transit::default());
             self.next_chunk.push(NO_CHUNK);
             self.next_chunk.len() as u32 - 1
         } else {
@@ -252,7 +253,7 @@ impl Schedule {
     }
 
     #[cold]
-    fn push_to_heap(&mut self, event: Event, ahead: u64) {
+    fn push_to_heap(&mut self, event: Transit, ahead: u64) {
         let heap = if is_past(ahead) { &self.near } else { &self.far };
         let (length, is_full) = (heap.len(), heap.len() == heap.capacity());
         let fits = if is_full { (self.spare_bytes() / HEAP_EVENT_BYTES) as usize } else { 1 };
@@ -272,7 +273,7 @@ impl Schedule {
 
     /// Takes the next event if it comes before `until`.
     #[inline]
-    pub(super) fn pop_before(&mut self, until: Time) -> Option<Event> {
+    pub(super) fn pop_before(&mut self, until: Time) -> Option<Transit> {
         loop {
             if let Some(&key) = self.keys.get(self.cursor) {
                 let event = event_of(key, &self.current);
@@ -295,9 +296,9 @@ impl Schedule {
     }
 
     /// The next event before `until`, if it is one of the open bucket's and no event was added to
-    /// the bucket since. [`Schedule::skip`] takes it.
+    /// the bucket since. [`Agenda::skip`] takes it.
     #[inline]
-    pub(super) fn peek_in_bucket(&self, until: Time) -> Option<Event> {
+    pub(super) fn peek_in_bucket(&self, until: Time) -> Option<Transit> {
         let &key = self.keys.get(self.cursor)?;
         let event = event_of(key, &self.current);
         (self.near.is_empty() && event.time < until.picoseconds()).then_some(event)
@@ -305,11 +306,11 @@ impl Schedule {
 
     /// The event of the open bucket that comes this many events after the next one.
     #[inline]
-    pub(super) fn peek_ahead(&self, events: usize) -> Option<Event> {
+    pub(super) fn peek_ahead(&self, events: usize) -> Option<Transit> {
         self.keys.get(self.cursor + events).map(|&key| event_of(key, &self.current))
     }
 
-    /// Takes the event that [`Schedule::peek_in_bucket`] has returned.
+    /// Takes the event that [`Agenda::peek_in_bucket`] has returned.
     #[inline]
     pub(super) fn skip(&mut self) {
         self.cursor += 1;
@@ -317,7 +318,7 @@ impl Schedule {
 
     /// Whether the near heap's first event comes before `event`. At a tie of time and turn the
     /// bucket's came first: it was there before the bucket was opened.
-    fn near_is_first(&self, event: Event) -> bool {
+    fn near_is_first(&self, event: Transit) -> bool {
         let Some(Reverse(first)) = self.near.peek() else { return false };
         if first.event.time != event.time {
             return first.event.time < event.time;
@@ -326,7 +327,7 @@ impl Schedule {
         first.event.order_at(instant) < event.order_at(instant)
     }
 
-    fn pop_near(&mut self, until: Time) -> Option<Event> {
+    fn pop_near(&mut self, until: Time) -> Option<Transit> {
         let Reverse(first) = self.near.peek()?;
         if first.event.time >= until.picoseconds() {
             return None;
@@ -363,7 +364,7 @@ impl Schedule {
     }
 
     /// Adds an event to the bucket that is being opened.
-    fn add_to_current(&mut self, event: Event) {
+    fn add_to_current(&mut self, event: Transit) {
         if self.current.len() >= MOST_IN_BUCKET {
             self.push_to_heap(event, 0);
         } else if self.current.len() < self.current.capacity() || self.enlarge_current() {
@@ -420,7 +421,7 @@ impl Schedule {
     fn sort(&mut self) {
         self.distribute();
         if !self.insertion_sort() {
-            let Schedule { keys, current, seed, .. } = self;
+            let Agenda { keys, current, seed, .. } = self;
             let event = |key| event_of(key, current);
             // The position in a key makes it unique and keeps the order of insertion.
             keys.sort_unstable_by(|&one, &other| {
@@ -437,7 +438,7 @@ impl Schedule {
     /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
     /// most fell into a few cells.
     fn insertion_sort(&mut self) -> bool {
-        let Schedule { keys, current, seed, .. } = self;
+        let Agenda { keys, current, seed, .. } = self;
         let is_after = |one: u64, other: u64| {
             let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
             if time != other_time {
@@ -479,9 +480,9 @@ impl Schedule {
         let cells = count.next_power_of_two().clamp(2, widest);
         let start = self.open << self.shift;
         let cell_shift = self.shift - cells.ilog2();
-        let Schedule { cell_ends, keys, current, .. } = self;
+        let Agenda { cell_ends, keys, current, .. } = self;
         // A bucket begins at a multiple of its width: the bits above the cell's are the bucket's.
-        let cell = |event: &Event| (event.time >> cell_shift) as usize & (cells - 1);
+        let cell = |event: &Transit| (event.time >> cell_shift) as usize & (cells - 1);
         cell_ends.clear();
         cell_ends.resize(cells, 0);
         for event in &*current {
@@ -512,7 +513,7 @@ impl Schedule {
     }
 
     /// Every event still pending, in no particular order: for the final account of packets.
-    pub(super) fn pending(&self) -> impl Iterator<Item = Event> + '_ {
+    pub(super) fn events(&self) -> impl Iterator<Item = Transit> + '_ {
         let opened = self.keys[self.cursor.min(self.keys.len())..]
             .iter()
             .map(|&key| event_of(key, &self.current));
@@ -520,7 +521,7 @@ impl Schedule {
         opened.chain(heaps).chain(self.wheel_events())
     }
 
-    fn wheel_events(&self) -> impl Iterator<Item = Event> + '_ {
+    fn wheel_events(&self) -> impl Iterator<Item = Transit> + '_ {
         self.heads.iter().zip(&self.tails).flat_map(move |(&head, &tail)| {
             let mut chunk = head;
             let chunks = std::iter::from_fn(move || {
@@ -548,12 +549,12 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::in_network::turn;
+    use crate::packet::transit::turn;
 
     const SEED: u64 = 5;
 
-    fn numbered(time: u64, flow: u32, number: u32) -> Event {
-        Event::ack_arrival(Time::from_picoseconds(time), flow, 0, 0, number)
+    fn numbered(time: u64, flow: u32, number: u32) -> Transit {
+        Transit::ack_arrival(Time::from_picoseconds(time), flow, 0, 0, number)
     }
 
     /// Random pushes and pops against a sorted list, with many ties and far events.
@@ -565,7 +566,7 @@ mod tests {
             (state >> 33) % bound
         };
         for width in [1_000, 50_000, 3_000_000] {
-            let mut schedule = Schedule::new(
+            let mut agenda = Agenda::new(
                 SEED,
                 1.0,
                 Time::from_picoseconds(width),
@@ -576,18 +577,18 @@ mod tests {
             for inserted in 0..20_000_u32 {
                 let ahead = if draw(50) == 0 { draw(width * 1_000) } else { draw(200) * 1_000 };
                 let (time, flow) = (now + ahead, draw(4) as u32);
-                schedule.push(numbered(time, flow, inserted));
+                agenda.push(numbered(time, flow, inserted));
                 let turn = turn(SEED, Time::from_picoseconds(time), flow);
                 expected.push((time, turn, inserted, flow));
                 if draw(3) > 0 {
                     expected.sort_unstable();
-                    let event = schedule.pop_before(Time::NEVER).expect("one is pending");
+                    let event = agenda.pop_before(Time::NEVER).expect("one is pending");
                     let first = expected.remove(0);
                     now = event.time().picoseconds();
                     let (time, _, inserted, flow) = first;
                     let popped = (now, event.slot(), event.flow());
                     assert_eq!(popped, (time, inserted, flow), "width {width}");
-                    assert_eq!(schedule.pending().count(), expected.len());
+                    assert_eq!(agenda.events().count(), expected.len());
                 }
             }
         }
@@ -596,9 +597,9 @@ mod tests {
     #[test]
     fn nothing_comes_out_at_or_after_the_limit() {
         let (lookahead, horizon) = (Time::from_milliseconds(1), Time::from_milliseconds(100));
-        let mut schedule = Schedule::new(SEED, 1e6, lookahead, horizon);
-        schedule.push(Event::wake(Time::from_picoseconds(5_000_000_000), 0));
-        assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
-        assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());
+        let mut agenda = Agenda::new(SEED, 1e6, lookahead, horizon);
+        agenda.push(Transit::wake(Time::from_picoseconds(5_000_000_000), 0));
+        assert!(agenda.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
+        assert!(agenda.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());
     }
 }
