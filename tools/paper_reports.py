@@ -14,10 +14,10 @@ from pathlib import Path
 from PIL import Image
 
 import short_report
-from tailroom import reproduction
 from tailroom.reports.document import Document, Paragraph, Table
-from tailroom.reproduction import Verdict
-from tailroom.reproduction.report import picture_file
+from tailroom_papers import framework
+from tailroom_papers.framework import Verdict
+from tailroom_papers.framework.report import picture_file
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs" / "papers"
@@ -44,7 +44,7 @@ def write(name: str) -> None:
 
     The verdicts of the quick form, which `tests/validation/papers.py` writes, are kept.
     """
-    done = reproduction.reproduce(reproduction.load(name), REPOSITORY / "out" / "papers" / name)
+    done = framework.reproduce(framework.load(name), REPOSITORY / "out" / "papers" / name)
     target = DOCS / name
     quick = target / QUICK
     verdicts = quick.read_bytes() if quick.exists() else None
@@ -72,9 +72,9 @@ def write_text(name: str) -> None:
 
 def text_of(name: str) -> str:
     """Returns the short report of a paper."""
-    paper = reproduction.load(name)
+    paper = framework.load(name)
     record = json.loads((DOCS / name / "claims.json").read_text(encoding="utf-8"))
-    parts = reproduction.parts_of(paper, record["parts"])
+    parts = framework.parts_of(paper, record["parts"])
     return short_report.document(paper, parts, record).markdown()
 
 
@@ -94,11 +94,11 @@ def check_size() -> None:
 def index() -> Document:
     """What has become of the claims of each paper."""
     rows = []
-    for name in reproduction.names():
+    for name in framework.names():
         claims = json.loads((DOCS / name / "claims.json").read_text(encoding="utf-8"))
         verdicts = [claim["verdict"] for claim in claims["claims"]]
         counts = [str(verdicts.count(verdict)) for verdict in Verdict]
-        paper = reproduction.load(name)
+        paper = framework.load(name)
         rows.append((f"[{name}]({name}/report.md)", f"{paper.authors}: {paper.title}", *counts))
     headings = ("", "paper", *Verdict)
     return Document("The papers, reproduced", [Paragraph(INTRODUCTION), Table(headings, rows)])
@@ -107,7 +107,7 @@ def index() -> Document:
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     is_text = "--text" in arguments
-    for paper in [name for name in arguments if name != "--text"] or reproduction.names():
+    for paper in [name for name in arguments if name != "--text"] or framework.names():
         if not is_text:
             write(paper)
         write_text(paper)

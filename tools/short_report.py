@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tailroom.reports.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
-from tailroom.reproduction import Paper, Part
-from tailroom.reproduction.report import (
+from tailroom_papers.framework import Paper, Part
+from tailroom_papers.framework.report import (
     SIDES,
     Record,
     abstract,

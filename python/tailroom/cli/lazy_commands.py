@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tailroom.cli import INTERRUPTED
+from tailroom.errors import MissingLibraryError
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Subcommand:
     """The location of a subcommand, and its summary in the help of its group."""
 
     place: str
-    """`module:name` of a function, or of a `typer.Typer` with subcommands of its own."""
+    """`module:name` of a function, or of a `typer.Typer` with subcommands of its own; the module
+    may belong to a distribution that is installed separately."""
     summary: str
     """The first paragraph of its docstring; a test compares the two."""
 
@@ -53,11 +55,28 @@ class LazyGroup(TyperGroup):
         if name is None:  # only when the shell completes arguments
             return None
         module, _, attribute = self._subcommands[name].place.partition(":")
-        target = getattr(import_module(module), attribute)
+        target = getattr(_imported(module, name), attribute)
         app = target if isinstance(target, typer.Typer) else _application_of(name, target)
         command = get_command(app)
         command.name = name
         return command
+
+
+def _imported(module: str, command: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if error.name != package:
+            raise
+    from tailroom.cli import failures  # noqa: PLC0415 - not for `--help`
+
+    distribution = package.replace("_", "-")
+    with failures.reported():
+        raise MissingLibraryError(
+            f"tailroom {command}: comes with {distribution}, which is not installed; `pip install "
+            f"{distribution}` installs it"
+        )
 
 
 def _application_of(name: str, function: Any) -> typer.Typer:

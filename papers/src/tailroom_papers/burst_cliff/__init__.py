@@ -1,9 +1,8 @@
 """The burst cliff: where utilization falls off at small buffers, as a law and in simulation."""
 
-from tailroom.reproduction.bounds import Bounds
-from tailroom.reproduction.paper import Paper
 from tailroom_papers.burst_cliff import curves, law_against_simulation
 from tailroom_papers.burst_cliff.abstract import abstract
+from tailroom_papers.framework import *
 
 PAPER = Paper(
     name="burst-cliff",

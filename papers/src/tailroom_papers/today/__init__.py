@@ -1,6 +1,6 @@
 """The papers' questions for the controls, queues and links of today."""
 
-from tailroom.reproduction.paper import Paper
+from tailroom_papers.framework import *
 from tailroom_papers.today.abstract import abstract
 from tailroom_papers.today.bounds import BOUNDS
 from tailroom_papers.today.buffer_curves import CURVES_10G, CURVES_100G

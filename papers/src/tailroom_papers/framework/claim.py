@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tailroom.field_docs import with_field_docs
-from tailroom.reproduction.check import Check
-from tailroom.reproduction.part_results import PartResults
+from tailroom_papers.framework.check import Check
+from tailroom_papers.framework.results import PartResults
 
 
 class Verdict(StrEnum):

@@ -1,12 +1,36 @@
-"""A study of a part: a sweep of one scenario."""
+"""The studies of a part, each a sweep of one scenario, and the extent of a reproduction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.types import Scenario
 from tailroom.studies.sweep_study.plan import Precision
+
+T = TypeVar("T")
+
+
+class Form(Enum):
+    """Extent of a reproduction."""
+
+    SMOKE = "smoke"
+    """Seconds: checks only that the code works."""
+    QUICK = "quick"
+    """About a minute on two cores: fewer points and seeds, shorter runs."""
+    FULL = "full"
+    """The paper's durations, and at least five seeds."""
+
+    def of(self, smoke: T, quick: T, full: T) -> T:
+        """Returns the value for this form.
+
+        Args:
+            smoke: Value for `SMOKE`.
+            quick: Value for `QUICK`.
+            full: Value for `FULL`.
+        """
+        return {Form.SMOKE: smoke, Form.QUICK: quick, Form.FULL: full}[self]
 
 
 def check_names(of: str, names: Sequence[str]) -> None:

@@ -1,14 +1,13 @@
 """Judges the claims of parts by the results of their studies and variations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tailroom.reproduction import family
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults
-from tailroom.reproduction.reproduced import ReproducedPart
-from tailroom.reproduction.variation import Variation, Varied
+from tailroom.statistics.holm import holm
+from tailroom_papers.framework.check import Check
+from tailroom_papers.framework.claim import Claim, Judgement
+from tailroom_papers.framework.paper import Part, ReproducedPart, Variation, Varied
+from tailroom_papers.framework.results import PartResults
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ def judge(parts: Sequence[Judged]) -> tuple[ReproducedPart, ...]:
             that its part does not have.
     """
     claims = [(of, claim) for of in parts for claim in of.part.claims]
-    base = family.adjusted([_judgement(claim, of.results) for of, claim in claims])
+    base = adjusted([_judgement(claim, of.results) for of, claim in claims])
     varied = _varied(parts)
     done = []
     judged = iter(zip(claims, base, strict=True))
@@ -58,7 +57,7 @@ def _varied(parts: Sequence[Judged]) -> list[tuple[Judged, Varied]]:
         for variation, results in of.variations.values()
         for name in variation.claims
     ]
-    judgements = family.adjusted([_judgement(claim, results) for _, _, claim, results in again])
+    judgements = adjusted([_judgement(claim, results) for _, _, claim, results in again])
     return [
         (of, Varied(variation, claim, judgement))
         for (of, variation, claim, _), judgement in zip(again, judgements, strict=True)
@@ -96,3 +95,29 @@ def _with_flips(claim: Claim, base: Judgement, varied: Sequence[Varied]) -> Judg
         for check in base.checks
     )
     return replace(base, checks=tuple(checks))
+
+
+def count_tests(judgements: Sequence[Judgement]) -> int:
+    """Returns the number of sides that are statistical tests."""
+    return sum(check.is_test for judgement in judgements for check in judgement.checks)
+
+
+def adjusted(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Returns the judgements with p-values adjusted for the number of tests in all of them.
+
+    A side then counts as decided if its adjusted p-value is at most 5 %, so that the probability
+    of one or more wrong decisions among all sides is at most 5 % (Holm 1979).
+
+    Args:
+        judgements: The judgements on all claims of a paper.
+    """
+    tests = [check for judgement in judgements for check in judgement.checks if check.is_test]
+    p_values = iter(holm([check.p_value for check in tests]))
+    return [
+        replace(judgement, checks=tuple(_with(check, p_values) for check in judgement.checks))
+        for judgement in judgements
+    ]
+
+
+def _with(check: Check, p_values: Iterator[float]) -> Check:
+    return replace(check, adjusted_p=next(p_values)) if check.is_test else check

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Paper, Part
-from tailroom.reproduction.study import Study, check_names
-from tailroom.reproduction.variation import Variation
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.scenario.source import ScenarioSource
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.sweep_study.plan import Plan, plan, runs_needed
+from tailroom_papers.framework.paper import Paper, Part, Variation
+from tailroom_papers.framework.study import Form, Study, check_names
 
 
 @dataclass(frozen=True)

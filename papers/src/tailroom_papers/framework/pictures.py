@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailroom.plots import style
-from tailroom.reproduction.part_results import Metric, PointResults
 from tailroom.statistics.intervals import Interval
+from tailroom_papers.framework.results import Metric, PointResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from tailroom.field_docs import with_field_docs
-from tailroom.reproduction.form import Form
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
+from tailroom_papers.framework.study import Form
 
 
 @with_field_docs
@@ -267,3 +267,42 @@ class PartResults:
             KeyError: The part has no such study.
         """
         return self.studies[name]
+
+
+def paired_difference(point: PointResults, other: PointResults, metric: Metric) -> Interval | None:
+    """Returns a metric at one point minus that at another, run by run.
+
+    A seed gives the flows the same starts at both points. The effect of the starts cancels in the
+    difference, so its interval is narrower.
+
+    Args:
+        point: Results at a point.
+        other: Results at the other point.
+        metric: Name of the metric, or a function of a run.
+
+    Returns:
+        The mean with its 95 % interval; `None` if no seed has both values.
+    """
+    return _mean([a - b for a, b in _pairs(point, other, metric)])
+
+
+def paired_ratio(point: PointResults, other: PointResults, metric: Metric) -> Interval | None:
+    """Returns the ratio of a metric at two points, run by run, as `paired_difference` does.
+
+    Args:
+        point: Results at a point.
+        other: Results at the other point; runs with the value 0 are left out.
+        metric: Name of the metric, or a function of a run.
+    """
+    return _mean([a / b for a, b in _pairs(point, other, metric) if b])
+
+
+def _pairs(point: PointResults, other: PointResults, metric: Metric) -> list[tuple[float, float]]:
+    """The values of both points for each common seed at which both are defined."""
+    beside = {run.seed: run.value(metric) for run in other.runs}
+    both = [(run.value(metric), beside.get(run.seed)) for run in point.runs]
+    return [(a, b) for a, b in both if a is not None and b is not None]
+
+
+def _mean(values: list[float]) -> Interval | None:
+    return mean_interval(values) if values else None

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import isfinite
 
 from tailroom.field_docs import with_field_docs
-from tailroom.reproduction.bounds import Bound
 from tailroom.statistics.intervals import Interval
+from tailroom_papers.framework.bounds import Bound
 
 SIGNIFICANCE = 0.05
 """Largest p-value with which a side counts as decided."""

@@ -27,15 +27,14 @@ from tailroom.errors import NotWrittenError, OutputDirectoryError
 from tailroom.plots import style
 from tailroom.reports.document import Drawn
 from tailroom.reports.drawn import drawn
-from tailroom.reproduction import data, report
-from tailroom.reproduction.check import Check, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.figure_numbers import numbers
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Paper
-from tailroom.reproduction.reproduced import ReproducedPart, Reproduction
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store, write_whole
+from tailroom_papers.framework import data, report
+from tailroom_papers.framework.check import Check, shown
+from tailroom_papers.framework.claim import Claim, Judgement
+from tailroom_papers.framework.data import numbers
+from tailroom_papers.framework.paper import Paper, ReproducedPart, Reproduction
+from tailroom_papers.framework.study import Form
 
 MARKER = "tailroom-paper.json"
 

@@ -5,18 +5,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tailroom.errors import PaperError
 from tailroom.field_docs import with_field_docs
 from tailroom.reports.document import Drawn
-from tailroom.reproduction import data, report
-from tailroom.reproduction.catalogue import parts_of
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.judging import judge
-from tailroom.reproduction.paper import Paper
-from tailroom.reproduction.paper_run import results_of_parts
-from tailroom.reproduction.reproduced import ReproducedPart
-from tailroom.reproduction.runs import plan_parts
 from tailroom.scenario.json_text import read_json
+from tailroom_papers.framework import data, report
+from tailroom_papers.framework.catalogue import parts_of
+from tailroom_papers.framework.judging import judge
+from tailroom_papers.framework.paper import Paper, PaperError, ReproducedPart
+from tailroom_papers.framework.plan import plan_parts
+from tailroom_papers.framework.run import results_of_parts
+from tailroom_papers.framework.study import Form
 
 KEYS = {
     *("paper", "form", "engine", "first_seed", "runs", "abstract"),

@@ -8,15 +8,13 @@ from tailroom.arguments import WORKERS
 from tailroom.execution.executors import ExecutorLike, performer
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.reproduction import output
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.judging import Judged, judge
-from tailroom.reproduction.paper import Paper, Part
-from tailroom.reproduction.part_results import PartResults, StoredRun, StudyResults
-from tailroom.reproduction.reproduced import Reproduction
-from tailroom.reproduction.runs import Planned, plan_parts, run_missing
-from tailroom.reproduction.variation import Variation
 from tailroom.storage.store import Store
+from tailroom_papers.framework import output
+from tailroom_papers.framework.judging import Judged, judge
+from tailroom_papers.framework.paper import Paper, Part, Reproduction, Variation
+from tailroom_papers.framework.plan import Planned, plan_parts, run_missing
+from tailroom_papers.framework.results import PartResults, StoredRun, StudyResults
+from tailroom_papers.framework.study import Form
 
 
 def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
@@ -35,7 +33,7 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
     continues where it stopped.
 
     Args:
-        paper: For example one that `tailroom.reproduction.load` returns.
+        paper: For example one that `tailroom_papers.framework.load` returns.
         out: Output directory: new, empty, or of the same paper and form.
         parts: Only these figures, tables and questions; all if left out.
         form: How thoroughly.

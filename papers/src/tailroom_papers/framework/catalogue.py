@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 
-from tailroom.errors import PaperError
-from tailroom.reproduction.paper import Paper, Part
 from tailroom.scenario.named_values import nearest
+from tailroom_papers.framework.paper import Paper, PaperError, Part
 
 GROUP = "tailroom.papers"
 """The group of entry points. The name of an entry point is the name of the paper; its object is a
 `Paper`."""
-NONE_INSTALLED = "no papers are installed; `pip install tailroom-papers` installs some"
 
 
 def names() -> list[str]:
@@ -28,8 +26,6 @@ def load(name: str) -> Paper:
         PaperError: No installed distribution offers a paper of this name.
     """
     entries = _entries()
-    if not entries:
-        raise PaperError(NONE_INSTALLED)
     if name not in entries:
         raise PaperError(f"{name}: there is no such paper; {nearest(name, entries)}")
     paper: Paper = entries[name].load()

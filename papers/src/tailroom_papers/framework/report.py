@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tailroom.reports.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
-from tailroom.reproduction.bounds import Bounds
-from tailroom.reproduction.check import SIGNIFICANCE
-from tailroom.reproduction.claim import Verdict
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Paper, Part
+from tailroom_papers.framework.bounds import Bounds
+from tailroom_papers.framework.check import SIGNIFICANCE
+from tailroom_papers.framework.claim import Verdict
+from tailroom_papers.framework.paper import Paper, Part
+from tailroom_papers.framework.study import Form
 
 Record = Mapping[str, Any]
 """The content of `claims.json`."""

@@ -1,10 +1,10 @@
 """`tailroom papers`: reproduce the figures, tables and claims of papers."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -14,11 +14,9 @@ from tailroom.cli import completion, failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.shown_text import escape
-from tailroom.errors import PaperError
 from tailroom.storage.output import output_directory
-
-if TYPE_CHECKING:
-    from tailroom.reproduction import Paper, Reproduction
+from tailroom_papers import framework
+from tailroom_papers.framework.checked_report import write_report
 
 COLOURS = {
     "holds": "green",
@@ -34,21 +32,30 @@ app = typer.Typer(
 )
 
 
+@completion.completer
+def paper_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Papers that are installed."""
+    del ctx, incomplete
+    return iter(framework.names())
+
+
+@completion.completer
+def part_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Parts of the paper that is named earlier in the command."""
+    del incomplete
+    papers = set(completion.named_arguments(ctx)) & set(framework.names())
+    return (part.name for name in papers for part in framework.load(name).parts)
+
+
 @app.callback()
 def list_papers(context: typer.Context) -> None:
     """List the papers with their figures, tables and claims; `run` reproduces them."""
     if context.invoked_subcommand:
         return
-    from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
-    from tailroom.reproduction.catalogue import NONE_INSTALLED  # noqa: PLC0415 - as above
-
     with failures.reported():
         console = Console(highlight=False)
-        names = reproduction.names()
-        if not names:
-            raise PaperError(NONE_INSTALLED)
-        for name in names:
-            _show_paper(reproduction.load(name), console)
+        for name in framework.names():
+            _show_paper(framework.load(name), console)
 
 
 @app.command("run")
@@ -58,7 +65,7 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         typer.Argument(
             metavar="NAME",
             help="Name of a paper, as `tailroom papers` lists it.",
-            autocompletion=completion.paper_names,
+            autocompletion=paper_names,
         ),
     ],
     *,
@@ -67,7 +74,7 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         typer.Option(
             metavar="PART",
             help="Reproduce only this figure, table or question. May be repeated.",
-            autocompletion=completion.part_names,
+            autocompletion=part_names,
         ),
     ] = None,
     quick: Annotated[
@@ -100,18 +107,16 @@ def run_paper(  # noqa: PLR0913 - one argument an option
     ] = False,
 ) -> None:
     """Reproduce a paper: data, pictures, and a report with a verdict on each claim."""
-    from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
-
     with failures.reported():
-        paper = reproduction.load(name)
-        parts = reproduction.parts_of(paper, figure or [])
+        paper = framework.load(name)
+        parts = framework.parts_of(paper, figure or [])
         if check is not None:
             _check(paper, check, out)
             return
-        form = reproduction.Form.QUICK if quick else reproduction.Form.FULL
+        form = framework.Form.QUICK if quick else framework.Form.FULL
         place = out or Path("papers") / (f"{name}-quick" if quick else name)
         with runs_bar() as progress:
-            done = reproduction.reproduce(
+            done = framework.reproduce(
                 paper,
                 place,
                 parts=parts,
@@ -127,17 +132,14 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             print(f"The report is {place / 'report.html'}, also as report.md")
 
 
-def _check(paper: "Paper", directory: Path, out: Path | None) -> None:
+def _check(paper: framework.Paper, directory: Path, out: Path | None) -> None:
     """Prints which verdicts of a report do not follow from the data beside it; writes the report.
 
     Raises:
         typer.Exit: A verdict differs; the exit status is 1.
     """
-    from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
-    from tailroom.reproduction.checked_report import write_report  # noqa: PLC0415 - as above
-
     with output_directory(out) if out else nullcontext() as new:
-        checked = reproduction.recheck(paper, directory)
+        checked = framework.recheck(paper, directory)
         if new:
             new.write(lambda place: write_report(paper, directory, place), rescue=False)
             print(f"The report is {out}/report.html, also as report.md")
@@ -149,7 +151,7 @@ def _check(paper: "Paper", directory: Path, out: Path | None) -> None:
         raise typer.Exit(1)
 
 
-def _show_paper(paper: "Paper", console: Console) -> None:
+def _show_paper(paper: framework.Paper, console: Console) -> None:
     console.print(Text(paper.name, style="bold"))
     console.print(Text(f"  {paper.authors}: {paper.title}. {paper.venue}. {paper.times}"))
     for part in paper.parts:
@@ -158,7 +160,7 @@ def _show_paper(paper: "Paper", console: Console) -> None:
             console.print(Text(f"      {claim.text} ({claim.place})", style="dim"), soft_wrap=True)
 
 
-def show(done: "Reproduction", console: Console) -> None:
+def show(done: framework.Reproduction, console: Console) -> None:
     """Prints a row per claim and the number of claims per verdict."""
     table = report.table_of(escape(done.paper.title), "claim", "part", "verdict")
     verdicts = []
