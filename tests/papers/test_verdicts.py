@@ -38,8 +38,8 @@ from tailroom_papers.framework import (
     judging,
     shown,
 )
-from tailroom_papers.framework.data import numbers
 from tailroom_papers.framework.checked_report import write_report
+from tailroom_papers.framework.data import numbers
 from tailroom_papers.framework.results import metric_name
 from tests.papers.test_reproduce import LIMIT, SMALL
 

@@ -18,6 +18,7 @@ The modules of a paper begin with `from tailroom_papers.framework import *`.
 from tailroom_papers.framework.bounds import Bound, Bounds
 from tailroom_papers.framework.catalogue import load, names, parts_of
 from tailroom_papers.framework.check import Check, above, below, between, is_true, shown
+from tailroom_papers.framework.checked_report import Recheck, recheck
 from tailroom_papers.framework.claim import Claim, Judgement, Verdict
 from tailroom_papers.framework.paper import (
     Paper,
@@ -28,7 +29,6 @@ from tailroom_papers.framework.paper import (
     Variation,
 )
 from tailroom_papers.framework.pictures import bars, draw_means
-from tailroom_papers.framework.checked_report import Recheck, recheck
 from tailroom_papers.framework.results import (
     Metric,
     PartResults,
