@@ -323,16 +323,3 @@ def test_the_list_names_parts_and_claims(tailroom: Tailroom) -> None:
     assert ended.status == 0
     for text in ("small-1999", "again: The same runs", 'So "full" <b> (Sec. 1)'):
         assert text in ended.output
-
-
-def test_without_the_papers_their_command_names_the_package_to_install(
-    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def is_missing(name: str) -> None:
-        raise ModuleNotFoundError(name=name.partition(".")[0])
-
-    monkeypatch.setattr("tailroom.cli.lazy_commands.import_module", is_missing)
-    for arguments in (["papers"], ["papers", "run", "barman-2004"]):
-        ended = tailroom(*arguments)
-        assert ended.status == 2
-        assert "pip install tailroom-papers" in ended.errors

@@ -248,10 +248,10 @@ def model_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 @completer
 def cell_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Cells of the atlas."""
-    from tailroom.buffer_atlas.plan import plan  # noqa: PLC0415 - for shells only
+    from tailroom.buffer_atlas.lookup import shipped_rows  # noqa: PLC0415 - for shells only
 
     del ctx, incomplete
-    return (entry.cell.name for entry in plan())
+    return (row["cell"] for row in shipped_rows())
 
 
 @completer

@@ -26,16 +26,26 @@ class Subcommand:
 
 
 class LazyGroup(TyperGroup):
-    """A group that has only names and summaries of its subcommands until one is called."""
+    """A group that has only names and summaries of some subcommands until one is called."""
 
-    def __init__(self, subcommands: Mapping[str, Subcommand], **settings: Any) -> None:
-        """Takes the subcommands in the order of the help; `settings` are those of a group."""
+    def __init__(
+        self,
+        subcommands: Mapping[str, Subcommand],
+        commands: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        """Takes the subcommands in the order of the help.
+
+        Args:
+            subcommands: Those that are imported when they are called.
+            commands: Those that stand before them and are imported already.
+            settings: Settings of a group.
+        """
         self._subcommands = subcommands
-        known: dict[str, Any] = {
-            name: TyperCommand(name, short_help=subcommand.summary)
-            for name, subcommand in subcommands.items()
-        }
-        super().__init__(commands=known, rich_markup_mode=None, **settings)
+        known = dict(commands or {})
+        for name, subcommand in subcommands.items():
+            known[name] = TyperCommand(name, short_help=subcommand.summary)
+        super().__init__(commands=known, **{"rich_markup_mode": None, **settings})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Imports the subcommand that the arguments name.
@@ -54,15 +64,17 @@ class LazyGroup(TyperGroup):
         """Imports a subcommand."""
         if name is None:  # only when the shell completes arguments
             return None
+        if name not in self._subcommands:
+            return self.commands[name]
         module, _, attribute = self._subcommands[name].place.partition(":")
-        target = getattr(_imported(module, name), attribute)
+        target = getattr(_imported(module), attribute)
         app = target if isinstance(target, typer.Typer) else _application_of(name, target)
         command = get_command(app)
         command.name = name
         return command
 
 
-def _imported(module: str, command: str) -> Any:
+def _imported(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -74,7 +86,7 @@ def _imported(module: str, command: str) -> Any:
     distribution = package.replace("_", "-")
     with failures.reported():
         raise MissingLibraryError(
-            f"tailroom {command}: comes with {distribution}, which is not installed; `pip install "
+            f"this command comes with {distribution}, which is not installed; `pip install "
             f"{distribution}` installs it"
         )
 

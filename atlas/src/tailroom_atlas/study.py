@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from os import PathLike
 
 from tailroom import _engine
-from tailroom.buffer_atlas.cells import Cell
-from tailroom.buffer_atlas.cost import PlannedCell
 from tailroom.buffer_atlas.data import write
-from tailroom.buffer_atlas.scaling import is_checked, rungs
 from tailroom.errors import Interrupted
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import LOOK_AFTER_S, Runner
 from tailroom.execution.task import Cancelled
-from tailroom.studies.atlas_study.cell_search import CellSearch, SearchedCell
-from tailroom.studies.atlas_study.rows import (
+from tailroom.studies.size_study.stopping import FIRST_RUNS
+from tailroom_atlas.cell_search import CellSearch, SearchedCell
+from tailroom_atlas.cells import Cell
+from tailroom_atlas.cost import PlannedCell
+from tailroom_atlas.rows import (
     Row,
     answer_rows,
     check_scaling,
     curve_rows,
     scaled_rows,
 )
-from tailroom.studies.size_study.stopping import FIRST_RUNS
+from tailroom_atlas.scaling import is_checked, rungs
 
 FEWEST_AT_A_TIME = 2
 """Fewest cells that are searched at the same time: near its answer, a cell has few runs to do."""

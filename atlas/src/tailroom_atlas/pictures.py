@@ -6,9 +6,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
 from tailroom.buffer_atlas.data import UTILIZATIONS
 from tailroom.buffer_atlas.kinds import Kind
+from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic
 

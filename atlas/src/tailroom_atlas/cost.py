@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
-from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell
-from tailroom.buffer_atlas.scenarios import codel_interval_s
+from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES
 from tailroom.scenario.periods import PRAGUE_RTT_S, PROBE_RTT_INTERVALS_S, period_s
+from tailroom_atlas.cells import Cell
+from tailroom_atlas.scenarios import codel_interval_s
 
 How = Literal["full", "short", "scaled"]
 

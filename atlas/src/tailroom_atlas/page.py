@@ -1,6 +1,6 @@
 """Writes the pages of the atlas from its data, docs/atlas, and a picture per kind of link.
 
-python tools/atlas_page.py [--data DIR] [--docs DIR]
+python -m tailroom_atlas.page [--data DIR] [--docs DIR]
 """
 
 import argparse
@@ -11,18 +11,16 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-import atlas_checks
-import atlas_pictures
 from tailroom.buffer_atlas import data
-from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, SHORT_LOAD, rate_words
-from tailroom.buffer_atlas.cost import FORMS
-from tailroom.buffer_atlas.fitted_rule import fitted_rule
+from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.buffer_atlas.kinds import KINDS, Kind
-from tailroom.buffer_atlas.low_loss import MOST_LOSS
-from tailroom.buffer_atlas.plan import plan
-from tailroom.buffer_atlas.scaling import MOST_OFF, MOST_UNCHECKED, POWERS
+from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, SHORT_LOAD, rate_words
+from tailroom_atlas import checks, pictures
+from tailroom_atlas.cost import FORMS
+from tailroom_atlas.fitted_rule import fitted_rule
+from tailroom_atlas.plan import plan
+from tailroom_atlas.scaling import MOST_OFF, MOST_UNCHECKED, POWERS
 
-REPOSITORY = Path(__file__).parents[1]
 DOTS_PER_INCH = 110
 MIDDLE = 0.98
 """The utilization of the short tables."""
@@ -75,7 +73,7 @@ def draw(atlas: data.Atlas) -> dict[str, Figure]:
     for kind in KINDS:
         own = [row for row in answers if row["kind"] == kind.name]
         names = {row["cell"] for row in own}
-        figure = atlas_pictures.draw(kind, own, [row for row in curves if row["cell"] in names])
+        figure = pictures.draw(kind, own, [row for row in curves if row["cell"] in names])
         if figure:
             found[kind.name] = figure
     return found
@@ -216,7 +214,7 @@ def _kind(kind: Kind, own: Sequence[Row], has_picture: bool) -> Iterator[str]:
 def _rules(answers: Sequence[Row]) -> Iterator[str]:
     agreements = [
         found
-        for found in atlas_checks.rule_agreements(answers, plan(), MIDDLE)
+        for found in checks.rule_agreements(answers, plan(), MIDDLE)
         if len(found.ratios) >= FEWEST_FOR_RULES
     ]
     if not agreements:
@@ -229,7 +227,7 @@ def _rules(answers: Sequence[Row]) -> Iterator[str]:
         "some of its assumptions may fail; `tailroom model` names them.",
         "",
         "| model | control | cells | median ratio | within a factor of "
-        f"{atlas_checks.NEAR:g} | furthest off |",
+        f"{checks.NEAR:g} | furthest off |",
         "| --- | --- | --- | --- | --- | --- |",
     )
     for found in sorted(agreements, key=lambda one: (one.control, -one.near / len(one.ratios))):
@@ -243,7 +241,7 @@ def _rules(answers: Sequence[Row]) -> Iterator[str]:
 
 
 def _rules_by_kind(
-    agreements: Sequence[atlas_checks.RuleAgreement], kinds: Mapping[str, str]
+    agreements: Sequence[checks.RuleAgreement], kinds: Mapping[str, str]
 ) -> Iterator[str]:
     """Where a model comes near and where it fails: its median ratio for each kind, under CUBIC."""
     of_cubic = [found for found in agreements if found.control == "cubic"]
@@ -356,7 +354,7 @@ def _lookup_words(answers: Sequence[Row]) -> Iterator[str]:
     """How far off the look-up is at cells that are left out, for each utilization."""
     parts = []
     for target in data.UTILIZATIONS:
-        errors, count = atlas_checks.lookup_errors(answers, target)
+        errors, count = checks.lookup_errors(answers, target)
         if errors:
             parts.append(
                 f"for {_words(target)} by a factor of {np.median(errors):.2f} in the median and of "
@@ -484,7 +482,7 @@ def main() -> None:
     """Writes the pages and the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=data.SHIPPED, help="directory of the data")
-    parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs", help="docs directory")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="docs directory")
     arguments = parser.parse_args()
     atlas = data.read(arguments.data)
     figures = draw(atlas)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tailroom import models
-from tailroom.buffer_atlas.cost import PlannedCell
 from tailroom.buffer_atlas.lookup import estimate, link_of
-from tailroom.buffer_atlas.scenarios import LINK, scenario
 from tailroom.models import Requirement
 from tailroom.scenario.source import ScenarioSource
 from tailroom.studies.prediction import ask
+from tailroom_atlas.cost import PlannedCell
+from tailroom_atlas.scenarios import LINK, scenario
 
 NO_BUFFER_MODELS = ("fluid",)
 """Models that predict no buffer and take a second."""

@@ -5,10 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tailroom.buffer_atlas.cost import PlannedCell
-from tailroom.buffer_atlas.data import METRICS, UTILIZATIONS
-from tailroom.buffer_atlas.low_loss import MOST_LOSS
-from tailroom.buffer_atlas.scenarios import LINK, Sought, scenario, sought
+from tailroom.buffer_atlas.data import METRICS, MOST_LOSS, UTILIZATIONS
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
@@ -22,6 +19,8 @@ from tailroom.studies.size_study.stopping import (
     next_look,
 )
 from tailroom.studies.size_study.targets import Target
+from tailroom_atlas.cost import PlannedCell
+from tailroom_atlas.scenarios import LINK, Sought, scenario, sought
 
 SMALLEST_SHOWN, LARGEST_SHOWN = 0.1, 2
 """Multiples of the answers that are shown, so that the simulated values reach that far."""

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, SHORT_LOAD, Cell
+from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES, SHORT_LOAD
 from tailroom.scenario.types import Scenario
+from tailroom_atlas.cells import Cell
 
 LINK = "link"
 """Name of the link in every cell."""

@@ -7,13 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from tailroom.buffer_atlas.cells import PACKET_BYTES, Cell
-from tailroom.buffer_atlas.cost import How
-from tailroom.buffer_atlas.data import COLUMNS, FRACTIONS, METRICS, UTILIZATIONS
-from tailroom.buffer_atlas.low_loss import LOW_LOSS_COLUMNS, MOST_LOSS, low_loss_at
-from tailroom.buffer_atlas.scaling import PowerLaw, is_believed, power_law
-from tailroom.buffer_atlas.scenarios import sought
-from tailroom.studies.atlas_study.cell_search import Found, SearchedCell, Tested
+from tailroom.buffer_atlas.data import (
+    COLUMNS,
+    FRACTIONS,
+    LOW_LOSS_COLUMNS,
+    LOW_LOSS_METRICS,
+    METRICS,
+    MOST_LOSS,
+    UTILIZATIONS,
+)
+from tailroom.buffer_atlas.terms import PACKET_BYTES
+from tailroom_atlas.cell_search import Found, SearchedCell, Tested
+from tailroom_atlas.cells import Cell
+from tailroom_atlas.cost import How
+from tailroom_atlas.scaling import PowerLaw, is_believed, power_law
+from tailroom_atlas.scenarios import sought
 
 Row = dict[str, Any]
 
@@ -170,12 +178,16 @@ def _answer(searched: SearchedCell, found: Found) -> Row:
 
 def _low_loss(searched: SearchedCell, value: int, chosen: Tested) -> Row:
     """The second answer, which also keeps to the bound on the loss."""
-    points = [{"value": tested.value, **tested.means} for tested in searched.tested]
-    if chosen.means["loss_fraction"] <= MOST_LOSS:
-        return low_loss_at(value, points, "found")
-    if searched.low_loss is None:
+    loses_much = chosen.means["loss_fraction"] > MOST_LOSS
+    if loses_much and searched.low_loss is None:
         return {**dict.fromkeys(LOW_LOSS_COLUMNS), "low_loss_status": "none"}
-    return low_loss_at(max(value, searched.low_loss), points, "found")
+    low_loss = max(value, searched.low_loss) if loses_much and searched.low_loss else value
+    effect = _effect(searched.tested, low_loss)
+    return {
+        "low_loss_status": "found",
+        "low_loss_value": low_loss,
+        **{f"low_loss_{name}": effect[name] for name in LOW_LOSS_METRICS},
+    }
 
 
 def _crossing(tested: Sequence[Tested], found: Found) -> float | None:

@@ -12,17 +12,18 @@ import pytest
 import tailroom as tr
 from tailroom import _engine, models
 from tailroom.buffer_atlas import data, lookup
-from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, Cell, chosen_cells
-from tailroom.buffer_atlas.cost import planned_cell
+from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.buffer_atlas.kinds import KINDS, Site
-from tailroom.buffer_atlas.low_loss import LOW_LOSS_COLUMNS, MOST_LOSS, low_loss_of
-from tailroom.buffer_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_cells, plan
-from tailroom.buffer_atlas.scaling import is_believed, is_checked, power_law, rungs
-from tailroom.buffer_atlas.scenarios import LINK, scenario, sought
+from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES
 from tailroom.scenario.source import ScenarioSource
-from tailroom.studies.atlas_study.rows import answer_rows, check_scaling, scaled_rows
-from tailroom.studies.atlas_study.study import AtlasProgress, AtlasRuns, compute_atlas
-from tests.tiny_atlas import TINY, rung_row
+from tailroom_atlas.cells import Cell, chosen_cells
+from tailroom_atlas.cost import planned_cell
+from tailroom_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_cells, plan
+from tailroom_atlas.rows import answer_rows, check_scaling, scaled_rows
+from tailroom_atlas.scaling import is_believed, is_checked, power_law, rungs
+from tailroom_atlas.scenarios import LINK, scenario, sought
+from tailroom_atlas.study import AtlasProgress, AtlasRuns, compute_atlas
+from tests.atlas.tiny import TINY, rung_row
 
 # The rule
 
@@ -163,49 +164,6 @@ def test_a_cell_has_a_second_answer_that_loses_little(
         assert row["low_loss_loss_fraction"] <= MOST_LOSS
         # A row that loses little anyway has its own value.
         assert (row["low_loss_value"] == row["value"]) == (row["loss_fraction"] <= MOST_LOSS)
-
-
-def test_data_without_second_answers_get_them_from_their_curves(
-    tiny_atlas: tuple[AtlasRuns, Path], tmp_path: Path
-) -> None:
-    runs = tiny_atlas[0]
-    runs.write(tmp_path)
-    whole = data.read(tmp_path)
-    old = whole.answers.drop_columns(list(LOW_LOSS_COLUMNS))
-    pq.write_table(old, tmp_path / data.ANSWERS)
-    derived = data.read(tmp_path).answers
-    assert derived.schema.names == whole.answers.schema.names
-    for row, known in zip(derived.to_pylist(), whole.answers.to_pylist(), strict=True):
-        assert row["low_loss_value"] <= known["low_loss_value"] * 1.001
-        assert row["low_loss_loss_fraction"] <= MOST_LOSS + 1e-9
-
-
-def _answer(loss: float, **further: float | None) -> dict[str, Any]:
-    metrics = {"queue_delay_s_mean": 0.01, "queue_delay_s_p99": 0.02}
-    row = {"value": 10.0, "loss_fraction": loss, **metrics, "twice_loss_fraction": None}
-    return {**row, **further}
-
-
-def test_a_second_answer_lies_between_the_simulated_values() -> None:
-    curve = [
-        {"value": value, "loss_fraction": loss, "queue_delay_s_mean": 0.1, "queue_delay_s_p99": 0.2}
-        for value, loss in ((10, 0.03), (20, 0.02), (80, 0.0))
-    ]
-    found = low_loss_of(_answer(0.03), curve)
-    # Half of the way from 20 to 80 on a logarithmic scale.
-    assert found["low_loss_value"] == pytest.approx(40)
-    assert found["low_loss_loss_fraction"] == pytest.approx(MOST_LOSS)
-    assert found["low_loss_status"] == "interpolated"
-    assert low_loss_of(_answer(0.03), curve[:2])["low_loss_status"] == "none"
-    assert low_loss_of(_answer(0.005), curve)["low_loss_value"] == 10
-    nothing = low_loss_of({**_answer(0.03), "value": None}, curve)
-    assert set(nothing.values()) == {None}
-
-
-def test_a_scaled_row_has_its_second_answer_from_its_own_metrics() -> None:
-    twice = {"twice_loss_fraction": 0.0, "twice_queue_delay_s_mean": 0.1}
-    found = low_loss_of(_answer(0.02, **twice, twice_queue_delay_s_p99=0.2), [])
-    assert found["low_loss_value"] == pytest.approx(10 * 2**0.5)
 
 
 def test_curves_hold_every_simulated_value(tiny_atlas: tuple[AtlasRuns, Path]) -> None:

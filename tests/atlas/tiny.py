@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tailroom.buffer_atlas import data
-from tailroom.buffer_atlas.cells import Cell
-from tailroom.buffer_atlas.cost import PlannedCell
 from tailroom.buffer_atlas.kinds import MEGABIT, Site
+from tailroom_atlas.cells import Cell
+from tailroom_atlas.cost import PlannedCell
 
 TINY = PlannedCell(
     Cell("home", Site(5 * MEGABIT, 20, 20, 1), "long", "cubic", "drop_tail"),

@@ -14,50 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tailroom.buffer_atlas.kinds import KINDS, Kind, Site
+from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES, SHORT_LOAD, rate_words
 
 Queue = Literal["drop_tail", "fq_codel", "pie", "dual_pi2"]
 Traffic = Literal["long", "long_and_short"]
-
-PACKET_BYTES = 1500
-"""Size of every data packet on the wire."""
-SHORT_LOAD = 0.3
-"""Load of the short flows, as a fraction of the link's rate."""
-
-
-@dataclass(frozen=True)
-class Control:
-    """The congestion control of the long flows."""
-
-    words: str
-    """Name for readers."""
-    groups: tuple[str, ...]
-    """Congestion control of each group; the flows are divided evenly."""
-    pacing: bool = False
-    """Whether the hosts pace controls that do not pace by themselves."""
-
 
 INTERFACES_BPS = (10**10, 25 * 10**9, 10**11, 4 * 10**11)
 """Rates of the hosts' interfaces."""
 INTERFACE_OVER_SHARE = 4
 """A host has the slowest interface of at least this multiple of its fair share."""
-
-CONTROLS = {
-    "cubic": Control("CUBIC", ("cubic",)),
-    "cubic_paced": Control("CUBIC, paced by the host", ("cubic",), pacing=True),
-    "bbr3": Control("BBRv3", ("bbr3",)),
-    "cubic_and_bbr3": Control("half CUBIC, half BBRv3", ("cubic", "bbr3")),
-    "prague": Control("Prague", ("prague",)),
-    "cubic_and_prague": Control("half CUBIC, half Prague", ("cubic", "prague")),
-}
-"""The congestion controls of the atlas by name."""
-
-QUEUES = {
-    "drop_tail": "DropTail",
-    "fq_codel": "FQ-CoDel",
-    "pie": "PIE",
-    "dual_pi2": "DualPI2",
-}
-"""The queue disciplines of the atlas, with their names for readers."""
 
 LOSS_BASED_AND_BBR3 = ("cubic", "bbr3", "cubic_and_bbr3")
 WITH_SHORT_FLOWS = ("cubic", "cubic_and_bbr3")
@@ -148,11 +113,6 @@ def usual_interface_bps(site: Site) -> int:
     wanted = INTERFACE_OVER_SHARE * site.rate_bps / site.flows
     fast_enough = [rate for rate in INTERFACES_BPS if rate >= wanted and rate != site.rate_bps]
     return fast_enough[0] if fast_enough else INTERFACES_BPS[-1]
-
-
-def rate_words(rate_bps: float) -> str:
-    """Writes a rate as in `25 Mbit` or `10 Gbit`, per second."""
-    return f"{rate_bps / 1e9:g} Gbit" if rate_bps >= 1e9 else f"{rate_bps / 1e6:g} Mbit"
 
 
 def chosen_cells() -> list[Cell]:

@@ -10,8 +10,9 @@ what its own runs say: the error of the row.
 from dataclasses import dataclass
 from math import exp, log
 
-from tailroom.buffer_atlas.cells import CONTROLS, Cell
-from tailroom.buffer_atlas.cost import planned_cell
+from tailroom.buffer_atlas.terms import CONTROLS
+from tailroom_atlas.cells import Cell
+from tailroom_atlas.cost import planned_cell
 
 FACTORS = (5, 10, 4)
 """Ratios of rates and of numbers of flows between two rungs, in the order of preference: the power

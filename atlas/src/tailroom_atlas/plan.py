@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from tailroom.buffer_atlas.cells import Cell, chosen_cells
-from tailroom.buffer_atlas.cost import PlannedCell, planned_cell
-from tailroom.buffer_atlas.scaling import is_checked, rungs
 from tailroom.errors import ArgumentError
 from tailroom.scenario.named_values import near
+from tailroom_atlas.cells import Cell, chosen_cells
+from tailroom_atlas.cost import PlannedCell, planned_cell
+from tailroom_atlas.scaling import is_checked, rungs
 
 BUDGET_CORE_S = 10_000.0
 """What the atlas may cost: 90 minutes on two cores, less what is lost between runs."""
