@@ -317,6 +317,13 @@ def test_the_command_reproduces_and_goes_on(tailroom: Tailroom, tmp_path: Path) 
     assert "choose another output directory (--out)" in full.errors
 
 
+def test_the_list_shows_studies_of_this_project_after_the_papers(tailroom: Tailroom) -> None:
+    listed = tailroom("papers").output
+    studies = listed.index("A study of this project: ")
+    assert listed.index("barman-2004\n") < listed.index("su-2005-fhstcp\n") < studies
+    assert studies < listed.index("today\n") < listed.rindex("A study of this project: ")
+
+
 @pytest.mark.usefixtures("listed")
 def test_the_list_names_parts_and_claims(tailroom: Tailroom) -> None:
     ended = tailroom("papers")

@@ -54,8 +54,9 @@ def list_papers(context: typer.Context) -> None:
         return
     with failures.reported():
         console = Console(highlight=False)
-        for name in framework.names():
-            _show_paper(framework.load(name), console)
+        papers = map(framework.load, framework.names())
+        for paper in sorted(papers, key=lambda paper: not paper.authors):  # studies stand last
+            _show_paper(paper, console)
 
 
 @app.command("run")
@@ -153,7 +154,7 @@ def _check(paper: framework.Paper, directory: Path, out: Path | None) -> None:
 
 def _show_paper(paper: framework.Paper, console: Console) -> None:
     console.print(Text(paper.name, style="bold"))
-    console.print(Text(f"  {paper.authors}: {paper.title}. {paper.venue}. {paper.times}"))
+    console.print(Text(f"  {paper.source} {paper.times}"))
     for part in paper.parts:
         console.print(Text(f"  {part.name}: {part.title}"), soft_wrap=True)
         for claim in part.claims:

@@ -108,9 +108,9 @@ class Paper:
     title: str
     """Title of the paper."""
     authors: str
-    """Names of the authors."""
+    """Names of the authors; empty for a study of this project, which reproduces no paper."""
     venue: str
-    """Conference or journal, with the year."""
+    """Conference or journal, with the year; what a study follows."""
     parts: tuple[Part, ...]
     """Figures, tables and questions, with distinct names."""
     times: str
@@ -124,6 +124,16 @@ class Paper:
 
     def __post_init__(self) -> None:
         check_names(self.name, [part.name for part in self.parts])
+
+    @property
+    def source(self) -> str:
+        """Authors, title and venue."""
+        return f"{self.authors or 'A study of this project'}: {self.title}. {self.venue}."
+
+    @property
+    def report_title(self) -> str:
+        """Title of the report."""
+        return f"{self.title}: {'report' if self.authors else 'report on a study'}"
 
 
 @with_field_docs

@@ -34,7 +34,7 @@ RULES = (
     "not hold if none holds and at least one fails, and is undecided if none fails but at least "
     "one is undecided. A side is a t test of a mean over runs with different seeds against a "
     "bound; numbers are given with 95 % confidence intervals. The p-values of all {sides} sides "
-    "of the paper are adjusted for their number (Holm 1979), and a side is undecided if its "
+    "are adjusted for their number (Holm 1979), and a side is undecided if its "
     "adjusted p-value exceeds {significance:g}. A side is also undecided if a plausible value of "
     "something that the paper leaves open reverses it. Bounds that the paper does not state are "
     "listed at the end with their reasons."
@@ -67,7 +67,7 @@ def document(
     for part in parts:
         blocks += _part(part, record, pictures[part.name])
     blocks += [*_variations(record), *_bounds(paper.bounds)]
-    return Document(f"{paper.title}: report", blocks)
+    return Document(paper.report_title, blocks)
 
 
 def abstract(record: Record) -> Iterator[Block]:
@@ -93,7 +93,7 @@ def counts(paper: Paper, record: Record) -> str:
     met = [condition["verdict"] == Verdict.HOLDS for condition in record["conditions"]]
     conditions = f" Conditions on the runs: {sum(met)} of {len(met)} met." if met else ""
     return (
-        f"{paper.authors}: {paper.title}. {paper.venue}. Claims: {words}.{conditions} "
+        f"{paper.source} Claims: {words}.{conditions} "
         f"{FORMS[Form(record['form'])]} {record['runs']:,} runs of tailroom (engine "
         f"{record['engine'][:12]}), seeds from {record['first_seed']}."
     )
