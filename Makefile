@@ -185,7 +185,7 @@ atlas: setup-release
 	$(BIN)/tailroom atlas run --store out/atlas-store --out out/atlas
 	mkdir -p python/tailroom/buffer_atlas/shipped
 	cp out/atlas/*.parquet python/tailroom/buffer_atlas/shipped/
-	$(BIN)/python tools/atlas_page.py
+	$(BIN)/python -m tailroom_atlas.page
 
 papers: setup-release
 	$(BIN)/python tools/paper_reports.py

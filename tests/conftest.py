@@ -11,7 +11,7 @@ import pytest
 from tailroom.cli.main import app
 
 if TYPE_CHECKING:
-    from tailroom.studies.atlas_study.study import AtlasRuns
+    from tailroom_atlas.study import AtlasRuns
 
 # Where the tests run in the background of a script, Ctrl-C is ignored, in the commands that they
 # start too; some of them are about what it does.
@@ -80,8 +80,8 @@ def small(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def tiny_atlas(tmp_path_factory: pytest.TempPathFactory) -> "tuple[AtlasRuns, Path]":
     """The tiny cell, computed, and its store."""
-    from tailroom.studies.atlas_study.study import compute_atlas  # noqa: PLC0415 - loads SciPy
-    from tests.tiny_atlas import TINY  # noqa: PLC0415
+    from tailroom_atlas.study import compute_atlas  # noqa: PLC0415 - loads SciPy
+    from tests.atlas.tiny import TINY  # noqa: PLC0415
 
     store = tmp_path_factory.mktemp("atlas") / "store"
     return compute_atlas([TINY], store), store

@@ -9,10 +9,10 @@ import pytest
 
 import tailroom as tr
 from tailroom import arguments
-from tailroom.buffer_atlas.plan import named_cells
-from tailroom.reproduction import load as paper
-from tailroom.reproduction import reproduce
-from tailroom.studies.atlas_study.study import compute_atlas
+from tailroom_atlas.plan import named_cells
+from tailroom_atlas.study import compute_atlas
+from tailroom_papers.framework import load as paper
+from tailroom_papers.framework import reproduce
 from tests.conftest import Tailroom
 
 TARGET = "utilization >= 90%"

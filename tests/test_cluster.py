@@ -19,12 +19,12 @@ import pytest
 
 import tailroom as tr
 from tailroom import _engine
-from tailroom.buffer_atlas.cells import Cell
-from tailroom.buffer_atlas.cost import PlannedCell
 from tailroom.buffer_atlas.kinds import Site
 from tailroom.execution import dask_cluster as cluster
 from tailroom.execution.progress import RunProgress
-from tailroom.studies.atlas_study.study import compute_atlas
+from tailroom_atlas.cells import Cell
+from tailroom_atlas.cost import PlannedCell
+from tailroom_atlas.study import compute_atlas
 from tests.conftest import SMALL, Tailroom
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: tailroom[cluster]")

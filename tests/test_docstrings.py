@@ -15,11 +15,17 @@ from types import ModuleType
 
 import pytest
 
-PACKAGES = ("", ".models", ".models.fluid", ".plots", ".reproduction")
+PACKAGES = (
+    "tailroom",
+    "tailroom.models",
+    "tailroom.models.fluid",
+    "tailroom.plots",
+    "tailroom_papers.framework",
+)
 
 
 def packages() -> list[ModuleType]:
-    return [import_module(f"tailroom{name}") for name in PACKAGES]
+    return [import_module(name) for name in PACKAGES]
 
 
 def exported() -> dict[str, object]:

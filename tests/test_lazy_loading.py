@@ -1,18 +1,21 @@
 """Commands start at once: libraries that take long to load are loaded where they are needed."""
 
 import ast
+import importlib
 import inspect
 import pickle
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import tailroom as tr
 from tailroom import errors
 from tailroom.cli.main import app
+from tests.conftest import Tailroom
 
 SLOW = ("duckdb", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
 SCENARIOS = Path(tr.__file__).parents[2] / "scenarios"
@@ -80,10 +83,35 @@ def test_models_compute_without_threads_that_wait_busily() -> None:
 
 
 def test_the_main_help_says_what_each_command_says_of_itself() -> None:
-    for name, subcommand in app._subcommands.items():
-        own = app.load(name)
+    groups = [app, app.load("atlas")]
+    lazy = [(group, *item) for group in groups for item in group._subcommands.items()]
+    assert len(lazy) > len(app._subcommands)
+    for group, name, subcommand in lazy:
+        own = group.load(name)
         paragraph = inspect.cleandoc(own.help).partition("\n\n")[0]
         assert " ".join(paragraph.split()) == subcommand.summary
+
+
+@pytest.mark.parametrize(
+    ("command", "distribution"),
+    [
+        (["papers"], "tailroom-papers"),
+        (["papers", "run", "barman-2004"], "tailroom-papers"),
+        (["atlas", "plan"], "tailroom-atlas"),
+    ],
+)
+def test_a_command_of_a_distribution_that_is_missing_names_it(
+    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch, command: list[str], distribution: str
+) -> None:
+    def import_module(name: str) -> ModuleType:
+        if name.startswith(distribution.replace("-", "_")):
+            raise ModuleNotFoundError(name=name.partition(".")[0])
+        return importlib.import_module(name)
+
+    monkeypatch.setattr("tailroom.cli.lazy_commands.import_module", import_module)
+    ended = tailroom(*command)
+    assert ended.status == 2
+    assert f"`pip install {distribution}`" in ended.errors
 
 
 def test_no_module_has_the_name_of_a_public_name() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom.reproduction import Form, load, names
-from tailroom.reproduction.runs import plan_parts
 from tailroom.scenario.source import ScenarioSource
 from tailroom.studies.phases import phase_spread
+from tailroom_papers.framework import Form, load, names
+from tailroom_papers.framework.plan import plan_parts
 from tests.conftest import Tailroom
 
 CUBIC = """\

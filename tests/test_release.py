@@ -10,7 +10,10 @@ from markdown_links import links
 from release import UNPUBLISHED, faults, readme
 
 REPOSITORY = Path(__file__).parents[1]
-FILES = ("Cargo.toml", "CITATION.cff", "CHANGELOG.md", "README.md", "papers/pyproject.toml")
+FILES = (
+    *("Cargo.toml", "CITATION.cff", "CHANGELOG.md", "README.md"),
+    *("atlas/pyproject.toml", "papers/pyproject.toml"),
+)
 
 
 @pytest.fixture

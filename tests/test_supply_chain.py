@@ -46,7 +46,7 @@ def test_no_package_of_npm_runs_code_when_it_is_installed() -> None:
 def test_every_package_of_python_comes_from_pypi() -> None:
     locked = tomllib.loads((REPOSITORY / "uv.lock").read_text(encoding="utf-8"))["package"]
     sources = {next(iter(package["source"].items())) for package in locked}
-    ours = {("editable", "."), ("editable", "papers")}
+    ours = {("editable", "."), ("editable", "atlas"), ("editable", "papers")}
     assert sources <= {("registry", "https://pypi.org/simple"), *ours}
 
 

@@ -73,7 +73,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not UV.exists():
         pytest.skip("uv is not in this environment; `make setup` installs it")
     directory = tmp_path_factory.mktemp("wheels")
-    for package in ("tailroom", "tailroom-papers"):
+    for package in ("tailroom", "tailroom-atlas", "tailroom-papers"):
         uv("build", "--quiet", "--package", package, "--out-dir", directory,
            environment=directory / "none")  # fmt: skip
     return directory
@@ -127,17 +127,21 @@ def test_the_wheel_runs_and_sizes_without_rust(installed: Installed) -> None:
 
 
 @pytest.mark.slow
-def test_papers_name_the_package_to_install_and_work_once_it_is(
+def test_commands_name_the_package_to_install_and_work_once_it_is(
     installed: Installed, environment: Path, wheels: Path
 ) -> None:
-    without = installed("papers")
-    assert without.returncode == 2
-    assert "pip install tailroom-papers" in without.stderr
-    (wheel,) = wheels.glob("tailroom_papers-*.whl")
-    install(wheel, environment)
-    listed = installed("papers")
-    assert listed.returncode == 0, listed.stderr
-    assert "barman-2004" in listed.stdout
+    for name, command, printed in (
+        ("papers", ["papers"], "barman-2004"),
+        ("atlas", ["atlas", "plan"], "core-seconds"),
+    ):
+        without = installed(*command)
+        assert without.returncode == 2
+        assert f"pip install tailroom-{name}" in without.stderr
+        (wheel,) = wheels.glob(f"tailroom_{name}-*.whl")
+        install(wheel, environment)
+        listed = installed(*command)
+        assert listed.returncode == 0, listed.stderr
+        assert printed in listed.stdout
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ from pathlib import Path
 from PIL import Image
 
 import short_report
-from tailroom import reproduction
-from tailroom.reports.document import Document, Paragraph, Table
-from tailroom.reproduction import Verdict
-from tailroom.reproduction.report import picture_file
+from tailroom.reports.document import Block, Document, Heading, Paragraph, Table
+from tailroom_papers import framework
+from tailroom_papers.framework import Verdict
+from tailroom_papers.framework.report import picture_file
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs" / "papers"
@@ -30,7 +30,7 @@ LARGEST_DATA_BYTES = 5_000_000
 REFINEMENTS = 3
 """Rounds in which the colours move to the means of their pixels."""
 INTRODUCTION = """\
-Every figure, table and claim of three papers, and the same questions on today's links, as
+Every figure, table and claim of three papers, and two studies of this project in the same form, as
 `tailroom papers run NAME` reproduces them in the full form ([guide](../guide/papers.md)). Each
 report contains the pictures, and for each claim the verdict, the paper's numbers and the measured
 numbers with their confidence intervals. The runs' metrics and the numbers of every picture are in
@@ -44,7 +44,7 @@ def write(name: str) -> None:
 
     The verdicts of the quick form, which `tests/validation/papers.py` writes, are kept.
     """
-    done = reproduction.reproduce(reproduction.load(name), REPOSITORY / "out" / "papers" / name)
+    done = framework.reproduce(framework.load(name), REPOSITORY / "out" / "papers" / name)
     target = DOCS / name
     quick = target / QUICK
     verdicts = quick.read_bytes() if quick.exists() else None
@@ -72,9 +72,9 @@ def write_text(name: str) -> None:
 
 def text_of(name: str) -> str:
     """Returns the short report of a paper."""
-    paper = reproduction.load(name)
+    paper = framework.load(name)
     record = json.loads((DOCS / name / "claims.json").read_text(encoding="utf-8"))
-    parts = reproduction.parts_of(paper, record["parts"])
+    parts = framework.parts_of(paper, record["parts"])
     return short_report.document(paper, parts, record).markdown()
 
 
@@ -92,22 +92,27 @@ def check_size() -> None:
 
 
 def index() -> Document:
-    """What has become of the claims of each paper."""
-    rows = []
-    for name in reproduction.names():
-        claims = json.loads((DOCS / name / "claims.json").read_text(encoding="utf-8"))
-        verdicts = [claim["verdict"] for claim in claims["claims"]]
-        counts = [str(verdicts.count(verdict)) for verdict in Verdict]
-        paper = reproduction.load(name)
-        rows.append((f"[{name}]({name}/report.md)", f"{paper.authors}: {paper.title}", *counts))
-    headings = ("", "paper", *Verdict)
-    return Document("The papers, reproduced", [Paragraph(INTRODUCTION), Table(headings, rows)])
+    """What has become of the claims of each paper, and of each study of this project."""
+    papers = [framework.load(name) for name in framework.names()]
+    blocks: list[Block] = [Paragraph(INTRODUCTION)]
+    for heading, is_study in (("Papers", False), ("Studies of this project", True)):
+        rows = [_row(paper) for paper in papers if is_study == (not paper.authors)]
+        blocks += [Heading(heading), Table(("", "title", *Verdict), rows)]
+    return Document("The papers, reproduced, and two studies", blocks)
+
+
+def _row(paper: framework.Paper) -> tuple[str, ...]:
+    claims = json.loads((DOCS / paper.name / "claims.json").read_text(encoding="utf-8"))
+    verdicts = [claim["verdict"] for claim in claims["claims"]]
+    title = f"{paper.authors}: {paper.title}" if paper.authors else paper.title
+    counts = (str(verdicts.count(verdict)) for verdict in Verdict)
+    return (f"[{paper.name}]({paper.name}/report.md)", title, *counts)
 
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     is_text = "--text" in arguments
-    for paper in [name for name in arguments if name != "--text"] or reproduction.names():
+    for paper in [name for name in arguments if name != "--text"] or framework.names():
         if not is_text:
             write(paper)
         write_text(paper)

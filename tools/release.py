@@ -36,9 +36,10 @@ def faults(repository: Path, tag: str) -> list[str]:
     stated = {
         "Cargo.toml": [version],
         "CITATION.cff": re.findall(r"^version: (\S+)$", read("CITATION.cff"), re.MULTILINE),
-        "papers/pyproject.toml": [
-            tomllib.loads(read("papers/pyproject.toml"))["project"]["version"]
-        ],
+        **{
+            name: [tomllib.loads(read(name))["project"]["version"]]
+            for name in ("atlas/pyproject.toml", "papers/pyproject.toml")
+        },
         "CHANGELOG.md": re.findall(r"^## \[(\d\S*)\]", read("CHANGELOG.md"), re.MULTILINE)[:1],
     }
     found = [

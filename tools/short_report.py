@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tailroom.reports.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
-from tailroom.reproduction import Paper, Part
-from tailroom.reproduction.report import (
+from tailroom_papers.framework import Paper, Part
+from tailroom_papers.framework.report import (
     SIDES,
     Record,
     abstract,
@@ -42,7 +42,7 @@ def document(paper: Paper, parts: Sequence[Part], record: Record) -> Document:
         rows = [row for claim in of_part(part, record["claims"]) for row in _rows(claim)]
         if rows:
             blocks.append(Table(("claim", "side", "here", "holds"), rows))
-    return Document(f"{paper.title}: report", blocks)
+    return Document(paper.report_title, blocks)
 
 
 def _rows(claim: Record) -> Iterator[tuple[str, ...]]:

@@ -2,14 +2,14 @@
 
 python tools/wheel.py [--target TRIPLE] --out DIRECTORY
 python tools/wheel.py --sdist --out DIRECTORY
-python tools/wheel.py --papers --out DIRECTORY
+python tools/wheel.py --python --out DIRECTORY
 python tools/wheel.py --try DIRECTORY
 
 A wheel for Linux is built with Zig's linker against an old C library, so that it runs on every
 distribution since 2014 (manylinux2014); maturin and Zig come from PyPI. `--try` installs what the
 directory holds into a new environment and runs a scenario there. Needs Rust with the target, and
-for the page `make page` (without it the result has none). `--papers` builds the wheel of
-tailroom-papers, which is Python alone.
+for the page `make page` (without it the result has none). `--python` builds the wheels
+of tailroom-atlas and tailroom-papers, which are Python alone.
 """
 
 import argparse
@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
+PYTHON_ALONE = ("atlas", "papers")
+"""The folders of distributions without Rust."""
 MATURIN = ["maturin==1.16.0", "ziglang==0.16.0"]
 TRIED = ["run", "first", "--json", "--set", "duration=30 s"]
 HAS_DATA = """
@@ -67,8 +69,8 @@ def build(out: Path, *, target: str | None, is_source: bool) -> None:
         _run(programs / "maturin", *command)
 
 
-def build_papers(out: Path) -> None:
-    """Builds the wheel of `tailroom-papers`.
+def build_python(out: Path) -> None:
+    """Builds the wheels of the distributions that are Python alone.
 
     Args:
         out: Directory of the result.
@@ -76,7 +78,7 @@ def build_papers(out: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         python = _environment(Path(place)) / "python"
         pip = (python, "-m", "pip", "wheel", "--quiet", "--no-deps")
-        _run(*pip, "--wheel-dir", out.absolute(), REPOSITORY / "papers")
+        _run(*pip, "--wheel-dir", out.absolute(), *(REPOSITORY / name for name in PYTHON_ALONE))
 
 
 def attempt(directory: Path) -> None:
@@ -109,14 +111,16 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", help="Rust's name of the system, as rustup lists it")
     parser.add_argument("--sdist", action="store_true", help="build the source distribution")
-    parser.add_argument("--papers", action="store_true", help="build the wheel of tailroom-papers")
+    parser.add_argument(
+        "--python", action="store_true", help="build tailroom-atlas and tailroom-papers"
+    )
     parser.add_argument("--out", type=Path, help="directory of the result")
     parser.add_argument("--try", type=Path, dest="tried", help="directory with what is to be tried")
     given = parser.parse_args(arguments)
     if given.tried is not None:
         attempt(given.tried)
-    elif given.out is not None and given.papers:
-        build_papers(given.out)
+    elif given.out is not None and given.python:
+        build_python(given.out)
     elif given.out is not None:
         build(given.out, target=given.target, is_source=given.sdist)
     else:

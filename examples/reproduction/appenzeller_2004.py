@@ -13,10 +13,10 @@ from math import sqrt
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from tailroom import reproduction
 from tailroom.models.rules.square_root_rule import utilization as lower_bound
-from tailroom.reproduction import Claim, Form, Judgement, Part, PartResults, Study, above
 from tailroom.scenario.types import Scenario
+from tailroom_papers import framework
+from tailroom_papers.framework import Claim, Form, Judgement, Part, PartResults, Study, above
 
 BDP = 1550.0
 """155 Mbit/s * 80 ms / 1000 B, in packets."""
@@ -77,7 +77,7 @@ def _packets(share: float, flows: int) -> int:
     return round(share * BDP / sqrt(flows)) - 1
 
 
-def _points(results: PartResults) -> Iterator[tuple[int, float, reproduction.PointResults]]:
+def _points(results: PartResults) -> Iterator[tuple[int, float, framework.PointResults]]:
     """Number of flows, buffer in units of RTT * C / sqrt(n), and the runs."""
     for flows in counts(results.form):
         points = results.study(str(flows)).points
@@ -129,7 +129,7 @@ CLAIMS = (
     Claim("bound", "The utilization is at least erf(...).", "Sec. 3", is_a_bound),
 )
 PART = Part("utilization", "Utilization over the buffer", studies, draw, CLAIMS)
-PAPER = reproduction.Paper(
+PAPER = framework.Paper(
     name="appenzeller-2004",
     title="Sizing Router Buffers",
     authors="Guido Appenzeller, Isaac Keslassy, Nick McKeown",
@@ -140,7 +140,7 @@ PAPER = reproduction.Paper(
 
 if __name__ == "__main__":
     form = Form.QUICK if "--quick" in sys.argv[1:] else Form.FULL
-    done = reproduction.reproduce(PAPER, f"{PAPER.name}-{form.value}", form=form)
+    done = framework.reproduce(PAPER, f"{PAPER.name}-{form.value}", form=form)
     for claim, judgement in done.parts[0].judged:
         print(f"{judgement.verdict}: {claim.text}")
     print(f"The report is {done.directory / 'report.html'}")

@@ -44,10 +44,6 @@ class QueryError(WrongInputError, ValueError):
     """The SQL query is wrong; the message is DuckDB's."""
 
 
-class PaperError(WrongInputError, ValueError):
-    """No paper or part of a paper has this name; the message lists names."""
-
-
 class OutputDirectoryError(WrongInputError, ValueError):
     """The output directory has content already, or cannot be written."""
 

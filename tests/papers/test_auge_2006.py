@@ -5,11 +5,11 @@ from typing import cast
 import numpy as np
 import pytest
 
-from tailroom import reproduction
-from tailroom.reproduction import Form, Judgement, Reproduction, StoredRun
-from tailroom.reproduction.runs import plan_parts
 from tailroom.statistics.intervals import Interval
+from tailroom_papers import framework
 from tailroom_papers.auge_2006 import ascendancy, bursts, left_open, reductions, setup
+from tailroom_papers.framework import Form, Judgement, Reproduction, StoredRun
+from tailroom_papers.framework.plan import plan_parts
 
 PARTS = (
     *("2", "3", "4", "5", "6", "chaos", "7"),
@@ -21,10 +21,10 @@ PARTS = (
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
-    paper = reproduction.load("auge-2006")
-    parts = reproduction.parts_of(paper, PARTS)
+    paper = framework.load("auge-2006")
+    parts = framework.parts_of(paper, PARTS)
     out = tmp_path_factory.mktemp("papers") / "auge"
-    return reproduction.reproduce(paper, out, parts=parts, form=Form.SMOKE)
+    return framework.reproduce(paper, out, parts=parts, form=Form.SMOKE)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_the_abstract_has_at_most_150_words(done: Reproduction) -> None:
 
 @pytest.mark.slow
 def test_the_data_beside_the_report_give_the_same_verdicts(done: Reproduction) -> None:
-    assert reproduction.recheck(done.paper, done.directory).differences == ()
+    assert framework.recheck(done.paper, done.directory).differences == ()
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_one_flow_gets_around_two_fifths_with_20_packets(judged: dict[str, Judge
     "form", [Form.SMOKE, Form.QUICK, pytest.param(Form.FULL, marks=pytest.mark.slow)]
 )
 def test_every_form_can_be_planned_and_names_its_claims(form: Form) -> None:
-    paper = reproduction.load("auge-2006")
+    paper = framework.load("auge-2006")
     planned = plan_parts(paper, paper.parts, form)
     for part in paper.parts:
         names = {claim.name for claim in part.claims}

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tailroom import reproduction
-from tailroom.reproduction import Form, Judgement
+from tailroom_papers import framework
 from tailroom_papers.auge_2006 import (
     announced_model,
     figure_1,
@@ -14,13 +13,14 @@ from tailroom_papers.auge_2006 import (
     transparent,
 )
 from tailroom_papers.auge_2006.further import FURTHER_PARTS
+from tailroom_papers.framework import Form, Judgement
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judgement]:
-    paper = reproduction.load("auge-2006")
+    paper = framework.load("auge-2006")
     out = tmp_path_factory.mktemp("papers") / "auge-further"
-    done = reproduction.reproduce(paper, out, parts=FURTHER_PARTS, form=Form.SMOKE)
+    done = framework.reproduce(paper, out, parts=FURTHER_PARTS, form=Form.SMOKE)
     return {claim.name: found for part in done.parts for claim, found in part.judged}
 
 

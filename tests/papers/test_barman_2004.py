@@ -6,9 +6,6 @@ import pyarrow as pa
 import pytest
 
 from tailroom.models import read_bottleneck
-from tailroom.reproduction import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
-from tailroom.reproduction.part_results import PointResults, StoredRun
-from tailroom.reproduction.report import picture_file
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval
@@ -29,6 +26,18 @@ from tailroom_papers.barman_2004.settings import (
     Setting,
 )
 from tailroom_papers.barman_2004.uniqueness import solutions
+from tailroom_papers.framework import (
+    Form,
+    Judgement,
+    PointResults,
+    Reproduction,
+    StoredRun,
+    Verdict,
+    load,
+    parts_of,
+    reproduce,
+)
+from tailroom_papers.framework.report import picture_file
 
 FIGURES = ("1", "2", "3", "4", "5", "6", "7", "8", "rtt-fairness", "red-bursts")
 

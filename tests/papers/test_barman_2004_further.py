@@ -6,12 +6,20 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tailroom.reproduction import Form, Judgement, Reproduction, load, parts_of, reproduce
-from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom_papers.barman_2004 import parking_lot, sensitivity
 from tailroom_papers.barman_2004.interval_curves import ns2_utilization
 from tailroom_papers.barman_2004.settings import LIMIT
 from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction, stays_from
+from tailroom_papers.framework import (
+    Form,
+    Judgement,
+    PointResults,
+    Reproduction,
+    StoredRun,
+    load,
+    parts_of,
+    reproduce,
+)
 
 PARTS = ("sensitivity", "parking-lot", "other-traffic", "other-controls")
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tailroom.models import MODELS, Requirement
-from tailroom.reproduction import Form, Judgement, Reproduction, load, parts_of, reproduce
 from tailroom_papers.barman_2004 import equation_5_slips, loss_shares, partial_synchronization
 from tailroom_papers.barman_2004.drop_tail import STATED
 from tailroom_papers.barman_2004.equation_5_slips import (
@@ -17,6 +16,7 @@ from tailroom_papers.barman_2004.equation_5_slips import (
     ranked,
     utilization,
 )
+from tailroom_papers.framework import Form, Judgement, Reproduction, load, parts_of, reproduce
 from tests.models.links import flows, link
 
 PARTS = ("equation-5", "partial-synchronization")

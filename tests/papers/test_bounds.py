@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tailroom import reproduction
-from tailroom.reproduction import Bound, Bounds
+from tailroom_papers import framework
+from tailroom_papers.framework import Bound, Bounds
 
-PAPERS = {name: reproduction.load(name) for name in reproduction.names()}
+PAPERS = {name: framework.load(name) for name in framework.names()}
 
 
 def test_one_word_has_the_same_bound_in_all_papers() -> None:

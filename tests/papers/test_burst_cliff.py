@@ -7,11 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from tailroom import reproduction
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.part_results import PartResults, PointResults, StudyResults
-from tailroom.reproduction.runs import plan_parts
 from tailroom.statistics.intervals import Interval
+from tailroom_papers import framework
 from tailroom_papers.burst_cliff import PAPER
 from tailroom_papers.burst_cliff.law_against_simulation import (
     FITTED_LINKS,
@@ -30,6 +27,8 @@ from tailroom_papers.burst_cliff.setting import (
     hosts_of,
     rows,
 )
+from tailroom_papers.framework import Form, PartResults, PointResults, StudyResults
+from tailroom_papers.framework.plan import plan_parts
 
 
 @dataclass(frozen=True)
@@ -114,9 +113,9 @@ def test_abstract_is_short_and_gives_the_share() -> None:
 
 @pytest.mark.slow
 def test_the_smoke_form_has_pictures_verdicts_and_data(tmp_path: Path) -> None:
-    done = reproduction.reproduce(PAPER, tmp_path / "out", form=Form.SMOKE)
+    done = framework.reproduce(PAPER, tmp_path / "out", form=Form.SMOKE)
     assert len(list(done.directory.glob("*.png"))) == len(done.parts)
-    assert reproduction.recheck(PAPER, done.directory).differences == ()
+    assert framework.recheck(PAPER, done.directory).differences == ()
     (curves,) = [part for part in done.parts if part.part.name == "curves"]
     sides = {check.what: check for _, judgement in curves.judged for check in judgement.checks}
     for control in ("Reno", "HighSpeed", "CUBIC"):

@@ -3,8 +3,8 @@
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from tailroom.reproduction import Form, Verdict, reproduce
 from tailroom.statistics.intervals import Interval
+from tailroom_papers.framework import Form, Verdict, reproduce
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "reproduction" / "appenzeller_2004.py"
 

@@ -5,10 +5,15 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
-from tailroom.reproduction.mean_curves import bars, draw_means
-from tailroom.reproduction.pairs import difference, ratio
-from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.statistics.intervals import Interval
+from tailroom_papers.framework import (
+    PointResults,
+    StoredRun,
+    bars,
+    draw_means,
+    paired_difference,
+    paired_ratio,
+)
 
 
 def point(values: dict[int, float | None]) -> PointResults:
@@ -28,7 +33,7 @@ def value(run: StoredRun) -> float | None:
 
 def test_runs_are_paired_by_seed() -> None:
     # 5 - 1 and 8 - 2: 5 with a standard error of 1, whatever the order of the seeds.
-    found = difference(point({1: 5.0, 2: 8.0}), point({2: 2.0, 1: 1.0}), value)
+    found = paired_difference(point({1: 5.0, 2: 8.0}), point({2: 2.0, 1: 1.0}), value)
     assert found is not None
     assert found.mean == 5
     assert found.half_width == pytest.approx(12.7062, rel=1e-4)
@@ -36,17 +41,17 @@ def test_runs_are_paired_by_seed() -> None:
 
 def test_a_seed_counts_only_if_both_runs_are_there_and_defined() -> None:
     one, other = point({1: 5.0, 2: None, 3: 7.0, 4: 9.0}), point({1: 1.0, 2: 2.0, 4: 3.0})
-    found = difference(one, other, value)
+    found = paired_difference(one, other, value)
     assert found is not None
     assert (found.mean, found.count) == (5, 2)
-    assert difference(point({1: 5.0}), point({2: 5.0}), value) is None
+    assert paired_difference(point({1: 5.0}), point({2: 5.0}), value) is None
 
 
 def test_nothing_is_divided_by_0() -> None:
-    found = ratio(point({1: 6.0, 2: 1.0}), point({1: 3.0, 2: 0.0}), value)
+    found = paired_ratio(point({1: 6.0, 2: 1.0}), point({1: 3.0, 2: 0.0}), value)
     assert found is not None
     assert (found.mean, found.count) == (2, 1)
-    assert ratio(point({1: 6.0}), point({1: 0.0}), value) is None
+    assert paired_ratio(point({1: 6.0}), point({1: 0.0}), value) is None
 
 
 def test_a_band_stays_above_0_and_what_is_undefined_is_left_out() -> None:

@@ -12,12 +12,18 @@ import pyarrow.parquet as pq
 import pytest
 from matplotlib.figure import Figure
 
-from tailroom import OutputDirectoryError, reproduction
-from tailroom.errors import NotWrittenError, PaperError
-from tailroom.reproduction import (
+from tailroom import OutputDirectoryError
+from tailroom.errors import NotWrittenError
+from tailroom.scenario.types import Scenario
+from tailroom.statistics.intervals import mean_interval
+from tailroom.statistics.jackknife import jackknife
+from tailroom.storage.store import Run, Store
+from tailroom_papers import framework
+from tailroom_papers.framework import (
     Claim,
     Form,
     Judgement,
+    PaperError,
     Part,
     PartResults,
     PointResults,
@@ -26,12 +32,9 @@ from tailroom.reproduction import (
     Verdict,
     catalogue,
     output,
-    pairs,
+    paired_difference,
+    paired_ratio,
 )
-from tailroom.scenario.types import Scenario
-from tailroom.statistics.intervals import mean_interval
-from tailroom.statistics.jackknife import jackknife
-from tailroom.storage.store import Run, Store
 from tests.conftest import Tailroom
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -71,10 +74,10 @@ def utilization_percent(run: StoredRun) -> float:
 
 def judge(results: PartResults) -> Judgement:
     small, large = results.study("buffers").points
-    full = reproduction.above(
+    full = framework.above(
         "utilization, 20 packets", large.interval("utilization"), 0.9, percent=True
     )
-    empty = reproduction.below(
+    empty = framework.below(
         "utilization, 1 packet", small.interval("utilization"), 0.95, percent=True
     )
     return Judgement((full, empty), f"A queue of {large.mean('queue_packets_mean'):.3g} packets.")
@@ -91,17 +94,15 @@ BUFFERS = Part(
     "1", "Buffers & what they do", studies, draw, (Claim("full", 'So "full" <b>', "Sec. 1", judge),)
 )
 AGAIN = Part("again", "The same runs", studies, draw)
-PAPER = reproduction.Paper(
-    "small-1999", "Small buffers", "A, B", "Nowhere", (BUFFERS, AGAIN), "1 s"
-)
+PAPER = framework.Paper("small-1999", "Small buffers", "A, B", "Nowhere", (BUFFERS, AGAIN), "1 s")
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> reproduction.Reproduction:
-    return reproduction.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
+def done(tmp_path_factory: pytest.TempPathFactory) -> framework.Reproduction:
+    return framework.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
 
 
-def test_a_run_that_two_parts_need_is_done_once(done: reproduction.Reproduction) -> None:
+def test_a_run_that_two_parts_need_is_done_once(done: framework.Reproduction) -> None:
     assert done.runs == 6
     assert len(list((done.directory / "store" / "runs").iterdir())) == 6
     for part in done.parts:
@@ -115,7 +116,7 @@ def test_verdicts_come_from_the_store(tmp_path: Path) -> None:
     """Changed data change them."""
     out = tmp_path / "out"
     parts = (BUFFERS,)
-    first = reproduction.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
+    first = framework.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
     assert first.parts[0].judged[0][1].verdict is Verdict.HOLDS
     store = Store(out / "store")
     for run in first.parts[0].results.study("buffers").points[1].runs:
@@ -124,7 +125,7 @@ def test_verdicts_come_from_the_store(tmp_path: Path) -> None:
         changed = run.row.set_column(place, name, pa.array([0.5]))
         series = {"flow_series": run.table("flow_series")}
         store.add(Run(run.key, changed, series))
-    again = reproduction.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
+    again = framework.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
     assert again.parts[0].judged[0][1].verdict is Verdict.IN_PART
     claims = json.loads((out / "claims.json").read_text())["claims"]
     assert claims[0]["verdict"] == "holds in part"
@@ -139,15 +140,15 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
 
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        reproduction.reproduce(PAPER, out, form=Form.SMOKE, workers=1, progress=stop)
+        framework.reproduce(PAPER, out, form=Form.SMOKE, workers=1, progress=stop)
     found = []
-    reproduction.reproduce(
+    framework.reproduce(
         PAPER, out, form=Form.SMOKE, progress=lambda state: found.append(state.found)
     )
     assert found[0] >= 2
 
 
-def test_the_report_holds_claims_numbers_and_pictures(done: reproduction.Reproduction) -> None:
+def test_the_report_holds_claims_numbers_and_pictures(done: framework.Reproduction) -> None:
     text = (done.directory / "report.md").read_text(encoding="utf-8")
     assert text.startswith("# Small buffers: report\n")
     assert '| 1 | So "full" <b> | Sec. 1 | holds |' in text
@@ -170,7 +171,7 @@ def test_the_report_holds_claims_numbers_and_pictures(done: reproduction.Reprodu
         assert (done.directory / name).read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_data_are_a_row_a_run(done: reproduction.Reproduction) -> None:
+def test_the_data_are_a_row_a_run(done: framework.Reproduction) -> None:
     table = pq.read_table(done.directory / "data" / "1.parquet")
     assert table["study"].to_pylist() == ["buffers"] * 6
     assert table[LIMIT].to_pylist() == ["1 packets"] * 3 + ["20 packets"] * 3
@@ -186,13 +187,13 @@ def test_a_setting_that_is_a_table_is_text_in_the_data(tmp_path: Path) -> None:
     ]
     study = Study("kinds", SMALL, {"links.bottleneck.queue": queues}, seeds=1)
     part = Part("kinds", "Kinds of queues", lambda _: [study], lambda _: Figure())
-    paper = reproduction.Paper("kinds-1999", "Kinds", "A", "Nowhere", (part,), "1 s")
-    reproduction.reproduce(paper, tmp_path / "kinds", form=Form.SMOKE)
+    paper = framework.Paper("kinds-1999", "Kinds", "A", "Nowhere", (part,), "1 s")
+    framework.reproduce(paper, tmp_path / "kinds", form=Form.SMOKE)
     table = pq.read_table(tmp_path / "kinds" / "data" / "kinds.parquet")
     assert [json.loads(one) for one in table["links.bottleneck.queue"].to_pylist()] == queues
 
 
-def test_the_studies_are_sweeps_of_the_store(done: reproduction.Reproduction) -> None:
+def test_the_studies_are_sweeps_of_the_store(done: framework.Reproduction) -> None:
     records = Store(done.directory / "store").sweeps()
     assert [record.id.rpartition("-")[0] for record in records] == ["1-buffers", "again-buffers"]
 
@@ -200,7 +201,7 @@ def test_the_studies_are_sweeps_of_the_store(done: reproduction.Reproduction) ->
 def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(OutputDirectoryError, match=r"holds something else.*choose another"):
-        reproduction.reproduce(PAPER, tmp_path, form=Form.SMOKE)
+        framework.reproduce(PAPER, tmp_path, form=Form.SMOKE)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
@@ -208,7 +209,7 @@ def test_a_file_in_the_directorys_place_is_left_alone(tmp_path: Path) -> None:
     place = tmp_path / "notes.txt"
     place.write_text("mine")
     with pytest.raises(OutputDirectoryError, match="is a file; choose another"):
-        reproduction.reproduce(PAPER, place, form=Form.SMOKE)
+        framework.reproduce(PAPER, place, form=Form.SMOKE)
     assert place.read_text() == "mine"
 
 
@@ -217,10 +218,10 @@ def test_a_report_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> Non
     output.open_directory(out, PAPER, Form.SMOKE)
     (out / "data").write_text("in the way")
     with pytest.raises(NotWrittenError, match="data"):
-        reproduction.reproduce(PAPER, out, parts=(BUFFERS,), form=Form.SMOKE)
+        framework.reproduce(PAPER, out, parts=(BUFFERS,), form=Form.SMOKE)
     (out / "data").unlink()
     found: list[int] = []
-    reproduction.reproduce(
+    framework.reproduce(
         PAPER,
         out,
         parts=(BUFFERS,),
@@ -234,10 +235,10 @@ def test_a_report_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> Non
 def test_names_are_names_of_files(names: list[str], tmp_path: Path) -> None:
     parts = tuple(Part(name, "Title", studies, draw) for name in names)
     with pytest.raises(ValueError, match=r"leave out slashes|use each name once"):
-        reproduction.Paper("p", "P", "A", "Nowhere", parts, "1 s")
+        framework.Paper("p", "P", "A", "Nowhere", parts, "1 s")
     part = Part("1", "Title", lambda _: [Study(name, SMALL) for name in names], draw)
     with pytest.raises(ValueError, match=r"leave out slashes|use each name once"):
-        reproduction.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
+        framework.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
     assert not (tmp_path / "out").exists()
 
 
@@ -256,13 +257,13 @@ def x(run: StoredRun) -> float | None:
 
 def test_pairs_are_of_one_seed() -> None:
     one, other = point({1: 4.0, 2: None, 3: 9.0}), point({3: 3.0, 2: 5.0, 1: 2.0})
-    found = pairs.difference(one, other, x)
+    found = paired_difference(one, other, x)
     assert found is not None
     assert (found.mean, found.count) == (4.0, 2)
-    of_both = pairs.ratio(one, other, "x")
+    of_both = paired_ratio(one, other, "x")
     assert of_both is not None
     assert of_both.mean == pytest.approx(2.5)
-    assert pairs.ratio(one, point({1: 0.0, 2: 1.0}), "x") is None
+    assert paired_ratio(one, point({1: 0.0, 2: 1.0}), "x") is None
 
 
 def test_the_jackknife_of_a_mean_is_the_mean_with_its_interval() -> None:
@@ -271,9 +272,9 @@ def test_the_jackknife_of_a_mean_is_the_mean_with_its_interval() -> None:
     assert found.half_width == pytest.approx(mean_interval([1.0, 2.0, 6.0]).half_width)
 
 
-def test_a_directory_of_another_form_is_left_alone(done: reproduction.Reproduction) -> None:
+def test_a_directory_of_another_form_is_left_alone(done: framework.Reproduction) -> None:
     with pytest.raises(OutputDirectoryError, match=r'"smoke".*"quick".*choose another'):
-        reproduction.reproduce(PAPER, done.directory, form=Form.QUICK)
+        framework.reproduce(PAPER, done.directory, form=Form.QUICK)
 
 
 def test_unknown_names_name_the_nearest(tailroom: Tailroom, tmp_path: Path) -> None:
@@ -281,8 +282,8 @@ def test_unknown_names_name_the_nearest(tailroom: Tailroom, tmp_path: Path) -> N
     assert ended.status == 2
     assert "barman-2005: there is no such paper; did you mean barman-2004?" in ended.errors
     with pytest.raises(PaperError, match=r"no figure agan; did you mean again\?"):
-        reproduction.parts_of(PAPER, ["agan"])
-    assert reproduction.parts_of(PAPER, ["again", "1"]) == (BUFFERS, AGAIN)
+        framework.parts_of(PAPER, ["agan"])
+    assert framework.parts_of(PAPER, ["again", "1"]) == (BUFFERS, AGAIN)
     assert not (tmp_path / "out").exists()
 
 
@@ -316,19 +317,16 @@ def test_the_command_reproduces_and_goes_on(tailroom: Tailroom, tmp_path: Path) 
     assert "choose another output directory (--out)" in full.errors
 
 
+def test_the_list_shows_studies_of_this_project_after_the_papers(tailroom: Tailroom) -> None:
+    listed = tailroom("papers").output
+    studies = listed.index("A study of this project: ")
+    assert listed.index("barman-2004\n") < listed.index("su-2005-fhstcp\n") < studies
+    assert studies < listed.index("today\n") < listed.rindex("A study of this project: ")
+
+
 @pytest.mark.usefixtures("listed")
 def test_the_list_names_parts_and_claims(tailroom: Tailroom) -> None:
     ended = tailroom("papers")
     assert ended.status == 0
     for text in ("small-1999", "again: The same runs", 'So "full" <b> (Sec. 1)'):
         assert text in ended.output
-
-
-def test_without_papers_the_list_names_the_package_to_install(
-    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tailroom.reproduction.catalogue.entry_points", lambda group: [])
-    for arguments in (["papers"], ["papers", "run", "barman-2004"]):
-        ended = tailroom(*arguments)
-        assert ended.status == 2
-        assert "pip install tailroom-papers" in ended.errors

@@ -6,10 +6,10 @@ import pytest
 
 import paper_reports
 import short_report
-from tailroom import reproduction
+from tailroom_papers import framework
 
 
-@pytest.mark.parametrize("name", reproduction.names())
+@pytest.mark.parametrize("name", framework.names())
 def test_the_report_in_the_repository_follows_from_the_claims(name: str) -> None:
     text = (paper_reports.DOCS / name / "report.md").read_text(encoding="utf-8")
     assert text == paper_reports.text_of(name), "python tools/paper_reports.py --text"

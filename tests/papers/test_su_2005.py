@@ -6,8 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tailroom import reproduction
-from tailroom.reproduction import (
+from tailroom.scenario.shipped import SCENARIOS
+from tailroom.simulation.metrics import jain_index
+from tailroom.statistics.intervals import Interval
+from tailroom_papers import framework
+from tailroom_papers.framework import (
     Form,
     Judgement,
     PartResults,
@@ -16,9 +19,6 @@ from tailroom.reproduction import (
     StoredRun,
     StudyResults,
 )
-from tailroom.scenario.shipped import SCENARIOS
-from tailroom.simulation.metrics import jain_index
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.su_2005 import (
     PAPER,
     capacity,
@@ -35,7 +35,7 @@ from tailroom_papers.su_2005.unstated import UNSTATED
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
     directory = tmp_path_factory.mktemp("su") / "out"
-    return reproduction.reproduce(reproduction.load("su-2005-fhstcp"), directory, form=Form.SMOKE)
+    return framework.reproduce(framework.load("su-2005-fhstcp"), directory, form=Form.SMOKE)
 
 
 def judged(smoke: Reproduction, part: str, claim: str) -> Judgement:
@@ -63,7 +63,7 @@ def test_every_part_has_its_picture_and_data(smoke: Reproduction) -> None:
 
 @pytest.mark.slow
 def test_the_verdicts_follow_from_the_data_beside_the_report(smoke: Reproduction) -> None:
-    assert reproduction.recheck(PAPER, smoke.directory).differences == ()
+    assert framework.recheck(PAPER, smoke.directory).differences == ()
 
 
 @pytest.mark.slow

@@ -6,23 +6,29 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from tailroom import reproduction
-from tailroom.reproduction import Form, Judgement, PointResults, StoredRun, Verdict
-from tailroom.reproduction.pairs import difference
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store
+from tailroom_papers import framework
+from tailroom_papers.framework import (
+    Form,
+    Judgement,
+    PointResults,
+    StoredRun,
+    Verdict,
+    paired_difference,
+)
 from tailroom_papers.today import PAPER, background, fair_and_codel, hardware, rtt_unfairness
 from tailroom_papers.today.cycles import cycles
 from tailroom_papers.today.network import Bottleneck
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> reproduction.Reproduction:
+def done(tmp_path_factory: pytest.TempPathFactory) -> framework.Reproduction:
     out = tmp_path_factory.mktemp("out") / "today"
-    return reproduction.reproduce(reproduction.load("today"), out, form=Form.SMOKE)
+    return framework.reproduce(framework.load("today"), out, form=Form.SMOKE)
 
 
-def judgement(done: reproduction.Reproduction, name: str) -> Judgement:
+def judgement(done: framework.Reproduction, name: str) -> Judgement:
     judged = [pair for part in done.parts for pair in (*part.judged, *part.conditions)]
     return next(found for claim, found in judged if claim.name == name)
 
@@ -34,7 +40,7 @@ def means(results: Judgement, begin: str) -> list[float]:
 
 
 @pytest.mark.slow
-def test_every_part_is_drawn_with_a_caption(done: reproduction.Reproduction) -> None:
+def test_every_part_is_drawn_with_a_caption(done: framework.Reproduction) -> None:
     for part in done.parts:
         assert (done.directory / f"{part.part.name}.png").stat().st_size > 10_000
         assert part.part.caption
@@ -42,26 +48,26 @@ def test_every_part_is_drawn_with_a_caption(done: reproduction.Reproduction) -> 
 
 @pytest.mark.slow
 def test_the_verdicts_follow_from_the_data_beside_the_report(
-    done: reproduction.Reproduction,
+    done: framework.Reproduction,
 ) -> None:
-    assert reproduction.recheck(PAPER, done.directory).differences == ()
+    assert framework.recheck(PAPER, done.directory).differences == ()
 
 
 @pytest.mark.slow
-def test_the_abstract_has_at_most_150_words(done: reproduction.Reproduction) -> None:
+def test_the_abstract_has_at_most_150_words(done: framework.Reproduction) -> None:
     assert PAPER.abstract is not None
     text = PAPER.abstract({part.part.name: part.results for part in done.parts})
     assert 100 < len(text.split()) <= 150
 
 
 @pytest.mark.slow
-def test_fair_queueing_keeps_the_background_lossless(done: reproduction.Reproduction) -> None:
+def test_fair_queueing_keeps_the_background_lossless(done: framework.Reproduction) -> None:
     assert all(check.holds_alone for check in judgement(done, "background-lossless").checks)
 
 
 @pytest.mark.slow
 def test_the_jitter_is_fitted_on_cells_that_are_not_judged(
-    done: reproduction.Reproduction,
+    done: framework.Reproduction,
 ) -> None:
     (part,) = [part for part in done.parts if part.part.name == "hardware"]
     fit, judged = (hardware.cells(part.results, for_fit=half) for half in (True, False))
@@ -74,14 +80,14 @@ def test_the_jitter_is_fitted_on_cells_that_are_not_judged(
 
 
 @pytest.mark.slow
-def test_twenty_packets_are_too_few_but_for_bbr(done: reproduction.Reproduction) -> None:
+def test_twenty_packets_are_too_few_but_for_bbr(done: framework.Reproduction) -> None:
     found = judgement(done, "twenty-packets")
     assert means(found, "Reno, 10 Gbit/s")[0] < 0.75
     assert means(found, "BBRv1, 10 Gbit/s")[0] > 0.9
 
 
 @pytest.mark.slow
-def test_a_small_buffer_costs_cubic_more_than_bbr(done: reproduction.Reproduction) -> None:
+def test_a_small_buffer_costs_cubic_more_than_bbr(done: framework.Reproduction) -> None:
     found = judgement(done, "fall")
     cubic, bbr = (means(found, control) for control in ("CUBIC", "BBRv3"))
     assert len(cubic) == len(bbr) == 2
@@ -89,7 +95,7 @@ def test_a_small_buffer_costs_cubic_more_than_bbr(done: reproduction.Reproductio
 
 
 @pytest.mark.slow
-def test_a_run_of_a_second_is_found_too_short(done: reproduction.Reproduction) -> None:
+def test_a_run_of_a_second_is_found_too_short(done: framework.Reproduction) -> None:
     """Of the smoke form, whose verdicts are not the paper's."""
     assert judgement(done, "cycles-10g").verdict is Verdict.DOES_NOT_HOLD
 
@@ -149,7 +155,7 @@ def goodput(results: StoredRun) -> float:
 
 def test_differences_are_taken_seed_by_seed() -> None:
     """2 - 1 and 5 - 2: the mean is 2, the half-width 12.706 sqrt(2) / sqrt(2)."""
-    found = difference(point(2, 5), point(1, 2), goodput)
+    found = paired_difference(point(2, 5), point(1, 2), goodput)
     assert found is not None
     assert found.mean == pytest.approx(2)
     assert found.half_width == pytest.approx(12.706, rel=1e-4)

@@ -14,9 +14,10 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from tailroom import reproduction
-from tailroom.errors import PaperError
-from tailroom.reproduction import (
+from tailroom.statistics.holm import holm
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom_papers import framework
+from tailroom_papers.framework import (
     Bound,
     Bounds,
     Check,
@@ -24,6 +25,7 @@ from tailroom.reproduction import (
     Form,
     Judgement,
     Paper,
+    PaperError,
     Part,
     PartResults,
     StoredRun,
@@ -33,14 +35,12 @@ from tailroom.reproduction import (
     above,
     below,
     between,
-    family,
+    judging,
     shown,
 )
-from tailroom.reproduction.checked_report import write_report
-from tailroom.reproduction.figure_numbers import numbers
-from tailroom.reproduction.part_results import metric_name
-from tailroom.statistics.holm import holm
-from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom_papers.framework.checked_report import write_report
+from tailroom_papers.framework.data import numbers
+from tailroom_papers.framework.results import metric_name
 from tests.papers.test_reproduce import LIMIT, SMALL
 
 
@@ -108,13 +108,13 @@ def test_sides_are_adjusted_for_the_number_of_all_sides_of_a_paper() -> None:
     certain = below("certain", Interval(1.0, 0.0, 10), 2.0)
     for others, holds in ((6, True), (7, None)):
         open_sides = [above(f"{place}", Interval(0.0, 1.0, 10), 0.1) for place in range(others)]
-        found = family.adjusted([Judgement((side,), ""), Judgement((certain, *open_sides), "")])
+        found = judging.adjusted([Judgement((side,), ""), Judgement((certain, *open_sides), "")])
         assert found[0].checks[0].holds is holds
         assert found[1].checks[0].holds is True
-        assert family.size(found) == others + 2
+        assert judging.count_tests(found) == others + 2
     # Neither yes and no nor a model's number is a test.
-    exact = Judgement((above("", 0.5, 0.4), reproduction.is_true("x", "", True)), "")
-    assert family.size(family.adjusted([exact])) == 0
+    exact = Judgement((above("", 0.5, 0.4), framework.is_true("x", "", True)), "")
+    assert judging.count_tests(judging.adjusted([exact])) == 0
 
 
 def test_a_bound_says_how_the_words_of_the_paper_are_read() -> None:
@@ -188,12 +188,12 @@ PAPER = Paper("small-1999", "Small", "A", "Nowhere", (PART,), "1 s", BOUNDS, fir
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> reproduction.Reproduction:
-    return reproduction.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
+def done(tmp_path_factory: pytest.TempPathFactory) -> framework.Reproduction:
+    return framework.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
 
 
 def test_a_plausible_variation_that_turns_a_side_leaves_the_claim_undecided(
-    done: reproduction.Reproduction,
+    done: framework.Reproduction,
 ) -> None:
     (part,) = done.parts
     (_, full), (_, some) = part.judged
@@ -218,7 +218,7 @@ def test_a_plausible_variation_that_turns_a_side_leaves_the_claim_undecided(
     assert "*Utilization over the buffer.*" in text
 
 
-def test_the_seeds_begin_with_the_first_seed_of_the_paper(done: reproduction.Reproduction) -> None:
+def test_the_seeds_begin_with_the_first_seed_of_the_paper(done: framework.Reproduction) -> None:
     points = done.parts[0].results.study("buffers").points
     assert [run.seed for run in points[0].runs] == [2001, 2002, 2003]
 
@@ -226,17 +226,17 @@ def test_the_seeds_begin_with_the_first_seed_of_the_paper(done: reproduction.Rep
 def test_a_variation_of_an_unknown_claim_is_an_error(tmp_path: Path) -> None:
     none = replace(PART, variations=lambda form: [Variation("v", studies(form), ("absent",))])
     with pytest.raises(ValueError, match=r"names the claim 'absent'"):
-        reproduction.reproduce(PAPER, tmp_path / "out", parts=(none,), form=Form.SMOKE)
+        framework.reproduce(PAPER, tmp_path / "out", parts=(none,), form=Form.SMOKE)
 
 
 def test_two_sides_of_a_claim_have_different_descriptions(tmp_path: Path) -> None:
     twice = Claim("twice", "", "", lambda _: Judgement((above("a", 1.0, 0.0),) * 2, ""))
     part = replace(PART, claims=(twice,), variations=None)
     with pytest.raises(ValueError, match="two sides are called 'a'"):
-        reproduction.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
+        framework.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
 
 
-def copied(done: reproduction.Reproduction, place: Path) -> Path:
+def copied(done: framework.Reproduction, place: Path) -> Path:
     """What is shipped of a reproduction: claims and data, without the store."""
     (place / "data").mkdir(parents=True)
     for name in ("claims.json", "data/1.parquet"):
@@ -245,10 +245,10 @@ def copied(done: reproduction.Reproduction, place: Path) -> Path:
 
 
 def test_the_data_beside_a_report_give_its_verdicts_without_runs(
-    done: reproduction.Reproduction, tmp_path: Path
+    done: framework.Reproduction, tmp_path: Path
 ) -> None:
     place = copied(done, tmp_path / "shipped")
-    checked = reproduction.recheck(PAPER, place)
+    checked = framework.recheck(PAPER, place)
     assert checked.differences == ()
     for (_, found), (_, expected) in zip(
         checked.parts[0].judged, done.parts[0].judged, strict=True
@@ -258,7 +258,7 @@ def test_the_data_beside_a_report_give_its_verdicts_without_runs(
 
 
 def test_the_report_follows_from_claims_and_pictures_without_runs(
-    done: reproduction.Reproduction, tmp_path: Path
+    done: framework.Reproduction, tmp_path: Path
 ) -> None:
     place = copied(done, tmp_path / "shipped")
     out = tmp_path / "report"
@@ -273,7 +273,7 @@ def test_the_report_follows_from_claims_and_pictures_without_runs(
 
 
 def test_metrics_that_no_verdict_follows_from_are_rounded_and_not_repeated(
-    done: reproduction.Reproduction,
+    done: framework.Reproduction,
 ) -> None:
     table = pq.read_table(done.directory / "data" / "1.parquet")
     name = "links.bottleneck.queue_packets_mean"
@@ -290,7 +290,7 @@ def test_metrics_that_no_verdict_follows_from_are_rounded_and_not_repeated(
     assert "links.bottleneck.drops_overflow_packets" not in table.column_names  # As drops_packets.
 
 
-def test_whole_numbers_beside_a_report_are_exact(done: reproduction.Reproduction) -> None:
+def test_whole_numbers_beside_a_report_are_exact(done: framework.Reproduction) -> None:
     table = pq.read_table(done.directory / "data" / "1.parquet")
     own = table.filter(pc.equal(table["variation"], ""))
     runs = [run for point in done.parts[0].results.study("buffers").points for run in point.runs]
@@ -299,14 +299,14 @@ def test_whole_numbers_beside_a_report_are_exact(done: reproduction.Reproduction
         assert own[f"links.bottleneck.{metric}"].to_pylist() == exact
 
 
-def test_changed_data_change_the_verdict(done: reproduction.Reproduction, tmp_path: Path) -> None:
+def test_changed_data_change_the_verdict(done: framework.Reproduction, tmp_path: Path) -> None:
     place = copied(done, tmp_path / "shipped")
     path = place / "data" / "1.parquet"
     table = pq.read_table(path)
     name = "links.bottleneck.utilization"
     column = table.column_names.index(name)
     pq.write_table(table.set_column(column, name, pa.array([0.5] * table.num_rows)), path)
-    checked = reproduction.recheck(PAPER, place)
+    checked = framework.recheck(PAPER, place)
     assert checked.differences == (
         "1 full: undecided in the report, does not hold by the data",
         "1 some: holds in the report, does not hold by the data",
@@ -314,17 +314,17 @@ def test_changed_data_change_the_verdict(done: reproduction.Reproduction, tmp_pa
 
 
 def test_data_of_another_paper_or_none_are_refused(
-    done: reproduction.Reproduction, tmp_path: Path
+    done: framework.Reproduction, tmp_path: Path
 ) -> None:
     place = copied(done, tmp_path / "shipped")
     with pytest.raises(PaperError, match=r"is of small-1999, not of large-1999"):
-        reproduction.recheck(replace(PAPER, name="large-1999"), place)
+        framework.recheck(replace(PAPER, name="large-1999"), place)
     (place / "data" / "1.parquet").write_bytes(b"PAR1")
     with pytest.raises(PaperError, match=r"1.parquet: cannot be read"):
-        reproduction.recheck(PAPER, place)
+        framework.recheck(PAPER, place)
     (place / "claims.json").write_text(json.dumps([]))
     with pytest.raises(PaperError, match=r"claims.json: is not the claims.json"):
-        reproduction.recheck(PAPER, place)
+        framework.recheck(PAPER, place)
 
 
 @pytest.mark.parametrize(
@@ -333,27 +333,27 @@ def test_data_of_another_paper_or_none_are_refused(
      ("claims", [1]), ("claims", [{"part": "1", "claim": "some"}]), ("paper", None)],
 )  # fmt: skip
 def test_claims_of_another_version_are_refused(
-    done: reproduction.Reproduction, tmp_path: Path, key: str, value: object
+    done: framework.Reproduction, tmp_path: Path, key: str, value: object
 ) -> None:
     place = copied(done, tmp_path / "shipped")
     claims = place / "claims.json"
     claims.write_text(json.dumps({**json.loads(claims.read_text()), key: value}))
     with pytest.raises(PaperError, match=r"claims.json: is not the .* reproduce the paper anew"):
-        reproduction.recheck(PAPER, place)
+        framework.recheck(PAPER, place)
 
 
 @pytest.mark.parametrize("column", ["study", "variation", "point"])
 def test_data_that_lack_a_column_are_refused(
-    done: reproduction.Reproduction, tmp_path: Path, column: str
+    done: framework.Reproduction, tmp_path: Path, column: str
 ) -> None:
     place = copied(done, tmp_path / "shipped")
     path = place / "data" / "1.parquet"
     pq.write_table(pq.read_table(path).drop_columns([column]), path)
     with pytest.raises(PaperError, match="reproduce the paper anew"):
-        reproduction.recheck(PAPER, place)
+        framework.recheck(PAPER, place)
 
 
-def test_the_numbers_of_a_picture_are_what_it_draws(done: reproduction.Reproduction) -> None:
+def test_the_numbers_of_a_picture_are_what_it_draws(done: framework.Reproduction) -> None:
     table = pq.read_table(done.directory / "data" / "1-figure.parquet")
     drawn = [point.mean("utilization") for point in done.parts[0].results.study("buffers").points]
     assert table["x"].to_pylist() == [1, 20]

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tailroom import reproduction
-from tailroom.reproduction import Form
+from tailroom_papers import framework
+from tailroom_papers.framework import Form
 
 DOCS = Path(__file__).parents[2] / "docs" / "papers"
 Verdicts = dict[str, dict[str, str]]
@@ -23,7 +23,7 @@ Verdicts = dict[str, dict[str, str]]
 def quick_verdicts(name: str) -> Verdicts:
     """Reproduces a paper in its quick form, and returns the verdicts on claims and conditions."""
     with tempfile.TemporaryDirectory() as out:
-        done = reproduction.reproduce(reproduction.load(name), Path(out) / name, form=Form.QUICK)
+        done = framework.reproduce(framework.load(name), Path(out) / name, form=Form.QUICK)
     return {
         part.part.name: {
             claim.name: str(judgement.verdict)
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     arguments = arguments or []
     write = "--write" in arguments
-    names = [name for name in arguments if name != "--write"] or reproduction.names()
+    names = [name for name in arguments if name != "--write"] or framework.names()
     failed = 0
     for name in names:
         found, file = quick_verdicts(name), DOCS / name / "quick.json"
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         changed = differences(found, json.loads(file.read_text(encoding="utf-8")))
         for line in changed:
             print(f"{name}, quick form: {line}")
-        checked = reproduction.recheck(reproduction.load(name), DOCS / name)
+        checked = framework.recheck(framework.load(name), DOCS / name)
         for line in checked.differences:
             print(f"{name}, full form: {line}")
         failed += len(changed) + len(checked.differences)

@@ -6,7 +6,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tailroom.buffer_atlas.low_loss import LOW_LOSS_COLUMNS, with_low_loss
 from tailroom.errors import StoreError
 from tailroom.field_docs import with_field_docs
 
@@ -17,12 +16,32 @@ UTILIZATIONS = (0.95, 0.98, 0.995)
 """The utilizations that the atlas asks for."""
 METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """What is measured at the link, as in `tailroom run --json`."""
+MOST_LOSS = 0.01
+"""Bound on the loss of an answer. Video calls tolerate 1 % (ITU-T G.1010, 2001, table I.1), and
+Reno's mean window is then only 12 packets (sqrt(1.5 / p), Mathis et al. 1997)."""
+LOW_LOSS_METRICS = ("loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
+"""Metrics of the second answer."""
 FRACTIONS = {"tenth": 0.1, "half": 0.5, "twice": 2.0}
 """Fractions of an answer whose effect is shown."""
 ANSWERS, CURVES = "answers.parquet", "curves.parquet"
 """Names of the files."""
 SHIPPED = Path(__file__).parent / "shipped"
 """Directory of the data that come with the package."""
+
+LOW_LOSS_COLUMNS: dict[str, tuple[str, str]] = {
+    "low_loss_status": (
+        "string",
+        f"Whether a value gives the utilization with a loss of at most {MOST_LOSS:.0%}: `found`, "
+        "with 95 % confidence; `interpolated`, from the simulated values, without it; `none` if "
+        "no simulated value does; null without `value`.",
+    ),
+    "low_loss_value": ("double", "The smallest such value, in the unit of `value`."),
+    **{
+        f"low_loss_{name}": ("double", f"Mean `{name}` at this value, from straight lines.")
+        for name in LOW_LOSS_METRICS
+    },
+}
+"""Columns of the second answer with their types and meanings."""
 
 _CELL_COLUMNS = {
     "cell": ("string", "Name of the cell."),
@@ -142,7 +161,7 @@ class Atlas:
 
 
 def read(directory: str | PathLike[str]) -> Atlas:
-    """Reads the two files of an atlas; rows without a second answer get it from the curves.
+    """Reads the two files of an atlas.
 
     Args:
         directory: Directory with both files.
@@ -155,8 +174,7 @@ def read(directory: str | PathLike[str]) -> Atlas:
     from tailroom.parquet_files import read_table  # noqa: PLC0415 - it loads Arrow too
 
     tables = []
-    required = {name: of for name, of in _COLUMNS.items() if name not in LOW_LOSS_COLUMNS}
-    for name, columns in ((ANSWERS, required), (CURVES, _CURVE_COLUMNS)):
+    for name, columns in ((ANSWERS, _COLUMNS), (CURVES, _CURVE_COLUMNS)):
         path = Path(directory) / name
         if not path.is_file():
             raise StoreError(f"{path}: the atlas is missing; {REMEDY}")
@@ -172,9 +190,6 @@ def read(directory: str | PathLike[str]) -> Atlas:
         raise StoreError(f"{directory}: the atlas is damaged: {error}; {REMEDY}") from None
     engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown").decode(errors="replace")
     answers, curves = tables
-    if set(LOW_LOSS_COLUMNS) - set(answers.column_names):
-        rows = with_low_loss(answers.to_pylist(), curves.to_pylist())
-        answers = _table(rows, _COLUMNS, engine)
     return Atlas(answers, curves, engine)
 
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 from math import exp, hypot, log, sqrt
 from typing import Any, Literal
 
-from tailroom.buffer_atlas.cells import CONTROLS, PACKET_BYTES, SHORT_LOAD
 from tailroom.buffer_atlas.data import SHIPPED, UTILIZATIONS, read
+from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES, SHORT_LOAD
 from tailroom.errors import StoreError
 from tailroom.models.bottleneck import Bottleneck
 

@@ -1,52 +1,55 @@
 """`tailroom atlas`: the buffers that links of today need, computed in advance."""
 
-import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-import tomli_w
 import typer
 from rich.console import Console
 
-from tailroom.buffer_atlas.cells import CONTROLS, QUEUES, rate_words
-from tailroom.buffer_atlas.cost import short_form
-from tailroom.buffer_atlas.data import FRACTIONS, UTILIZATIONS, atlas
+from tailroom.buffer_atlas.data import FRACTIONS, MOST_LOSS, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
-from tailroom.buffer_atlas.low_loss import MOST_LOSS
-from tailroom.buffer_atlas.plan import BUDGET_CORE_S, named_cells, plan
-from tailroom.buffer_atlas.scenarios import scenario, sought
+from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom.cli import completion, failures
-from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import ClusterAddress, Workers
-from tailroom.cli.progress import atlas_bar
+from tailroom.cli.lazy_commands import LazyGroup, Subcommand
 from tailroom.cli.shown_text import shown
 from tailroom.cli.table import NumberTable
 from tailroom.errors import ScenarioError
 from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
-from tailroom.storage.output import output_directory
+from tailroom.scenario.named_values import near as near_names
 
-if TYPE_CHECKING:
-    from tailroom.buffer_atlas.cost import PlannedCell
-    from tailroom.studies.atlas_study.study import AtlasRuns
 
-STORE = Path("atlas-store")
+class AtlasGroup(LazyGroup):
+    """The group of the commands that show the atlas, and of those of tailroom-atlas."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Adds the commands that compute cells; `settings` are those of a group."""
+        super().__init__(
+            {
+                "scenario": Subcommand(
+                    "tailroom_atlas.command:print_scenario",
+                    "Print the scenario of a cell as TOML, for `run`, `size` and `explore`.",
+                ),
+                "plan": Subcommand(
+                    "tailroom_atlas.command:print_plan",
+                    "List the cells by kind of link, how they are obtained, and what they cost.",
+                ),
+                "run": Subcommand(
+                    "tailroom_atlas.command:run_cells",
+                    "Compute cells: all of them in 90 minutes on two cores, and nothing that the "
+                    "store holds.",
+                ),
+            },
+            **settings,
+        )
+
 
 app = typer.Typer(
+    cls=AtlasGroup,
     help="Show the buffers that links of today need; `run` computes them.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
-
-CellName = Annotated[
-    str,
-    typer.Argument(
-        metavar="CELL",
-        help="Name of a cell, as `tailroom atlas plan --all` lists it.",
-        autocompletion=completion.cell_names,
-    ),
-]
 
 
 @app.callback()
@@ -202,18 +205,29 @@ def near(  # noqa: PLR0913 - one argument an option
 
 
 @app.command("show")
-def show_cell(name: CellName) -> None:
+def show_cell(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="CELL",
+            help="Name of a cell, as `tailroom atlas near` lists it.",
+            autocompletion=completion.cell_names,
+        ),
+    ],
+) -> None:
     """Show the buffers of a cell, what they bring, and the command that repeats it."""
     with failures.reported():
-        rows = [row for row in atlas().answers.to_pylist() if row["cell"] == name]
+        answers = atlas().answers
+        rows = [row for row in answers.to_pylist() if row["cell"] == name]
         if not rows:
-            _planned(name)
+            meant = " or ".join(near_names(name, {*answers["cell"].to_pylist()})[:2])
             raise failures.InputError(
-                f"{shown(name)}: is planned, and not in these data; `tailroom atlas run "
-                f"{shown(name)}` computes it"
+                f"{shown(name)}: the atlas has no such cell; "
+                f"{f'did you mean {meant}? ' if meant else ''}`tailroom atlas near` finds the "
+                "cells near a link"
             )
         for row in rows:
-            Console(highlight=False).print(_answer_table(row))
+            Console(highlight=False).print(answer_table(row))
             if words := _sureness_words(row):
                 print(words)
             if words := _low_loss_sentence(row):
@@ -224,140 +238,6 @@ def show_cell(name: CellName) -> None:
                 print(_scaling_words(row))
         print(f"Repeat it: tailroom atlas run {name}")
         print(f"Its scenario: tailroom atlas scenario {name}")
-
-
-@app.command("scenario")
-def print_scenario(name: CellName) -> None:
-    """Print the scenario of a cell as TOML, for `run`, `size` and `explore`."""
-    with failures.reported():
-        entry = _planned(name)
-        key = sought(entry.cell).key
-        if entry.how == "scaled":
-            entry = short_form(entry.cell)
-            print(f"# {key} is scaled from smaller links, since a run of this one takes long.")
-        else:
-            print(f"# The search varies {key}, seeds 1 to {entry.form.max_seeds}.")
-        print(tomli_w.dumps(scenario(entry.cell, entry.warm_up_s, entry.measured_s)), end="")
-
-
-@app.command("plan")
-def print_plan(
-    *,
-    all_cells: Annotated[
-        bool, typer.Option("--all", help="List every cell with its cost.")
-    ] = False,
-) -> None:
-    """List the cells by kind of link, how they are obtained, and what they cost."""
-    with failures.reported():
-        planned = plan()
-        table = NumberTable(
-            "Cells of the atlas", "kind of link", "cells", "full", "short", "scaled", "core-s"
-        )
-        for kind in KINDS:
-            of_kind = [entry for entry in planned if entry.cell.kind == kind.name]
-            table.add_row(kind.words, *_counts(of_kind))
-        table.add_row("all", *_counts(planned))
-        console = Console(highlight=False)
-        console.print(table)
-        if all_cells:
-            for entry in planned:
-                print(f"{entry.cell.name}  {entry.how}  {entry.core_s:.1f}")
-        rungs = sum(entry.is_rung for entry in planned)
-        cost = sum(entry.core_s for entry in planned)
-        print(
-            f"{rungs} of them are only there to scale others from. Estimate: {cost:,.0f} "
-            f"core-seconds of the {BUDGET_CORE_S:,.0f} that the atlas may cost, "
-            f"{cost / 120:.0f} minutes on two cores."
-        )
-
-
-@app.command("run")
-def run_cells(
-    cells: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[CELL...]",
-            help="Names of cells, with * for any text (default: every cell).",
-            autocompletion=completion.cell_names,
-        ),
-    ] = None,
-    *,
-    store: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            help="Store for the runs; stored runs are not repeated, so the same command continues "
-            "after an interruption.",
-        ),
-    ] = STORE,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="New directory for answers.parquet and curves.parquet."),
-    ] = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-) -> None:
-    """Compute cells: all of them in 90 minutes on two cores, and nothing that the store holds."""
-    from tailroom.studies.atlas_study.study import compute_atlas  # noqa: PLC0415 - loads SciPy
-
-    with failures.reported(_show_known):
-        planned = named_cells(cells) if cells else plan()
-        print(
-            f"{_cells(len(planned))}, about {sum(entry.core_s for entry in planned):,.0f} "
-            "core-seconds, less what the store holds",
-            file=sys.stderr,
-        )
-        with _directory(out) as output:
-            with atlas_bar() as progress:
-                runs = compute_atlas(
-                    planned, store, workers=workers, executor=cluster, progress=progress
-                )
-            write_and_print(output, runs.write, lambda: _show_runs(runs, is_brief=not cells))
-        if out:
-            print(f"The data are in {shown(str(out))}")
-
-
-def _planned(name: str) -> "PlannedCell":
-    """The cell of a name.
-
-    Raises:
-        InputError: The name is a pattern.
-        ArgumentError: No cell has this name.
-    """
-    known = [entry for entry in named_cells([name]) if entry.cell.name == name]
-    if not known:
-        raise failures.InputError(f"{name}: is a pattern; give the name of one cell")
-    return known[0]
-
-
-def _directory(out: Path | None) -> Any:
-    from contextlib import nullcontext  # noqa: PLC0415 - one use
-
-    return output_directory(out) if out else nullcontext()
-
-
-def _show_runs(runs: "AtlasRuns", *, is_brief: bool) -> None:
-    """Prints the answers, or how many there are, and the cost against its estimate."""
-    answers = runs.answers
-    if not is_brief:
-        console = Console(highlight=False)
-        for row in answers:
-            console.print(_answer_table(row))
-    engine_s = sum(one.engine_s for one in runs.searched)
-    planned_s = sum(one.planned.core_s for one in runs.searched)
-    count = sum(tested.runs for one in runs.searched for tested in one.tested)
-    cells = len({row["cell"] for row in answers})
-    print(
-        f"{_cells(cells)}, {count:,} runs; the engine took "
-        f"{engine_s:,.0f} s for them, one after the other; estimated were {planned_s:,.0f}."
-    )
-
-
-def _show_known(runs: "AtlasRuns") -> str:
-    return (
-        f"{len(runs.searched)} cells are finished, and every finished run is kept; to continue, "
-        f"give the same command again: {failures.this_command()}"
-    )
 
 
 def _read_flows(text: str, congestion: str | None) -> tuple[int, str, str]:
@@ -517,7 +397,7 @@ def _low_loss_sentence(row: Mapping[str, Any]) -> str:
     return f"{bound}: {value}{how}{p99}"
 
 
-def _answer_table(row: Mapping[str, Any]) -> NumberTable:
+def answer_table(row: Mapping[str, Any]) -> NumberTable:
     """A row per fraction of the answer: what it brings."""
     title = f"{row['cell']}, {row['target_utilization']:.1%} utilization"
     table = NumberTable(
@@ -553,18 +433,5 @@ def _scaling_words(row: Mapping[str, Any]) -> str:
     return f"{text}; scaled over computed value of {checked}: {row['scaling_check']:.2f}"
 
 
-def _cells(count: int) -> str:
-    return "1 cell" if count == 1 else f"{count} cells"
-
-
 def _number(value: float | None, form: str, factor: float = 1.0) -> str:
     return "" if value is None else form.format(factor * value)
-
-
-def _counts(planned: "Sequence[PlannedCell]") -> list[str]:
-    hows = [entry.how for entry in planned]
-    return [
-        str(len(planned)),
-        *(str(hows.count(how)) for how in ("full", "short", "scaled")),
-        f"{sum(entry.core_s for entry in planned):,.0f}",
-    ]

@@ -1,4 +1,4 @@
-"""What a shell completes: scenarios, keys and their values, metrics, models, papers, sweeps.
+"""What a shell completes: scenarios, keys and their values, metrics, models, sweeps.
 
 Completion runs with each press of the tab key. It reads files, simulates nothing, and offers
 nothing where a file cannot be read: a message would end up in the middle of the command.
@@ -246,21 +246,12 @@ def model_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 @completer
-def paper_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """Papers that are installed."""
-    from tailroom.reproduction.catalogue import names  # noqa: PLC0415 - for shells only
-
-    del ctx, incomplete
-    return iter(names())
-
-
-@completer
 def cell_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Cells of the atlas."""
-    from tailroom.buffer_atlas.plan import plan  # noqa: PLC0415 - for shells only
+    from tailroom.buffer_atlas.lookup import shipped_rows  # noqa: PLC0415 - for shells only
 
     del ctx, incomplete
-    return (entry.cell.name for entry in plan())
+    return (row["cell"] for row in shipped_rows())
 
 
 @completer
@@ -314,16 +305,6 @@ def _components() -> dict[str, Any]:
 
 
 @completer
-def part_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """Parts of the paper that is named earlier in the command."""
-    from tailroom.reproduction.catalogue import load, names  # noqa: PLC0415 - for shells only
-
-    del incomplete
-    papers = set(_named(ctx)) & set(names())
-    return (part.name for name in papers for part in load(name).parts)
-
-
-@completer
 def sweep_ids(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Sweeps of the store that is named earlier in the command."""
     del incomplete
@@ -339,7 +320,7 @@ def swept_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 def _sweeps(ctx: typer.Context) -> Iterator[dict[str, Any]]:
     """The records of sweeps as the store has them; `Store` would load pyarrow."""
-    for place in _named(ctx):
+    for place in named_arguments(ctx):
         for path in sorted((Path(place).expanduser() / "sweeps").glob("*.json")):
             yield json.loads(path.read_text(encoding="utf-8"))
 
@@ -348,7 +329,7 @@ def _scenario(ctx: typer.Context) -> dict[str, Any] | None:
     """The scenario that the command names, or that of the store, as its file has it."""
     from tailroom.scenario.shipped import shipped_scenario  # noqa: PLC0415 - for shells only
 
-    for name in [*_named(ctx), *(record["scenario"] for record in _sweeps(ctx))]:
+    for name in [*named_arguments(ctx), *(record["scenario"] for record in _sweeps(ctx))]:
         path = Path(name).expanduser()
         file = path if path.is_file() else shipped_scenario(name)
         if file:
@@ -356,7 +337,7 @@ def _scenario(ctx: typer.Context) -> dict[str, Any] | None:
     return None
 
 
-def _named(ctx: typer.Context) -> list[str]:
+def named_arguments(ctx: typer.Context) -> list[str]:
     """Arguments of the command that may name a scenario, a store or a paper.
 
     An option that still lacks its value stops Typer from assigning arguments; they are in `args`.

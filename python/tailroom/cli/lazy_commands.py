@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tailroom.cli import INTERRUPTED
+from tailroom.errors import MissingLibraryError
 
 
 @dataclass(frozen=True)
@@ -18,22 +19,33 @@ class Subcommand:
     """The location of a subcommand, and its summary in the help of its group."""
 
     place: str
-    """`module:name` of a function, or of a `typer.Typer` with subcommands of its own."""
+    """`module:name` of a function, or of a `typer.Typer` with subcommands of its own; the module
+    may belong to a distribution that is installed separately."""
     summary: str
     """The first paragraph of its docstring; a test compares the two."""
 
 
 class LazyGroup(TyperGroup):
-    """A group that has only names and summaries of its subcommands until one is called."""
+    """A group that has only names and summaries of some subcommands until one is called."""
 
-    def __init__(self, subcommands: Mapping[str, Subcommand], **settings: Any) -> None:
-        """Takes the subcommands in the order of the help; `settings` are those of a group."""
+    def __init__(
+        self,
+        subcommands: Mapping[str, Subcommand],
+        commands: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        """Takes the subcommands in the order of the help.
+
+        Args:
+            subcommands: Those that are imported when they are called.
+            commands: Those that stand before them and are imported already.
+            settings: Settings of a group.
+        """
         self._subcommands = subcommands
-        known: dict[str, Any] = {
-            name: TyperCommand(name, short_help=subcommand.summary)
-            for name, subcommand in subcommands.items()
-        }
-        super().__init__(commands=known, rich_markup_mode=None, **settings)
+        known = dict(commands or {})
+        for name, subcommand in subcommands.items():
+            known[name] = TyperCommand(name, short_help=subcommand.summary)
+        super().__init__(commands=known, **{"rich_markup_mode": None, **settings})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Imports the subcommand that the arguments name.
@@ -52,12 +64,31 @@ class LazyGroup(TyperGroup):
         """Imports a subcommand."""
         if name is None:  # only when the shell completes arguments
             return None
+        if name not in self._subcommands:
+            return self.commands[name]
         module, _, attribute = self._subcommands[name].place.partition(":")
-        target = getattr(import_module(module), attribute)
+        target = getattr(_imported(module), attribute)
         app = target if isinstance(target, typer.Typer) else _application_of(name, target)
         command = get_command(app)
         command.name = name
         return command
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if error.name != package:
+            raise
+    from tailroom.cli import failures  # noqa: PLC0415 - not for `--help`
+
+    distribution = package.replace("_", "-")
+    with failures.reported():
+        raise MissingLibraryError(
+            f"this command comes with {distribution}, which is not installed; `pip install "
+            f"{distribution}` installs it"
+        )
 
 
 def _application_of(name: str, function: Any) -> typer.Typer:

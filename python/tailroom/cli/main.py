@@ -64,7 +64,7 @@ app = LazyGroup(
             "tailroom.cli.schema:schema", "Print the JSON Schema of the scenario file."
         ),
         "papers": Subcommand(
-            "tailroom.cli.papers:app",
+            "tailroom_papers.command:app",
             "List the papers with their figures, tables and claims; `run` reproduces them.",
         ),
     },

@@ -15,14 +15,11 @@ from rich.table import Column
 
 if TYPE_CHECKING:
     from tailroom.execution.progress import RunProgress
-    from tailroom.studies.atlas_study.study import AtlasProgress
     from tailroom.studies.size_study.answer import SizeProgress
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
 """Seconds before intermediate answers are printed."""
-LINE_EVERY_S = 60.0
-"""Seconds between two lines of the progress of the atlas."""
 WIDTH_FOR_BAR = 100
 """Terminal width, in columns, from which the progress of a search has room for a bar."""
 
@@ -81,53 +78,6 @@ def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
             bar.start()
         rate = f"{(state.done - state.found) / spent_s:.1f} per second"
         bar.update(task, completed=state.done, total=max(1, state.planned), rate=rate)
-
-    try:
-        yield report
-    finally:
-        bar.stop()
-
-
-@contextmanager
-def atlas_bar() -> Iterator[Callable[[AtlasProgress], None]]:
-    """Yields the progress callback of the atlas.
-
-    The bar appears on terminals only. Every minute a line is printed as well, so that a log has it
-    too. What is left follows from the estimates of the cells and from the speed so far.
-    """
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.fields[cells]}"),
-        *([BarColumn()] if console.width >= WIDTH_FOR_BAR else []),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[left]}"),
-        console=console,
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task("atlas", total=1.0, cells="", left="")
-    begun = printed = time.monotonic()
-    from_store = 0.0
-    """Estimated time of what the store held."""
-
-    def report(state: AtlasProgress) -> None:
-        nonlocal printed, from_store
-        now = time.monotonic()
-        if not state.new_runs:
-            from_store = state.core_s
-        if now - begun > SHOW_AFTER_S:
-            bar.start()
-        done = state.core_s - from_store
-        left = ""
-        if done > 0:
-            left_s = (state.all_core_s - state.core_s) * (now - begun) / done
-            left = f"about {left_s / 60:.0f} minutes left"
-        cells = f"{state.cells} of {state.all_cells} cells, {state.new_runs:,} new runs"
-        if now - printed > LINE_EVERY_S:
-            printed = now
-            words = f"after {(now - begun) / 60:.0f} min: {cells}{left and ', ' + left}"
-            bar.console.print(words, highlight=False)
-        bar.update(task, total=state.all_core_s, completed=state.core_s, cells=cells, left=left)
 
     try:
         yield report

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tailroom import ScenarioError
 from tailroom.arguments import MAX_SEEDS, PRECISION
-from tailroom.buffer_atlas.low_loss import MOST_LOSS
+from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.cli import completion, failures
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import (

@@ -1,6 +1,5 @@
 """Augé and Roberts, "Buffer sizing for elastic traffic" (NGI 2006)."""
 
-from tailroom.reproduction.paper import Paper
 from tailroom_papers.auge_2006 import (
     chaos,
     figure_2,
@@ -16,6 +15,7 @@ from tailroom_papers.auge_2006 import (
 from tailroom_papers.auge_2006.abstract import abstract
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.further import FURTHER_PARTS
+from tailroom_papers.framework import *
 
 PAPER = Paper(
     name="auge-2006",

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.auge_2006 import any_capacity, figure_3, figure_7
 from tailroom_papers.auge_2006.figure_6 import reno_over_highspeed
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.auge_2006.setup import fifo, settings
+from tailroom_papers.framework import *
 
 
 def abstract(parts: Mapping[str, PartResults]) -> str:

@@ -1,25 +1,16 @@
 """Number of flows that a fair queue must know at a time, with up to 100,000 in progress."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import Check, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-
-if TYPE_CHECKING:
-    from tailroom.reproduction.part_results import PartResults, PointResults
+from tailroom_papers.framework import *
 
 RATE = f"links.{setup.LINK}.rate"
 COUNT = "flows.slow.count"
@@ -186,7 +177,7 @@ def _judge(results: "PartResults") -> Judgement:
             below(
                 f"most active flows with {_number(many):,.0f} flows in progress over those with "
                 f"{_number(few):,.0f}, load 50 %",
-                pairs.ratio(many, few, LARGEST),
+                paired_ratio(many, few, LARGEST),
                 BOUNDS["any-link-capacity"],
             )
         )

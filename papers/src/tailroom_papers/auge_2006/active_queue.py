@@ -7,11 +7,6 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction.check import below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.background import Span
@@ -22,11 +17,11 @@ from tailroom_papers.auge_2006.residual import (
     background_loss,
     residual_share,
 )
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 
 LIMIT = f"{setup.BDP_PACKETS - 1} packets"
 SHORT, LONG, FAIR = "FIFO, 100", "FIFO, 625", "fair, 625"

@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.check import below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 BACKGROUND_RATE = f"flows.{setup.BACKGROUND}.source.rate"
 LIMIT = setup.LIMIT

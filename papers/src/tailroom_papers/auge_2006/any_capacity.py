@@ -7,22 +7,15 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.check import above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PointResults
-from tailroom.reproduction.study import Study
-from tailroom.reproduction.variation import Variation
 from tailroom_papers.auge_2006 import background, left_open, picture, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.residual import residual_share
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PartResults
 
 LIMIT = setup.LIMIT
 

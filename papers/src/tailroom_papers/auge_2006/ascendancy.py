@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.auge_2006.residual import flow_names, seconds_between_reductions
 from tailroom_papers.auge_2006.series import flow_series
+from tailroom_papers.framework import *
 
 Means = NDArray[np.float64]
 """Mean windows: a row per flow, a column per stretch."""

@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tailroom.reproduction.mean_curves import bars
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import setup
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import Metric, PointResults
 
 QUEUE = f"links.{setup.LINK}.queue"
 BUFFER_TICKS = (20, 50, 100, 200, 625, 2500)

@@ -1,6 +1,6 @@
 """The bounds of the paper's claims."""
 
-from tailroom.reproduction.bounds import Bounds
+from tailroom_papers.framework import *
 
 BOUNDS = Bounds.of(str(__package__))
 """From `bounds.toml`, by name."""

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tailroom.reproduction.part_results import StoredRun
 from tailroom.storage.store import Store
 from tailroom_papers.auge_2006.setup import PACKET_BYTES, RATE_BPS
+from tailroom_papers.framework import *
 
 SILENCE_S = 0.010
 """A longer gap ends a burst: sixty packet times, a tenth of a round trip."""

@@ -6,11 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tailroom.plots import style
-from tailroom.reproduction.check import above
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import background, left_open, picture, setup
 from tailroom_papers.auge_2006.ascendancy import (
     advantage,
@@ -23,13 +18,12 @@ from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import more
 from tailroom_papers.auge_2006.residual import flow_names, seconds_between_reductions
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, fifo
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults
-    from tailroom.reproduction.variation import Variation
 
 FLOWS = {"HighSpeed": {"highspeed": 4}, "NewReno": {"reno": 4}}
 CYCLES = (0.5, 1.0, 2.0, 4.0)

@@ -13,12 +13,12 @@ from tailroom.plots import style
 from tailroom_papers.auge_2006 import picture
 from tailroom_papers.auge_2006.residual import flow_names
 from tailroom_papers.auge_2006.setup import WORDS
+from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PointResults, StoredRun
 
 SHOWN_S = 150.0
 """Duration drawn; in longer spans the teeth of the windows are indistinguishable."""

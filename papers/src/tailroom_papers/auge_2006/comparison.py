@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import Check, above, below
-from tailroom.reproduction.part_results import Metric, PointResults
 from tailroom_papers.auge_2006.bounds import BOUNDS
+from tailroom_papers.framework import *
 
 
 def more(  # noqa: PLR0913 - a comparison has these parts
@@ -27,7 +25,7 @@ def more(  # noqa: PLR0913 - a comparison has these parts
         words: The words of the claim: "more than under FIFO".
         percent: Whether reports show percentage points.
     """
-    return above(what, pairs.difference(ours, other, metric), 0.0, words, percent=percent)
+    return above(what, paired_difference(ours, other, metric), 0.0, words, percent=percent)
 
 
 def less(  # noqa: PLR0913 - a comparison has these parts
@@ -40,7 +38,7 @@ def less(  # noqa: PLR0913 - a comparison has these parts
     percent: bool = False,
 ) -> Check:
     """Checks whether a metric is smaller at one point than at another, as a paired difference."""
-    return below(what, pairs.difference(ours, other, metric), 0.0, words, percent=percent)
+    return below(what, paired_difference(ours, other, metric), 0.0, words, percent=percent)
 
 
 def considerably_less(
@@ -48,7 +46,7 @@ def considerably_less(
 ) -> Check:
     """Checks whether a metric is at most half of that at another point, as a paired ratio."""
     stated = f"{words} (ratio below {BOUNDS['considerably'].value:g})"
-    return below(what, pairs.ratio(ours, other, metric), BOUNDS["considerably"], stated)
+    return below(what, paired_ratio(ours, other, metric), BOUNDS["considerably"], stated)
 
 
 def percent(part: float, digits: int = 0) -> str:

@@ -11,20 +11,15 @@ from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
 from tailroom.plots import style
-from tailroom.reproduction.check import Check, above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PartResults, StoredRun
 
 RATE_MBPS = 50
 PACKETS = 100

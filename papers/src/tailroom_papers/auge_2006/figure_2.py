@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import picture, setup
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults
 
 OPEN = "#D55E00"
 """Colour of what the paper does not state."""

@@ -5,12 +5,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tailroom.models.sawtooth.sawtooth import aimd_utilization
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below, between
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.studies.sweep_study.plan import Precision
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
@@ -22,12 +16,11 @@ from tailroom_papers.auge_2006.residual import (
     timeouts,
 )
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fifo, over, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults
-    from tailroom.reproduction.variation import Variation
 
 BESIDE = "beside the background"
 EMPTY = "on an empty link"
@@ -100,7 +93,7 @@ def _compromise(results: "PartResults") -> Judgement:
         ),
         below(
             "p99 delay of the background with 100 packets over that with 625",
-            pairs.ratio(small, large, background_delay_ms),
+            paired_ratio(small, large, background_delay_ms),
             BOUNDS["low-latency"],
         ),
     )

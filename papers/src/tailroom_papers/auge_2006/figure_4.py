@@ -1,27 +1,19 @@
 """Figure 4: arrivals of one NewReno flow and the background at a buffer of 20 packets."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailroom.plots import arrivals
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.bursts import bursts_of
 from tailroom_papers.auge_2006.comparison import percent
 from tailroom_papers.auge_2006.reductions import windows_before
 from tailroom_papers.auge_2006.setup import LINK, RESIDUAL_BDP_PACKETS, fifo
-
-if TYPE_CHECKING:
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
+from tailroom_papers.framework import *
 
 LOG = "arrivals"
 FLOW = "reno"

@@ -3,23 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import more, percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, excess, shared
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.auge_2006.setup import fifo, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults
-    from tailroom.reproduction.variation import Variation
 
 NUMBERS = (1, 2, 4)
 BUFFER = 20

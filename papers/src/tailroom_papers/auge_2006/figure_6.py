@@ -4,23 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tailroom.reproduction.check import below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import more, percent
 from tailroom_papers.auge_2006.reductions import windows_before
 from tailroom_papers.auge_2006.residual import flow_names, goodput_of, residual_share
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, fifo, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-    from tailroom.reproduction.variation import Variation
 
 ALONE = "1 HighSpeed"
 RENO_ALONE = "1 NewReno"

@@ -3,12 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.ascendancy import excess_advantage
 from tailroom_papers.auge_2006.bounds import BOUNDS
@@ -16,12 +10,11 @@ from tailroom_papers.auge_2006.comparison import considerably_less, percent
 from tailroom_papers.auge_2006.figure_6 import reno_over_highspeed
 from tailroom_papers.auge_2006.residual import background_delay_ms, background_drops, residual_share
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, LINK, RATE_BPS, fair, fifo, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-    from tailroom.reproduction.variation import Variation
 
 ALONE = "1 NewReno"
 AGAINST = "1 HighSpeed, 1 NewReno"
@@ -68,7 +61,7 @@ def _barely_alleviates(results: "PartResults") -> Judgement:
     with_fair, with_fifo = _fair(results, ALONE), _fifo(results, ALONE)
     check = below(
         "utilization under fair queueing less that under FIFO",
-        pairs.difference(with_fair, with_fifo, "utilization"),
+        paired_difference(with_fair, with_fifo, "utilization"),
         BOUNDS["barely"],
         percent=True,
     )

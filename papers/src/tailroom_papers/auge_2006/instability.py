@@ -11,20 +11,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from tailroom.plots import style
-from tailroom.reproduction.check import above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Queue, Scenario
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import less, more
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 RTT_S = 0.1
 TUNED_WINDOW = 10

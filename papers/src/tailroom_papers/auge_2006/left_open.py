@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.study import Study
-from tailroom.reproduction.variation import Variation
 from tailroom_papers.auge_2006.setup import BACKGROUND
+from tailroom_papers.framework import *
 
 SEEDS = (3, 3, 20)
 """Runs per point, by form."""

@@ -7,22 +7,17 @@ import numpy as np
 import pyarrow.compute as pc
 
 from tailroom.plots import style
-from tailroom.reproduction.check import above
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import background, figure_1, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.columns import STATED
 from tailroom_papers.auge_2006.setup import fair, fifo
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 BUFFER = 100
 """The paper's compromise."""

@@ -1,15 +1,10 @@
 """Fair queueing with drop from the longest queue beside RED and drop tail."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import AdaptiveRedQueue, Queue, RedQueue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.comparison import considerably_less
@@ -20,9 +15,7 @@ from tailroom_papers.auge_2006.residual import (
     residual_share,
 )
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fair, fifo, settings
-
-if TYPE_CHECKING:
-    from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
+from tailroom_papers.framework import *
 
 FLOWS = {"highspeed": 1, "reno": 1}
 STUDY = "disciplines"

@@ -4,11 +4,6 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from tailroom.reproduction.check import below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows, Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.jackknife import jackknife
@@ -17,11 +12,11 @@ from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import considerably_less
 from tailroom_papers.auge_2006.residual import at_link, background_drops, goodput_of, timeouts
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, QUEUES, over, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 EXISTING, NEWCOMERS = "reno", "newcomers"
 FAIR = "fair queueing"

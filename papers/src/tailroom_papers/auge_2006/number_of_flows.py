@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below, between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 SHARING = "auge-roberts-2006/processor-sharing.toml"
 LOAD = "flows.elastic.source.load"
@@ -217,7 +210,7 @@ def _overload(results: "PartResults") -> Judgement:
         (
             above(
                 f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}",
-                pairs.difference(late, early, IN_PROGRESS),
+                paired_difference(late, early, IN_PROGRESS),
                 0.0,
                 "their number increases",
             ),

@@ -8,12 +8,6 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.check import Check, above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
 from tailroom.statistics.intervals import Interval
@@ -23,11 +17,11 @@ from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import more
 from tailroom_papers.auge_2006.residual import background_loss, residual_share
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 
 CONTROL = "flows.flow.congestion"
 NEW = ("highspeed", "scalable", "htcp", "fast")

@@ -8,22 +8,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bursts import BACK_TO_BACK, PACKET_S, SILENCE_S, bursts_of
 from tailroom_papers.auge_2006.comparison import less, more, percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, shared
 from tailroom_papers.auge_2006.residual import at_link, residual_share
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, LINK, QUEUES, over, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 FLOWS = {"reno": 4}
 FIRST = "reno.0"

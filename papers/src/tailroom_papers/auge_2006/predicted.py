@@ -7,8 +7,8 @@ from tailroom.models import read_bottleneck
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.bursts.bursts_over_background import SEARCH, at_limit
 from tailroom.models.bursts.cycle import Cycle
-from tailroom.reproduction.part_results import StoredRun
 from tailroom.scenario.source import ScenarioSource
+from tailroom_papers.framework import *
 
 
 def share(run: StoredRun) -> float:

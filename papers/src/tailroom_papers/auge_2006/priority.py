@@ -5,22 +5,18 @@ from typing import TYPE_CHECKING
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import FairQueue, Queue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import less
 from tailroom_papers.auge_2006.residual import at_link, background_delay_ms
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, fair, fifo
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
 
 CASES = {
     "1 NewReno, 20 packets": ({"reno": 1}, 20),

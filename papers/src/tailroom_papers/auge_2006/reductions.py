@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.auge_2006.residual import flow_names
 from tailroom_papers.auge_2006.series import flow_series
+from tailroom_papers.framework import *
 
 Events = NDArray[np.bool_]
 """For each interval between two samples, whether a flow reduces its window in it."""

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tailroom.reproduction.part_results import StoredRun
 from tailroom_papers.auge_2006.setup import BACKGROUND, LINK
+from tailroom_papers.framework import *
 
 
 def residual_share(run: StoredRun) -> float:

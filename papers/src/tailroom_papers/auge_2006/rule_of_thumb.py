@@ -5,22 +5,16 @@ from typing import TYPE_CHECKING
 
 from tailroom.models.sawtooth.sawtooth import aimd_utilization
 from tailroom.plots import style
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom_papers.auge_2006 import background, left_open, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.columns import STATED
 from tailroom_papers.auge_2006.residual import residual_share, timeouts
 from tailroom_papers.auge_2006.setup import RESIDUAL_BDP_PACKETS, fifo, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults
-    from tailroom.reproduction.variation import Variation
 
 HALF = RESIDUAL_BDP_PACKETS // 2
 BUFFERS = (50, 100, HALF, 225, RESIDUAL_BDP_PACKETS, 450, setup.BDP_PACKETS)

@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from tailroom.reproduction.part_results import StoredRun
 from tailroom.storage.store import Store
+from tailroom_papers.framework import *
 
 
 def flow_series(run: StoredRun) -> pa.Table:

@@ -7,8 +7,6 @@ durations either.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import (
     DropTailQueue,
     FairQueue,
@@ -18,6 +16,7 @@ from tailroom.scenario.types import (
     Scenario,
 )
 from tailroom.scenario.types import Flows as FlowGroup
+from tailroom_papers.framework import *
 
 RATE_BPS = 50e6
 BACKGROUND_BPS = 25e6

@@ -5,12 +5,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tailroom.plots import style
-from tailroom.reproduction.check import below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import picture, setup
@@ -19,11 +13,11 @@ from tailroom_papers.auge_2006.comparison import considerably_less, more
 from tailroom_papers.auge_2006.figure_6 import reno_over_highspeed
 from tailroom_papers.auge_2006.figure_7 import bias
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fair, fifo, settings
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import PartResults, PointResults
 
 ONE, FOUR, AGAINST = "1 NewReno", "4 NewReno", "1 HighSpeed, 1 NewReno"
 POISSON, TCP = "Poisson packets", "TCP flows"

@@ -9,21 +9,15 @@ from matplotlib.figure import Figure
 from tailroom.models.numerics.queue_chains import mm1k
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below, between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
 
 LIMIT = setup.LIMIT
 RATE = "flows.packets.source.rate"
@@ -179,7 +173,7 @@ def dispersion(run: "StoredRun") -> float:
 
 def _geometric(results: "PartResults") -> Judgement:
     small, large = _at(results, 0.71, 20), _at(results, 0.9, 100)
-    decay = pairs.ratio(_at(results, 0.9, 40), _at(results, 0.9, 20), LOSS)
+    decay = paired_ratio(_at(results, 0.9, 40), _at(results, 0.9, 20), LOSS)
     return Judgement(
         (
             below("load 0.9, 100 packets: loss", large.interval(LOSS), BOUNDS["one-in-30000"]),

@@ -1,6 +1,5 @@
 """Barman, Smaragdakis, Matta: the effect of router buffer size on HighSpeed TCP (2004)."""
 
-from tailroom.reproduction.paper import Paper
 from tailroom_papers.barman_2004 import (
     equation_5,
     figure_1,
@@ -19,6 +18,7 @@ from tailroom_papers.barman_2004 import (
 )
 from tailroom_papers.barman_2004.abstract import abstract
 from tailroom_papers.barman_2004.bounds import BOUNDS
+from tailroom_papers.framework import *
 
 FIGURES = (
     figure_1.PART,

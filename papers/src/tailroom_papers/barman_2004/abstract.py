@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.barman_2004 import curves, predictions
 from tailroom_papers.barman_2004.predictions import PAPERS_MODEL
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_4, Setting
+from tailroom_papers.framework import *
 
 UTILIZATION = "utilization"
 

@@ -1,5 +1,5 @@
 """The bounds of the claims, from `bounds.toml`."""
 
-from tailroom.reproduction.bounds import Bounds
+from tailroom_papers.framework import *
 
 BOUNDS = Bounds.of(__package__)

@@ -9,10 +9,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tailroom.plots import style
-from tailroom.reproduction.mean_curves import draw_means
-from tailroom.reproduction.part_results import Metric, StudyResults
 from tailroom_papers.barman_2004.settings import Reference, Setting
 from tailroom_papers.barman_2004.smallest_buffer import stays_from
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,10 @@ from matplotlib.figure import Figure
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.plots import style
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.part_results import PartResults
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004 import curves
 from tailroom_papers.barman_2004.predictions import MODELS, curve
 from tailroom_papers.barman_2004.settings import Setting
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,12 +9,6 @@ from matplotlib.figure import Figure
 
 from tailroom.models.numerics.root import root_between
 from tailroom.plots import style
-from tailroom.reproduction.check import Check, above, between
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004 import curves, figure_3
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.drop_tail import STATED
@@ -30,6 +24,7 @@ from tailroom_papers.barman_2004.equation_5_slips import (
 from tailroom_papers.barman_2004.figure_3_model import MODELLED_FROM
 from tailroom_papers.barman_2004.interval_curves import one_legend
 from tailroom_papers.barman_2004.settings import FIGURE_3
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

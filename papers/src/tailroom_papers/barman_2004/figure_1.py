@@ -14,15 +14,10 @@ from matplotlib.figure import Figure
 from tailroom.models.window_laws.cycle import fluid_curve
 from tailroom.models.window_laws.highspeed import DEFAULTS, kinks_of, power_integral
 from tailroom.plots import style
-from tailroom.reproduction.check import between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import FIGURE_3
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,19 +4,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004 import curves, drop_tail, predictions, sensitivity
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.figure_3_model import MODEL_CLAIMS
 from tailroom_papers.barman_2004.predictions import PAPERS_MODEL
 from tailroom_papers.barman_2004.sensitivity import FIFTH, FIFTH_OF_BDP, TENTH, TENTH_OF_BDP
 from tailroom_papers.barman_2004.settings import FIGURE_3
+from tailroom_papers.framework import *
 
 WINDOW = "groups.hstcp.cwnd_packets_mean"
 LOW_WINDOW = DEFAULTS.low_window
@@ -109,7 +103,7 @@ def twenty_percent(results: PartResults) -> Judgement:
             ),
             below(
                 "gain from 10 to 20 % of 12,500 packets",
-                pairs.difference(fifth, at(results, TENTH), "utilization"),
+                paired_difference(fifth, at(results, TENTH), "utilization"),
                 BOUNDS["marginal"],
                 percent=True,
             ),
@@ -154,7 +148,7 @@ def small_buffers(results: PartResults) -> Judgement:
             ),
             above(
                 "loss at 1 % over loss at 10 %",
-                pairs.ratio(tiny, tenth, "loss_fraction"),
+                paired_ratio(tiny, tenth, "loss_fraction"),
                 BOUNDS["many-drops"],
             ),
         ),
@@ -168,7 +162,7 @@ def standard_tcp(results: PartResults) -> Judgement:
     for fraction in (SMALLEST, TINY):
         highspeed, reno = at(results, fraction), at(results, fraction, "reno")
         where = f"at {100 * fraction:g} %"
-        ratio = pairs.ratio(highspeed, reno, "utilization")
+        ratio = paired_ratio(highspeed, reno, "utilization")
         ratios.append(shown(ratio))
         window = highspeed.interval(WINDOW)
         checks += [

@@ -5,9 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.reproduction.check import above, between, is_true, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.barman_2004 import curves, predictions
@@ -15,6 +12,7 @@ from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import PAPERS_MODEL
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.barman_2004.uniqueness import solutions
+from tailroom_papers.framework import *
 
 MODELLED_FROM = 0.05
 """Fractions from here on are those of the comparison of models: below, bursts fill the buffer."""

@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 from math import sqrt
 
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below, between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004 import curves, drop_tail
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_4, Setting
+from tailroom_papers.framework import *
 
 TENTH, FIFTH = 0.1, 0.2
 TENTH_OF_BDP, FIFTH_OF_BDP = (FIGURE_4.of_bdp(share) for share in (TENTH, FIFTH))
@@ -100,7 +94,7 @@ def rule_of_thumb(results: PartResults) -> Judgement:
         study = results.study(name)
         less, full = study.points
         where = f"Figure {setting.figure}'s network"
-        apart = pairs.difference(less, full, "utilization")
+        apart = paired_difference(less, full, "utilization")
         checks.append(
             between(
                 f"buffer of BDP / sqrt(10) minus one of the BDP, {where}",

@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import LIMIT
 from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,13 +121,13 @@ def larger_is_fairer(results: PartResults) -> Judgement:
         (
             above(
                 "Jain's index, over- minus under-buffered",
-                pairs.difference(over, under, JAIN),
+                paired_difference(over, under, JAIN),
                 0.0,
                 "larger (above 0)",
             ),
             below(
                 "ln of the throughput ratio, over- minus under-buffered",
-                pairs.difference(over, under, two_flows.log_ratio),
+                paired_difference(over, under, two_flows.log_ratio),
                 0.0,
                 "smaller (below 0)",
             ),

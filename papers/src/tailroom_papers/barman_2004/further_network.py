@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004.settings import FIGURE_3, LIMIT
+from tailroom_papers.framework import *
 
 UTILIZATION = "links.bottleneck.utilization"
 QUEUE_DELAY = "links.bottleneck.queue_delay_s_mean"

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import style
-from tailroom.reproduction.mean_curves import draw_means
 from tailroom_papers.barman_2004.settings import FIGURE_3
+from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailroom.reproduction.part_results import Metric, PointResults
 
 BUFFER_LABEL = "buffer (% of 12,500 packets)"
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.window_laws.window_law import Floats
-from tailroom.reproduction.part_results import StoredRun
 from tailroom.scenario.source import ScenarioSource
+from tailroom_papers.framework import *
 
 FALL = 0.97
 """A window was reduced if a row of the series has less than this part of the row before."""

@@ -7,13 +7,6 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction.check import Check, above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.pairs import ratio
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults
-from tailroom.reproduction.study import Study
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.curves import NS2_LOOK
@@ -32,6 +25,7 @@ from tailroom_papers.barman_2004.interval_curves import (
 )
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +153,7 @@ def _draw_smallest(panel: "Axes", results: PartResults) -> None:
 def _judge_fast(results: PartResults) -> Judgement:
     study = results.study("fast")
     small, fifth, full = (FIGURE_3.at(study, fraction) for fraction in (0.05, 0.2, 1.0))
-    grown = ratio(full, fifth, QUEUE_DELAY)
+    grown = paired_ratio(full, fifth, QUEUE_DELAY)
     checks = [
         below(
             "FAST's utilization, buffer 5 %",
@@ -184,7 +178,7 @@ def _judge_fast(results: PartResults) -> Judgement:
     others = []
     for control in (kind for kind in LOSS_BASED if kind in controls(results.form)):
         other = results.study(control)
-        times_longer = ratio(FIGURE_3.at(other, 1.0), FIGURE_3.at(other, 0.2), QUEUE_DELAY)
+        times_longer = paired_ratio(FIGURE_3.at(other, 1.0), FIGURE_3.at(other, 0.2), QUEUE_DELAY)
         others.append(f"{NAMES[control]} {shown(times_longer)}")
     queued, lost = 100 * FAST_QUEUE_FRACTION, small.interval("links.bottleneck.loss_fraction")
     why = (

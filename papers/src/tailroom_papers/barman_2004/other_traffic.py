@@ -7,13 +7,6 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction.check import above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.pairs import ratio
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.further_network import (
@@ -32,6 +25,7 @@ from tailroom_papers.barman_2004.interval_curves import (
     one_legend,
 )
 from tailroom_papers.barman_2004.settings import FIGURE_3, LIMIT
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,7 +183,9 @@ def _judge_short(results: PartResults) -> Judgement:
         fraction: FIGURE_3.at(results.study(SHORT), fraction)
         for fraction in fractions(results.form)
     }
-    slower = {fraction: ratio(point, alone, COMPLETION) for fraction, point in points.items()}
+    slower = {
+        fraction: paired_ratio(point, alone, COMPLETION) for fraction, point in points.items()
+    }
     checks = (
         above(
             "utilization, buffer 10 %",
@@ -227,7 +223,7 @@ def _judge_constant(results: PartResults) -> Judgement:
         for fraction in fractions(results.form)
     }
     loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
-    longer = ratio(points[1.0], points[0.1], delay)
+    longer = paired_ratio(points[1.0], points[0.1], delay)
     checks = (
         above(
             "utilization, buffer 10 %",

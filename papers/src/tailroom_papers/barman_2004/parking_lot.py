@@ -6,13 +6,6 @@ from typing import cast
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.check import above, between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.further_network import (
@@ -31,6 +24,7 @@ from tailroom_papers.barman_2004.interval_curves import (
     one_legend,
 )
 from tailroom_papers.barman_2004.settings import FIGURE_3, RTT
+from tailroom_papers.framework import *
 
 LINKS = ("first", "second", "third")
 LONG_FLOWS, CROSS_FLOWS = 5, 5
@@ -177,7 +171,7 @@ def _judge_trends(results: PartResults) -> Judgement:
     checks += [
         between(
             f"three links less one, buffer {100 * fraction:.0f} %",
-            difference(three[fraction], alone[fraction], mean_utilization),
+            paired_difference(three[fraction], alone[fraction], mean_utilization),
             BOUNDS["similar"],
             percent=True,
         )

@@ -10,17 +10,11 @@ from matplotlib.figure import Figure
 from tailroom.models import Bottleneck
 from tailroom.models.loss_episodes import partial_synchronization as model
 from tailroom.plots import style
-from tailroom.reproduction.check import between
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.interval_curves import one_legend
 from tailroom_papers.barman_2004.loss_shares import link_of, share_that_loses
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_4, Setting
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,12 @@ from tailroom.errors import NotApplicableError
 from tailroom.models import Bottleneck, Prediction, read_bottleneck
 from tailroom.models.fixed_point.drop_tail_fixed_point import solve
 from tailroom.models.fixed_point.drop_tail_fixed_point_fluid import LAWS as FLUID
-from tailroom.reproduction.check import Check, between
-from tailroom.reproduction.part_results import PointResults, StudyResults
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.studies.prediction import predict_source
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import LIMIT, Setting
+from tailroom_papers.framework import *
 
 PAPERS_MODEL = "drop_tail_fixed_point"
 MODELS = {

@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.bounds import Bound
-from tailroom.reproduction.check import Check, between
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults
-from tailroom.reproduction.study import Study
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import curves, predictions, red_model
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import RED_MODEL
 from tailroom_papers.barman_2004.red_model import MIN_THRESHOLD
 from tailroom_papers.barman_2004.settings import FIGURE_7, FIGURE_8, LIMIT, Setting
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,17 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars, draw_means
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_7, LIMIT, RANDOM_STARTS, RTT
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +114,7 @@ def removes_bias(results: PartResults) -> Judgement:
             ),
             below(
                 "ln of the same, RED minus DropTail",
-                pairs.difference(red, tail, log_bias),
+                paired_difference(red, tail, log_bias),
                 0.0,
                 "RED helps (below 0)",
             ),

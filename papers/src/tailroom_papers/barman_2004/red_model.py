@@ -13,12 +13,11 @@ import numpy as np
 
 from tailroom.models.fixed_point.solution import Demand, FixedPoint, solve
 from tailroom.models.numerics.queue_chains import Stationary, ThinnedChain
-from tailroom.reproduction.check import Check, between
-from tailroom.reproduction.part_results import PointResults
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import link_of_scenario
 from tailroom_papers.barman_2004.settings import LIMIT
+from tailroom_papers.framework import *
 
 MIN_THRESHOLD = 0.4
 """Of the buffer, in the paper's numerical evaluation; its max_th is the buffer."""

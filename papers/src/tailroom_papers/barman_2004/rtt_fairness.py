@@ -8,17 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction import pairs
-from tailroom.reproduction.check import below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom.simulation.metrics import jain_index
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER, packets
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,8 +157,8 @@ def index_over_time(runs: Sequence[StoredRun]) -> tuple[list[float], list[float]
 def tradeoff(results: PartResults) -> Judgement:
     """Whether the buffer that is fairer costs utilization."""
     under, over = (two_flows.at(results, limit) for limit in (UNDER, OVER))
-    carried = pairs.difference(over, under, UTILIZATION)
-    fairer = pairs.difference(over, under, JAIN)
+    carried = paired_difference(over, under, UTILIZATION)
+    fairer = paired_difference(over, under, JAIN)
 
     def why() -> str:
         largest = results.study("two").points[-1]

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults
-from tailroom.reproduction.study import Study
-from tailroom.reproduction.variation import Variation
 from tailroom_papers.barman_2004.curves import NS2_LOOK
 from tailroom_papers.barman_2004.interval_curves import ns2_utilization
 from tailroom_papers.barman_2004.settings import FIGURE_3, RTT
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.part_results import PointResults, StudyResults
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2
 
 LIMIT = "links.bottleneck.queue.limit"

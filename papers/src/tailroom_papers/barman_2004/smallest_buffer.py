@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import exp, log
 
-from tailroom.reproduction.part_results import Metric, PointResults
 from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom_papers.framework import *
 
 
 def smallest_fraction(

@@ -8,10 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom_papers.barman_2004.settings import LIMIT, RANDOM_STARTS
+from tailroom_papers.framework import *
 
 UNDER, OVER = "499 packets", "9999 packets"
 """500 and 10,000 packets with the one in transmission; the paper prints neither."""

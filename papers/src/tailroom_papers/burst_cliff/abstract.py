@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from tailroom.reproduction.part_results import PartResults
 from tailroom_papers.burst_cliff.law_against_simulation import share_close
+from tailroom_papers.framework import *
 
 
 def abstract(results: Mapping[str, PartResults]) -> str:

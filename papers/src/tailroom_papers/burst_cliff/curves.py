@@ -5,15 +5,6 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction import pairs
-from tailroom.reproduction.bounds import Bounds
-from tailroom.reproduction.check import above, below, between
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import draw_means
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, StudyResults
-from tailroom.reproduction.study import Study
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.burst_cliff.measures import UTILIZATION, predicted
 from tailroom_papers.burst_cliff.setting import (
@@ -29,6 +20,7 @@ from tailroom_papers.burst_cliff.setting import (
     hosts_of,
     rows,
 )
+from tailroom_papers.framework import *
 from tailroom_papers.today.drawing import LABELS
 
 if TYPE_CHECKING:
@@ -85,7 +77,7 @@ def difference(
     """Returns the mean difference of two utilizations over seeds."""
     key = {LIMIT: f"{buffer_bdp:g} bdp"}
     first, second = (sent(results, hosts).at(key) for hosts in (one, other))
-    return pairs.difference(first, second, UTILIZATION)
+    return paired_difference(first, second, UTILIZATION)
 
 
 def judge_pacing(results: PartResults) -> Judgement:

@@ -6,13 +6,6 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.bounds import Bounds
-from tailroom.reproduction.check import above
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults
-from tailroom.reproduction.study import Study
 from tailroom_papers.burst_cliff.measures import UTILIZATION, error, predicted
 from tailroom_papers.burst_cliff.setting import (
     BURST,
@@ -25,6 +18,7 @@ from tailroom_papers.burst_cliff.setting import (
     hosts_of,
     rows,
 )
+from tailroom_papers.framework import *
 from tailroom_papers.today.drawing import LABELS, LOOKS
 
 BOUNDS = Bounds.of(__package__)

@@ -1,8 +1,8 @@
 """Metrics of a run: the law's prediction, and its error."""
 
 from tailroom.models import MODELS, Requirement, read_bottleneck
-from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.scenario.source import ScenarioSource
+from tailroom_papers.framework import *
 
 UTILIZATION = "utilization"
 

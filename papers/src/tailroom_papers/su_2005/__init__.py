@@ -1,6 +1,6 @@
 """Su, Pan, Lv and Ping 2005: FHSTCP, HighSpeed TCP that is fair to long round trip times."""
 
-from tailroom.reproduction.paper import Paper
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import (
     block_pacing,
     block_readings,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tailroom.reproduction.part_results import PartResults
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import block_pacing, block_readings, figure_3, measures, table_1_claims
 from tailroom_papers.su_2005.readings import PLAUSIBLE, READINGS
 from tailroom_papers.su_2005.setting import C

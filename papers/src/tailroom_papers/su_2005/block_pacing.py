@@ -8,15 +8,7 @@ import numpy as np
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction.check import Check, above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
-from tailroom.reproduction.variation import Variation
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.readings import PLAUSIBLE
 from tailroom_papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
@@ -101,7 +93,7 @@ def judge_bursts(results: PartResults) -> Judgement:
     with_blocks, without = of(results, True), of(results, False)
 
     def less(what: str, metric: Metric) -> Check:
-        change = difference(with_blocks, without, metric)
+        change = paired_difference(with_blocks, without, metric)
         return below(f"{what}: with blocks less without", change, 0.0, "smaller")
 
     checks = [
@@ -139,7 +131,7 @@ def judge_effects(results: PartResults) -> Judgement:
     checks = [
         below(
             f"{what}: with blocks less without",
-            difference(with_blocks, without, metric),
+            paired_difference(with_blocks, without, metric),
             0.0,
             "smaller",
         )
@@ -152,7 +144,7 @@ def judge_effects(results: PartResults) -> Judgement:
     checks += [
         above(
             f"{what}: with blocks less without",
-            difference(with_blocks, without, metric),
+            paired_difference(with_blocks, without, metric),
             0.0,
             "larger",
             percent=True,

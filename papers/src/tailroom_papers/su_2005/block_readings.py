@@ -4,12 +4,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.lines import Line2D
 
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE
 from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS, Reading

@@ -6,14 +6,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import style
-from tailroom.reproduction.check import between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults
-from tailroom.reproduction.study import Study
 from tailroom.statistics.intervals import Interval
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE, distance
 from tailroom_papers.su_2005.setting import (

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.part_results import Metric, PointResults
+from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

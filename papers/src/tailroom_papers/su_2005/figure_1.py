@@ -4,10 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, StoredRun
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing
 from tailroom_papers.su_2005.readings import READINGS, Reading
 

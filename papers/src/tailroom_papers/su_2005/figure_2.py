@@ -5,10 +5,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005.setting import CHOSEN, RTTS_MS, SCENARIO, span
 
 if TYPE_CHECKING:

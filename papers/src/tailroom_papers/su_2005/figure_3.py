@@ -9,17 +9,9 @@ from scipy.special import stdtrit
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
-from tailroom.reproduction.check import Check, above, between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
-from tailroom.reproduction.variation import Variation
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import (
@@ -196,8 +188,8 @@ def of(results: PartResults, control: str) -> PointResults:
 def fairer_than(results: PartResults, other: str) -> list[Check]:
     """FHSTCP's index less another control's, for the whole time and in sliding windows."""
     mine, theirs = of(results, "fhstcp"), of(results, other)
-    whole = difference(mine, theirs, measures.fairness)
-    windows = difference(mine, theirs, sliding_index)
+    whole = paired_difference(mine, theirs, measures.fairness)
+    windows = paired_difference(mine, theirs, sliding_index)
     name = CONTROLS[other]
     return [
         above(f"index over the measured time: FHSTCP less {name}", whole, 0.0, "larger"),
@@ -244,7 +236,7 @@ def judge_against_rtt(results: PartResults) -> Judgement:
     closer = [
         above(
             f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            difference(of(results, other), of(results, "fhstcp"), measures.against_rtt),
+            paired_difference(of(results, other), of(results, "fhstcp"), measures.against_rtt),
             0.0,
             "larger",
         )

@@ -9,14 +9,7 @@ import numpy as np
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.plots import style
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import goodputs
 from tailroom_papers.su_2005.setting import (
@@ -140,7 +133,7 @@ def judge_utilization(results: PartResults) -> Judgement:
         for point in study.where({CONTROL: "fhstcp"}).points:
             rtt = point.settings[RTT]
             other = study.at({CONTROL: "highspeed", RTT: rtt})
-            change = difference(point, other, "utilization")
+            change = paired_difference(point, other, "utilization")
             what = f"{name}, RTT {rtt}: utilization of FHSTCP less that of HighSpeed TCP"
             bound = BOUNDS["keeping"]
             stated = f"above {100 * bound.value:g} points"
@@ -169,7 +162,7 @@ def judge_response(results: PartResults) -> Judgement:
         checks.append(
             below(
                 f"RTT {rtt}: FHSTCP's time to half the link less that of HighSpeed TCP (s)",
-                difference(point, other, half_filled_s),
+                paired_difference(point, other, half_filled_s),
                 0.0,
                 "shorter",
             )

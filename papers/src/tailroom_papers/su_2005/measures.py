@@ -5,8 +5,8 @@ from functools import partial
 from math import log, nan
 from typing import Any
 
-from tailroom.reproduction.part_results import Metric, PointResults, StoredRun
 from tailroom.simulation.metrics import jain_index
+from tailroom_papers.framework import *
 
 LINK = "bottleneck"
 FAIR = "fair"

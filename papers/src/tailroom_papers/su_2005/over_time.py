@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tailroom.reproduction.part_results import Metric, StoredRun
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005.measures import FAIR, flows_of
 
 INTERVAL_S = 1.0

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
 
-from tailroom.reproduction.part_results import PointResults, StoredRun
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.jackknife import jackknife
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import measures
 
 

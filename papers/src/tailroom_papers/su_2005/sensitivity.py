@@ -2,14 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tailroom.reproduction.check import between
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import bars
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE, distance
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
@@ -56,10 +49,10 @@ def judge_phases(results: PartResults) -> Judgement:
     checks = []
     step, used = BOUNDS["phase-index"].value, BOUNDS["phase-utilization"].value
     for c in TABLE_C:
-        index = difference(shaken[c], mine[c], measures.fairness)
+        index = paired_difference(shaken[c], mine[c], measures.fairness)
         what = f"c = {c}: fairness index with jitter less without"
         checks.append(between(what, index, -step, step, f"within {step}"))
-        use = difference(shaken[c], mine[c], measures.utilization_of(0))
+        use = paired_difference(shaken[c], mine[c], measures.utilization_of(0))
         what = f"c = {c}: utilization of F1 with jitter less without"
         checks.append(between(what, use, -used, used, "within 5 points", percent=True))
     return Judgement(tuple(checks), lambda: _why_phases(mine, shaken))

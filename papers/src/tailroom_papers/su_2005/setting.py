@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from tailroom.reproduction.bounds import Bounds
-from tailroom.reproduction.form import Form
+from tailroom_papers.framework import *
 
 BOUNDS = Bounds.of(__package__)
 FIRST_SEED = 2001

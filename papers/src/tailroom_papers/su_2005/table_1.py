@@ -5,11 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import style
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults
-from tailroom.reproduction.study import Study
-from tailroom.reproduction.variation import Variation
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE
 from tailroom_papers.su_2005.readings import BASE, READINGS

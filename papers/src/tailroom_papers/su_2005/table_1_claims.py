@@ -3,10 +3,7 @@
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from tailroom.reproduction.check import Check, above, below, between, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.part_results import Metric, PartResults, PointResults
+from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import measures
 from tailroom_papers.su_2005.paper_table import TABLE, Row
 from tailroom_papers.su_2005.setting import BOUNDS, CONTROL, TABLE_C, C
@@ -38,14 +35,14 @@ def standard(results: PartResults) -> PointResults:
 
 def grows(results: PartResults, what: str, metric: Metric, low: int, high: int) -> Check:
     """Checks whether a metric is larger at one c than at a smaller one, run by run."""
-    change = difference(at(results, high), at(results, low), metric)
+    change = paired_difference(at(results, high), at(results, low), metric)
     percent = metric is not measures.fairness
     return above(f"{what}: c = {high} less c = {low}", change, 0.0, "larger", percent=percent)
 
 
 def falls(results: PartResults, what: str, metric: Metric, low: int, high: int) -> Check:
     """Checks whether a metric is smaller at one c than at a smaller one, run by run."""
-    change = difference(at(results, high), at(results, low), metric)
+    change = paired_difference(at(results, high), at(results, low), metric)
     percent = metric is not measures.fairness
     return below(f"{what}: c = {high} less c = {low}", change, 0.0, "smaller", percent=percent)
 
@@ -104,7 +101,7 @@ def best_of_half(results: PartResults) -> Iterator[Check]:
     if best == 10:
         change: object = 0.0
     else:
-        change = difference(_half(points[best], 1), _half(points[10], 1), measures.fairness)
+        change = paired_difference(_half(points[best], 1), _half(points[10], 1), measures.fairness)
     bound = BOUNDS["optimal"]
     yield below(
         "fairness index on odd seeds: the best c of even seeds less c = 10",
@@ -162,7 +159,7 @@ def judge_small(results: PartResults) -> Judgement:
         for place in range(3)
     ]
     total = grows(results, "utilization of the three flows", measures.total_utilization, 5, 10)
-    freed = difference(at(results, 5), at(results, 10), measures.background_utilization)
+    freed = paired_difference(at(results, 5), at(results, 10), measures.background_utilization)
     return Judgement(
         (*flows, total),
         lambda: (
@@ -231,7 +228,7 @@ def judge_friendly(results: PartResults) -> Judgement:
     use = measures.background_utilization
     checks = []
     for c in TABLE_C:
-        change = difference(at(results, c), standard(results), use)
+        change = paired_difference(at(results, c), standard(results), use)
         what = f"utilization of the background beside FHSTCP, c = {c}, less beside standard TCP"
         checks.append(above(what, change, 0.0, "not less", percent=True))
     return Judgement(tuple(checks), lambda: _why_friendly(results))

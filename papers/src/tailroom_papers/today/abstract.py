@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tailroom.reproduction.part_results import PartResults
+from tailroom_papers.framework import *
 from tailroom_papers.today import background, barman_today, hardware
 from tailroom_papers.today.background import TEN, TWO_HUNDRED, share_of_residual
 from tailroom_papers.today.buffer_curves import CONTROL

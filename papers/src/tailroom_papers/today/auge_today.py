@@ -1,9 +1,6 @@
 """Conclusions of Augé and Roberts on small buffers and fair queueing, for today's controls."""
 
-from tailroom.reproduction.check import Check, above, below, is_true
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.part_results import PartResults, PointResults
+from tailroom_papers.framework import *
 from tailroom_papers.today import background, fair_and_codel
 from tailroom_papers.today.background import (
     CONTROLS,
@@ -74,7 +71,7 @@ def judge_better(results: PartResults) -> Judgement:
     for link in _links(results):
         for control in CONTROLS[link][1:]:
             new, reno = (_at(results, link, kind, TWENTY) for kind in (control, "reno"))
-            more = difference(new, reno, share_of_residual)
+            more = paired_difference(new, reno, share_of_residual)
             what = f"{LABELS[control]} less Reno, {link}"
             checks.append(above(what, more, 0.0, "above 0 %", percent=True))
 

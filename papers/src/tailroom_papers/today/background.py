@@ -1,8 +1,6 @@
 """A flow that only this link limits, beside a background of half the link's rate."""
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.part_results import PointResults, StoredRun, StudyResults
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.today.network import LIMIT, Bottleneck
 
 TEN = Bottleneck(gbps=10, rtt_ms=5)

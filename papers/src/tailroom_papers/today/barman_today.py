@@ -2,12 +2,8 @@
 
 from collections.abc import Callable
 
-from tailroom.reproduction.bounds import Bound
-from tailroom.reproduction.check import Check, above, below, shown
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.pairs import difference
-from tailroom.reproduction.part_results import PartResults, PointResults
 from tailroom.statistics.intervals import Interval
+from tailroom_papers.framework import *
 from tailroom_papers.today import rtt_unfairness
 from tailroom_papers.today.bounds import BOUNDS
 from tailroom_papers.today.buffer_curves import CONTROL, HUNDRED, TEN
@@ -87,7 +83,7 @@ def judge_fall(results: PartResults) -> Judgement:
 def _lost(results: PartResults, control: str) -> Interval | None:
     """Utilization at a buffer of 10 % less that at 2 %."""
     large, small = (_at(results, TEN, control, limit) for limit in (TENTH, TINY))
-    return difference(large, small, UTILIZATION)
+    return paired_difference(large, small, UTILIZATION)
 
 
 def judge_rtt_unfairness(results: PartResults) -> Judgement:
@@ -100,7 +96,7 @@ def judge_rtt_unfairness(results: PartResults) -> Judgement:
             rtt_unfairness.at(study, control, limit)
             for limit in (rtt_unfairness.SMALL, rtt_unfairness.LARGE)
         )
-        less = difference(small, large, rtt_unfairness.unfairness)
+        less = paired_difference(small, large, rtt_unfairness.unfairness)
         what = f"{LABELS[control]}, unfairness at 0.1 BDP less that at 1 BDP"
         checks.append(above(what, less, 0.0, "above 0"))
         told.append(

@@ -1,5 +1,5 @@
 """The bounds of the claims, with their words and reasons."""
 
-from tailroom.reproduction.bounds import Bounds
+from tailroom_papers.framework import *
 
 BOUNDS = Bounds.of(__package__)

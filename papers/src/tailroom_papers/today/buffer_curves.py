@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults
-from tailroom.reproduction.study import Study
 from tailroom.studies.sweep_study.plan import Precision
+from tailroom_papers.framework import *
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, LOOKS, finish, line
 from tailroom_papers.today.network import Bottleneck, buffers

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.mean_curves import draw_means
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults, StudyResults
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.today import (
     auge_today,
     background,

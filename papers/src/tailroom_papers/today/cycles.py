@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from tailroom.reproduction.check import Check, is_true
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.part_results import PartResults, PointResults, StoredRun
+from tailroom_papers.framework import *
 from tailroom_papers.today.drawing import LABELS
 
 ENOUGH = 10

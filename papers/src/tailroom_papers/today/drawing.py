@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import style
-from tailroom.reproduction.mean_curves import draw_means
-from tailroom.reproduction.part_results import Metric, PointResults
+from tailroom_papers.framework import *
 from tailroom_papers.today.network import LIMIT
 
 if TYPE_CHECKING:

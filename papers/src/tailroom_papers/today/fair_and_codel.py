@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import Metric, PartResults, StoredRun
-from tailroom.reproduction.study import Study
 from tailroom.simulation.metrics import jain_index
+from tailroom_papers.framework import *
 from tailroom_papers.today.bounds import BOUNDS
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, finish, line

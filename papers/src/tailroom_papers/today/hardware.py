@@ -14,14 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.check import Check, above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.paper import Part
-from tailroom.reproduction.part_results import PartResults, PointResults, StudyResults
-from tailroom.reproduction.study import Study
 from tailroom.scenario.types import Scenario
 from tailroom_papers import reference
+from tailroom_papers.framework import *
 from tailroom_papers.today.bounds import BOUNDS
 from tailroom_papers.today.drawing import LABELS, LOOKS
 

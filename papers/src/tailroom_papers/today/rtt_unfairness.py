@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.part_results import PointResults, StoredRun, StudyResults
-from tailroom.reproduction.study import Study
+from tailroom_papers.framework import *
 from tailroom_papers.today.network import LIMIT, Bottleneck
 
 LINK = Bottleneck(gbps=10, rtt_ms=7.5)

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tailroom.reproduction.form import Form
-from tailroom.reproduction.study import Study
-from tailroom.reproduction.variation import Variation
+from tailroom_papers.framework import *
 from tailroom_papers.today import background, barman_today, buffer_curves
 from tailroom_papers.today.background import TWENTY, TWO_HUNDRED
 from tailroom_papers.today.network import LIMIT

@@ -1,8 +1,6 @@
 """Conclusions of Su et al. on RTT unfairness, for today's controls."""
 
-from tailroom.reproduction.check import above, below
-from tailroom.reproduction.claim import Claim, Judgement
-from tailroom.reproduction.part_results import PartResults
+from tailroom_papers.framework import *
 from tailroom_papers.today import rtt_unfairness
 from tailroom_papers.today.bounds import BOUNDS
 from tailroom_papers.today.drawing import LABELS

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tailroom.arguments import given
-from tailroom.buffer_atlas.low_loss import MOST_LOSS
+from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
 from tailroom.simulation.metrics import names_of

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tailroom import arguments, models
 from tailroom.buffer_atlas import lookup
-from tailroom.buffer_atlas.low_loss import MOST_LOSS
+from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.errors import Interrupted, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point

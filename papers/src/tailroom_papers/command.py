@@ -1,0 +1,183 @@
+"""`tailroom papers`: reproduce the figures, tables and claims of papers."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from tailroom.cli import completion, failures, report
+from tailroom.cli.options import ClusterAddress, Workers
+from tailroom.cli.progress import runs_bar
+from tailroom.cli.shown_text import escape
+from tailroom.storage.output import output_directory
+from tailroom_papers import framework
+from tailroom_papers.framework.checked_report import write_report
+
+COLOURS = {
+    "holds": "green",
+    "holds in part": "yellow",
+    "does not hold": "bold red",
+    "undecided": "blue",
+}
+
+app = typer.Typer(
+    help="List the papers with their figures, tables and claims; `run` reproduces them.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+
+@completion.completer
+def paper_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Papers that are installed."""
+    del ctx, incomplete
+    return iter(framework.names())
+
+
+@completion.completer
+def part_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Parts of the paper that is named earlier in the command."""
+    del incomplete
+    papers = set(completion.named_arguments(ctx)) & set(framework.names())
+    return (part.name for name in papers for part in framework.load(name).parts)
+
+
+@app.callback()
+def list_papers(context: typer.Context) -> None:
+    """List the papers with their figures, tables and claims; `run` reproduces them."""
+    if context.invoked_subcommand:
+        return
+    with failures.reported():
+        console = Console(highlight=False)
+        papers = map(framework.load, framework.names())
+        for paper in sorted(papers, key=lambda paper: not paper.authors):  # studies stand last
+            _show_paper(paper, console)
+
+
+@app.command("run")
+def run_paper(  # noqa: PLR0913 - one argument an option
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Name of a paper, as `tailroom papers` lists it.",
+            autocompletion=paper_names,
+        ),
+    ],
+    *,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PART",
+            help="Reproduce only this figure, table or question. May be repeated.",
+            autocompletion=part_names,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Use fewer points and seeds and shorter runs: about a minute."
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Directory for runs, data, pictures and report (default: papers/NAME or "
+            "papers/NAME-quick). An interrupted reproduction continues in its directory. With "
+            "--check: a new directory for the report of DIR (default: none).",
+        ),
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Run nothing: judge the claims from the data next to the report in DIR, and "
+            "compare the verdicts with the report's. The exit status is 1 if one differs.",
+        ),
+    ] = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print claims and verdicts as JSON.")
+    ] = False,
+) -> None:
+    """Reproduce a paper: data, pictures, and a report with a verdict on each claim."""
+    with failures.reported():
+        paper = framework.load(name)
+        parts = framework.parts_of(paper, figure or [])
+        if check is not None:
+            _check(paper, check, out)
+            return
+        form = framework.Form.QUICK if quick else framework.Form.FULL
+        place = out or Path("papers") / (f"{name}-quick" if quick else name)
+        with runs_bar() as progress:
+            done = framework.reproduce(
+                paper,
+                place,
+                parts=parts,
+                form=form,
+                workers=workers,
+                executor=cluster,
+                progress=progress,
+            )
+        if json:
+            print((place / "claims.json").read_text(encoding="utf-8"))
+        else:
+            show(done, Console(highlight=False))
+            print(f"The report is {place / 'report.html'}, also as report.md")
+
+
+def _check(paper: framework.Paper, directory: Path, out: Path | None) -> None:
+    """Prints which verdicts of a report do not follow from the data beside it; writes the report.
+
+    Raises:
+        typer.Exit: A verdict differs; the exit status is 1.
+    """
+    with output_directory(out) if out else nullcontext() as new:
+        checked = framework.recheck(paper, directory)
+        if new:
+            new.write(lambda place: write_report(paper, directory, place), rescue=False)
+            print(f"The report is {out}/report.html, also as report.md")
+    for difference in checked.differences:
+        print(f"{directory}: {difference}")
+    claims = sum(len(part.judged) for part in checked.parts)
+    print(f"{claims} claims judged from the data; {len(checked.differences)} verdicts differ.")
+    if checked.differences:
+        raise typer.Exit(1)
+
+
+def _show_paper(paper: framework.Paper, console: Console) -> None:
+    console.print(Text(paper.name, style="bold"))
+    console.print(Text(f"  {paper.source} {paper.times}"))
+    for part in paper.parts:
+        console.print(Text(f"  {part.name}: {part.title}"), soft_wrap=True)
+        for claim in part.claims:
+            console.print(Text(f"      {claim.text} ({claim.place})", style="dim"), soft_wrap=True)
+
+
+def show(done: framework.Reproduction, console: Console) -> None:
+    """Prints a row per claim and the number of claims per verdict."""
+    table = report.table_of(escape(done.paper.title), "claim", "part", "verdict")
+    verdicts = []
+    for part in done.parts:
+        for claim, judgement in part.judged:
+            colour = COLOURS[judgement.verdict]
+            verdicts.append(str(judgement.verdict))
+            table.add_row(
+                f"{escape(claim.text)}\n[dim]{escape(judgement.explanation)}[/dim]",
+                part.part.name,
+                f"[{colour}]{judgement.verdict}[/{colour}]",
+            )
+    console.print(table)
+    console.print(f"{_counted(verdicts)}; {done.runs:,} runs.")
+
+
+def _counted(verdicts: Iterable[str]) -> str:
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in COLOURS)

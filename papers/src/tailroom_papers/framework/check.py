@@ -1,0 +1,238 @@
+"""Checks: a number of the paper beside a measured number."""
+
+from dataclasses import dataclass
+from math import isfinite
+
+from tailroom.field_docs import with_field_docs
+from tailroom.statistics.intervals import Interval
+from tailroom_papers.framework.bounds import Bound
+
+SIGNIFICANCE = 0.05
+"""Largest p-value with which a side counts as decided."""
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class Check:
+    """One side of a claim: a number of the paper and the measured number."""
+
+    what: str
+    """The quantity, in a few words: "utilization with a buffer of 0.1 bdp". Unique in a claim."""
+    stated: str
+    """The paper's statement: "above 90 %"."""
+    measured: Interval | float | None
+    """The measured number; `None` if it is undefined in every run."""
+    low: float | None = None
+    """The measured number is at least this, if the side holds."""
+    high: float | None = None
+    """The measured number is at most this, if the side holds."""
+    condition: bool | None = None
+    """Whether the side holds, if it is no comparison of a number with bounds."""
+    percent: bool = False
+    """Whether reports show the number in percent."""
+    bound: Bound | None = None
+    """The bound from `bounds.toml`."""
+    adjusted_p: float | None = None
+    """The p-value, adjusted for the number of sides of the paper."""
+    depends_on: tuple[str, ...] = ()
+    """Variations of what the paper leaves open with which the side turns into its opposite."""
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the side is a statistical test: a mean of several runs against bounds."""
+        measured = self.measured
+        return self._has_bounds and isinstance(measured, Interval) and measured.count > 1
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of the test that the true mean is the nearest bound.
+
+        It is at most 5 % if the 95 % interval of the mean does not contain a bound, and 0 for a
+        number that is not a mean of runs.
+        """
+        if not isinstance(self.measured, Interval):
+            return 0.0
+        if self.measured.half_width == 0:
+            return 0.0
+        bounds = [bound for bound in (self.low, self.high) if bound is not None]
+        return max(map(self.measured.p_value, bounds), default=0.0)
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the number agrees with the statement; `None` if that is undecided.
+
+        A side is undecided if its (adjusted) p-value exceeds 5 %, or if it turns into its opposite
+        with a variation of what the paper leaves open.
+        """
+        return None if self.depends_on else self.holds_at_base
+
+    @property
+    def holds_at_base(self) -> bool | None:
+        """The same, without regard to variations."""
+        return self._decided(self.p_value if self.adjusted_p is None else self.adjusted_p)
+
+    @property
+    def holds_alone(self) -> bool | None:
+        """The same, by the p-value of this side without adjustment."""
+        return self._decided(self.p_value)
+
+    def _decided(self, p_value: float) -> bool | None:
+        if not self._has_bounds:
+            return self.condition
+        if self.measured is None:
+            return None
+        return self._agrees if p_value <= SIGNIFICANCE else None
+
+    @property
+    def _has_bounds(self) -> bool:
+        return self.low is not None or self.high is not None
+
+    @property
+    def _agrees(self) -> bool | None:
+        """Whether the number itself is within the bounds."""
+        number = self.measured.mean if isinstance(self.measured, Interval) else self.measured
+        if number is None:
+            return None
+        return (self.low is None or number >= self.low) and (
+            self.high is None or number <= self.high
+        )
+
+
+def above(
+    what: str,
+    measured: Interval | float | None,
+    bound: Bound | float,
+    stated: str = "",
+    *,
+    percent: bool = False,
+) -> Check:
+    """Checks whether a mean lies above a bound.
+
+    Args:
+        what: The quantity, in a few words.
+        measured: Mean with its interval, or a number without uncertainty (of a model); `None` if
+            it is undefined in every run.
+        bound: The bound, in the unit of the mean.
+        stated: The paper's statement; "above BOUND" if left out.
+        percent: Whether reports show the numbers in percent.
+    """
+    number, named = _number(bound)
+    words = f"above {shown(number, percent)}"
+    return Check(
+        what, stated or _stated(named, words), measured, low=number, percent=percent, bound=named
+    )
+
+
+def below(
+    what: str,
+    measured: Interval | float | None,
+    bound: Bound | float,
+    stated: str = "",
+    *,
+    percent: bool = False,
+) -> Check:
+    """Checks whether a mean lies below a bound.
+
+    Args:
+        what: The quantity, in a few words.
+        measured: Mean with its interval, or a number without uncertainty (of a model); `None` if
+            it is undefined in every run.
+        bound: The bound, in the unit of the mean.
+        stated: The paper's statement; "below BOUND" if left out.
+        percent: Whether reports show the numbers in percent.
+    """
+    number, named = _number(bound)
+    words = f"below {shown(number, percent)}"
+    return Check(
+        what, stated or _stated(named, words), measured, high=number, percent=percent, bound=named
+    )
+
+
+def between(  # noqa: PLR0913 - a check has these parts
+    what: str,
+    measured: Interval | float | None,
+    low: float | Bound,
+    high: float | None = None,
+    stated: str = "",
+    *,
+    percent: bool = False,
+) -> Check:
+    """Checks whether a mean lies between two bounds.
+
+    Args:
+        what: The quantity, in a few words.
+        measured: Mean with its interval, or a number without uncertainty (of a model); `None` if
+            it is undefined in every run.
+        low: Lower bound, in the unit of the mean; or a bound that is a range.
+        high: Upper bound, in the unit of the mean, if `low` is a number.
+        stated: The paper's statement; "LOW to HIGH" if left out.
+        percent: Whether reports show the numbers in percent.
+
+    Raises:
+        ValueError: An end of the range is missing.
+    """
+    named = low if isinstance(low, Bound) else None
+    ends = low.values if isinstance(low, Bound) else (low, high)
+    if len(ends) != 2 or ends[1] is None:
+        raise ValueError(f"{what}: the range {ends} does not have two ends; give both")
+    least, most = ends[0], ends[1]
+    words = f"{shown(least, percent)} to {shown(most, percent)}"
+    return Check(
+        what,
+        stated or _stated(named, words),
+        measured,
+        low=least,
+        high=most,
+        percent=percent,
+        bound=named,
+    )
+
+
+def is_true(
+    what: str,
+    stated: str,
+    condition: bool | None,
+    measured: Interval | float | None = None,
+    *,
+    percent: bool = False,
+) -> Check:
+    """Returns a check of yes or no that the caller has decided.
+
+    Args:
+        what: The quantity or question, in a few words.
+        stated: The paper's statement.
+        condition: Whether the statement is true; `None` if that is undecided.
+        measured: The number behind the decision, if there is one.
+        percent: Whether reports show the number in percent.
+    """
+    return Check(what, stated, measured, condition=condition, percent=percent)
+
+
+def shown(value: Interval | float | None, percent: bool = False) -> str:
+    """Formats a number for reports, with its interval.
+
+    Args:
+        value: A mean with its interval, or a number; `None` is shown as "undefined".
+        percent: Whether the number is shown in percent.
+    """
+    if value is None:
+        return "undefined"
+    scale, unit = (100.0, " %") if percent else (1.0, "")
+    if not isinstance(value, Interval):
+        return f"{scale * value:.4g}{unit}"
+    text = f"{scale * value.mean:.4g}"
+    if not isfinite(value.half_width) or value.count < 2:
+        return f"{text}{unit} (one run)"
+    arms = value.plus_minus(lambda length: f"{scale * length:.2g}")
+    return f"{text} {arms.replace('+-', '± ')}{unit}"
+
+
+def _number(bound: Bound | float) -> tuple[float, Bound | None]:
+    return (bound.value, bound) if isinstance(bound, Bound) else (bound, None)
+
+
+def _stated(bound: Bound | None, comparison: str) -> str:
+    """The paper's words, and how they are read if they are not the number itself."""
+    if bound is None:
+        return comparison
+    return f"{bound.words} ({comparison})" if bound.reason else bound.words

@@ -1,0 +1,144 @@
+"""Judges a paper from the data next to its claims, and writes its report, without any run."""
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tailroom.field_docs import with_field_docs
+from tailroom.reports.document import Drawn
+from tailroom.scenario.json_text import read_json
+from tailroom_papers.framework import data, report
+from tailroom_papers.framework.catalogue import parts_of
+from tailroom_papers.framework.judging import judge
+from tailroom_papers.framework.paper import Paper, PaperError, ReproducedPart
+from tailroom_papers.framework.plan import plan_parts
+from tailroom_papers.framework.run import results_of_parts
+from tailroom_papers.framework.study import Form
+
+KEYS = {
+    *("paper", "form", "engine", "first_seed", "runs", "abstract"),
+    *("parts", "claims", "conditions", "variations"),
+}
+"""Keys of `claims.json` that verdicts and report need."""
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class Recheck:
+    """The verdicts that follow from the data, beside those of the report."""
+
+    parts: tuple[ReproducedPart, ...]
+    """The parts, judged from the data."""
+    differences: tuple[str, ...]
+    """Claims whose verdict in `claims.json` is another one: "3 ten-percent: holds in the report,
+    does not hold by the data"."""
+
+
+def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
+    """Judges the claims of a paper from the data beside its report, and compares the verdicts.
+
+    Args:
+        paper: The paper.
+        directory: Directory with `claims.json` and `data/`, as `reproduce` writes it.
+
+    Raises:
+        PaperError: Files are missing or damaged, or of another paper.
+    """
+    place = Path(directory)
+    recorded = read_claims(paper, place)
+    form = Form(recorded["form"])
+    parts = parts_of(paper, recorded["parts"])
+    planned = plan_parts(paper, parts, form)
+    tables = {part.name: data.read(place / "data" / f"{part.name}.parquet") for part in parts}
+    studies = [data.study_results(tables[one.part.name], one) for one in planned]
+    done = judge(results_of_parts(parts, form, planned, studies))
+    return Recheck(done, tuple(_differences(done, recorded["claims"])))
+
+
+def write_report(paper: Paper, directory: str | PathLike[str], out: str | PathLike[str]) -> None:
+    """Writes the report of a reproduction from its claims and pictures.
+
+    Args:
+        paper: The paper.
+        directory: Directory with `claims.json` and the pictures, as `reproduce` writes it.
+        out: Existing directory for `report.md`, `report.html` and copies of the pictures.
+
+    Raises:
+        PaperError: Files are missing or damaged, or of another paper.
+    """
+    place, target = Path(directory), Path(out)
+    recorded = read_claims(paper, place)
+    parts = parts_of(paper, recorded["parts"])
+    pictures = {part.name: _picture(place / report.picture_file(part.name)) for part in parts}
+    for name, picture in pictures.items():
+        (target / report.picture_file(name)).write_bytes(picture.png)
+    text = report.document(paper, parts, recorded, pictures)
+    (target / "report.md").write_text(text.markdown(), encoding="utf-8")
+    (target / "report.html").write_text(text.html(), encoding="utf-8")
+
+
+def _picture(path: Path) -> Drawn:
+    try:
+        return Drawn(path.read_bytes(), "")
+    except OSError as error:
+        raise PaperError(f"{path}: cannot be read: {error}") from None
+
+
+def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:
+    """Reads the claims of a reproduced paper.
+
+    Args:
+        paper: The paper.
+        directory: Directory with `claims.json`.
+
+    Raises:
+        PaperError: The file is missing or damaged, or of another paper.
+    """
+    path = directory / "claims.json"
+    try:
+        recorded = read_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PaperError(f"{path}: cannot be read: {error}") from None
+    if not _is_record(recorded):
+        raise PaperError(
+            f"{path}: is not the claims.json of a reproduced paper, or another version wrote it; "
+            "reproduce the paper anew"
+        )
+    if recorded["paper"] != paper.name:
+        raise PaperError(f"{directory}: is of {recorded['paper']}, not of {paper.name}")
+    return dict(recorded)
+
+
+def _is_record(recorded: object) -> bool:
+    return (
+        isinstance(recorded, dict)
+        and recorded.keys() >= KEYS
+        and isinstance(recorded["paper"], str)
+        and recorded["form"] in [form.value for form in Form]
+        and isinstance(recorded["parts"], list)
+        and all(isinstance(part, str) for part in recorded["parts"])
+        and isinstance(recorded["claims"], list)
+        and all(map(_is_claim, recorded["claims"]))
+    )
+
+
+def _is_claim(claim: object) -> bool:
+    return isinstance(claim, dict) and all(
+        isinstance(claim.get(key), str) for key in ("part", "claim", "verdict")
+    )
+
+
+def _differences(parts: tuple[ReproducedPart, ...], claims: list[dict[str, Any]]) -> list[str]:
+    recorded = {(claim["part"], claim["claim"]): claim["verdict"] for claim in claims}
+    found = {
+        (part.part.name, claim.name): str(judgement.verdict)
+        for part in parts
+        for claim, judgement in part.judged
+    }
+    return [
+        f"{part} {claim}: {recorded.get((part, claim), 'absent')} in the report, "
+        f"{found.get((part, claim), 'absent')} by the data"
+        for part, claim in sorted({*recorded, *found})
+        if recorded.get((part, claim)) != found.get((part, claim))
+    ]
