@@ -26,7 +26,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one sweep of two runs, which tests leave as it is."""
     directory = tmp_path_factory.mktemp("whole")
     return tr.sweep(
-        write_scenario(directory), directory / "store", seeds=RUNS, series=True
+        write_scenario(directory), store=directory / "store", seeds=RUNS, series=True
     ).store.directory
 
 
@@ -101,7 +101,7 @@ def test_a_summary_of_another_version_is_a_warning(place: Path, change: Change) 
     key = rewrite(place, change).stem
     opened = tr.Store(place)
     found = tr.SweepResult(opened, replace(opened.sweeps()[0], points=[point_of(key)]))
-    assert [one["kind"] for one, _ in found.warnings] == ["stored_by_another_version"]
+    assert [one["kind"] for one in found.warnings] == ["stored_by_another_version"]
     assert found.warm_up_too_short == []
     right = [path.stem for path in (place / "runs").iterdir() if path.stem != key]
     assert [one["kind"] for one in warnings_of(opened, right)] == ["few_reductions"]

@@ -230,7 +230,7 @@ def test_a_full_disk_leaves_no_part_of_a_table(
     tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = tmp_path / "store"
-    tr.sweep(small, store, seeds=2)
+    tr.sweep(small, store=store, seeds=2)
     place = tmp_path / "tables"
     place.mkdir()
 

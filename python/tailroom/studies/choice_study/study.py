@@ -127,7 +127,7 @@ def choices(  # noqa: PLR0913 - keyword arguments
         metrics=tuple(dict.fromkeys(shown)),
         notes=tuple(planned.notes),
     )
-    warn([warning for warning, _ in found.warnings])
+    warn(found.warnings)
     return found
 
 
