@@ -12,6 +12,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.storage import run_index
+from tailroom.reproduction.part_results import StoredRun
 from tailroom.storage.store import MARKER, _write_table
 from tailroom.studies.stored_warnings import warnings_of
 from tests.conftest import Tailroom
@@ -105,6 +106,24 @@ def test_a_summary_of_another_version_is_a_warning(place: Path, change: Change) 
     assert found.warm_up_too_short == []
     right = [path.stem for path in (place / "runs").iterdir() if path.stem != key]
     assert [one["kind"] for one in warnings_of(opened, right)] == ["few_reductions"]
+
+
+def test_a_summary_that_lacks_a_key_is_refused_where_it_is_needed(
+    place: Path, tmp_path: Path
+) -> None:
+    opened = tr.Store(place)
+    for path in (place / "runs").iterdir():
+        row = opened.read(path.stem)
+        assert row is not None
+        summary = json.loads(row["summary"][0].as_py())
+        del summary["measured_from_s"]
+        _write_table(path, with_summary(json.dumps(summary))(row))
+    scenario = write_scenario(tmp_path)
+    with pytest.raises(tr.StoreError, match=r"Another version .* stored the run .* give another"):
+        tr.choices(scenario, seeds=RUNS, store=place)
+    key = first_run(place).stem
+    with pytest.raises(tr.StoreError, match=key):
+        StoredRun(opened, key, opened.read(key)).summary  # noqa: B018 - it reads
 
 
 def point_of(key: str) -> dict[str, object]:
