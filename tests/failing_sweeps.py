@@ -54,7 +54,7 @@ def check_every(scenario: Path, directory: Path, library: Path, failing: Iterabl
         assert (ended.returncode == 0) == (not ended.stderr.startswith("error")), place
         finished = check_files(store, right) if store.is_dir() else set()
         seen: list[tr.RunProgress] = []
-        tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
+        tr.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
         assert seen[-1].found == len(finished), place
         assert rows_of(store) == right, place
         shutil.rmtree(store)

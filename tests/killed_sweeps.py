@@ -29,7 +29,7 @@ def write_scenario(directory: Path) -> Path:
 
 def sweep(scenario: Path, store: Path) -> tr.SweepResult:
     """The sweep that is killed, and the one that is not."""
-    return study.sweep(scenario, store, grid=GRID, seeds=SEEDS, workers=2, series=True)
+    return study.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, workers=2, series=True)
 
 
 def measured(table: pa.Table) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ def measured(table: pa.Table) -> list[dict[str, Any]]:
 
 def expected(scenario: Path, store: Path) -> dict[str, dict[str, Any]]:
     """The rows of an undisturbed sweep, by key."""
-    tr.sweep(scenario, store, grid=GRID, seeds=SEEDS)
+    tr.sweep(scenario, store=store, grid=GRID, seeds=SEEDS)
     return rows_of(store)
 
 
@@ -95,7 +95,7 @@ def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], ob
             if killed >= kills:
                 break
         seen: list[tr.RunProgress] = []
-        tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
+        tr.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
         assert seen[-1].found == len(finished), "what was finished is not run again"
         assert rows_of(store) == right
         stores += 1

@@ -48,7 +48,7 @@ def test_the_smallest_limit_is_one_that_the_engine_accepts(queue: object, smalle
     if smallest > 1:
         with pytest.raises(tr.ScenarioError, match="limit"):
             source.replacing({KEY: f"{smallest - 1} packets"}).resolve(seed=None)
-        assert f"below {smallest} packets" in found.notice
+        assert f"below {smallest} packets" in found.warning["text"]
 
 
 def test_no_limit_in_question_is_accepted() -> None:
@@ -62,7 +62,7 @@ def test_a_queue_with_absolute_thresholds_is_sized(queue: object, smallest: int)
     answer = tr.size(scenario(queue), "utilization >= 50%", max_seeds=4)
     assert answer.limit_packets == smallest
     assert min(tried.limit for tried in answer.tried) == smallest
-    assert f"accepts no limit below {smallest} packets" in answer.notices[0]
+    assert f"accepts no limit below {smallest} packets" in answer.warnings[0]["text"]
 
 
 def test_a_point_that_contradicts_the_file_is_named(tailroom: Tailroom, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ TOO_SMALL: dict[str, list[Any]] = {
 CALLS: dict[str, Callable[..., object]] = {
     "run": tr.run,
     "size": lambda scenario, **wrong: tr.size(scenario, TARGET, **wrong),
-    "sweep": lambda scenario, **wrong: tr.sweep(scenario, scenario.parent / "store", **wrong),
+    "sweep": lambda scenario, **wrong: tr.sweep(scenario, store=scenario.parent / "store", **wrong),
     "choices": tr.choices,
     "phase_check": tr.phase_check,
     "predict": tr.predict,

@@ -85,8 +85,8 @@ def test_a_sweep_on_a_cluster_is_the_local_sweep(
     # The workers run in another directory, and must find the scenario's all the same.
     monkeypatch.chdir(tmp_path)
     how: dict[str, Any] = {"grid": LIMITS, "seeds": 4, "set": AT_RANDOM, "series": True}
-    there = tr.sweep(small.name, "there", executor=client, **how)
-    here = tr.sweep(small.name, "here", **how)
+    there = tr.sweep(small.name, store="there", executor=client, **how)
+    here = tr.sweep(small.name, store="here", **how)
     assert there.runs.num_rows == 12
     assert numbers(there.store.runs()) == numbers(here.store.runs())
     assert not there.repeats_itself
@@ -99,10 +99,10 @@ def test_a_sweep_on_a_cluster_is_the_local_sweep(
 
 def test_what_the_store_holds_is_not_run_again(client: Any, small: Path, tmp_path: Path) -> None:
     steps: list[RunProgress] = []
-    tr.sweep(small, tmp_path / "store", seeds=3, set=AT_RANDOM, grid=LIMITS)
+    tr.sweep(small, store=tmp_path / "store", seeds=3, set=AT_RANDOM, grid=LIMITS)
     tr.sweep(
         small,
-        tmp_path / "store",
+        store=tmp_path / "store",
         seeds=4,
         set=AT_RANDOM,
         grid=LIMITS,
@@ -131,7 +131,7 @@ def test_a_worker_without_tailroom_is_refused(client: Any, small: Path, tmp_path
         with pytest.raises(
             tr.ClusterError, match=f"^worker {other} cannot run tailroom: .*NotFound"
         ):
-            tr.sweep(small, tmp_path / "store", grid=LIMITS, executor=client)
+            tr.sweep(small, store=tmp_path / "store", grid=LIMITS, executor=client)
     finally:
         client.run(find_tailroom, workers=[other])
     assert not (tmp_path / "store").exists()
@@ -170,7 +170,7 @@ def test_a_worker_with_another_engine_that_comes_later_stops_the_sweep(
         with pytest.raises(tr.ClusterError, match=r"^worker tcp://.* has engine 9\.9\.9-other"):
             tr.sweep(
                 small,
-                tmp_path / "store",
+                store=tmp_path / "store",
                 grid=LIMITS,
                 executor=client,
                 progress=exchange,
@@ -221,8 +221,8 @@ def test_controls_of_the_users_own_travel(
         "def step(event):\n    return 2 * event.acked_packets / event.cwnd_packets\n"
     )
     how: dict[str, Any] = {"grid": LIMITS, "seeds": 1, "congestion": {"reno": control}}
-    there = tr.sweep(small, tmp_path / "there", executor=client, **how)
-    here = tr.sweep(small, tmp_path / "here", **how)
+    there = tr.sweep(small, store=tmp_path / "there", executor=client, **how)
+    here = tr.sweep(small, store=tmp_path / "here", **how)
     assert numbers(there.store.runs()) == numbers(here.store.runs())
     # Or a worker that stays up would run yesterday's code.
     assert not any(client.run(lambda: "laws" in sys.modules or "steps" in sys.modules).values())
@@ -239,7 +239,7 @@ def test_a_control_of_a_script_travels(address: str, small: Path, tmp_path: Path
         "        return 0.8 * event.cwnd_packets\n"
         "if __name__ == '__main__':\n"
         "    for store, cluster in (('there', sys.argv[2]), ('here', None)):\n"
-        "        tr.sweep(sys.argv[1], store, congestion={'reno': Mine}, executor=cluster,\n"
+        "        tr.sweep(sys.argv[1], store=store, congestion={'reno': Mine}, executor=cluster,\n"
         "                 grid={'flows.reno.count': [1, 2]}, seeds=1)\n"
     )
     command = [sys.executable, str(script), str(small), address]
@@ -261,7 +261,7 @@ def test_an_exception_in_a_control_comes_back(
     with pytest.raises(tr.ControlError, match="on_ack raised KeyError") as raised:
         tr.sweep(
             small,
-            tmp_path / "store",
+            store=tmp_path / "store",
             grid=LIMITS,
             congestion={"reno": Broken},
             executor=client if where == "cluster" else None,
@@ -283,7 +283,7 @@ def test_a_control_that_cannot_travel_is_refused(client: Any, small: Path, tmp_p
     with pytest.raises(tr.ClusterError, match=complaint):
         tr.sweep(
             small,
-            tmp_path / "store",
+            store=tmp_path / "store",
             grid=LIMITS,
             congestion={"reno": Locked},
             executor=client,
@@ -312,7 +312,7 @@ def test_a_control_that_needs_what_a_worker_lacks_is_refused(
     ):
         tr.sweep(
             small,
-            tmp_path / "store",
+            store=tmp_path / "store",
             grid=LIMITS,
             congestion={"reno": "needy:Needy"},
             executor=client,
@@ -351,7 +351,7 @@ def test_a_file_that_a_worker_lacks_or_has_otherwise_stops_the_sweep(
     client.run(os.chdir, there)
     try:
         with pytest.raises(tr.ClusterError, match=complaint):
-            tr.sweep(scenario, tmp_path / "store", grid=LIMITS, executor=client)
+            tr.sweep(scenario, store=tmp_path / "store", grid=LIMITS, executor=client)
     finally:
         client.run(os.chdir, next(iter(before.values())))
     assert tr.Store(tmp_path / "store").runs().num_rows == 0
@@ -386,7 +386,7 @@ def test_interrupt_keeps_what_is_finished_and_frees_the_workers(
     wait_until(lambda: sum(client.run(executing).values()) == 0)
     assert tr.Store(store).runs().num_rows == 2
     # And they work on.
-    tr.sweep(small, tmp_path / "next", grid=LIMITS, executor=client)
+    tr.sweep(small, store=tmp_path / "next", grid=LIMITS, executor=client)
 
 
 MANY_RUNS: dict[str, tuple[str, ...]] = {
@@ -442,8 +442,8 @@ def test_an_executor_of_dask_performs_the_runs_and_stays_open(
 ) -> None:
     executor = client.get_executor()
     how: dict[str, Any] = {"grid": LIMITS, "seeds": 1}
-    there = tr.sweep(small, tmp_path / "there", executor=executor, **how)
-    here = tr.sweep(small, tmp_path / "here", **how)
+    there = tr.sweep(small, store=tmp_path / "there", executor=executor, **how)
+    here = tr.sweep(small, store=tmp_path / "here", **how)
     assert numbers(there.store.runs()) == numbers(here.store.runs())
     assert executor.submit(sum, [1, 2]).result() == 3
 
@@ -454,7 +454,7 @@ def test_a_cluster_without_workers_is_reported(small: Path, tmp_path: Path) -> N
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
         pytest.raises(tr.ClusterError, match=r"has no workers; start one: dask worker tcp://"),
     ):
-        tr.sweep(small, tmp_path / "store", grid=LIMITS, executor=empty.scheduler_address)
+        tr.sweep(small, store=tmp_path / "store", grid=LIMITS, executor=empty.scheduler_address)
     assert not (tmp_path / "store").exists()
 
 
@@ -462,7 +462,7 @@ def test_a_client_that_is_closed_is_reported(address: str, small: Path, tmp_path
     with distributed.Client(address, set_as_default=False) as closed:
         pass
     with pytest.raises(tr.ClusterError, match="give a client that is connected"):
-        tr.sweep(small, tmp_path / "store", grid=LIMITS, executor=closed)
+        tr.sweep(small, store=tmp_path / "store", grid=LIMITS, executor=closed)
 
 
 def test_without_dask_the_message_names_the_extra(
@@ -529,8 +529,8 @@ def test_the_runs_of_a_killed_worker_are_done_again(
             os.kill(pids[busy], signal.SIGKILL)
             killed.append(pids[busy])
 
-    there = tr.sweep(small, tmp_path / "there", executor=client, progress=kill_one, **how)
-    here = tr.sweep(small, tmp_path / "here", **how)
+    there = tr.sweep(small, store=tmp_path / "there", executor=client, progress=kill_one, **how)
+    here = tr.sweep(small, store=tmp_path / "here", **how)
     assert killed
     assert numbers(there.store.runs()) == numbers(here.store.runs())
     assert killed[0] not in client.run(os.getpid).values()
@@ -569,7 +569,7 @@ def test_a_run_that_kills_its_workers_fails(client: Any, small: Path, tmp_path: 
         ):
             tr.sweep(
                 small,
-                tmp_path / "store",
+                store=tmp_path / "store",
                 grid={"links.bottleneck.queue.limit": ["10 packets"]},
                 seeds=1,
                 congestion={"reno": functools.partial(Deadly, os.getpid())},

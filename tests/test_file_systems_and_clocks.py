@@ -29,7 +29,9 @@ def scenario(tmp_path: Path) -> Path:
 def sweep(scenario: Path, store: Path, seeds: int = 2) -> tuple[list[object], tr.RunProgress]:
     """The utilizations of a sweep, and how many of its runs the store had."""
     told: list[tr.RunProgress] = []
-    result = tr.sweep(scenario, store, grid=GRID, seeds=seeds, workers=1, progress=told.append)
+    result = tr.sweep(
+        scenario, store=store, grid=GRID, seeds=seeds, workers=1, progress=told.append
+    )
     column = result.means("links.bottleneck.utilization")["mean"]
     return column.to_pylist(), told[-1]
 

@@ -14,6 +14,7 @@ import tailroom as tr
 from tailroom.storage import run_index
 from tailroom.storage.store import MARKER, _write_table
 from tailroom.studies.stored_warnings import warnings_of
+from tailroom_papers.framework.results import StoredRun
 from tests.conftest import Tailroom
 from tests.killed_sweeps import write_scenario
 
@@ -26,7 +27,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one sweep of two runs, which tests leave as it is."""
     directory = tmp_path_factory.mktemp("whole")
     return tr.sweep(
-        write_scenario(directory), directory / "store", seeds=RUNS, series=True
+        write_scenario(directory), store=directory / "store", seeds=RUNS, series=True
     ).store.directory
 
 
@@ -101,10 +102,28 @@ def test_a_summary_of_another_version_is_a_warning(place: Path, change: Change) 
     key = rewrite(place, change).stem
     opened = tr.Store(place)
     found = tr.SweepResult(opened, replace(opened.sweeps()[0], points=[point_of(key)]))
-    assert [one["kind"] for one, _ in found.warnings] == ["stored_by_another_version"]
+    assert [one["kind"] for one in found.warnings] == ["stored_by_another_version"]
     assert found.warm_up_too_short == []
     right = [path.stem for path in (place / "runs").iterdir() if path.stem != key]
     assert [one["kind"] for one in warnings_of(opened, right)] == ["few_reductions"]
+
+
+def test_a_summary_that_lacks_a_key_is_refused_where_it_is_needed(
+    place: Path, tmp_path: Path
+) -> None:
+    opened = tr.Store(place)
+    for path in (place / "runs").iterdir():
+        row = opened.read(path.stem)
+        assert row is not None
+        summary = json.loads(row["summary"][0].as_py())
+        del summary["measured_from_s"]
+        _write_table(path, with_summary(json.dumps(summary))(row))
+    scenario = write_scenario(tmp_path)
+    with pytest.raises(tr.StoreError, match=r"Another version .* stored the run .* give another"):
+        tr.choices(scenario, seeds=RUNS, store=place)
+    key = first_run(place).stem
+    with pytest.raises(tr.StoreError, match=key):
+        StoredRun(opened, key, opened.read(key)).summary  # noqa: B018 - it reads
 
 
 def point_of(key: str) -> dict[str, object]:

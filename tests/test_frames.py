@@ -39,7 +39,7 @@ def test_a_recorded_table_is_a_frame_with_its_columns(result: tr.Result, kind: s
 
 
 def test_a_wrong_table_names_those_that_there_are(result: tr.Result) -> None:
-    with pytest.raises(ValueError, match="no table 'nodes'; choose one of links, flows, groups, "):
+    with pytest.raises(ValueError, match="no table 'nodes'; choose one of flows, links, groups, "):
         result.to_pandas("nodes")
     with pytest.raises(ValueError, match="'packet_log' was not recorded"):
         result.to_pandas("packet_log")
@@ -54,7 +54,7 @@ def test_a_scenario_without_permanent_flows_has_an_empty_frame(result: tr.Result
 def test_a_sweep_is_a_frame_of_runs_or_of_means(tmp_path: Path, kind: str) -> None:
     short = {"duration": "2 s", "measure_from": "1 s"}
     grid = {LIMIT: ["10 packets", "40 packets"]}
-    swept = tr.sweep("first", tmp_path / "store", grid=grid, seeds=2, set=short)
+    swept = tr.sweep("first", store=tmp_path / "store", grid=grid, seeds=2, set=short)
     runs, means = (getattr(swept, f"to_{kind}")(one) for one in (None, "utilization"))
     assert len(runs) == 4
     assert list(runs["seed"]) == [1, 2, 1, 2]

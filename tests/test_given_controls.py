@@ -198,7 +198,7 @@ CALLS: list[Callable[..., object]] = [
     tr.choices,
     tr.predict,
     tr.phase_check,
-    lambda scenario, congestion: tr.sweep(scenario, "store", congestion=congestion),
+    lambda scenario, congestion: tr.sweep(scenario, store="store", congestion=congestion),
     lambda scenario, congestion: tr.size(scenario, "utilization >= 90%", congestion=congestion),
 ]
 
@@ -250,9 +250,9 @@ KEY = "flows.tested.congestion"
     "call",
     [
         lambda scenario: tr.run(scenario, set={KEY: Mild}),
-        lambda scenario: tr.sweep(scenario, "store", grid={KEY: ["cubic", Mild]}),
-        lambda scenario: tr.sweep(scenario, "store", grid={KEY: Mild}),
-        lambda scenario: tr.sweep(scenario, "store", together={KEY: [Mild]}),
+        lambda scenario: tr.sweep(scenario, store="store", grid={KEY: ["cubic", Mild]}),
+        lambda scenario: tr.sweep(scenario, store="store", grid={KEY: Mild}),
+        lambda scenario: tr.sweep(scenario, store="store", together={KEY: [Mild]}),
         lambda scenario: tr.choices(scenario, {KEY: ["cubic", Mild]}),
         lambda scenario: tr.predict_over(scenario, tr.Axis(KEY, (Mild,))),
     ],
@@ -265,10 +265,10 @@ def test_a_class_as_a_value_of_a_key_is_refused(
 
 
 def test_until_may_be_text(one_group: Path, tmp_path: Path) -> None:
-    result = tr.sweep(one_group, tmp_path / "store", until="core.utilization<0.9")
+    result = tr.sweep(one_group, store=tmp_path / "store", until="core.utilization<0.9")
     assert result.record.until == vars(tr.Precision("core.utilization", 0.9))
     for wrong in ("utilization", "utilization<-1"):
         with pytest.raises(tr.ScenarioError, match=r"^until: .* METRIC<WIDTH"):
-            tr.sweep(one_group, tmp_path / "store", until=wrong)
+            tr.sweep(one_group, store=tmp_path / "store", until=wrong)
     with pytest.raises(tr.ScenarioError, match=r"^until: 0\.3 .* tailroom\.Precision"):
-        tr.sweep(one_group, tmp_path / "store", until=0.3)  # type: ignore[arg-type]
+        tr.sweep(one_group, store=tmp_path / "store", until=0.3)  # type: ignore[arg-type]

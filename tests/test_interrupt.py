@@ -96,7 +96,7 @@ def test_python_gets_what_an_interrupted_sweep_has_found(small: Path, tmp_path: 
     limits = ["5 packets", "20 packets"]
     grid = {"links.bottleneck.queue.limit": limits}
     with pytest.raises(KeyboardInterrupt) as raised:
-        tr.sweep(small, tmp_path / "store", grid=grid, seeds=1, workers=1, progress=stop)
+        tr.sweep(small, store=tmp_path / "store", grid=grid, seeds=1, workers=1, progress=stop)
     assert isinstance(raised.value, tr.Interrupted)
     known = raised.value.known
     assert isinstance(known, tr.SweepResult)

@@ -1,6 +1,5 @@
 """Commands start at once: libraries that take long to load are loaded where they are needed."""
 
-import ast
 import importlib
 import inspect
 import pickle
@@ -135,17 +134,6 @@ def test_every_exception_is_public_and_derives_from_one() -> None:
         assert getattr(tr, kind.__name__) is kind
         is_apart = kind in (tr.Interrupted, tr.TailroomWarning)
         assert issubclass(kind, tr.TailroomError) or is_apart
-
-
-def test_type_checkers_see_what_is_imported_when_it_is_used() -> None:
-    tree = ast.parse(Path(tr.__file__).read_text(encoding="utf-8"))
-    seen = next(one for one in tree.body if isinstance(one, ast.If))
-    modules = {
-        (one.module or "").removeprefix("tailroom."): tuple(name.name for name in one.names)
-        for one in seen.body
-        if isinstance(one, ast.ImportFrom)
-    }
-    assert modules == tr._MODULES
 
 
 def test_a_name_that_does_not_exist_is_refused() -> None:

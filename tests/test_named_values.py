@@ -73,7 +73,7 @@ def test_a_saved_result_names_the_nearest_key_too(two_links: tr.Result, tmp_path
 
 def test_a_wrong_key_of_settings_names_the_nearest(small: Path, tmp_path: Path) -> None:
     key = "links.bottleneck.queue.limit"
-    swept = tr.sweep(small, tmp_path / "store", grid={key: ["5 packets"]}, seeds=1)
+    swept = tr.sweep(small, store=tmp_path / "store", grid={key: ["5 packets"]}, seeds=1)
     chosen = tr.choices(small, {key: ["5 packets"]}).choices[0]
     read = tr.Store(tmp_path / "store").sweeps()[0]
     for settings in (
@@ -125,8 +125,9 @@ def test_a_misspelled_model_or_quantity_of_a_prediction_is_named() -> None:
 
 
 def test_a_misspelled_criterion_of_a_report_card_is_named() -> None:
+    store = tr.Store.temporary()
     findings = tuple(Finding(criterion, EXPERIMENTS[0], ()) for criterion in CRITERIA)
-    card = tr.Evaluation("bic", ("reno", "cubic"), findings, pa.table({}), quick=True, store=None)
+    card = tr.Evaluation("bic", ("reno", "cubic"), findings, pa.table({}), quick=True, store=store)
     assert card["utilization"].criterion.name == "utilization"
     with pytest.raises(KeyError, match=r"utilisation: .* did you mean utilization"):
         card["utilisation"]

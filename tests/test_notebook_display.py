@@ -54,7 +54,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     grid = {LIMIT: ["10 packets", "40 packets"]}
     return {
         "Result": tr.run("first", set=short, series_samples=50),
-        "SweepResult": tr.sweep("first", place / "store", grid=grid, seeds=2, set=short),
+        "SweepResult": tr.sweep("first", store=place / "store", grid=grid, seeds=2, set=short),
         "Size": tr.size("first", ["utilization >= 50%"], set=short, max_seeds=4),
         "Predictions": tr.predict("first"),
         "Choices": tr.choices("first", {LIMIT: ["10 packets", "40 packets"]}, set=short),

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tailroom as tr
-from tailroom.cli.size_report import as_dict as size_as_dict
 from tailroom.models import read_bottleneck
 from tailroom.scenario.source import ScenarioSource
 from tests.conftest import Tailroom
@@ -154,7 +153,7 @@ def test_the_answer_of_size_is_the_buffer_that_a_run_shows() -> None:
     mixed = [Group("long", 1, 10, 1500), Group("long", 2, 40, 576), Group("finite", 1, 90, 200)]
     scenario = scenario_of(mixed, "20 packets", 10) | {"duration": "4 s"}
     answer = tr.size(scenario, "utilization >= 60%", max_seeds=4, workers=2)
-    chosen, said = answer.limit_packets, size_as_dict(answer)
+    chosen, said = answer.limit_packets, answer.as_dict()
     shown: Any = tr.run(
         scenario, set={f"links.{LINK}.queue.limit": f"{chosen} packets", "duration": "20 ms"}
     ).links[LINK]

@@ -119,7 +119,7 @@ def test_a_sweep_checks_every_point_as_often_as_it_has_seeds(
         '\n[sweep]\nseeds = 3\nphase_check = true\n[sweep.grid]\n"flows.long.count" = [2, 4]\n'
     )
     locked.write_text(swept.replace("40 s", "20 s", 1), encoding="utf-8")
-    result = tr.sweep(locked, store)
+    result = tr.sweep(locked, store=store)
     points = result.record.points
     assert [len(point["shifted_runs"]) for point in points] == [3, 3]
     keys = {key for point in points for key in (*point["runs"], *point["shifted_runs"])}
@@ -131,7 +131,7 @@ def test_a_sweep_checks_every_point_as_often_as_it_has_seeds(
     assert all(one[0].is_phase_dependent for one in spreads)
 
     again: list[int] = []
-    tr.sweep(locked, store, progress=lambda state: again.append(state.done - state.found))
+    tr.sweep(locked, store=store, progress=lambda state: again.append(state.done - state.found))
     assert max(again) == 0
     shown = tailroom("sweep", locked, "--store", store)
     assert "shifted" in shown.output
@@ -140,10 +140,10 @@ def test_a_sweep_checks_every_point_as_often_as_it_has_seeds(
 
 def test_a_sweep_without_the_check_has_none(locked: Path, tmp_path: Path) -> None:
     grid = {"duration": ["12 s", "13 s"]}
-    result = tr.sweep(locked, tmp_path / "store", grid=grid, seeds=1)
+    result = tr.sweep(locked, store=tmp_path / "store", grid=grid, seeds=1)
     assert result.phase_spreads() == [[], []]
     with pytest.raises(tr.ScenarioError, match="give at least 2 seeds"):
-        tr.sweep(locked, tmp_path / "store", grid=grid, seeds=1, phase_check=True)
+        tr.sweep(locked, store=tmp_path / "store", grid=grid, seeds=1, phase_check=True)
 
 
 def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:

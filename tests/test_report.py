@@ -226,7 +226,7 @@ def test_a_sweep_stores_the_delays_of_a_group(tmp_path: Path) -> None:
     path.write_text(CALL, encoding="utf-8")
     limits = {"links.down.queue.limit": ["20 packets", "100 packets"]}
     short = {"duration": "3 s", "measure_from": "1 s"}
-    swept = tr.sweep(path, tmp_path / "store", grid=limits, set=short, seeds=1, workers=1)
+    swept = tr.sweep(path, store=tmp_path / "store", grid=limits, set=short, seeds=1, workers=1)
     runs = swept.runs.to_pylist()
     delays = [run["groups.call.queue_delay_s_p99"] for run in runs]
     one = tr.run(path, set={**short, "links.down.queue.limit": "20 packets"}, seed=1)

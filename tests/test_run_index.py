@@ -35,8 +35,8 @@ def place(tmp_path: Path) -> Path:
     place = tmp_path / "store"
     other = tmp_path / "two.toml"
     other.write_text(TWO_LINKS, encoding="utf-8")
-    tr.sweep(write_scenario(tmp_path), place, grid=GRID, seeds=2)
-    tr.sweep(other, place, seeds=2)
+    tr.sweep(write_scenario(tmp_path), store=place, grid=GRID, seeds=2)
+    tr.sweep(other, store=place, seeds=2)
     tr.Store(place).columns()
     assert (place / run_index.FILE).exists()
     return place
@@ -87,7 +87,7 @@ def test_with_an_index_no_file_of_a_run_is_read(
     assert tailroom("results", place, "--out", tmp_path / "runs.csv").status == 0
     # And a sweep goes on without reading what it finds.
     told: list[tr.RunProgress] = []
-    tr.sweep(tmp_path / "random.toml", place, grid=GRID, seeds=2, progress=told.append)
+    tr.sweep(tmp_path / "random.toml", store=place, grid=GRID, seeds=2, progress=told.append)
     assert told == [tr.RunProgress(8, 8, 8)]
 
 
@@ -143,7 +143,7 @@ def test_a_run_that_is_removed_is_gone(place: Path) -> None:
 def test_an_index_that_another_process_wrote_before_costs_nothing_but_time(place: Path) -> None:
     """Of two processes that write the index, the one that knows less may be the last."""
     old = (place / run_index.FILE).read_bytes()
-    tr.sweep(place.parent / "random.toml", place, grid=GRID, seeds=4)
+    tr.sweep(place.parent / "random.toml", store=place, grid=GRID, seeds=4)
     tr.Store(place).columns()
     (place / run_index.FILE).write_bytes(old)
     assert from_index(place).equals(from_files(place))
@@ -174,7 +174,7 @@ def test_a_small_store_has_no_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tailroom: Tailroom
 ) -> None:
     monkeypatch.setattr(store, "WORTH_INDEXING", 100)
-    tr.sweep(write_scenario(tmp_path), tmp_path / "store", grid=GRID, seeds=1)
+    tr.sweep(write_scenario(tmp_path), store=tmp_path / "store", grid=GRID, seeds=1)
     assert tailroom("results", tmp_path / "store").status == 0
     assert not (tmp_path / "store" / run_index.FILE).exists()
 

@@ -166,8 +166,8 @@ def test_a_run_that_is_shorter_than_the_intervals_of_bbr_warns(
 def test_sweeps_and_sizes_warn_of_short_runs_too(small: Path, tmp_path: Path) -> None:
     bbr = {"flows.reno.congestion": "bbr1"}
     grid = {"links.bottleneck.queue.limit": ["20 packets"]}
-    swept = tr.sweep(small, tmp_path / "store", grid=grid, set=bbr)
-    assert any("every 10 s" in one["text"] for one, _ in swept.warnings)
+    swept = tr.sweep(small, store=tmp_path / "store", grid=grid, set=bbr)
+    assert any("every 10 s" in one["text"] for one in swept.warnings)
     answer = tr.size(small, "utilization >= 10%", set=bbr, max_seeds=4, most_loss=None)
     assert any("every 10 s" in one["text"] for one in answer.warnings)
 

@@ -143,9 +143,11 @@ def test_an_executor_of_the_callers_gives_the_same_numbers_and_stays_open(
     source: ScenarioSource, tmp_path: Path, pool: str
 ) -> None:
     with POOLS[pool]() as executor:
-        there = tr.sweep(source.place, tmp_path / "there", grid=GRID, seeds=2, executor=executor)
+        there = tr.sweep(
+            source.place, store=tmp_path / "there", grid=GRID, seeds=2, executor=executor
+        )
         assert executor.submit(os.getpid).result()
-    here = tr.sweep(source.place, tmp_path / "here", grid=GRID, seeds=2)
+    here = tr.sweep(source.place, store=tmp_path / "here", grid=GRID, seeds=2)
     assert measured(there.runs) == measured(here.runs)
 
 
@@ -162,7 +164,7 @@ def test_cancelled_runs_free_an_executor_of_the_callers(
         with pytest.raises(tr.Interrupted):
             tr.sweep(
                 source.place,
-                tmp_path / "store",
+                store=tmp_path / "store",
                 grid=grid,
                 seeds=1,
                 executor=executor,
@@ -185,7 +187,7 @@ def test_workers_limits_the_runs_on_an_executor(source: ScenarioSource, tmp_path
     with Watched(2) as executor:
         tr.sweep(
             source.place,
-            tmp_path / "store",
+            store=tmp_path / "store",
             seeds=3,
             workers=1,
             executor=executor,
@@ -200,7 +202,7 @@ def test_an_executor_that_is_shut_down_is_refused(source: ScenarioSource, tmp_pa
     with pytest.raises(
         tr.ClusterError, match=r"the executor accepts no runs: .* give an executor that is open"
     ):
-        tr.sweep(source.place, tmp_path / "store", seeds=1, executor=executor)
+        tr.sweep(source.place, store=tmp_path / "store", seeds=1, executor=executor)
 
 
 def die(one: task.Task, cancelled: task.Flag) -> None:
@@ -218,7 +220,7 @@ def test_a_process_that_dies_is_reported(
             tr.RunError, match=r"a worker process ended early, .* finished runs are kept"
         ),
     ):
-        tr.sweep(source.place, tmp_path / "store", seeds=2, executor=executor)
+        tr.sweep(source.place, store=tmp_path / "store", seeds=2, executor=executor)
 
 
 @pytest.mark.parametrize("option", ["--store", "--workers", "--cluster"])

@@ -43,7 +43,7 @@ def test_every_command_finds_a_shipped_scenario_by_name(
 
 def test_python_finds_a_shipped_scenario_by_name(tmp_path: Path) -> None:
     assert tr.run("first").summary["title"] == TITLE
-    swept = tr.sweep("first", tmp_path / "store", seeds=1)
+    swept = tr.sweep("first", store=tmp_path / "store", seeds=1)
     assert swept.record.title == TITLE
     assert swept.record.id.startswith("first-")
     assert tr.predict("first").link.name == "bottleneck"

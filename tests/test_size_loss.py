@@ -64,7 +64,7 @@ def test_without_the_added_bound_the_answer_is_that_of_the_target(few: Size) -> 
     assert alone.limit_packets == alone.without_loss_target_packets
     assert alone.limit_packets == few.without_loss_target_packets
     assert len(alone.targets) == 1
-    assert "of the packets are lost" in alone.notices[0]
+    assert "of the packets are lost" in alone.warnings[0]["text"]
 
 
 def test_a_loss_that_a_target_limits_has_no_further_bound(small: Path) -> None:

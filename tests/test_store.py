@@ -78,13 +78,13 @@ def test_two_writers_at_once_write_what_one_does(scenario: Path, tmp_path: Path)
     for writer in writers:
         writer.start()
     grid = {"links.bottleneck.queue.limit": values}
-    tr.sweep(scenario, both, grid=grid, seeds=SEEDS)
+    tr.sweep(scenario, store=both, grid=grid, seeds=SEEDS)
     for writer in writers:
         writer.join()
         assert writer.exitcode == 0
     alone = tmp_path / "alone"
     sweep(scenario, alone)
-    tr.sweep(scenario, alone, grid=grid, seeds=SEEDS)
+    tr.sweep(scenario, store=alone, grid=grid, seeds=SEEDS)
     assert rows_of(both) == rows_of(alone)
     assert len(tr.Store(both).sweeps()) == 2
     assert not list(both.rglob("*.partial"))
@@ -97,7 +97,7 @@ def limited(bytes_: int, *arguments: object) -> "subprocess.CompletedProcess[str
 
 def test_a_full_disk_is_named_and_loses_nothing(scenario: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    tr.sweep(scenario, store, grid=GRID, seeds=1)
+    tr.sweep(scenario, store=store, grid=GRID, seeds=1)
     before = rows_of(store)
     # Less than a run takes, more than what the store says of the sweep.
     ended = limited(8_000, "sweep", scenario, "--store", store, *SWEEP)
@@ -155,7 +155,7 @@ def test_truncated_files_are_named_and_run_again(
     for file in files:
         assert f"warning: {file} is damaged and was left out" in shown.errors
     seen: list[tr.RunProgress] = []
-    again = tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, progress=seen.append)
+    again = tr.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, progress=seen.append)
     assert seen[-1].found == 12 - 4
     assert sorted(again.store.damaged) == files
     assert measured(again.runs) == right
@@ -176,7 +176,7 @@ def test_a_damaged_file_is_named_by_the_command(
 @pytest.mark.parametrize("part", ["runs", "link_series"])
 def test_no_flipped_bit_is_read_as_a_result(scenario: Path, tmp_path: Path, part: str) -> None:
     """Names of columns stand where Parquet's own checksums do not reach."""
-    store = tr.sweep(scenario, tmp_path / "store", seeds=1, series=True).store
+    store = tr.sweep(scenario, store=tmp_path / "store", seeds=1, series=True).store
 
     def content(at: tr.Store) -> object:
         table = at.read(key) if part == "runs" else at.table(key, part)
@@ -202,7 +202,7 @@ def test_no_flipped_bit_is_read_as_a_result(scenario: Path, tmp_path: Path, part
 
 
 def test_a_file_under_another_runs_name_is_damage(scenario: Path, tmp_path: Path) -> None:
-    result = tr.sweep(scenario, tmp_path / "store", seeds=2)
+    result = tr.sweep(scenario, store=tmp_path / "store", seeds=2)
     one, other = sorted((result.store.directory / "runs").iterdir())
     other.write_bytes(one.read_bytes())
     opened = tr.Store(result.store.directory)
@@ -211,7 +211,7 @@ def test_a_file_under_another_runs_name_is_damage(scenario: Path, tmp_path: Path
 
 
 def test_leftovers_of_killed_processes_are_removed_in_time(scenario: Path, tmp_path: Path) -> None:
-    store = tr.sweep(scenario, tmp_path / "store", seeds=1).store
+    store = tr.sweep(scenario, store=tmp_path / "store", seeds=1).store
     old, young = (store.directory / "runs" / f".{name}.parquet.1.partial" for name in "ab")
     for path in (old, young):
         path.write_bytes(b"PAR1")
@@ -227,7 +227,7 @@ def test_a_store_whose_making_was_interrupted_is_made(scenario: Path, tmp_path: 
         (tmp_path / place).mkdir()
         text = '{"format": 1}' if leftover == MARKER else '{"for'
         (tmp_path / place / leftover).write_text(text, encoding="utf-8")
-        assert len(tr.sweep(scenario, tmp_path / place, seeds=1).runs) == 1
+        assert len(tr.sweep(scenario, store=tmp_path / place, seeds=1).runs) == 1
 
 
 NO_STORES = {
@@ -292,7 +292,7 @@ def test_a_store_that_is_not_there_is_not_made_by_asking(
 def test_a_damaged_record_of_a_sweep_is_named(
     tailroom: Tailroom, scenario: Path, tmp_path: Path
 ) -> None:
-    store = tr.sweep(scenario, tmp_path / "store", seeds=1).store
+    store = tr.sweep(scenario, store=tmp_path / "store", seeds=1).store
     record = next((store.directory / "sweeps").iterdir())
     record.write_text(json.dumps({"id": "x"}), encoding="utf-8")
     ended = tailroom("results", store.directory)

@@ -94,12 +94,12 @@ class Told:
 def new_runs(scenario: Path, store: Path, **options: Any) -> int:
     """How many runs a sweep did not find."""
     told = Told()
-    tr.sweep(scenario, store, progress=told, **options)
+    tr.sweep(scenario, store=store, progress=told, **options)
     return told.new_runs
 
 
 def test_the_numbers_are_those_of_single_runs(scenario: Path, store: Path) -> None:
-    result = tr.sweep(scenario, store, grid=GRID, seeds=3, workers=3)
+    result = tr.sweep(scenario, store=store, grid=GRID, seeds=3, workers=3)
     rows = runs_of(result.store, result.record).to_pylist()
     assert [(row[LIMIT], row["seed"]) for row in rows] == [
         (limit, seed) for limit in GRID[LIMIT] for seed in (1, 2, 3)
@@ -135,7 +135,7 @@ source = { kind = "poisson", rate = "1 Mbit/s" }
 
 def test_the_number_of_workers_changes_nothing(scenario: Path, tmp_path: Path) -> None:
     found = [
-        measured(tr.sweep(scenario, tmp_path / f"{workers}", grid=GRID, workers=workers).runs)
+        measured(tr.sweep(scenario, store=tmp_path / f"{workers}", grid=GRID, workers=workers).runs)
         for workers in (1, 2, 7)
     ]
     assert found[0] == found[1] == found[2]
@@ -145,7 +145,9 @@ def test_processes_change_nothing(scenario: Path, tmp_path: Path) -> None:
     (tmp_path / "swept_control.py").write_text(CONTROL, encoding="utf-8")
     own = {"flows.reno.congestion": "swept_control:Reno"}
     found = [
-        measured(tr.sweep(scenario, tmp_path / f"{count}", set=own, seeds=3, workers=count).runs)
+        measured(
+            tr.sweep(scenario, store=tmp_path / f"{count}", set=own, seeds=3, workers=count).runs
+        )
         for count in (1, 2)
     ]
     assert found[0] == found[1]
@@ -155,7 +157,7 @@ def test_processes_change_nothing(scenario: Path, tmp_path: Path) -> None:
 
 def test_together_goes_row_by_row_with_every_point_of_the_grid(scenario: Path, store: Path) -> None:
     together = {"links.bottleneck.rate": ["10 Mbit/s", "20 Mbit/s"], "flows.reno.count": [1, 4]}
-    result = tr.sweep(scenario, store, grid=GRID, together=together, seeds=1)
+    result = tr.sweep(scenario, store=store, grid=GRID, together=together, seeds=1)
     points = [tuple(point["settings"].values()) for point in result.record.points]
     assert points == [
         ("10 Mbit/s", 1, "5 packets"),
@@ -174,7 +176,7 @@ def test_together_goes_row_by_row_with_every_point_of_the_grid(scenario: Path, s
 
 def test_a_value_may_come_again_in_another_row(scenario: Path, store: Path) -> None:
     together = {"links.bottleneck.rate": ["10 Mbit/s"] * 2, "flows.reno.count": [1, 4]}
-    result = tr.sweep(scenario, store, together=together, seeds=1)
+    result = tr.sweep(scenario, store=store, together=together, seeds=1)
     assert result.runs["flows.reno.count"].to_pylist() == [1, 4]
 
 
@@ -188,23 +190,25 @@ grid.{LIMIT} = {{ from = "5 packets", to = "20 packets", points = 2 }}
 together = {{ "flows.reno.count" = [1, 2], flows.reno.pacing = [false, true] }}
 """
     scenario.write_text(SMALL + RANDOM_START + text, encoding="utf-8")
-    result = tr.sweep(scenario, store)
+    result = tr.sweep(scenario, store=store)
     assert list(result.record.axes) == ["flows.reno.count", "flows.reno.pacing", LIMIT]
     assert len(result.runs) == 8
-    again = tr.sweep(scenario, store, grid={LIMIT: ["5 packets"]}, seeds=1)
+    again = tr.sweep(scenario, store=store, grid={LIMIT: ["5 packets"]}, seeds=1)
     assert len(again.runs) == 2
     read = sweep_plan.plan(ScenarioSource.of(scenario, {}), grid={"seed": Axis("a", (1,))})
     assert read.axes[-1] == Axis("a", (1,))
 
 
 def test_what_is_missing_is_run_and_nothing_else(scenario: Path, store: Path) -> None:
-    first = tr.sweep(scenario, store, grid=GRID, seeds=3)
+    first = tr.sweep(scenario, store=store, grid=GRID, seeds=3)
     right = measured(first.runs)
     lost = sorted((store / "runs").iterdir())[1:3]
     for file in lost:
         file.unlink()
     told = Told()
-    assert measured(tr.sweep(scenario, store, grid=GRID, seeds=3, progress=told).runs) == right
+    assert (
+        measured(tr.sweep(scenario, store=store, grid=GRID, seeds=3, progress=told).runs) == right
+    )
     assert told.new_runs == 2
     assert all(file.exists() for file in lost)
     assert new_runs(scenario, store, grid=GRID, seeds=3) == 0
@@ -226,7 +230,7 @@ def test_series_that_were_not_kept_are_run_for(scenario: Path, store: Path) -> N
     assert new_runs(scenario, store, seeds=2) == 2
     assert new_runs(scenario, store, seeds=2, series=True) == 2
     assert new_runs(scenario, store, seeds=2, series=True) == 0
-    key = tr.sweep(scenario, store, seeds=2).record.points[0]["runs"][1]
+    key = tr.sweep(scenario, store=store, seeds=2).record.points[0]["runs"][1]
     series = tr.Store(store).table(key, "link_series")
     assert series is not None
     alone = tr.run(scenario, seed=2, series_samples=task.SERIES_SAMPLES).link_series
@@ -255,7 +259,7 @@ def test_a_worker_with_another_engine_is_refused(
 
     monkeypatch.setattr(executors, "run_task", elsewhere)
     with pytest.raises(tr.RunError, match=r"a worker has engine 0\.0\.0\+other, but the study"):
-        tr.sweep(scenario, store, seeds=1, workers=1)
+        tr.sweep(scenario, store=store, seeds=1, workers=1)
     assert len(tr.Store(store).runs()) == 0
 
 
@@ -287,7 +291,7 @@ def test_a_file_that_changes_while_a_sweep_goes_on_fails_its_run(
             traced(scenario, 400)
 
     with pytest.raises(tr.RunError, match="a file that it names has changed since the study began"):
-        tr.sweep(scenario, store, seeds=3, workers=1, progress=change)
+        tr.sweep(scenario, store=store, seeds=3, workers=1, progress=change)
     assert len(tr.Store(store).runs()) == 1
 
 
@@ -319,7 +323,7 @@ def test_the_code_of_a_control_enters_the_key(
     own(CONTROL.replace("/ 2", "* 0.7"))
     # This process still has the old code, and must not store its results as the new code's.
     with pytest.raises(tr.ScenarioError, match="has changed since it was imported; start Python"):
-        tr.sweep(scenario, store, seeds=2, congestion=given)
+        tr.sweep(scenario, store=store, seeds=2, congestion=given)
     del sys.modules[name]
     assert new_runs(scenario, store, seeds=2, congestion=given) == 2
     assert different(store) == 4
@@ -337,7 +341,7 @@ def test_arguments_of_a_control_enter_the_key(scenario: Path, store: Path) -> No
 
 def test_a_control_that_no_process_can_take_over_is_refused(scenario: Path, store: Path) -> None:
     with pytest.raises(tr.ScenarioError, match=r"cannot be sent to another process .*top level"):
-        tr.sweep(scenario, store, seeds=1, congestion={"reno": lambda: Steps(1.0)})
+        tr.sweep(scenario, store=store, seeds=1, congestion={"reno": lambda: Steps(1.0)})
     assert not store.exists()
 
 
@@ -346,7 +350,7 @@ def test_an_exception_in_a_control_ends_the_sweep_with_its_traceback(
 ) -> None:
     control = f"{own(CONTROL)}:Raises"
     with pytest.raises(tr.ControlError, match="on_ack raised ZeroDivisionError: mine"):
-        tr.sweep(scenario, store, seeds=3, congestion={"reno": control})
+        tr.sweep(scenario, store=store, seeds=3, congestion={"reno": control})
     setting = f'flows.reno.congestion="{control}"'
     ended = tailroom("sweep", scenario, "--store", store, "--set", setting)
     assert ended.status == 3
@@ -387,7 +391,7 @@ def test_an_exception_in_a_control_stops_the_other_processes(
         # The other run would take half an hour.
         tr.sweep(
             scenario,
-            store,
+            store=store,
             seeds=2,
             workers=2,
             set={"duration": "2000000 s"},
@@ -413,7 +417,7 @@ def test_a_run_that_fails_keeps_the_others(
         failing(patched, {2})
         message = r"2 of 6 runs failed, the others are kept; the first: seed 2 at .*5 packets"
         with pytest.raises(tr.RunError, match=message):
-            tr.sweep(scenario, store, grid=GRID, seeds=3)
+            tr.sweep(scenario, store=store, grid=GRID, seeds=3)
         assert len(tr.Store(store).runs()) == 4
         ended = tailroom("sweep", scenario, "--store", store, "--seeds", 3)
         assert ended.status == 1
@@ -424,9 +428,9 @@ def test_a_run_that_fails_keeps_the_others(
 
 
 def test_progress_counts(scenario: Path, store: Path) -> None:
-    tr.sweep(scenario, store, grid={LIMIT: ["20 packets"]}, seeds=2)
+    tr.sweep(scenario, store=store, grid={LIMIT: ["20 packets"]}, seeds=2)
     told = Told()
-    tr.sweep(scenario, store, grid=GRID, seeds=3, workers=1, progress=told)
+    tr.sweep(scenario, store=store, grid=GRID, seeds=3, workers=1, progress=told)
     states = told.states
     assert (states[-1].done, states[-1].found, states[-1].planned) == (6, 2, 6)
     assert [state.done for state in states] == sorted(state.done for state in states)
@@ -442,7 +446,7 @@ def test_an_exception_in_progress_stops_the_sweep_and_keeps_what_is_done(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tr.sweep(scenario, store, seeds=50, workers=2, progress=interrupt)
+        tr.sweep(scenario, store=store, seeds=50, workers=2, progress=interrupt)
     assert len(tr.Store(store).runs()) >= 3
     assert len(tr.Store(store).sweeps()[0].points[0]["runs"]) == 50
     assert new_runs(scenario, store, seeds=5) <= 2
@@ -451,7 +455,7 @@ def test_an_exception_in_progress_stops_the_sweep_and_keeps_what_is_done(
 def test_points_are_repeated_until_their_interval_is_narrow(scenario: Path, store: Path) -> None:
     until = tr.Precision("utilization", 0.004, at_least=4, at_most=60)
     told = Told()
-    result = tr.sweep(scenario, store, grid=GRID, until=until, progress=told)
+    result = tr.sweep(scenario, store=store, grid=GRID, until=until, progress=told)
     means = result.means("utilization").to_pylist()
     assert all(row["half_width"] <= 0.004 for row in means)
     assert {row["runs"] for row in means} != {4}, "a point needs more runs than the least"
@@ -492,7 +496,7 @@ def test_a_sweep_in_which_seeds_make_no_difference_says_so(
 
 
 def test_means_and_runs_of_a_metric(tailroom: Tailroom, scenario: Path, store: Path) -> None:
-    result = tr.sweep(scenario, store, grid=GRID, seeds=4)
+    result = tr.sweep(scenario, store=store, grid=GRID, seeds=4)
     values = result.runs["links.bottleneck.utilization"].to_pylist()
     means = result.means("utilization").to_pylist()
     assert [row[LIMIT] for row in means] == GRID[LIMIT]
@@ -510,7 +514,7 @@ def test_means_and_runs_of_a_metric(tailroom: Tailroom, scenario: Path, store: P
 def test_questions_in_sql_and_files(
     tailroom: Tailroom, scenario: Path, store: Path, tmp_path: Path
 ) -> None:
-    result = tr.sweep(scenario, store, grid=GRID, seeds=2)
+    result = tr.sweep(scenario, store=store, grid=GRID, seeds=2)
     sql = (
         f'SELECT "{LIMIT}" AS buffer, count(*) AS n FROM "{result.record.id}" GROUP BY 1 ORDER BY 1'
     )

@@ -36,7 +36,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tr.SweepResult:
         SMALL.replace('rtt = "20 ms"', 'rtt = { uniform = ["20 ms", "30 ms"] }'), encoding="utf-8"
     )
     grid = {CONTROL: CONTROLS, LIMIT: [f"{one} packets" for one in LIMITS]}
-    return tr.sweep(file, directory / "store", grid=grid, seeds=3, workers=1)
+    return tr.sweep(file, store=directory / "store", grid=grid, seeds=3, workers=1)
 
 
 def by_hand(swept: tr.SweepResult, control: str, limit: int, metric: str) -> tuple[float, float]:
@@ -265,7 +265,7 @@ def test_a_key_that_another_settles_makes_no_line(tmp_path: Path, small: Path) -
         "links.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"],
         LIMIT: ["10 packets", "20 packets"],
     }
-    swept = tr.sweep(small, tmp_path / "store", together=together, seeds=1, workers=1)
+    swept = tr.sweep(small, store=tmp_path / "store", together=together, seeds=1, workers=1)
     figure = swept.plot()
     assert legend(figure) == ["simulation", "95 % confidence"]
     line = panel(figure, "utilization (%)").lines[0]
@@ -276,7 +276,7 @@ def test_a_key_that_another_settles_makes_no_line(tmp_path: Path, small: Path) -
 
 def test_a_single_run_has_no_band(tmp_path: Path, small: Path) -> None:
     grid = {LIMIT: ["10 packets", "20 packets"]}
-    swept = tr.sweep(small, tmp_path / "store", grid=grid, seeds=1, workers=1)
+    swept = tr.sweep(small, store=tmp_path / "store", grid=grid, seeds=1, workers=1)
     drawn = panel(swept.plot(), "utilization (%)")
     assert np.isfinite(xy(drawn.lines[0])[1]).all()
     assert all(len(one.get_paths()) == 0 for one in drawn.collections)
@@ -318,7 +318,7 @@ def test_what_cannot_be_drawn_is_named(
 
 
 def test_one_point_is_no_curve(tmp_path: Path, small: Path) -> None:
-    swept = tr.sweep(small, tmp_path / "store", seeds=2, workers=1)
+    swept = tr.sweep(small, store=tmp_path / "store", seeds=2, workers=1)
     with pytest.raises(ValueError, match="nothing varies in this sweep"):
         swept.plot()
 
@@ -420,7 +420,9 @@ def test_a_metric_named_in_full_needs_no_link(tailroom: Tailroom, tmp_path: Path
     file = tmp_path / "two.toml"
     file.write_text(scenario, encoding="utf-8")
     rtts = ["20 ms", "40 ms", "60 ms"]
-    swept = tr.sweep(file, tmp_path / "store", grid={"flows.reno.rtt": rtts}, seeds=2, workers=1)
+    swept = tr.sweep(
+        file, store=tmp_path / "store", grid={"flows.reno.rtt": rtts}, seeds=2, workers=1
+    )
     for metric in (
         "groups.reno.links.second.queue_delay_s_mean",
         "links.second.utilization",

@@ -26,7 +26,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("records")
     scenario = directory / "two.toml"
     scenario.write_text(SMALL.replace('"4 s"', '"2 s"'), encoding="utf-8")
-    tr.sweep(scenario, directory / "store", grid={KEY: ["5 packets", "9 packets"]}, seeds=2)
+    tr.sweep(scenario, store=directory / "store", grid={KEY: ["5 packets", "9 packets"]}, seeds=2)
     return directory / "store"
 
 
@@ -141,11 +141,11 @@ def test_names_that_lead_out_of_the_store_are_refused(store: Path) -> None:
 
 def test_the_same_sweep_with_fewer_seeds_keeps_the_record(tmp_path: Path, small: Path) -> None:
     store, grid = tmp_path / "store", {KEY: ["5 packets"]}
-    tr.sweep(small, store, grid=grid, seeds=3)
-    fewer = tr.sweep(small, store, grid=grid, seeds=1)
+    tr.sweep(small, store=store, grid=grid, seeds=3)
+    fewer = tr.sweep(small, store=store, grid=grid, seeds=1)
     assert len(fewer.record.points[0]["runs"]) == 1
     assert len(Store(store).sweeps()[0].points[0]["runs"]) == 3
-    tr.sweep(small, store, grid=grid, seeds=4)
+    tr.sweep(small, store=store, grid=grid, seeds=4)
     assert len(Store(store).sweeps()[0].points[0]["runs"]) == 4
 
 
@@ -153,8 +153,8 @@ def test_shifted_runs_stay_in_the_record_of_a_sweep_without_them(
     tmp_path: Path, small: Path
 ) -> None:
     store, grid = tmp_path / "store", {KEY: ["5 packets"]}
-    tr.sweep(small, store, grid=grid, seeds=2, phase_check=True)
-    tr.sweep(small, store, grid=grid, seeds=2)
+    tr.sweep(small, store=store, grid=grid, seeds=2, phase_check=True)
+    tr.sweep(small, store=store, grid=grid, seeds=2)
     assert len(Store(store).sweeps()[0].points[0]["shifted_runs"]) == 2
 
 

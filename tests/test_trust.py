@@ -83,7 +83,7 @@ def test_the_api_loads_no_code_that_a_file_names(named: Path, tmp_path: Path) ->
     for call in (
         lambda: tr.run(named),
         lambda: tr.choices(named, {"title": ["a", "b"]}),
-        lambda: tr.sweep(named, tmp_path / "store"),
+        lambda: tr.sweep(named, store=tmp_path / "store"),
         lambda: tr.predict(named),
         lambda: tr.phase_check(named),
         lambda: tr.size(named, ["utilization >= 0.9"]),
@@ -115,7 +115,7 @@ def test_what_the_user_names_is_the_users_own(
     grid = ("--grid", f"{key}=reno,somebodys:Control", "--store", tmp_path / "a", "--seeds", 1)
     assert tailroom("sweep", named, *grid).status == 0
     tr.run(named, congestion={"reno": "somebodys:Control"})
-    tr.sweep(named, tmp_path / "b", grid={key: ["somebodys:Control"]}, seeds=1)
+    tr.sweep(named, store=tmp_path / "b", grid={key: ["somebodys:Control"]}, seeds=1)
 
 
 def test_a_sweep_in_a_file_names_no_code(tailroom: Tailroom, named: Path, tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_scenario_that_is_built_in_python_names_what_it_likes(named: Path) -> 
 
 def test_a_stored_scenario_names_no_code(tailroom: Tailroom, named: Path, tmp_path: Path) -> None:
     store, key = tmp_path / "store", "links.bottleneck.queue.limit"
-    tr.sweep(named, store, grid={key: ["5 packets", "9 packets"]}, seeds=1, allow_code=True)
+    tr.sweep(named, store=store, grid={key: ["5 packets", "9 packets"]}, seeds=1, allow_code=True)
     (named.parent / "imported").unlink()
     for module in [name for name in sys.modules if name == "somebodys"]:
         del sys.modules[module]

@@ -28,7 +28,7 @@ def main():
     assert len(result.to_pandas("flow_series")) == result.to_polars("flow_series").height > 0
     assert result._repr_html_().count("<img") == 1
     result.save("run")
-    sweep = tr.sweep("first", "store", grid=LIMITS, seeds=2, set=SHORT)
+    sweep = tr.sweep("first", store="store", grid=LIMITS, seeds=2, set=SHORT)
     assert len(sweep.to_pandas()) == 4
     assert len(sweep.means("utilization")) == 2
     assert len(tr.predict("first").answers) > 10
@@ -37,7 +37,7 @@ def main():
 
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
-        far = tr.sweep("first", "far", grid=LIMITS, seeds=1, set=SHORT, executor=client)
+        far = tr.sweep("first", store="far", grid=LIMITS, seeds=1, set=SHORT, executor=client)
     assert len(far.to_pandas()) == 2
 
 

@@ -173,7 +173,7 @@ def store(tmp_path: Path) -> Path:
     scenario = tmp_path / "random.toml"
     scenario.write_text(SMALL + RANDOM_START, encoding="utf-8")
     for limits in (["5 packets"], ["5 packets", "20 packets"]):
-        tr.sweep(scenario, tmp_path / "store", grid={LIMIT: limits}, seeds=1)
+        tr.sweep(scenario, store=tmp_path / "store", grid={LIMIT: limits}, seeds=1)
     return tmp_path / "store"
 
 

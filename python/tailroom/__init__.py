@@ -9,172 +9,30 @@ A scenario may be a TOML file or be built in Python from the classes of
 `tailroom.scenario.types`, which carry the keys of the file, their documentation and their types.
 """
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tailroom._engine import (
-    AckEvent,
-    BeginEvent,
-    CongestionEvent,
-    ControlOutput,
-    LostPacketEvent,
-    RateSampleEvent,
-    RestartEvent,
-    RoundEvent,
-    build,
-)
-from tailroom.errors import (
-    ArgumentError,
-    CaptureError,
-    ClusterError,
-    ControlError,
-    ExploreError,
-    FlowListError,
-    Interrupted,
-    MetricError,
-    MissingLibraryError,
-    NotApplicableError,
-    NotWrittenError,
-    OutputDirectoryError,
-    OutputError,
-    QueryError,
-    RunError,
-    ScenarioError,
-    StoreError,
-    TailroomError,
-    TailroomWarning,
-    TargetError,
-    WrongInputError,
-)
-
-if TYPE_CHECKING:
-    from tailroom.buffer_atlas.data import Atlas, atlas
-    from tailroom.execution.progress import RunProgress
-    from tailroom.models.model import Requirement
-    from tailroom.scenario.axis import Axis
-    from tailroom.scenario.custom_controls import CongestionControl, RateBasedControl
-    from tailroom.scenario.types import Scenario
-    from tailroom.simulation.engine_run import run
-    from tailroom.simulation.result import Result
-    from tailroom.statistics.intervals import Interval
-    from tailroom.storage.result_directory import load
-    from tailroom.storage.store import Store
-    from tailroom.studies.choice_study.answer import Choice, Choices
-    from tailroom.studies.choice_study.study import choices
-    from tailroom.studies.phases import PhaseSpread, phase_check
-    from tailroom.studies.prediction import Curves, Predictions, predict, predict_over
-    from tailroom.studies.report_card.evaluation import Evaluation, evaluate
-    from tailroom.studies.size_study.answer import Size
-    from tailroom.studies.size_study.study import size
-    from tailroom.studies.size_study.targets import Target
-    from tailroom.studies.sweep_study.plan import Precision
-    from tailroom.studies.sweep_study.study import SweepResult, sweep
-    from tailroom.studies.warm_up_time import warm_up
-    from tailroom.traffic_import.capture import Capture, import_capture
-
-__all__ = [
-    "AckEvent",
-    "ArgumentError",
-    "Atlas",
-    "Axis",
-    "BeginEvent",
-    "Capture",
-    "CaptureError",
-    "Choice",
-    "Choices",
-    "ClusterError",
-    "CongestionControl",
-    "CongestionEvent",
-    "ControlError",
-    "ControlOutput",
-    "Curves",
-    "Evaluation",
-    "ExploreError",
-    "FlowListError",
-    "Interrupted",
-    "Interval",
-    "LostPacketEvent",
-    "MetricError",
-    "MissingLibraryError",
-    "NotApplicableError",
-    "NotWrittenError",
-    "OutputDirectoryError",
-    "OutputError",
-    "PhaseSpread",
-    "Precision",
-    "Predictions",
-    "QueryError",
-    "RateBasedControl",
-    "RateSampleEvent",
-    "Requirement",
-    "RestartEvent",
-    "Result",
-    "RoundEvent",
-    "RunError",
-    "RunProgress",
-    "Scenario",
-    "ScenarioError",
-    "Size",
-    "Store",
-    "StoreError",
-    "SweepResult",
-    "TailroomError",
-    "TailroomWarning",
-    "Target",
-    "TargetError",
-    "WrongInputError",
-    "__version__",
-    "atlas",
-    "choices",
-    "evaluate",
-    "import_capture",
-    "load",
-    "phase_check",
-    "predict",
-    "predict_over",
-    "run",
-    "size",
-    "sweep",
-    "warm_up",
-]
+from tailroom._engine import build
 
 __version__ = build().partition("+")[0]
 
-_MODULES = {
-    "buffer_atlas.data": ("Atlas", "atlas"),
-    "execution.progress": ("RunProgress",),
-    "models.model": ("Requirement",),
-    "scenario.axis": ("Axis",),
-    "scenario.custom_controls": ("CongestionControl", "RateBasedControl"),
-    "scenario.types": ("Scenario",),
-    "simulation.engine_run": ("run",),
-    "simulation.result": ("Result",),
-    "statistics.intervals": ("Interval",),
-    "storage.result_directory": ("load",),
-    "storage.store": ("Store",),
-    "studies.choice_study.answer": ("Choice", "Choices"),
-    "studies.choice_study.study": ("choices",),
-    "studies.phases": ("PhaseSpread", "phase_check"),
-    "studies.prediction": ("Curves", "Predictions", "predict", "predict_over"),
-    "studies.report_card.evaluation": ("Evaluation", "evaluate"),
-    "studies.size_study.answer": ("Size",),
-    "studies.size_study.study": ("size",),
-    "studies.size_study.targets": ("Target",),
-    "studies.sweep_study.plan": ("Precision",),
-    "studies.sweep_study.study": ("SweepResult", "sweep"),
-    "studies.warm_up_time": ("warm_up",),
-    "traffic_import.capture": ("Capture", "import_capture"),
+# A name is imported when it is first used: NumPy, SciPy and Arrow take longer to load than a short
+# run takes. The names stand in `__init__.pyi`, where type checkers and editors look for them.
+_MODULE_OF = {
+    name.name: statement.module or ""
+    for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_bytes()).body
+    if isinstance(statement, ast.ImportFrom)
+    for name in statement.names
 }
-"""The names that are imported when they are first used, by module: NumPy, SciPy and Arrow take
-longer to load than a short run takes."""
 
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted([*_MODULE_OF, "__version__"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> object:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    value: object = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

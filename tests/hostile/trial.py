@@ -125,7 +125,7 @@ def _run(scenario: Any) -> tr.Result:
 
 def _swept(scenario: Any, store: str) -> tr.SweepResult:
     with _limited_time():
-        return tr.sweep(scenario, store, set=SETTINGS, workers=1, max_runs=MOST_RUNS)
+        return tr.sweep(scenario, store=store, set=SETTINGS, workers=1, max_runs=MOST_RUNS)
 
 
 @contextmanager

@@ -32,7 +32,7 @@ def show(compared: Choices, console: Console) -> None:
         ]
         print_block(console, owner, names, columns)
     console.print()
-    for warning, names_of_choices in compared.warnings:
+    for warning, names_of_choices in compared.warnings_by_choice:
         concerns_all = len(names_of_choices) == len(compared.choices)
         concerned = "" if concerns_all else f" ({escape(', '.join(names_of_choices))})"
         text = escape(warning["text"])

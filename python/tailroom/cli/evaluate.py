@@ -14,7 +14,7 @@ from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.shown_text import escape
-from tailroom.reports import report_card as evaluation_report
+from tailroom.reports.presentation import write
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
@@ -58,7 +58,7 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Write report.md, report.html and the picture into a new directory."
+            metavar="DIR", help="Write the report, tables and the picture into a new directory."
         ),
     ] = None,
     workers: Workers = None,
@@ -85,19 +85,11 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
                 )
             write_and_print(
                 output,
-                lambda directory: _write(card, directory),
+                lambda directory: write(card, directory),
                 lambda: _print(card, json=json),
             )
         if out and not json:
             print(f"The report is {out / 'report.html'}, also as report.md")
-
-
-def _write(card: Evaluation, directory: Path) -> None:
-    drawn = evaluation_report.picture(card)
-    (directory / evaluation_report.PICTURE).write_bytes(drawn.png)
-    report_card = evaluation_report.document(card, drawn)
-    (directory / "report.md").write_text(report_card.markdown(), encoding="utf-8")
-    (directory / "report.html").write_text(report_card.html(), encoding="utf-8")
 
 
 def _print(card: Evaluation, *, json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -51,21 +51,3 @@ def warn(spreads: Sequence[PhaseSpread], where: str, console: Console) -> None:
         "send_jitter",
         soft_wrap=True,
     )
-
-
-def as_dicts(spreads: Sequence[PhaseSpread]) -> list[dict[str, Any]]:
-    """One object per metric, as --json prints it."""
-    return [
-        {
-            "metric": spread.metric,
-            "mean": spread.seeds.mean,
-            "half_width": spread.seeds.half_width,
-            "shifted_mean": spread.shifts.mean,
-            "shifted_half_width": spread.shifts.half_width,
-            "shifted_lowest": spread.lowest,
-            "shifted_highest": spread.highest,
-            "runs": spread.shifts.count,
-            "is_phase_dependent": spread.is_phase_dependent,
-        }
-        for spread in spreads
-    ]

@@ -15,12 +15,6 @@ from tailroom.simulation.result import Result
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
 
-SEEDS_CHANGE_NOTHING = (
-    "runs with different seeds are the same, as the scenario draws nothing at random, so there are "
-    "no confidence intervals; one seed suffices, or let flows start at random: "
-    'start = { uniform = ["0 s", "1 s"] }'
-)
-"""Warning about a scenario without randomness."""
 VISIBLE_DUPLICATES = 1e-3
 """Fraction of a link's capacity from which on duplicates are printed."""
 MOST_FLOWS = 20

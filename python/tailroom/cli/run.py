@@ -25,8 +25,9 @@ from tailroom.cli.options import (
     parse_settings,
 )
 from tailroom.cli.progress import progress_bar, runs_bar
+from tailroom.reports.presentation import write
 from tailroom.scenario.axis import Axis
-from tailroom.storage import result_directory as result_files
+from tailroom.scenario.json_text import json_text
 from tailroom.storage.output import output_directory
 
 AUTOMATIC_SAMPLES = 500
@@ -151,9 +152,7 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
     out: Path | None,
 ) -> None:
     """Compares choices, prints them, and writes them with --out."""
-    # These modules load NumPy and Arrow, which a single run may not need.
-    from tailroom.cli import choices  # noqa: PLC0415
-    from tailroom.studies.choice_study import answer as choice_answer  # noqa: PLC0415
+    from tailroom.cli import choices  # noqa: PLC0415 - it loads NumPy and Arrow
 
     with output_directory(out) if out else nullcontext() as output:
         with runs_bar() as progress:
@@ -172,11 +171,11 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
 
         def show() -> None:
             if json:
-                print(choice_answer.text_of(compared, every_metric=not wanted.metrics), end="")
+                print(json_text(compared.as_dict(every_metric=not wanted.metrics)), end="")
             else:
                 choices.show(compared, Console(highlight=False))
 
-        write_and_print(output, lambda directory: choice_answer.write(compared, directory), show)
+        write_and_print(output, lambda directory: write(compared, directory), show)
     if out and not json:
         print(f"Table, scenarios and picture are in {out}")
 
@@ -210,17 +209,17 @@ def _run_one(  # noqa: PLR0913 - one argument an option
                     executor=phase_check.cluster,
                     progress=repeated,
                 )
-            result.summary["phase_check"] = phases.as_dicts(spreads)
+            result.summary["phase_check"] = [spread.as_dict() for spread in spreads]
 
         def show() -> None:
             if json:
-                print(result_files.summary_text(result.summary), end="")
+                print(json_text(result.summary), end="")
                 return
             report.show(result, Console())
             if phase_check:
                 phases.show(spreads, Console(highlight=False))
 
-        write_and_print(output, lambda directory: result_files.write(result, directory), show)
+        write_and_print(output, lambda directory: write(result, directory), show)
     if out and not json:
         print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
 

@@ -25,7 +25,7 @@ from tailroom.cli.options import (
     parse_settings,
 )
 from tailroom.cli.progress import size_bar
-from tailroom.cli.size_report import as_dict, show
+from tailroom.cli.size_report import show
 from tailroom.scenario.dumbbell import read_flows
 from tailroom.storage.output import output_file
 from tailroom.studies.size_study.answer import Size
@@ -201,7 +201,7 @@ def _read_most_loss(text: str) -> float | None:
 
 def _print(answer: Size, *, json: bool) -> None:
     if json:
-        print(json_text.dumps(as_dict(answer), indent=2))
+        print(json_text.dumps(answer.as_dict(), indent=2))
     else:
         show(answer, Console(highlight=False))
 
@@ -236,7 +236,7 @@ def _show_known(answer: Size) -> str:
     """Prints the intermediate answer after Ctrl-C; returns how to continue."""
     if answer.tried:
         show(answer, Console(highlight=False, stderr=True), so_far=True)
-    store = answer.store.directory if answer.store else ""
+    store = answer.store.directory
     given = any(argument.partition("=")[0] == "--store" for argument in sys.argv)
     again = failures.this_command(*(() if given else ("--store", str(store))))
     return f"finished runs are in the store {store}; continue with {again}"

@@ -1,4 +1,4 @@
-"""The answer of `size` as tables for people and as JSON."""
+"""The answer of `size` as tables for people."""
 
 from math import isfinite, isinf
 from typing import Any
@@ -9,71 +9,9 @@ from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.shown_text import escape
-from tailroom.export.other_tools import as_texts, equivalents
+from tailroom.export.other_tools import equivalents
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.search import Feasible, Tried
-
-
-def as_dict(answer: Size) -> dict[str, Any]:
-    """Returns the answer as `--json` prints it."""
-    packets = answer.limit_packets
-    return {
-        "link": answer.link.name,
-        "link_chosen": answer.link_chosen or None,
-        "targets": [str(target) for target in answer.targets],
-        "loss_target": str(answer.loss_target) if answer.loss_target else None,
-        "meets_loss_target": None if packets is None else not answer.misses_loss_target,
-        "limit": None if packets is None else _amounts(answer, packets),
-        "without_loss_target": _without_loss_target(answer),
-        "too_small_packets": answer.too_small_packets,
-        "depends_on_seed": not answer.repeats_itself,
-        "metrics": _metrics(answer.chosen, answer) if answer.chosen else None,
-        "feasible": [
-            {
-                "target": str(feasible.target),
-                "from_packets": feasible.low if isfinite(feasible.low) else None,
-                "to_packets": feasible.high if isfinite(feasible.high) else None,
-                "met_somewhere": isfinite(feasible.low),
-                "is_one_interval": feasible.is_one_interval,
-            }
-            for feasible in answer.feasible
-        ],
-        "conflicts": [[str(target), str(other)] for target, other in answer.conflicts],
-        "choices": [choice.limit for choice in answer.choices],
-        "tried": [
-            {"limit_packets": tried.limit, "runs": len(tried.point.keys), **_metrics(tried, answer)}
-            for tried in answer.tried
-        ],
-        "warnings": list(answer.warnings),
-        "notices": list(answer.notices),
-        "models": answer.predictions.as_dict()["models"],
-        "phase_check": phases.as_dicts(answer.phases),
-        "equivalents": None if packets is None else as_texts(equivalents(answer.link, packets)),
-    }
-
-
-def _without_loss_target(answer: Size) -> dict[str, float | None] | None:
-    """The smallest limit for the caller's targets alone, and what it loses."""
-    packets = answer.without_loss_target_packets
-    if packets is None:
-        return None
-    return {**_amounts(answer, packets), "loss_fraction": answer.loss_of(packets)}
-
-
-def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
-    link = answer.link
-    return {
-        "packets": packets,
-        "bytes": packets * link.packet_bytes,
-        "s": packets / link.capacity_pps,
-        "bdp": packets / link.bdp_packets if link.bdp_packets else None,
-    }
-
-
-def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
-    """Mean and interval of the targets' metrics and of the shown metrics."""
-    names = dict.fromkeys([*(target.metric for target in answer.targets), *answer.shown_metrics])
-    return {name: tried.interval(name).as_dict() for name in names}
 
 
 def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
@@ -85,19 +23,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
     """
     _show_answer(answer, console, so_far=so_far)
-    for text in answer.notices:
-        console.print(f"  [yellow]note:[/yellow] {escape(text)}", soft_wrap=True)
-    if answer.repeats_itself:
-        warning = escape(report.SEEDS_CHANGE_NOTHING)
-        console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
-    for target, arrivals in answer.unresolved_targets:
-        console.print(
-            f"  [yellow]warning:[/yellow] {escape(str(target))} is not certain: the runs have only "
-            f"{arrivals:,} packets, of which none was lost; use a longer duration",
-            soft_wrap=True,
-        )
-    for of_runs in answer.warnings:
-        console.print(f"  [yellow]warning:[/yellow] {escape(of_runs['text'])}", soft_wrap=True)
+    for warning in answer.warnings:
+        console.print(f"  [yellow]warning:[/yellow] {escape(warning['text'])}", soft_wrap=True)
     if answer.choices:
         console.print(_choices(answer))
     console.print(_tried(answer))
@@ -127,7 +54,7 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     if packets is None:
         console.print("[bold red]No tested buffer meets every target.[/bold red]")
     else:
-        amounts = _amounts(answer, packets)
+        amounts = answer.amounts(packets)
         bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
         limit = "Smallest queue limit so far" if so_far else "Smallest queue limit"
         console.print(

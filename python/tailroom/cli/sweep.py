@@ -19,7 +19,7 @@ from tailroom.cli.options import (
     parse_settings,
 )
 from tailroom.cli.progress import runs_bar
-from tailroom.cli.sweep_table import show, show_warnings_of_runs
+from tailroom.cli.sweep_table import show
 from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.metrics import full_names
 from tailroom.studies.sweep_study.plan import Precision, parse_precision
@@ -119,7 +119,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         with runs_bar() as progress:
             result = sweep(
                 file,
-                store,
+                store=store,
                 grid=parse_axes("--grid", grid),
                 together=parse_axes("--together", together),
                 seeds=seeds,
@@ -132,9 +132,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
                 max_runs=10**9 if yes else MOST_RUNS,
                 progress=progress,
             )
-        console = Console(highlight=False)
-        show(result, console, metrics=metric or ())
-        show_warnings_of_runs(result, console)
+        show(result, Console(highlight=False), metrics=metric or ())
 
 
 def _show_known(result: SweepResult) -> str:

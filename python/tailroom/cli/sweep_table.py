@@ -5,12 +5,12 @@ from math import isfinite
 
 from rich.console import Console
 
-from tailroom.cli import report
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import in_lines
 from tailroom.cli.shown_text import escape
 from tailroom.scenario.axis import headings, setting_words, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
+from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.sweep_study.study import SweepResult
@@ -49,13 +49,14 @@ def show(
         f"{escape(str(result.store.directory))}"
     )
     if result.repeats_itself:
-        _warn(console, report.SEEDS_CHANGE_NOTHING)
+        _warn(console, SEEDS_CHANGE_NOTHING["text"])
     _show_imprecise(result, console)
     _show_warm_up_too_short(result, console)
     _show_phases(result, console)
     for path in result.store.damaged:
         if path not in result.store.problems:
             _warn(console, f"{path} was damaged; its run was repeated")
+    _show_warnings_of_runs(result, console)
 
 
 def _show_points(
@@ -126,9 +127,9 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
     return {"": blocks[f"link {every[0]}"]} if len(every) == 1 else blocks
 
 
-def show_warnings_of_runs(result: SweepResult, console: Console) -> None:
-    """Prints what the first run of each point warns of, for which its file is read."""
-    for warning, points in result.warnings:
+def _show_warnings_of_runs(result: SweepResult, console: Console) -> None:
+    """Prints what the first run of each point warns of."""
+    for warning, points in result.warnings_by_point:
         text = warning["text"]
         if len(points) == len(result.record.points):
             _warn(console, text)

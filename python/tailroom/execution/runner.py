@@ -1,6 +1,5 @@
 """The run loop of every study: performs the runs that points need and the store lacks."""
 
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
@@ -52,11 +51,11 @@ class Runner:
         workers: int | None = None,
         executor: "ExecutorLike | None" = None,
     ) -> "Iterator[Runner]":
-        """Opens a store and a performer of runs, and closes both in the end.
+        """Opens a store and a performer of runs, and closes the performer in the end.
 
         Args:
             store: Directory of the store, which is created if it does not exist; if `None`, a
-                temporary directory.
+                temporary store.
             in_processes: Whether runs on this machine need processes, because a control is written
                 in Python.
             workers: Maximum number of runs at a time.
@@ -74,9 +73,7 @@ class Runner:
             place = stack.enter_context(
                 performer(executor, workers=workers, in_processes=in_processes)
             )
-            if store is None:
-                store = stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
-            yield cls(Store.create(store), place)
+            yield cls(Store.temporary() if store is None else Store.create(store), place)
 
     def complete(
         self,

@@ -13,7 +13,7 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic, plain
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
-from tailroom.studies.size_study.notices import percent
+from tailroom.studies.size_study.answer_warnings import percent
 from tailroom.studies.size_study.targets import limits_loss
 
 if TYPE_CHECKING:

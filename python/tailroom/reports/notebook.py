@@ -122,7 +122,6 @@ def size_html(size: Size) -> str:
     return fragment(
         [
             Paragraph(f"{size.sentence[:1].upper()}{size.sentence[1:]}."),
-            *(Paragraph(f"Note: {notice}") for notice in size.notices),
             *(Paragraph(f"Warning: {warning['text']}") for warning in size.warnings),
             _table(headings, rows),
             *(_picture(size.plot, "targets over the buffer") if size.tried else []),
@@ -181,7 +180,7 @@ def choices_html(choices: Choices) -> str:
     seeds = f"{len(choices.seeds)} {'seed' if len(choices.seeds) == 1 else 'seeds'} per choice"
     warnings = [
         Paragraph(f"Warning: {warning['text']} ({', '.join(names)})")
-        for warning, names in choices.warnings
+        for warning, names in choices.warnings_by_choice
     ]
     return fragment(
         [

@@ -1,7 +1,10 @@
 """A report card as a document: Markdown or a self-contained HTML page."""
 
+from pathlib import Path
+
 from tailroom.arguments import named
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
+from tailroom.reports.drawn import drawn
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
 from tailroom.studies.report_card.verdict import Verdict
@@ -14,12 +17,19 @@ COLOURS = {"pass": "good", "caution": "middling", "undecided": "open", "fail": "
 
 def picture(evaluation: Evaluation) -> Drawn:
     """The picture of the card."""
-    from tailroom.reports.drawn import drawn  # noqa: PLC0415 - matplotlib takes a second to load
-
     return drawn(evaluation.plot(), DOTS_PER_INCH)
 
 
-def document(evaluation: Evaluation, drawn: Drawn) -> Document:
+def write(evaluation: Evaluation, directory: Path) -> None:
+    """Writes `report.md`, `report.html` and the picture into an existing directory."""
+    card = picture(evaluation)
+    (directory / PICTURE).write_bytes(card.png)
+    report = document(evaluation, card)
+    (directory / "report.md").write_text(report.markdown(), encoding="utf-8")
+    (directory / "report.html").write_text(report.html(), encoding="utf-8")
+
+
+def document(evaluation: Evaluation, card: Drawn) -> Document:
     """The report with its tables and the picture."""
     thresholds = [_thresholds(finding) for finding in evaluation.findings]
     return Document(
@@ -27,7 +37,7 @@ def document(evaluation: Evaluation, drawn: Drawn) -> Document:
         [
             Paragraph(_summary(evaluation)),
             Table(COLUMNS, [_row(finding) for finding in evaluation.findings], COLOURS),
-            Picture(PICTURE, drawn, "One panel per criterion"),
+            Picture(PICTURE, card, "One panel per criterion"),
             Heading("Experiments and thresholds"),
             Table(("criterion", "experiment", "threshold", "source"), thresholds),
         ],

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from os import PathLike
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
-from tailroom.simulation import frames
+from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.result_tables import ResultTables
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
     import pyarrow as pa
     from matplotlib.figure import Figure
 
@@ -21,14 +19,15 @@ if TYPE_CHECKING:
         FlowSummary,
         GroupSummary,
         LinkSummary,
+        RunWarning,
         Summary,
     )
 
 MOST_SHOWN = 4
 """Maximum number of links, and of groups, in the representation of a result."""
 
-STATISTICS = ("links", "flows", "groups")
-"""Parts of the summary that are tables."""
+STATISTICS = ("flows", "links", "groups")
+"""Parts of the summary that are tables, the main one first."""
 
 PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
 """Pictures of a run."""
@@ -36,11 +35,15 @@ PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
 
 @with_field_docs
 @dataclass(frozen=True, eq=False)
-class Result(ResultTables):
+class Result(AnyResult, ResultTables):
     """Statistics, tables and the scenario of one run.
 
     The tables are Arrow tables, which pandas, polars and DuckDB read without copying. A table that
     was not recorded is `None`.
+
+    `table` also knows `flows` (the main table), `links` and `groups`: the statistics, one row per
+    permanent flow, link or group, with its name in the column `name` and one column per number or
+    text.
     """
 
     summary: Summary
@@ -63,12 +66,6 @@ class Result(ResultTables):
             lines.append(f"warnings: {', '.join(warnings)}")
         return "<Result: " + "\n  ".join(lines) + ">"
 
-    def _repr_html_(self) -> str:
-        """A table and a picture as HTML, for notebooks."""
-        from tailroom.reports.notebook import result_html  # noqa: PLC0415 - matplotlib takes a second
-
-        return result_html(self)
-
     @property
     def links(self) -> dict[str, LinkSummary]:
         """Statistics of each link, by name, in the order of the scenario."""
@@ -84,59 +81,29 @@ class Result(ResultTables):
         """Statistics of each group of flows, by name, in the order of the scenario."""
         return self.summary["groups"]
 
-    def table(self, name: str) -> pa.Table:
-        """Returns a table by its name.
+    @property
+    def warnings(self) -> tuple[RunWarning, ...]:
+        """What a reader should know before trusting the result, each kind and place once."""
+        return tuple(self.summary["warnings"])
 
-        Args:
-            name: `links`, `flows` or `groups` for the statistics, or the name of a table of the
-                run, such as `link_series` or `flow_log`.
+    @property
+    def _tables(self) -> Tables:
+        statistics = {name: partial(self._statistics, name) for name in STATISTICS}
+        return {**statistics, **{name: partial(self._recorded, name) for name in _recordable()}}
 
-        Returns:
-            For statistics, one row per link, permanent flow or group, with its name in the column
-            `name` and one column per number or text. The attributes of the result describe the
-            rows and columns of the other tables.
+    def as_dict(self) -> dict[str, Any]:
+        """The result as the command prints it with `--json`: the summary."""
+        return {**self.summary}
 
-        Raises:
-            ArgumentError: There is no such table, or it was not recorded.
-        """
-        if name in STATISTICS:
-            return self._statistics(name)
-        tables = [field.name for field in fields(ResultTables)]
-        if name not in tables:
-            known = ", ".join([*STATISTICS, *tables])
-            raise ArgumentError(f"there is no table {name!r}; choose one of {known}")
+    def _recorded(self, name: str) -> pa.Table:
         table: pa.Table | None = getattr(self, name)
         if table is None:
-            recorded = [known for known in tables if getattr(self, known) is not None]
+            recorded = [known for known in _recordable() if getattr(self, known) is not None]
             raise ArgumentError(
                 f"the table {name!r} was not recorded (docs/reference/results.md says how to "
                 f"record it); choose one of {', '.join([*STATISTICS, *recorded])}"
             )
         return table
-
-    def to_pandas(self, table: str = "flows") -> pd.DataFrame:
-        """Returns a table as a pandas data frame.
-
-        Args:
-            table: Name of the table, as for `table`.
-
-        Raises:
-            ArgumentError: There is no such table, or it was not recorded.
-            MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
-        """
-        return frames.to_pandas(self.table(table))
-
-    def to_polars(self, table: str = "flows") -> pl.DataFrame:
-        """Returns a table as a polars data frame.
-
-        Args:
-            table: Name of the table, as for `table`.
-
-        Raises:
-            ArgumentError: There is no such table, or it was not recorded.
-            MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
-        """
-        return frames.to_polars(self.table(table))
 
     def _statistics(self, name: str) -> pa.Table:
         import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
@@ -198,24 +165,7 @@ class Result(ResultTables):
         Raises:
             ArgumentError: The data of the figure were not recorded, or there is no such figure.
         """
-        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
-
-        return plots.draw(self, kind)
-
-    def save(self, directory: str | PathLike[str]) -> None:
-        """Writes scenario, summary, tables and pictures into a new directory.
-
-        If a file cannot be written, no directory is left. `tailroom.load` reads the directory.
-
-        Args:
-            directory: The new directory; missing, or an empty directory.
-
-        Raises:
-            OutputDirectoryError: The directory has content already, or cannot be written.
-        """
-        from tailroom.storage import result_directory as result_files  # noqa: PLC0415 - it imports this module
-
-        result_files.save(self, directory)
+        return self._drawn(kind)
 
     def __getstate__(self) -> dict[str, Any]:
         """Makes the tables that have not been read yet, because only tables can be pickled."""
@@ -237,6 +187,11 @@ class Result(ResultTables):
             if column not in ("time_s", "link", "flow")
         ]
         return f"there is no series {quantity!r}; choose one of {', '.join(known)}"
+
+
+def _recordable() -> list[str]:
+    """Names of the tables that a run may record."""
+    return [field.name for field in fields(ResultTables)]
 
 
 def _link_line(name: str, link: LinkSummary) -> str:

@@ -22,6 +22,16 @@ def warning(kind: str, place: str, text: str, **values: float) -> "RunWarning":
     return {"kind": kind, "place": place, "values": values, "text": text}
 
 
+SEEDS_CHANGE_NOTHING = warning(
+    "seeds_change_nothing",
+    "",
+    "runs with different seeds are the same, as the scenario draws nothing at random, so there are "
+    "no confidence intervals; one seed suffices, or let flows start at random: "
+    'start = { uniform = ["0 s", "1 s"] }',
+)
+"""Warning about a scenario without randomness."""
+
+
 def once(found: Iterable["RunWarning"]) -> tuple["RunWarning", ...]:
     """The first warning of each kind and place: other seeds say the same with other numbers.
 

@@ -1,16 +1,15 @@
-"""A result on disk: a directory with the scenario, the summary, the tables and pictures.
+"""A run on disk: a directory with the scenario, the summary and the tables.
 
-The files are TOML, JSON, Parquet and PNG, which other programs can read.
+The files are TOML, JSON and Parquet, which other programs can read.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tailroom.errors import ArgumentError
 from tailroom.scenario.custom_controls import portable_file
@@ -18,7 +17,6 @@ from tailroom.scenario.json_text import json_text, read_json
 from tailroom.scenario.source import own_controls, replace_files
 from tailroom.simulation.result import Result
 from tailroom.simulation.result_tables import ResultTables
-from tailroom.storage.output import output_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,11 +25,6 @@ SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
 """Names of the tables; each table is a file `NAME.parquet`."""
-
-
-def summary_text(summary: Mapping[str, Any]) -> str:
-    """Formats a summary as JSON; equal summaries give equal bytes."""
-    return json_text(summary)
 
 
 def write_scenario(scenario: str, directory: Path, name: str = SCENARIO) -> None:
@@ -48,9 +41,9 @@ def write_scenario(scenario: str, directory: Path, name: str = SCENARIO) -> None
 
 
 def write(result: Result, directory: Path) -> None:
-    """Writes the files of a result into an existing directory."""
+    """Writes scenario, summary and tables of a run into an existing directory."""
     write_scenario(result.scenario, directory)
-    (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
+    (directory / SUMMARY).write_text(json_text(result.summary), encoding="utf-8")
     # It loads Arrow and NumPy, and `run` may need neither.
     from tailroom.parquet_files import write_table  # noqa: PLC0415
 
@@ -58,11 +51,6 @@ def write(result: Result, directory: Path) -> None:
         table = getattr(result, name)
         if table is not None:
             write_table(table, directory / f"{name}.parquet")
-    drawn = (result.link_series, result.arrival_dispersion, result.arrival_log)
-    if any(table is not None for table in drawn):
-        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
-
-        plots.write(result, directory)
 
 
 def _copied(source: str, directory: Path) -> str:
@@ -78,20 +66,6 @@ def _copied(source: str, directory: Path) -> str:
         name = f"{path.stem}-{number}{path.suffix}"
     shutil.copyfile(path, directory / name)
     return name
-
-
-def save(result: Result, directory: str | PathLike[str]) -> None:
-    """Writes a result into a new directory; if a file cannot be written, none is left.
-
-    Args:
-        result: The result of a run.
-        directory: The new directory; missing, or an empty directory.
-
-    Raises:
-        OutputDirectoryError: The directory has content already, or cannot be written.
-    """
-    with output_directory(directory) as output:
-        output.write(lambda staging: write(result, staging), rescue=False)
 
 
 def load(directory: str | PathLike[str]) -> Result:

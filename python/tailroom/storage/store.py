@@ -18,8 +18,11 @@ import hashlib
 import itertools
 import json
 import os
+import shutil
+import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -178,7 +181,28 @@ class Store:
         files."""
         self._remembering = threading.Lock()
         """Held while a row joins the recent ones, which may move them into the index."""
+        self._removal: weakref.finalize[..., Store] | None = None
+        """Removes the directory of a temporary store."""
         _check(self.directory)
+
+    @classmethod
+    def temporary(cls) -> "Store":
+        """Creates a store in a temporary directory, which is removed together with this object.
+
+        If the object still exists when Python ends, the directory is removed then.
+
+        Raises:
+            StoreError: The directory cannot be written.
+        """
+        place = tempfile.mkdtemp(prefix="tailroom-")
+        store = cls.create(place)
+        store._removal = weakref.finalize(store, _remove, place, os.getpid())
+        return store
+
+    def keep(self) -> None:
+        """Keeps the directory, if it is temporary."""
+        if self._removal:
+            self._removal.detach()
 
     @classmethod
     def create(cls, directory: str | PathLike[str]) -> "Store":
@@ -479,6 +503,12 @@ def _is_free(path: Path) -> bool:
     if not path.exists():
         return True
     return path.is_dir() and all(file.name.startswith(f".{MARKER}") for file in path.iterdir())
+
+
+def _remove(place: str, process: int) -> None:
+    """Removes a temporary store, unless this process is a fork of the one that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _check(directory: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from os import PathLike
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +64,20 @@ class PhaseSpread:
     is_phase_dependent: bool
     """Whether shifts change the mean or the spread of the metric with 95 % confidence, and by more
     than 1 % of its value."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The metric as `--json` prints it."""
+        return {
+            "metric": self.metric,
+            "mean": self.seeds.mean,
+            "half_width": self.seeds.half_width,
+            "shifted_mean": self.shifts.mean,
+            "shifted_half_width": self.shifts.half_width,
+            "shifted_lowest": self.lowest,
+            "shifted_highest": self.highest,
+            "runs": self.shifts.count,
+            "is_phase_dependent": self.is_phase_dependent,
+        }
 
 
 def phase_spread(metric: str, seeds: Sequence[float], shifts: Sequence[float]) -> PhaseSpread:

@@ -1,6 +1,6 @@
 """The predictions of all models for a scenario."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
 from os import PathLike
@@ -10,15 +10,19 @@ from tailroom import models
 from tailroom.errors import NotApplicableError
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
-from tailroom.scenario.axis import Axis
+from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
+from tailroom.simulation.any_result import AnyResult, Tables
+from tailroom.simulation.warned import once, warning
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import pyarrow as pa
+
+    from tailroom.simulation.result_types import RunWarning
 
 QUANTITIES = (
     "utilization",
@@ -52,8 +56,13 @@ class Answer:
 
 @with_field_docs
 @dataclass(frozen=True)
-class Predictions:
-    """The predictions of models for one link of a scenario."""
+class Predictions(AnyResult):
+    """The predictions of models for one link of a scenario.
+
+    Their table `models` has one row per model: `model`, a column per quantity (null if the model
+    does not predict it), `required_for`, `failing` (the number of assumptions that do not hold),
+    and `why_not` (the reason why a model does not apply). The picture is the required buffers.
+    """
 
     link: Bottleneck
     """The link and its traffic."""
@@ -76,11 +85,14 @@ class Predictions:
             f"{len(applying)} of {len(self.answers)} models apply{buffers}>"
         )
 
-    def _repr_html_(self) -> str:
-        """A table and a picture, for notebooks."""
-        from tailroom.reports.notebook import predictions_html  # noqa: PLC0415 - matplotlib takes a second
+    @property
+    def warnings(self) -> tuple["RunWarning", ...]:
+        """The assumptions that do not hold, a warning per model that predicts all the same."""
+        return tuple(map(_warning, (one for one in self.answers if one.failing)))
 
-        return predictions_html(self)
+    @property
+    def _tables(self) -> Tables:
+        return {"models": lambda: _table(self.answers)}
 
     def __getitem__(self, name: str) -> Prediction:
         """The prediction of the model of this name.
@@ -220,8 +232,13 @@ def predict_source(
 
 @with_field_docs
 @dataclass(frozen=True)
-class Curves:
-    """The predictions of models at each value of a key."""
+class Curves(AnyResult):
+    """The predictions of models at each value of a key.
+
+    Their table `curves` has one row per value and model: the value under the key, then the columns
+    of the table of `Predictions`. The picture is utilization, loss and queueing delay over the key,
+    one line per model.
+    """
 
     axis: Axis
     """The key and its values."""
@@ -232,11 +249,23 @@ class Curves:
         """The key and the number of its values."""
         return f"<Curves over {self.axis.key}: predictions at {len(self.points)} values>"
 
-    def _repr_html_(self) -> str:
-        """A table and a picture, for notebooks."""
-        from tailroom.reports.notebook import curves_html  # noqa: PLC0415 - matplotlib takes a second
+    @property
+    def warnings(self) -> tuple["RunWarning", ...]:
+        """The assumptions that do not hold at some value, a warning per model."""
+        return once(one for point in self.points for one in point.warnings)
 
-        return curves_html(self)
+    @property
+    def _tables(self) -> Tables:
+        return {"curves": self._table}
+
+    def _table(self) -> "pa.Table":
+        values = self.axis.values
+        if not all(isinstance(value, int | float) for value in values):
+            values = tuple(value_words(value, values) for value in values)
+        pairs = list(zip(values, self.points, strict=True))
+        table = _table([answer for _, point in pairs for answer in point.answers])
+        by_row = [value for value, point in pairs for _ in point.answers]
+        return table.add_column(0, self.axis.key, [by_row])
 
     def models_predicting(self, quantity: str) -> list[str]:
         """Returns the names of the models that predict a quantity at any of the points.
@@ -268,12 +297,6 @@ class Curves:
         pairs = zip(self.axis.values, self.points, strict=True)
         points = [{"value": value, **predictions.as_dict()} for value, predictions in pairs]
         return {"key": self.axis.key, "points": points}
-
-    def plot(self) -> "Figure":
-        """Draws utilization, loss and queueing delay, one line per model."""
-        from tailroom.plots import model_curves  # noqa: PLC0415 - matplotlib takes a second
-
-        return model_curves.draw(self)
 
 
 def predict_over(  # noqa: PLR0913 - keyword arguments
@@ -334,6 +357,31 @@ def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:
         return Answer(model, prediction, assumptions=tuple(model.assumptions(link)))
     except NotApplicableError as error:
         return Answer(model, None, why_not=str(error))
+
+
+def _warning(answer: Answer) -> "RunWarning":
+    name, failing = answer.model.name, answer.failing
+    statements = "; ".join(f"{one.statement} (here {one.found})" for one in failing)
+    return warning("assumptions_fail", name, f"{name}: does not hold here: {statements}")
+
+
+def _table(answers: Sequence[Answer]) -> "pa.Table":
+    import pyarrow as pa  # noqa: PLC0415 - predictions alone need no tables
+
+    predicted = [answer.prediction for answer in answers]
+    quantities = {
+        name: pa.array([getattr(one, name, None) for one in predicted], pa.float64())
+        for name in QUANTITIES
+    }
+    return pa.table(
+        {
+            "model": [answer.model.name for answer in answers],
+            **quantities,
+            "required_for": [one.required_for if one else None for one in predicted],
+            "failing": [len(answer.failing) for answer in answers],
+            "why_not": [answer.why_not or None for answer in answers],
+        }
+    )
 
 
 def _as_dict(answer: Answer, link: Bottleneck) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from tailroom.errors import StoreError
 from tailroom.scenario.json_text import read_json
 from tailroom.simulation.warned import once, warning
 from tailroom.storage.store import Store
@@ -36,6 +37,24 @@ def summary_of(row: "pa.Table") -> dict[str, Any] | None:
     return summary if is_known and all(map(_is_warning, summary["warnings"])) else None
 
 
+def known_summary_of(row: "pa.Table") -> dict[str, Any]:
+    """Returns the summary of a stored run.
+
+    Args:
+        row: The row of the run.
+
+    Raises:
+        StoreError: A version with other keys wrote the summary.
+    """
+    summary = summary_of(row)
+    if summary is None:
+        raise StoreError(
+            f"{_another_version(row)} stored the run {row['key'][0].as_py()}, and this one cannot "
+            "read its summary; give another store, or remove the file of the run"
+        )
+    return summary
+
+
 def warnings_of(store: Store, keys: Iterable[str]) -> tuple["RunWarning", ...]:
     """The warnings of stored runs, each kind and place once.
 
@@ -51,13 +70,16 @@ def _warnings(row: "pa.Table") -> list["RunWarning"]:
     summary = summary_of(row)
     if summary is None:
         text = (
-            f"Another version of tailroom ({row['engine_build'][0].as_py()}) stored the runs, and "
-            "this one cannot read what it warned of. Give the command of the study again, which "
-            "repeats them."
+            f"{_another_version(row)} stored the runs, and this one cannot read what it warned "
+            "of. Give the command of the study again, which repeats them."
         )
         return [warning("stored_by_another_version", "", text)]
     found: list[RunWarning] = summary["warnings"]
     return found
+
+
+def _another_version(row: "pa.Table") -> str:
+    return f"Another version of tailroom ({row['engine_build'][0].as_py()})"
 
 
 def _is_warning(one: object) -> bool:

@@ -1,6 +1,5 @@
 """Results of a part's studies, read from the store: points, runs, metrics and tables."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -14,6 +13,7 @@ from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
+from tailroom.studies.stored_warnings import known_summary_of
 from tailroom_papers.framework.study import Form
 
 
@@ -38,14 +38,14 @@ class StoredRun:
 
         Raises:
             LookupError: The run is of the data beside a report.
+            StoreError: Another version of tailroom wrote the summary.
         """
         if "summary" not in self.row.column_names:
             raise LookupError(
                 "the data beside a report have no summary; read the number through "
                 "`run.value(FUNCTION)`, so that the data contain it"
             )
-        summary: dict[str, Any] = json.loads(self.row["summary"][0].as_py())
-        return summary
+        return known_summary_of(self.row)
 
     @property
     def seed(self) -> int:

@@ -1,28 +1,19 @@
-"""The results of several choices as a table, as JSON, as files and as a picture."""
+"""The results of several choices."""
 
-import csv
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.json_text import json_text
+from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.warned import with_names
 from tailroom.statistics.intervals import Interval
-from tailroom.storage.output import output_directory
-from tailroom.storage.result_directory import write_scenario
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from tailroom.simulation.result_types import RunWarning
 
-DOTS_PER_INCH = 150
 MOST_SHOWN, MOST_METRICS = 6, 3
 """Maximum numbers of choices, and of metrics per choice, in `repr`."""
 
@@ -59,8 +50,16 @@ class Choice:
 
 @with_field_docs
 @dataclass(frozen=True)
-class Choices:
-    """The results of several choices."""
+class Choices(AnyResult):
+    """The results of several choices.
+
+    Their table `choices` has one row per choice: its words under the headings, then a column per
+    metric. With several seeds, the column `METRIC` has the means in the unit of the metric, the
+    column `METRIC.half_width` the half-widths of Student's 95 % intervals, and `METRIC.low` and
+    `METRIC.high` have the ends of the intervals, which stay within the range of the metric. A
+    metric that a choice does not define is null. The picture is utilization against queueing delay,
+    one panel per link of `links`.
+    """
 
     headings: tuple[str, ...]
     """Headings of the columns that name the choices."""
@@ -90,25 +89,15 @@ class Choices:
             lines.append(f"... and {left} more")
         return "<Choices: " + "\n  ".join(lines) + ">"
 
-    def _repr_html_(self) -> str:
-        """A table and a picture, for notebooks."""
-        from tailroom.reports.notebook import choices_html  # noqa: PLC0415 - matplotlib takes a second
-
-        return choices_html(self)
-
     def _shown(self, metric: str) -> str:
         """The name of a metric, without its link if there is only one."""
         return metric.removeprefix(f"links.{self.links[0]}.") if len(self.links) == 1 else metric
 
     @property
-    def table(self) -> pa.Table:
-        """One row per choice: its words under the headings, then a column per metric.
+    def _tables(self) -> Tables:
+        return {"choices": self._table}
 
-        With several seeds, the column `METRIC` has the means in the unit of the metric, the column
-        `METRIC.half_width` the half-widths of Student's 95 % intervals, and `METRIC.low` and
-        `METRIC.high` have the ends of the intervals, which stay within the range of the metric. A
-        metric that a choice does not define is null.
-        """
+    def _table(self) -> pa.Table:
         columns: dict[str, pa.Array] = {
             heading: pa.array([choice.words[place] for choice in self.choices], pa.string())
             for place, heading in enumerate(self.headings)
@@ -125,46 +114,32 @@ class Choices:
         return pa.table(columns)
 
     @property
-    def warnings(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
+    def warnings(self) -> tuple["RunWarning", ...]:
+        """What a reader should know before trusting the result, each kind and place once."""
+        return tuple(warning for warning, _ in self.warnings_by_choice)
+
+    @property
+    def warnings_by_choice(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
         """Each warning with the names of the choices that it concerns.
 
         Of each kind and place, the warning is that of the first choice.
         """
         return with_names((choice.name, choice.warnings) for choice in self.choices)
 
-    def plot(self) -> "Figure":
-        """Draws utilization against queueing delay, one panel per link of `links`."""
-        from tailroom.plots import choices_trade_off  # noqa: PLC0415 - matplotlib loads slowly
-
-        return choices_trade_off.draw(self)
-
-    def save(self, directory: str | PathLike[str]) -> None:
-        """Writes table (CSV and JSON), scenarios and picture into a new directory.
+    def as_dict(self, *, every_metric: bool = True) -> dict[str, Any]:
+        """Choices as `tailroom run --json` prints them; a half-width of one seed is null.
 
         Args:
-            directory: The new directory; missing, or an empty directory.
-
-        Raises:
-            OutputDirectoryError: The directory is not empty or cannot be written.
+            every_metric: Include all metrics that are defined, not only those of `metrics`.
         """
-        save(self, directory)
-
-
-def as_dict(choices: Choices, *, every_metric: bool = True) -> dict[str, Any]:
-    """Choices as `tailroom run --json` prints them; a half-width of one seed is null.
-
-    Args:
-        choices: The choices.
-        every_metric: Include all metrics that are defined, not only those that the table shows.
-    """
-    shown = None if every_metric else choices.metrics
-    return {
-        "seeds": list(choices.seeds),
-        "metrics": list(choices.metrics),
-        "notes": list(choices.notes),
-        "choices": [_choice(choice, shown) for choice in choices.choices],
-        "warnings": [{**one, "choices": list(names)} for one, names in choices.warnings],
-    }
+        shown = None if every_metric else self.metrics
+        return {
+            "seeds": list(self.seeds),
+            "metrics": list(self.metrics),
+            "notes": list(self.notes),
+            "choices": [_choice(choice, shown) for choice in self.choices],
+            "warnings": [{**one, "choices": list(names)} for one, names in self.warnings_by_choice],
+        }
 
 
 def _choice(choice: Choice, shown: tuple[str, ...] | None) -> dict[str, Any]:
@@ -181,44 +156,3 @@ def _choice(choice: Choice, shown: tuple[str, ...] | None) -> dict[str, Any]:
         },
         "warnings": list(choice.warnings),
     }
-
-
-def text_of(choices: Choices, *, every_metric: bool = True) -> str:
-    """Choices as JSON text; the same choices give the same bytes."""
-    return json_text(as_dict(choices, every_metric=every_metric))
-
-
-def save(choices: Choices, directory: str | PathLike[str]) -> None:
-    """Writes choices into a new directory; writes nothing if this fails.
-
-    Raises:
-        OutputDirectoryError: The directory is not empty or cannot be written.
-    """
-    with output_directory(directory) as output:
-        output.write(lambda staging: write(choices, staging), rescue=False)
-
-
-def write(choices: Choices, directory: Path) -> None:
-    """Writes `choices.csv`, `choices.json`, `choices.png` and the scenarios into a directory."""
-    with (directory / "choices.csv").open("x", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        table = choices.table
-        writer.writerow(table.column_names)
-        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    (directory / "choices.json").write_text(text_of(choices), encoding="utf-8")
-    for choice in choices.choices:
-        # The files of different scenarios may have the same names, so each gets a directory.
-        scenario_directory = _free(directory / "scenarios", choice.name)
-        scenario_directory.mkdir(parents=True)
-        write_scenario(choice.scenario, scenario_directory)
-    choices.plot().savefig(directory / "choices.png", dpi=DOTS_PER_INCH)
-
-
-def _free(parent: Path, name: str) -> Path:
-    """A path below `parent` that is named after a choice and does not exist yet."""
-    plain = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "choice"
-    numbered = (f"{plain}-{number}" for number in range(2, 10**6))
-    path = parent / plain
-    while path.exists():
-        path = parent / next(numbered)
-    return path

@@ -1,6 +1,5 @@
 """A comparison of choices: one scenario with other values, or several scenarios."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -27,7 +26,7 @@ from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store
 from tailroom.studies.choice_study.answer import Choice, Choices
 from tailroom.studies.choice_study.metrics import default_metrics
-from tailroom.studies.stored_warnings import warnings_of
+from tailroom.studies.stored_warnings import known_summary_of, warnings_of
 from tailroom.studies.sweep_study.study import MOST_RUNS
 
 SCENARIO_HEADING = "scenario"
@@ -82,7 +81,8 @@ def choices(  # noqa: PLR0913 - keyword arguments
         ArgumentError: An argument has the wrong type, or is out of range.
         ScenarioError: A scenario, a key or a value is wrong, or there are more than 10,000 runs.
         MetricError: There is no such metric.
-        StoreError: The directory is not a store.
+        StoreError: The directory is not a store, or another version of tailroom wrote one of its
+            runs.
         ClusterError: The cluster does not answer, or the cluster or the executor cannot perform
             the runs.
         ControlError: A control written in Python raised an exception.
@@ -127,7 +127,7 @@ def choices(  # noqa: PLR0913 - keyword arguments
         metrics=tuple(dict.fromkeys(shown)),
         notes=tuple(planned.notes),
     )
-    warn([warning for warning, _ in found.warnings])
+    warn(found.warnings)
     return found
 
 
@@ -230,11 +230,11 @@ def _interval(point: Point, metric: str) -> Interval | None:
 def _choice(point: Point, words: tuple[str, ...], store: Store) -> Choice:
     intervals = {name: _interval(point, name) for name in _metrics(point)}
     run = next(row for key in point.keys if (row := store.read(key)) is not None)
-    summary = json.loads(run["summary"][0].as_py())
+    summary = known_summary_of(run)
     return Choice(
         words=words,
         settings=point.settings,
-        title=summary["title"],
+        title=run["title"][0].as_py(),
         scenario=run["scenario"][0].as_py(),
         metrics=NamedValues({name: interval for name, interval in intervals.items() if interval}),
         warnings=warnings_of(store, point.keys),

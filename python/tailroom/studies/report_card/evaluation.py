@@ -21,6 +21,7 @@ from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.given_controls import control_words, read_control
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.source import ScenarioSource
+from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
@@ -32,14 +33,17 @@ from tailroom.studies.report_card.criteria import (
     Experiment,
 )
 from tailroom.studies.report_card.verdict import SEVERITY, Judgement, Verdict, how_much_worse, judge
+from tailroom.studies.stored_warnings import warnings_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from tailroom.simulation.result_types import RunWarning
 
 SEEDS, QUICK_SEEDS = 8, 3
 """Default numbers of runs per point of a card and of a quick card."""
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Simulated times of the runs of a quick card."""
+POINT_AND_KEY = ("experiment", "control", "settings", "key")
+"""Columns that name a point of the card, and the key of a run."""
 
 
 @with_field_docs
@@ -117,8 +121,14 @@ class Finding:
 
 @with_field_docs
 @dataclass(frozen=True)
-class Evaluation:
-    """A report card: a congestion control compared with references on the criteria of RFC 9743."""
+class Evaluation(AnyResult):
+    """A report card: a congestion control compared with references on the criteria of RFC 9743.
+
+    `table` knows `criteria` (the main table), with a row per criterion, point and control, and
+    `runs`. The columns of `criteria` are `criterion`, `section`, `quantity` (with its unit),
+    `point`, `control`, `mean` and `half_width` (95 %) in this unit, `runs`, and `verdict` (null for
+    the references). The picture has one panel per criterion.
+    """
 
     control: str
     """Name of the control."""
@@ -130,18 +140,12 @@ class Evaluation:
     """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
     quick: bool
     """Whether the card has fewer points and shorter runs."""
-    store: Store | None
-    """The store with the runs, if the caller gave one."""
+    store: Store
+    """The store with the runs."""
 
     def __repr__(self) -> str:
         """The number of criteria by verdict."""
         return f"<Evaluation: {self.sentence}>"
-
-    def _repr_html_(self) -> str:
-        """A table and a picture, for notebooks."""
-        from tailroom.reports.notebook import evaluation_html  # noqa: PLC0415 - matplotlib takes a second
-
-        return evaluation_html(self)
 
     @property
     def sentence(self) -> str:
@@ -156,12 +160,19 @@ class Evaluation:
         return tuple(dict.fromkeys((self.control, *self.references)))
 
     @property
-    def table(self) -> pa.Table:
-        """One row per criterion, point and control.
+    def warnings(self) -> tuple["RunWarning", ...]:
+        """Warnings of the first run at each point, each kind and place once."""
+        first: dict[tuple[str, ...], str] = {}
+        for row in self.runs.select(POINT_AND_KEY).to_pylist():
+            *point, key = row.values()
+            first.setdefault(tuple(point), key)
+        return warnings_of(self.store, first.values())
 
-        Columns: `criterion`, `section`, `quantity` (with its unit), `point`, `control`, `mean` and
-        `half_width` (95 %) in this unit, `runs`, and `verdict` (null for the references).
-        """
+    @property
+    def _tables(self) -> Tables:
+        return {"criteria": self._criteria, "runs": lambda: self.runs}
+
+    def _criteria(self) -> pa.Table:
         rows = [
             {
                 "criterion": finding.criterion.name,
@@ -209,12 +220,6 @@ class Evaluation:
             "criteria": [_as_dict(finding) for finding in self.findings],
         }
 
-    def plot(self) -> "Figure":
-        """Draws one panel per criterion with the control and the references."""
-        from tailroom.plots import report_card  # noqa: PLC0415 - matplotlib takes a second
-
-        return report_card.draw(self)
-
 
 def evaluate(  # noqa: PLR0913 - keyword arguments
     control: Control,
@@ -232,7 +237,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         control: A name as in a scenario (also "module:Class"), a table with a kind and its
             parameters, or a class of your own.
         store: Directory of the store that keeps the runs, so that a second call needs no
-            simulation; if left out, the runs are deleted.
+            simulation; if left out, a temporary store, removed together with the result.
         quick: Use fewer points and seeds and shorter runs, for a first impression.
         seeds: Number of runs per point, at least 2; if left out, 8, or 3 for a quick card.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
@@ -276,7 +281,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         findings=tuple(_finding(criterion, parts) for criterion in CRITERIA),
         runs=_runs(parts),
         quick=quick,
-        store=kept if store else None,
+        store=kept,
     )
 
 

@@ -1,10 +1,15 @@
 """The smallest limit that a queue accepts: thresholds in packets must lie below the limit."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.source import ScenarioSource
+from tailroom.simulation.warned import warning
+
+if TYPE_CHECKING:
+    from tailroom.simulation.result_types import RunWarning
 
 
 @with_field_docs
@@ -18,12 +23,13 @@ class SmallestLimit:
     """The engine's message about a smaller limit; empty if the limit is 1 packet."""
 
     @property
-    def notice(self) -> str:
-        """Why the search tried no smaller limit, as a sentence."""
-        return (
+    def warning(self) -> "RunWarning":
+        """Why the search tried no smaller limit."""
+        text = (
             f"the queue accepts no limit below {self.packets:,} packets, so that none was tried; "
             f"a smaller one is refused: {self.refusal}"
         )
+        return warning("smallest_limit", "", text, packets=self.packets)
 
 
 def smallest_accepted(source: ScenarioSource, key: str, largest: int) -> SmallestLimit:

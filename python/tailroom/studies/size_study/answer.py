@@ -2,25 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from tailroom.execution.point import repeats_itself
+from tailroom.export.other_tools import as_texts, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
+from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, once
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
-from tailroom.studies.size_study.notices import notices_of, percent
+from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from tailroom.simulation.result_types import RunWarning
 
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
@@ -31,8 +35,15 @@ FAIRNESS = "flows.jain_index"
 
 @with_field_docs
 @dataclass(frozen=True)
-class Size:
-    """The smallest buffer of a link that meets every target, and the runs that show it."""
+class Size(AnyResult):
+    """The smallest buffer of a link that meets every target, and the runs that show it.
+
+    `table` knows `buffers` (the main table), with a row per tested buffer, and `models`, the table
+    of `predictions`. The columns of `buffers` are `limit_packets`, `runs`, `meets_targets` (null
+    if the runs are not conclusive), and for each metric `METRIC` (the mean), `METRIC.half_width`,
+    `METRIC.low` and `METRIC.high` (its 95 % interval). The picture is the metric of each target
+    over the buffer, and utilization against delay.
+    """
 
     link: Bottleneck
     """The link and its traffic."""
@@ -61,21 +72,103 @@ class Size:
     answer."""
     smallest_accepted: SmallestLimit
     """Smallest limit that the queue accepts, where the search ends."""
-    warnings: tuple["RunWarning", ...]
-    """Warnings of the answer's runs, each once; that runs are too short for their own figures only
-    if they are too short for the answer."""
-    store: Store | None
-    """The store with the runs, if the caller gave a store or Ctrl-C ended the search."""
+    store: Store
+    """The store with the runs."""
 
     def __repr__(self) -> str:
         """The answer in a sentence."""
         return f"<Size: {self.sentence}>"
 
-    def _repr_html_(self) -> str:
-        """A table and a picture, for notebooks."""
-        from tailroom.reports.notebook import size_html  # noqa: PLC0415 - matplotlib takes a second
+    @cached_property
+    def warnings(self) -> tuple["RunWarning", ...]:
+        """What a reader should know before trusting the answer, each kind and place once.
 
-        return size_html(self)
+        Heavy loss and small shares that no target limits, a smallest limit that the queue accepts
+        where it may hide a smaller answer, seeds that change nothing, loss that the runs are too
+        short for, and the warnings of the answer's runs; that runs are too short for their own
+        figures only if they are too short for the answer.
+        """
+        chosen, smallest = self.chosen, self.smallest_accepted
+        found = [SEEDS_CHANGE_NOTHING] if self.repeats_itself else []
+        if chosen and chosen.limit == smallest.packets > 1:
+            found.append(smallest.warning)
+        if chosen:
+            found += answer_warnings(chosen, self.link, self.targets, self.store)
+        return once(found)
+
+    @property
+    def _tables(self) -> Tables:
+        return {"buffers": self._buffers, "models": self.predictions.table}
+
+    def _buffers(self) -> pa.Table:
+        columns: dict[str, list[object]] = {
+            "limit_packets": [tried.limit for tried in self.tried],
+            "runs": [len(tried.point.finished) for tried in self.tried],
+            "meets_targets": [tried.verdict for tried in self.tried],
+        }
+        for metric in self.shown_metrics:
+            intervals = [tried.interval(metric).as_dict() for tried in self.tried]
+            columns[metric] = [interval["mean"] for interval in intervals]
+            for end in ("half_width", "low", "high"):
+                columns[f"{metric}.{end}"] = [interval[end] for interval in intervals]
+        return pa.table(columns)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer as `tailroom size --json` prints it."""
+        packets = self.limit_packets
+        return {
+            "link": self.link.name,
+            "link_chosen": self.link_chosen or None,
+            "targets": [str(target) for target in self.targets],
+            "loss_target": str(self.loss_target) if self.loss_target else None,
+            "meets_loss_target": None if packets is None else not self.misses_loss_target,
+            "limit": None if packets is None else self.amounts(packets),
+            "without_loss_target": self._without_loss_target(),
+            "too_small_packets": self.too_small_packets,
+            "depends_on_seed": not self.repeats_itself,
+            "metrics": self._metrics(self.chosen) if self.chosen else None,
+            "feasible": [feasible.as_dict() for feasible in self.feasible],
+            "conflicts": [[str(target), str(other)] for target, other in self.conflicts],
+            "choices": [choice.limit for choice in self.choices],
+            "tried": [
+                {
+                    "limit_packets": tried.limit,
+                    "runs": len(tried.point.keys),
+                    **self._metrics(tried),
+                }
+                for tried in self.tried
+            ],
+            "warnings": list(self.warnings),
+            "models": self.predictions.as_dict()["models"],
+            "phase_check": [spread.as_dict() for spread in self.phases],
+            "equivalents": None if packets is None else as_texts(equivalents(self.link, packets)),
+        }
+
+    def amounts(self, packets: int) -> dict[str, float | None]:
+        """Returns a limit in packets, bytes, seconds and bandwidth-delay products.
+
+        Args:
+            packets: The limit.
+        """
+        link = self.link
+        return {
+            "packets": packets,
+            "bytes": packets * link.packet_bytes,
+            "s": packets / link.capacity_pps,
+            "bdp": packets / link.bdp_packets if link.bdp_packets else None,
+        }
+
+    def _without_loss_target(self) -> dict[str, float | None] | None:
+        """The smallest limit for the caller's targets alone, and what it loses."""
+        packets = self.without_loss_target_packets
+        if packets is None:
+            return None
+        return {**self.amounts(packets), "loss_fraction": self.loss_of(packets)}
+
+    def _metrics(self, tried: Tried) -> dict[str, dict[str, float | None]]:
+        """Mean and interval of the targets' metrics and of the shown metrics."""
+        names = dict.fromkeys([*(target.metric for target in self.targets), *self.shown_metrics])
+        return {name: tried.interval(name).as_dict() for name in names}
 
     @property
     def loss_target(self) -> Target | None:
@@ -194,46 +287,6 @@ class Size:
             for first, second in combinations(met, 2)
             if max(first.low, second.low) > min(first.high, second.high)
         ]
-
-    @property
-    def unresolved_targets(self) -> list[tuple[Target, int]]:
-        """Bounds on loss for which the answer's runs are too short, with the number of packets.
-
-        If none of n packets is lost, the loss fraction may be up to 3 / n with 95 % confidence
-        (rule of three, Hanley and Lippman-Hand 1983), which is above these bounds.
-        """
-        unresolved = []
-        for target in self.targets if self.chosen else ():
-            rows = list(self.chosen.point.rows.values()) if self.chosen else []
-            known = names_of(rows[0])
-            link, _, metric = find_metric(target.metric, known).rpartition(".")
-            arrivals = f"{link}.arrivals_packets"
-            if target.at_least or metric != "loss_fraction" or arrivals not in known:
-                continue
-            packets = sum(row[arrivals][0].as_py() for row in rows)
-            lost = any(row[f"{link}.loss_fraction"][0].as_py() for row in rows)
-            if not lost and target.bound * packets < 3:
-                unresolved.append((target, int(packets)))
-        return unresolved
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What the answer costs or cannot tell beyond the targets, a sentence each.
-
-        Heavy loss and small shares at the answer that no target limits, and a smallest limit that
-        the queue accepts where it may hide a smaller answer.
-        """
-        chosen, smallest = self.chosen, self.smallest_accepted
-        if chosen is None:
-            return ()
-        ends = (smallest.notice,) if chosen.limit == smallest.packets > 1 else ()
-        return (*ends, *notices_of(chosen, self.link, self.targets))
-
-    def plot(self) -> "Figure":
-        """Draws the metric of each target over the buffer, and utilization against delay."""
-        from tailroom.plots import size_curves  # noqa: PLC0415 - matplotlib takes a second
-
-        return size_curves.draw(self)
 
 
 def _packets(number: int) -> str:

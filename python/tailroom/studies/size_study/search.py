@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import exp, hypot, inf, log, sqrt
-from typing import Literal
+from math import exp, hypot, inf, isfinite, log, sqrt
+from typing import Any, Literal
 
 import numpy as np
 
@@ -93,6 +93,16 @@ class Feasible:
     limit."""
     is_one_interval: bool
     """Whether no tested limit between the two misses the target."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The range as `tailroom size --json` prints it."""
+        return {
+            "target": str(self.target),
+            "from_packets": self.low if isfinite(self.low) else None,
+            "to_packets": self.high if isfinite(self.high) else None,
+            "met_somewhere": isfinite(self.low),
+            "is_one_interval": self.is_one_interval,
+        }
 
 
 def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck) -> Feasible:

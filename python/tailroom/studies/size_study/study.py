@@ -1,13 +1,10 @@
 """The smallest buffer that meets every target, by simulation within the bracket of the models."""
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from os import PathLike
-from pathlib import Path
 
 from tailroom import arguments, models
 from tailroom.buffer_atlas import lookup
@@ -23,7 +20,6 @@ from tailroom.scenario.source import own_controls
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.warned import warn
-from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
@@ -35,7 +31,6 @@ from tailroom.studies.size_study.question import (
     named_as_arguments,
     read_question,
 )
-from tailroom.studies.size_study.reservations import reservations
 from tailroom.studies.size_study.search import (
     GRID_POINTS,
     Search,
@@ -118,7 +113,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         link: The link whose buffer is sought; if left out, the link that the targets name, else
             the slowest link that carries flows.
         store: Directory of the store that keeps the runs, so that the same question needs no
-            simulation again; if left out, the runs are deleted.
+            simulation again; if left out, a temporary store, removed together with the result.
         set: Replaces values of the scenario, as `tailroom.run` does.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
             then counts as missed.
@@ -157,16 +152,12 @@ def size(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files), naming:
         question = read_question(asked, targets, link, set, of_scenario, most_loss)
     predictions = _predict(question.link, question.targets)
-    with (
-        _place(store) as place,
-        Runner.opened(
-            place,
-            in_processes=bool(own_controls(question.source.resolve(seed=None))),
-            workers=workers,
-            executor=executor,
-        ) as runner,
-    ):
-        kept = runner.store
+    with Runner.opened(
+        store,
+        in_processes=bool(own_controls(question.source.resolve(seed=None))),
+        workers=workers,
+        executor=executor,
+    ) as runner:
         known = atlas_bracket(question) if atlas else None
         work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
@@ -181,11 +172,12 @@ def size(  # noqa: PLR0913 - keyword arguments
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
             known_so_far = _assessed_at(work.link_of_answer(), predictions)
-            raise Interrupted(work.size(known_so_far, phases, kept)) from None
+            runner.store.keep()  # The search can be continued with the runs in this store.
+            raise Interrupted(work.size(known_so_far, phases)) from None
         work.check_that_it_matters()
         work.begin("models")
         predictions = _predict(work.link_of_answer(), question.targets)
-        found = work.size(predictions, phases, kept if store else None)
+        found = work.size(predictions, phases)
     warn(found.warnings)
     return found
 
@@ -246,30 +238,6 @@ def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
     low = min(finite, default=reference / 100) / 2
     high = 2 * max(finite, default=reference / 2)
     return max(1, int(low)), max(16, int(high))
-
-
-@contextmanager
-def _place(store: str | PathLike[str] | None) -> Iterator[Path]:
-    """The directory of the store; without a store, a temporary directory.
-
-    After Ctrl-C the temporary directory is kept, so that the search can be continued.
-
-    Raises:
-        Interrupted: The block raised it.
-    """
-    if store:
-        yield Path(store)
-        return
-    place = Path(tempfile.mkdtemp(prefix="tailroom-"))
-    is_wanted = False
-    try:
-        yield place
-    except Interrupted:
-        is_wanted = True
-        raise
-    finally:
-        if not is_wanted:
-            shutil.rmtree(place, ignore_errors=True)
 
 
 class _Work:
@@ -420,9 +388,7 @@ class _Work:
         packets = self.search.answer or largest
         return self.question.link.with_limit(packets) if packets else self.question.link
 
-    def size(
-        self, predictions: Predictions, phases: tuple[PhaseSpread, ...], store: Store | None
-    ) -> Size:
+    def size(self, predictions: Predictions, phases: tuple[PhaseSpread, ...]) -> Size:
         """The answer from the runs so far."""
         question = self.question
         tried = tuple(self._with_loss(self.tried[limit]) for limit in sorted(self.tried))
@@ -432,7 +398,6 @@ class _Work:
         targets = (*question.targets, *added)
         limit_packets = smallest_sufficient(tried, targets) or without_loss_target
         decided = targets if smallest_sufficient(tried, targets) else question.targets
-        answer = self.tried[limit_packets] if limit_packets else None
         return Size(
             link=question.link,
             link_chosen=question.link_chosen,
@@ -447,8 +412,7 @@ class _Work:
             predictions=predictions,
             phases=phases,
             smallest_accepted=self.smallest,
-            warnings=reservations(answer, self.runner.store) if answer else (),
-            store=store,
+            store=self.runner.store,
         )
 
     def _report(self) -> None:

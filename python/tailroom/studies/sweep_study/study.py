@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -20,9 +20,9 @@ from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
-from tailroom.simulation import frames
+from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import full_names
-from tailroom.simulation.warned import with_names
+from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, with_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store
@@ -39,8 +39,6 @@ from tailroom.studies.sweep_study.tables import (
 from tailroom.studies.warm_up_time import last_warm_up
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
     from matplotlib.figure import Figure
 
     from tailroom.simulation.result_types import RunWarning
@@ -55,8 +53,12 @@ MOST_RUNS = 10_000
 
 @with_field_docs
 @dataclass(frozen=True)
-class SweepResult:
-    """The results of a sweep: its points, their runs, and means with intervals."""
+class SweepResult(AnyResult):
+    """The results of a sweep: its points, their runs, and means with intervals.
+
+    `table` knows `runs` (the main table), one row per run, and for the name of a metric the table
+    `means` of this metric.
+    """
 
     store: Store
     """The store with the runs."""
@@ -73,12 +75,6 @@ class SweepResult:
             f"<SweepResult {record.id}: {record.title}; {len(record.points):,} points{keys}, "
             f"{finished:,}{of_planned} runs finished, store {self.store.directory}>"
         )
-
-    def _repr_html_(self) -> str:
-        """A table and a picture, for notebooks."""
-        from tailroom.reports.notebook import sweep_html  # noqa: PLC0415 - matplotlib takes a second
-
-        return sweep_html(self)
 
     @cached_property
     def index(self) -> RunIndex:
@@ -148,8 +144,14 @@ class SweepResult:
             if interval is None or interval.half_width > until["half_width"]
         ]
 
+    @property
+    def warnings(self) -> tuple["RunWarning", ...]:
+        """What a reader should know before trusting the result, each kind and place once."""
+        of_runs = (warning for warning, _ in self.warnings_by_point)
+        return (*((SEEDS_CHANGE_NOTHING,) if self.repeats_itself else ()), *of_runs)
+
     @cached_property
-    def warnings(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
+    def warnings_by_point(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
         """Each warning of the points' first runs, with the names of the points that it concerns.
 
         Of each kind and place, the warning is that of the first point. A point is named by its
@@ -219,29 +221,44 @@ class SweepResult:
         """
         return means(self.index, self.record, metric)
 
-    def to_pandas(self, metric: str | None = None) -> "pd.DataFrame":
-        """The means of a metric, one row per point, or all runs, as a pandas data frame.
+    def table(self, name: str | None = None) -> pa.Table:
+        """Returns the runs, or the means of a metric.
 
         Args:
-            metric: Name of a metric, for the table `means(metric)`; if left out, the table `runs`.
+            name: `runs` (also if left out), or the name of a metric, for the table `means`.
 
         Raises:
             MetricError: There is no such metric.
-            MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
         """
-        return frames.to_pandas(self.runs if metric is None else self.means(metric))
+        return super().table(name) if name in (None, *self._tables) else self.means(str(name))
 
-    def to_polars(self, metric: str | None = None) -> "pl.DataFrame":
-        """The means of a metric, one row per point, or all runs, as a polars data frame.
+    @property
+    def _tables(self) -> Tables:
+        return {"runs": lambda: self.runs}
 
-        Args:
-            metric: Name of a metric, for the table `means(metric)`; if left out, the table `runs`.
-
-        Raises:
-            MetricError: There is no such metric.
-            MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
-        """
-        return frames.to_polars(self.runs if metric is None else self.means(metric))
+    def as_dict(self) -> dict[str, Any]:
+        """The points with the means of all metrics, as JSON has them."""
+        record = self.record
+        metrics = {metric: self.intervals(metric) for metric in self.metrics}
+        points = [
+            {
+                "settings": point["settings"],
+                "runs": self.run_counts[place],
+                "metrics": {
+                    metric: interval.as_dict()
+                    for metric, by_point in metrics.items()
+                    if (interval := by_point[place])
+                },
+            }
+            for place, point in enumerate(record.points)
+        ]
+        return {
+            "id": record.id,
+            "title": record.title,
+            "axes": record.axes,
+            "points": points,
+            "warnings": [{**one, "points": list(names)} for one, names in self.warnings_by_point],
+        }
 
     def plot(  # noqa: PLR0913 - keyword arguments
         self,
@@ -270,14 +287,11 @@ class SweepResult:
             ArgumentError: There is no such kind, key or model, or the sweep has nothing to draw.
             MetricError: There is no such metric or link.
         """
-        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
-
-        return plots.draw_sweep(self, kind, x=x, y=y, metrics=metrics, models=models, link=link)
+        return self._drawn(kind, x=x, y=y, metrics=metrics, models=models, link=link)
 
 
 def sweep(  # noqa: PLR0913 - keyword arguments
     scenario: str | PathLike[str] | Scenario,
-    store: str | PathLike[str],
     *,
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
@@ -287,6 +301,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     congestion: Congestion | None = None,
     series: bool = False,
     phase_check: bool | None = None,
+    store: str | PathLike[str] | None = None,
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
     max_runs: int = MOST_RUNS,
@@ -302,7 +317,6 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     Args:
         scenario: Path of a scenario file, or a scenario built in Python, with or without a
             `[sweep]`.
-        store: Directory of the store; it is created if it does not exist.
         grid: Keys with their values (a list, a range, or an `Axis`); every combination is a point.
             They are added to those of the scenario's `[sweep]`.
         together: Keys whose values are combined row by row.
@@ -316,6 +330,8 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         series: Keep the time series of the links.
         phase_check: Repeat each point, once per seed, with RTTs shifted by fractions of a packet's
             transmission time; if left out, as in `[sweep]`.
+        store: Directory of the store that keeps the runs; it is created if it does not exist. If
+            left out, a temporary store, removed together with the result.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             the executor takes.
         executor: Where the runs are performed: the address of a Dask scheduler

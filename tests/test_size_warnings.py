@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from tailroom.cli.size_report import as_dict
 from tailroom.reports.notebook import size_html
+from tailroom.simulation.result_types import RunWarning
 from tests.conftest import Tailroom
 
 UTILIZATION = "utilization >= 90%"
@@ -18,7 +18,7 @@ MIX = {"cubic": 4, "bbr1": 4}
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runs that the questions share."""
-    return tmp_path_factory.mktemp("notices") / "store"
+    return tmp_path_factory.mktemp("warnings") / "store"
 
 
 def mixed(store: Path, *targets: str, **more: Any) -> tr.Size:
@@ -38,22 +38,27 @@ def mixed(store: Path, *targets: str, **more: Any) -> tr.Size:
     )
 
 
+def of_kind(answer: tr.Size, kind: str) -> list[RunWarning]:
+    return [one for one in answer.warnings if one["kind"] == kind]
+
+
 def test_loss_that_no_target_limits_is_named(store: Path) -> None:
     answer = mixed(store, most_loss=None)
     assert answer.chosen
     loss = answer.chosen.interval("links.bottleneck.loss_fraction").mean
     assert loss > 0.01
-    [notice] = [text for text in answer.notices if "lost" in text]
-    assert f"{100 * loss:.0f} % of the packets are lost" in notice
-    assert 'add targets="loss_fraction <= 1%"' in notice
-    assert as_dict(answer)["notices"] == list(answer.notices)
+    [loses] = of_kind(answer, "heavy_loss")
+    assert loses["values"] == {"loss_fraction": loss}
+    assert f"{100 * loss:.0f} % of the packets are lost" in loses["text"]
+    assert 'add targets="loss_fraction <= 1%"' in loses["text"]
+    assert answer.as_dict()["warnings"] == list(answer.warnings)
     assert "of the packets are lost" in size_html(answer)
 
 
 def test_loss_that_a_target_limits_is_not_named(store: Path) -> None:
     answer = mixed(store, "loss_fraction <= 60%")
     assert answer.limit_packets
-    assert not [text for text in answer.notices if "lost" in text]
+    assert not of_kind(answer, "heavy_loss")
 
 
 def test_a_group_with_less_than_half_of_equal_shares_is_named(store: Path) -> None:
@@ -63,9 +68,10 @@ def test_a_group_with_less_than_half_of_equal_shares_is_named(store: Path) -> No
         answer.chosen.interval(f"groups.{group}.goodput_bps").mean for group in ("cubic", "bbr1")
     )
     assert cubic < 0.25 * (cubic + bbr)
-    [notice] = [text for text in answer.notices if text.startswith("flows.")]
-    assert notice.startswith("flows.cubic: 4 of 8 flows get ")
-    assert notice.endswith(" % of the goodput; equal shares would be 50 %")
+    [small] = of_kind(answer, "small_share")
+    assert small["place"] == "flows.cubic"
+    assert small["text"].startswith("flows.cubic: 4 of 8 flows get ")
+    assert small["text"].endswith(" % of the goodput; equal shares would be 50 %")
 
 
 def test_a_group_that_its_access_links_limit_is_not_named(store: Path) -> None:
@@ -73,13 +79,13 @@ def test_a_group_that_its_access_links_limit_is_not_named(store: Path) -> None:
     answer = mixed(store, set={"flows.cubic.access_rate": "100 kbit/s"})
     assert answer.chosen
     assert answer.chosen.interval("groups.cubic.share").mean < 0.25
-    assert not [text for text in answer.notices if text.startswith("flows.")]
+    assert not of_kind(answer, "small_share")
 
 
-def test_an_answer_without_loss_has_no_notice(tailroom: Tailroom) -> None:
+def test_an_answer_without_loss_names_none(tailroom: Tailroom) -> None:
     ended = tailroom(
         *("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s", "--at-most", 4),
         *("--target", UTILIZATION),
     )
     assert ended.status == 0
-    assert "note:" not in ended.output
+    assert "packets are lost" not in ended.output

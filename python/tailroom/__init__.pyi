@@ -1,0 +1,70 @@
+# The public names of the package, from the modules that define them.
+# ruff: noqa: I001 - a name a statement would triple the lines
+
+from tailroom._engine import (
+    AckEvent as AckEvent,
+    BeginEvent as BeginEvent,
+    CongestionEvent as CongestionEvent,
+    ControlOutput as ControlOutput,
+    LostPacketEvent as LostPacketEvent,
+    RateSampleEvent as RateSampleEvent,
+    RestartEvent as RestartEvent,
+    RoundEvent as RoundEvent,
+)
+from tailroom.buffer_atlas.data import Atlas as Atlas, atlas as atlas
+from tailroom.errors import (
+    ArgumentError as ArgumentError,
+    CaptureError as CaptureError,
+    ClusterError as ClusterError,
+    ControlError as ControlError,
+    ExploreError as ExploreError,
+    FlowListError as FlowListError,
+    Interrupted as Interrupted,
+    MetricError as MetricError,
+    MissingLibraryError as MissingLibraryError,
+    NotApplicableError as NotApplicableError,
+    NotWrittenError as NotWrittenError,
+    OutputDirectoryError as OutputDirectoryError,
+    OutputError as OutputError,
+    QueryError as QueryError,
+    RunError as RunError,
+    ScenarioError as ScenarioError,
+    StoreError as StoreError,
+    TailroomError as TailroomError,
+    TailroomWarning as TailroomWarning,
+    TargetError as TargetError,
+    WrongInputError as WrongInputError,
+)
+from tailroom.execution.progress import RunProgress as RunProgress
+from tailroom.models.model import Requirement as Requirement
+from tailroom.scenario.axis import Axis as Axis
+from tailroom.scenario.custom_controls import (
+    CongestionControl as CongestionControl,
+    RateBasedControl as RateBasedControl,
+)
+from tailroom.scenario.types import Scenario as Scenario
+from tailroom.simulation.engine_run import run as run
+from tailroom.simulation.result import Result as Result
+from tailroom.statistics.intervals import Interval as Interval
+from tailroom.storage.result_directory import load as load
+from tailroom.storage.store import Store as Store
+from tailroom.studies.choice_study.answer import Choice as Choice, Choices as Choices
+from tailroom.studies.choice_study.study import choices as choices
+from tailroom.studies.phases import PhaseSpread as PhaseSpread, phase_check as phase_check
+from tailroom.studies.prediction import (
+    Curves as Curves,
+    Predictions as Predictions,
+    predict as predict,
+    predict_over as predict_over,
+)
+from tailroom.studies.report_card.evaluation import Evaluation as Evaluation, evaluate as evaluate
+from tailroom.studies.size_study.answer import Size as Size
+from tailroom.studies.size_study.study import size as size
+from tailroom.studies.size_study.targets import Target as Target
+from tailroom.studies.sweep_study.plan import Precision as Precision
+from tailroom.studies.sweep_study.study import SweepResult as SweepResult, sweep as sweep
+from tailroom.studies.warm_up_time import warm_up as warm_up
+from tailroom.traffic_import.capture import Capture as Capture, import_capture as import_capture
+
+__all__: list[str]
+__version__: str

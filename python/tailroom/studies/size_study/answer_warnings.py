@@ -1,0 +1,154 @@
+"""What a reader should know about an answer of `size`: its runs, and costs beyond the targets."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tailroom.arguments import given
+from tailroom.buffer_atlas.data import MOST_LOSS
+from tailroom.models import Bottleneck
+from tailroom.models.bottleneck import FlowClass
+from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.simulation.warned import warning
+from tailroom.storage.store import Store
+from tailroom.studies.size_study.search import Tried
+from tailroom.studies.size_study.targets import Target, limits_loss
+from tailroom.studies.stored_warnings import warnings_of
+
+if TYPE_CHECKING:
+    from tailroom.simulation.result_types import RunWarning
+
+FEWEST_REDUCTIONS = 3.0
+"""Window reductions per flow and run below which the start of a run may decide an answer.
+
+Figures of a single run need ten. The intervals of an answer come from the spread of many runs, so
+that it only has to be free of the start: the atlas, whose short runs last three periods of the
+congestion control, had the same utilization after three times the warm-up."""
+NOTABLE_SHARE = 0.5
+"""Goodput of a group, relative to an equal share per flow, below which an answer mentions it."""
+
+
+def answer_warnings(
+    answer: Tried, link: Bottleneck, targets: Sequence[Target], store: Store
+) -> Iterator["RunWarning"]:
+    """Yields the warnings of an answer.
+
+    Args:
+        answer: The buffer of the answer.
+        link: Its link with the traffic that crosses it.
+        targets: The targets that the answer meets.
+        store: The store with its runs.
+    """
+    known = names_of(answer.point.finished[0])
+    yield from _loss(answer, link, targets, known)
+    yield from _shares(answer, link, known)
+    yield from _too_few_packets(answer, targets, known)
+    for one in warnings_of(store, answer.point.keys):
+        if one["kind"] != "few_reductions":
+            yield one
+        else:
+            yield from _few_reductions(one["place"], answer)
+
+
+def _loss(
+    answer: Tried, link: Bottleneck, targets: Sequence[Target], known: Sequence[str]
+) -> Iterator["RunWarning"]:
+    """The loss of the link, unless a target limits a loss."""
+    metric = f"links.{link.name}.loss_fraction"
+    if metric not in known or any(map(limits_loss, targets)):
+        return
+    loss = answer.interval(metric).mean
+    if loss <= MOST_LOSS:
+        return
+    links = [
+        name for name in known if name.startswith("links.") and name.endswith(".loss_fraction")
+    ]
+    name = "loss_fraction" if len(links) == 1 else f"{link.name}.loss_fraction"
+    text = (
+        f"at this limit {percent(loss)} % of the packets are lost; add "
+        f"{given('targets', f'{name} <= 1%')}, or compare queue disciplines with "
+        "tailroom run --vary"
+    )
+    yield warning("heavy_loss", f"links.{link.name}", text, loss_fraction=loss)
+
+
+def _shares(answer: Tried, link: Bottleneck, known: Sequence[str]) -> Iterator["RunWarning"]:
+    """Groups of permanent flows with less than half of an equal share per flow.
+
+    A group whose windows or access links hold its flows below that is left out.
+    """
+    groups: dict[str, list[FlowClass]] = {}
+    for flow_class in link.classes:
+        groups.setdefault(flow_class.group, []).append(flow_class)
+    if len(groups) < 2 or any(f"groups.{group}.goodput_bps" not in known for group in groups):
+        return
+    goodputs = {group: answer.interval(f"groups.{group}.goodput_bps").mean for group in groups}
+    total_bps = sum(goodputs.values())
+    for group, classes in groups.items():
+        flows = sum(flow_class.count for flow_class in classes)
+        equal = flows / link.flow_count
+        able_bps = sum(flow_class.count * _most_bps(flow_class) for flow_class in classes)
+        if goodputs[group] < NOTABLE_SHARE * min(equal * total_bps, able_bps):
+            share = goodputs[group] / total_bps
+            text = (
+                f"flows.{group}: {flows} of {link.flow_count} flows get {percent(share)} % of the "
+                f"goodput; equal shares would be {percent(equal)} %"
+            )
+            yield warning("small_share", f"flows.{group}", text, share=share, equal_share=equal)
+
+
+def _too_few_packets(
+    answer: Tried, targets: Sequence[Target], known: Sequence[str]
+) -> Iterator["RunWarning"]:
+    """Bounds on loss for which the answer's runs are too short.
+
+    If none of n packets is lost, the loss fraction may be up to 3 / n with 95 % confidence
+    (rule of three, Hanley and Lippman-Hand 1983), which is above these bounds.
+    """
+    rows = answer.point.finished
+    for target in targets:
+        link, _, metric = find_metric(target.metric, known).rpartition(".")
+        arrivals = f"{link}.arrivals_packets"
+        if target.at_least or metric != "loss_fraction" or arrivals not in known:
+            continue
+        packets = int(sum(row[arrivals][0].as_py() for row in rows))
+        lost = any(row[f"{link}.loss_fraction"][0].as_py() for row in rows)
+        if not lost and target.bound * packets < 3:
+            text = (
+                f"{target} is not certain: the runs have only {packets:,} packets, of which none "
+                "was lost; use a longer duration"
+            )
+            yield warning("too_few_packets", link, text, packets=packets)
+
+
+def _few_reductions(place: str, answer: Tried) -> Iterator["RunWarning"]:
+    """The warning of few reductions in the mean of the runs, unless there are enough."""
+    reductions = _reductions_per_flow(answer, place.removeprefix("flows."))
+    if reductions >= FEWEST_REDUCTIONS:
+        return
+    text = (
+        f"{place}: {reductions:.1f} window reductions per flow in the measured window, in the "
+        f"mean of the answer's runs; with fewer than {FEWEST_REDUCTIONS:g} the start of a run may "
+        "decide the answer: lengthen duration"
+    )
+    yield warning("few_reductions", place, text, reductions_per_flow=reductions)
+
+
+def _reductions_per_flow(answer: Tried, group: str) -> float:
+    """Mean over the runs of the window reductions of a flow of the group."""
+    runs = answer.point.finished
+    events, flows = (
+        sum(row[f"groups.{group}.{name}"][0].as_py() for row in runs)
+        for name in ("congestion_events", "flows")
+    )
+    return float(events / flows)
+
+
+def _most_bps(flow_class: FlowClass) -> float:
+    """The rate that the access link and the largest window of a flow allow."""
+    window_bits = 8 * flow_class.packet_bytes * flow_class.max_window
+    return min(flow_class.access_rate_bps, window_bits / flow_class.rtt_s)
+
+
+def percent(share: float) -> str:
+    """Writes a fraction as a number of percent, with a decimal below 10."""
+    return f"{100 * share:.1f}" if share < 0.1 else f"{100 * share:.0f}"
