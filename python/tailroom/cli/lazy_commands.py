@@ -21,6 +21,8 @@ class Subcommand:
     """`module:name` of a function, or of a `typer.Typer` with subcommands of its own."""
     summary: str
     """The first paragraph of its docstring; a test compares the two."""
+    example: str
+    """Arguments with which its help ends."""
 
 
 class LazyGroup(TyperGroup):
@@ -52,11 +54,14 @@ class LazyGroup(TyperGroup):
         """Imports a subcommand."""
         if name is None:  # only when the shell completes arguments
             return None
-        module, _, attribute = self._subcommands[name].place.partition(":")
+        subcommand = self._subcommands[name]
+        module, _, attribute = subcommand.place.partition(":")
         target = getattr(import_module(module), attribute)
         app = target if isinstance(target, typer.Typer) else _application_of(name, target)
         command = get_command(app)
         command.name = name
+        # The mark \b keeps the line whole.
+        command.epilog = f"\b\nExample:\n  tailroom {name} {subcommand.example}"
         return command
 
 
