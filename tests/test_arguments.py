@@ -17,7 +17,7 @@ from tests.conftest import Tailroom
 
 TARGET = "utilization >= 90%"
 TOO_SMALL: dict[str, list[Any]] = {
-    "max_seeds": [1, 3, 4.5, "8", True],
+    "max_seeds": [1, 4.5, "8", True],
     "precision": [-1, 0, 0.6, "0.02", float("nan")],
     "seed": [-1, 2**63, "1", 1.5, [1, 2], True],
     "seeds": [0, -1, "3", 2.5],
@@ -69,6 +69,11 @@ def test_a_number_out_of_range_is_refused_before_the_work(
     assert [path.name for path in small.parent.iterdir()] == ["small.toml"]
 
 
+def test_a_buffer_is_looked_at_with_four_seeds(small: Path) -> None:
+    with pytest.raises(tr.ArgumentError, match=r"^max_seeds: 3 .*; give a whole number of .* 4"):
+        tr.size(small, TARGET, max_seeds=3)
+
+
 @pytest.mark.parametrize("function", ["run", "size", "sweep", "choices", "phase_check", "predict"])
 def test_values_to_replace_are_a_mapping(small: Path, function: str) -> None:
     for wrong in (["a"], "seed=2", 3):
@@ -87,7 +92,7 @@ def test_what_is_not_known_is_refused_with_the_librarys_errors(small: Path) -> N
     series = tr.run(small, series_samples=10)
     refused: list[Callable[[], object]] = [
         lambda: tr.load("/nope"),
-        lambda: tr.predict(small, only=["nothing"]),
+        lambda: tr.predict(small, models=["nothing"]),
         lambda: tr.Requirement(utilization=2.0),
         lambda: tr.import_capture("x.pcap", window_s=0.0),
         lambda: tr.import_capture("x.pcap", to="nowhere"),
@@ -114,10 +119,11 @@ def test_messages_name_arguments_in_python_and_options_in_commands(
     with pytest.raises(tr.ArgumentError, match=r"^to nowhere"):
         tr.import_capture("x.pcap", to="nowhere")
     assert tailroom("import", "x.pcap", "--to", "x").errors.startswith("error: --to x: is not")
-    for option in ("--at-most", "--precision"):
+    for option in ("--max-seeds", "--precision", "--workers"):
         ended = tailroom("size", small, "--target", TARGET, option, 0)
         assert ended.status == 2
-        assert f"'{option}'" in ended.errors
+        assert ended.errors.startswith(f"error: {option}: 0")
+        assert "; give " in ended.errors
     assert arguments.named("precision") == "precision"
 
 

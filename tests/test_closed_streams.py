@@ -22,7 +22,7 @@ WRITING = {
     "choices": (f"run small.toml --vary '{LIMITS}' --out written", "written/choices.json"),
     "phase check": ("run small.toml --phase-check --out written", "written/summary.json"),
     "size": (
-        "size small.toml --target 'utilization >= 50%' --at-most 4 --out written.png",
+        "size small.toml --target 'utilization >= 50%' --max-seeds 4 --out written.png",
         "written.png",
     ),
     "sweep": ("sweep small.toml --seeds 1 --store written", "written/sweeps/*.json"),
@@ -78,7 +78,7 @@ def test_a_reader_that_leaves_costs_no_result(small: Path, name: str) -> None:
 
 def test_a_search_without_an_answer_keeps_its_status(small: Path) -> None:
     size = "tailroom size small.toml --target 'utilization >= 50%' --target 'loss_fraction <= 1e-9'"
-    ended = shell(f"{size} --at-most 4 | true; exit ${{PIPESTATUS[0]}}", small.parent)
+    ended = shell(f"{size} --max-seeds 4 | true; exit ${{PIPESTATUS[0]}}", small.parent)
     assert ended.returncode == 4
 
 

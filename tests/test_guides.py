@@ -41,7 +41,7 @@ SAME = 40
 """Characters of an error that are as the page shows them; the reader's paths may follow."""
 SHORTER = {
     "tailroom evaluate": "--quick",
-    "tailroom size": "--at-most 8 --precision 0.5",
+    "tailroom size": "--max-seeds 8 --precision 0.5",
     "--rate 10Gbps": "--duration 4s",
 }
 """Options that make a command with these words shorter; nothing else of it changes."""

@@ -97,7 +97,7 @@ def test_comparing_puts_the_simulation_beside_the_models(tailroom: Tailroom, sma
         (["--model", "rule_of_thum"], "there is no model 'rule_of_thum'; choose one of"),
         (["--link", "core"], "there is no link 'core'; choose one of bottleneck"),
         (["--utilization", "1"], "target utilization 1: give a number between 0 and 1"),
-        (["--loss", "0"], "target loss 0: give a number between 0 and 1"),
+        (["--loss-fraction", "0"], "target loss 0: give a number between 0 and 1"),
         (["--out", "x.png"], "add --over KEY=VALUES"),
         (["--over", "seed=1,2", "--out", "x.txt"], "give a file that ends in .png, .svg or .pdf"),
         (["--over", f"{LIMIT}=ten packets"], "ten packets"),
@@ -116,6 +116,6 @@ def test_wrong_questions_are_refused(
 def test_a_curve_has_every_chosen_model_at_every_value() -> None:
     """Also if the names come from an iterator, which can be read only once."""
     axis = tr.Axis("links.bottleneck.queue.limit", ("10 packets", "100 packets"))
-    curves = tr.predict_over("first", axis, only=iter(["rule_of_thumb", "sawtooth"]))
+    curves = tr.predict_over("first", axis, models=iter(["rule_of_thumb", "sawtooth"]))
     names = [[answer.model.name for answer in point.answers] for point in curves.points]
     assert names == [["rule_of_thumb", "sawtooth"]] * 2

@@ -101,9 +101,9 @@ def test_values_by_name_are_plain_dictionaries(two_links: tr.Result) -> None:
 
 
 def test_a_misspelled_model_or_quantity_of_a_prediction_is_named() -> None:
-    predictions = tr.predict("first", only=["sawtooth", "rule_of_thumb", "stability"])
+    predictions = tr.predict("first", models=["sawtooth", "rule_of_thumb", "stability"])
     assert predictions.value("rule_of_thumb", "loss_fraction") is None
-    curves = tr.predict_over("first", tr.Axis(LIMIT, ("1 bdp",)), only=["sawtooth"])
+    curves = tr.predict_over("first", tr.Axis(LIMIT, ("1 bdp",)), models=["sawtooth"])
     of_models: list[Callable[[], object]] = [
         lambda: predictions["sawtoth"],
         lambda: predictions.value("sawtoth", "utilization"),

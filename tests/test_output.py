@@ -111,7 +111,7 @@ def test_the_file_of_a_picture_is_checked_before_the_work(  # noqa: PLR0913, PLR
     def started(*_: object, **__: object) -> None:
         raise AssertionError("the work began")
 
-    monkeypatch.setattr("tailroom.cli.size.size", started)
+    monkeypatch.setattr("tailroom.size", started)
     monkeypatch.setattr("tailroom.cli.model.predict_over", started)
     (tmp_path / "x.png").mkdir()
     places = {"a directory": "x.png", "no directory": "nowhere/y.png", "full": "y.png"}

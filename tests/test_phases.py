@@ -151,7 +151,7 @@ def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:
     assert answer.chosen is not None
     assert answer.phases[0].metric == "links.bottleneck.utilization"
     assert answer.phases[0].shifts.count == len(answer.chosen.point.keys)
-    asked = ("size", small, "--target", "utilization >= 0.8", "--at-most", 4)
+    asked = ("size", small, "--target", "utilization >= 0.8", "--max-seeds", 4)
     assert "Phase check" in tailroom(*asked).output
     printed = json.loads(tailroom(*asked, "--json").output)
     assert printed["phase_check"][0]["metric"] == "links.bottleneck.utilization"

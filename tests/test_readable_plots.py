@@ -126,7 +126,7 @@ def test_models_whose_assumptions_fail_are_pale_and_said_so(tmp_path: Path) -> N
     # One flow: the sawtooth's assumptions hold; those of the square root rule, of many, fail.
     file.write_text(SMALL.replace("count = 2\n", ""), encoding="utf-8")
     axis = parse_axis('links.bottleneck.queue.limit=["10 packets", "20 packets", "40 packets"]')
-    curves = tr.predict_over(file, axis, only=["square_root_rule", "sawtooth"])
+    curves = tr.predict_over(file, axis, models=["square_root_rule", "sawtooth"])
     assert [one.fails("square_root_rule") for one in curves.points] == [True] * 3
     holding = [not one.fails("sawtooth") for one in curves.points]
     panel = model_curves.draw(curves).axes[0]

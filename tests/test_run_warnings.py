@@ -100,7 +100,7 @@ def test_a_sweep_warns_with_the_points_that_are_concerned(
 
 
 def test_a_size_from_runs_that_are_too_short_warns(tailroom: Tailroom) -> None:
-    question = ("size", "first", "--target", "utilization >= 80%", "--at-most", 4)
+    question = ("size", "first", "--target", "utilization >= 80%", "--max-seeds", 4)
     short = tailroom(*question, "--set", 'duration="30 s"')
     assert short.status == 0
     assert "with fewer than 3 the start of a run may decide the answer" in words(short.output)

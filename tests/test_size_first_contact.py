@@ -23,7 +23,7 @@ from tailroom.studies.size_study.targets import parse_target
 from tests.conftest import Tailroom
 
 FULL = "utilization >= 90%"
-QUESTION = ("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s", "--at-most", 8)
+QUESTION = ("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s", "--max-seeds", 8)
 
 TWO_LINKS = """\
 duration = "4 s"
@@ -185,7 +185,7 @@ def test_the_targets_name_the_link(two_links: Path) -> None:
 
 
 def test_a_target_without_a_link_says_which_was_chosen(two_links: Path, tailroom: Tailroom) -> None:
-    asked = ("--target", "jain_index >= 0.5", "--at-most", 4, "--most-loss", "none")
+    asked = ("--target", "jain_index >= 0.5", "--max-seeds", 4, "--most-loss", "none")
     ended = tailroom("size", two_links, *asked)
     assert ended.status == 0
     assert ended.output.startswith("Link core: ")
@@ -205,7 +205,7 @@ def test_one_packet_is_no_answer_for_a_link_without_a_queue(
     two_links: Path, tailroom: Tailroom
 ) -> None:
     paced = ("--set", "flows.reno.pacing=true", "--set", "flows.reno.access_rate=50 Mbit/s")
-    asked = ("--target", "core.utilization >= 0.5", "--link", "access", "--at-most", 4)
+    asked = ("--target", "core.utilization >= 0.5", "--link", "access", "--max-seeds", 4)
     ended = tailroom("size", two_links, *asked, *paced)
     assert ended.status == 2
     assert "the buffer of link access makes no difference" in ended.errors
@@ -224,7 +224,7 @@ def test_a_scenario_without_randomness_has_no_confidence(small: Path, tailroom: 
     ended = tailroom("size", small, "--target", "utilization >= 0.8", *locked)
     assert "warning: runs with different seeds are the same" in ended.output
     assert "+-" not in ended.output.split("Phase check")[0]
-    drawn = tailroom("size", small, "--target", "utilization >= 0.8", "--at-most", 4)
+    drawn = tailroom("size", small, "--target", "utilization >= 0.8", "--max-seeds", 4)
     assert "runs with different seeds are the same" not in drawn.output
 
 
@@ -280,7 +280,7 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
         "utilization >= 97%",
         "--precision",
         "0.0001",
-        "--at-most",
+        "--max-seeds",
         "4000",
         "--store",
         str(store),

@@ -85,7 +85,7 @@ def test_a_wrong_bound_on_the_loss_is_refused(tailroom: Tailroom, small: Path, g
 
 def test_the_command_prints_both_answers(tailroom: Tailroom, tmp_path: Path) -> None:
     numbers = [part for name, value in FEW.items() for part in (f"--{name}", value)]
-    search = ["size", *numbers, "--target", FULL, "--at-most", 4, "--precision", 0.2]
+    search = ["size", *numbers, "--target", FULL, "--max-seeds", 4, "--precision", 0.2]
     search += ["--store", tmp_path / "store"]
     shown = tailroom(*search)
     assert shown.status == 0, shown.errors

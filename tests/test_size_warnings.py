@@ -84,7 +84,7 @@ def test_a_group_that_its_access_links_limit_is_not_named(store: Path) -> None:
 
 def test_an_answer_without_loss_names_none(tailroom: Tailroom) -> None:
     ended = tailroom(
-        *("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s", "--at-most", 4),
+        *("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s", "--max-seeds", 4),
         *("--target", UTILIZATION),
     )
     assert ended.status == 0

@@ -472,7 +472,7 @@ def test_points_that_stay_imprecise_are_given_up_and_named(
     tailroom: Tailroom, scenario: Path, store: Path
 ) -> None:
     limits = f"{LIMIT}=5 packets, 20000 packets"
-    command = ("sweep", scenario, "--store", store, "--grid", limits, "--at-most", 6)
+    command = ("sweep", scenario, "--store", store, "--grid", limits, "--max-seeds", 6)
     ended = tailroom(*command, "--until", "loss_fraction<1e-6")
     assert ended.status == 0
     text = " ".join(ended.output.split())

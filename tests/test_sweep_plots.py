@@ -347,7 +347,7 @@ def test_the_command_draws_one_figure_into_a_file(
         (["--kind", "windows"], "--kind windows: draws a single run; give"),
         (["--x", "nothing"], "nothing: no varying key has this name; choose"),
         (["--metric", "nothing"], "nothing: there is no such metric"),
-        (["--models", "nothing"], "there is no model 'nothing'"),
+        (["--model", "nothing"], "there is no model 'nothing'"),
         (["--kind", "curves", "--y", "limit"], "curves: does not take y; leave it out"),
         (["--out", "picture.png"], "give a directory, or for one --kind a file"),
         (["--kind", "curves", "--out", "picture.gif"], "give a directory, or for one --kind"),

@@ -238,7 +238,7 @@ def test_a_stored_scenario_names_no_code(tailroom: Tailroom, named: Path, tmp_pa
     (named.parent / "imported").unlink()
     for module in [name for name in sys.modules if name == "somebodys"]:
         del sys.modules[module]
-    drawing = ("plot", store, "--kind", "curves", "--models", "rule_of_thumb")
+    drawing = ("plot", store, "--kind", "curves", "--model", "rule_of_thumb")
     ended = tailroom(*drawing)
     assert ended.status == 2
     assert "--allow-code" in ended.errors

@@ -120,7 +120,7 @@ def test_the_wheel_runs_and_sizes_without_rust(installed: Installed) -> None:
     assert run.returncode == 0, run.stderr
     (link,) = json.loads(run.stdout)["links"].values()
     assert 0 < link["utilization"] <= 1
-    question = ("--rate", "10Mbps", "--rtt", "20ms", "--duration", "5 s", "--at-most", "4")
+    question = ("--rate", "10Mbps", "--rtt", "20ms", "--duration", "5 s", "--max-seeds", "4")
     sized = installed("size", *question, "--target", "utilization >= 90%", "--json")
     assert sized.returncode == 0, sized.stderr
     assert json.loads(sized.stdout)

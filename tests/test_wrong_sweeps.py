@@ -68,11 +68,11 @@ WRONG_OPTIONS = {
     "no seeds": (["--seeds", "0"], ["--seeds"]),
     "too many runs": (
         ["--grid", f"{LIMIT}={{ from = 1, to = 100, points = 100 }}", "--seeds", "101"],
-        ["10,100 runs are more than the 10,000 allowed; give fewer values or seeds", "--yes"],
+        ["10,100 runs are more than the 10,000 allowed; give fewer values or seeds", "--max-runs"],
     ),
     "too many runs until": (
         ["--grid", f"{LIMIT}={{ from = 1, to = 1001, points = 1001 }}", "--until", "utilization<1"],
-        ["10,010 runs are more than the 10,000 allowed", "--yes"],
+        ["10,010 runs are more than the 10,000 allowed", "--max-runs"],
     ),
     "seeds and until": (
         ["--seeds", "3", "--until", "utilization<0.1"],
@@ -86,7 +86,8 @@ WRONG_OPTIONS = {
     "no width": (["--until", "utilization"], ["--until utilization: ", "METRIC<WIDTH; write"]),
     "width that is no number": (["--until", "utilization<nan"], ["METRIC<WIDTH; write"]),
     "negative width": (["--until", "utilization<-1"], ["METRIC<WIDTH; write"]),
-    "one run at most": (["--until", "utilization<1", "--at-most", "1"], ["--at-most"]),
+    "maximum without until": (["--max-seeds", "9"], ["--max-seeds: limits --until"]),
+    "one run at most": (["--until", "utilization<1", "--max-seeds", "1"], ["--max-seeds"]),
     "too little memory": (
         ["--grid", 'memory_limit="1 kB", "1 GB"'],
         ["memory_limit", "raise memory_limit"],
@@ -155,15 +156,12 @@ def test_wrong_tables_touch_no_store(tailroom: Tailroom, tmp_path: Path, case: s
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_more_runs_are_done_if_asked_for(
-    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tailroom.cli.sweep.MOST_RUNS", 3)
-    ended = tailroom("sweep", small, "--store", tmp_path / "store", "--seeds", 4)
+def test_more_runs_are_done_if_asked_for(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
+    ended = tailroom("sweep", small, "--store", tmp_path / "store", "--seeds", 4, "--max-runs", 3)
     assert ended.status == 2
     assert "4 runs are more than the 3 allowed; " in ended.errors
     assert not (tmp_path / "store").exists()
-    ended = tailroom("sweep", small, "--store", tmp_path / "store", "--seeds", 4, "--yes")
+    ended = tailroom("sweep", small, "--store", tmp_path / "store", "--seeds", 4, "--max-runs", 4)
     assert ended.status == 0
 
 

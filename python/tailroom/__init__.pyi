@@ -68,3 +68,4 @@ from tailroom.traffic_import.capture import Capture as Capture, import_capture a
 
 __all__: list[str]
 __version__: str
+_MODULE_OF: dict[str, str]

@@ -5,11 +5,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
+from threading import Event
 
 from tailroom.errors import ArgumentError, ScenarioError
 
-_options: dict[str, str] = {}
-"""Names of options by the names of the arguments that they give; empty outside of a command."""
+OTHER_OPTIONS = {
+    "executor": "cluster",
+    "metrics": "metric",
+    "models": "model",
+    "targets": "target",
+}
+"""Arguments whose option has another name: it gives one of several values, or another type."""
+_in_command = Event()
+"""Set while a command runs; threads of the command see it too."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +76,22 @@ PRECISION = Limits(0.0001, 0.5, is_whole=False)
 """Relative tolerance of an answer of `size`."""
 
 
+def option(argument: str) -> str:
+    """Returns the option that gives an argument: `--max-seeds` gives `max_seeds`.
+
+    Args:
+        argument: Name of the argument in Python.
+    """
+    return f"--{OTHER_OPTIONS.get(argument, argument).strip('_').replace('_', '-')}"
+
+
 def named(argument: str) -> str:
     """Returns the name of an argument as the user knows it: an option, if a command runs.
 
     Args:
         argument: Name of the argument in Python.
     """
-    return _options.get(argument, argument)
+    return option(argument) if _in_command.is_set() else argument
 
 
 def given(argument: str, value: str | bool = True) -> str:
@@ -84,27 +101,21 @@ def given(argument: str, value: str | bool = True) -> str:
         argument: Name of the argument in Python.
         value: The value to give; that of an option without a value is `True`.
     """
-    if argument not in _options:
+    if not _in_command.is_set():
         return f"{argument}={value}" if value is True else f'{argument}="{value}"'
     if value is True:
-        return named(argument)
-    return f'{named(argument)} "{value}"' if " " in str(value) else f"{named(argument)} {value}"
+        return option(argument)
+    return f'{option(argument)} "{value}"' if " " in str(value) else f"{option(argument)} {value}"
 
 
 @contextmanager
-def named_as_options(options: Mapping[str, str]) -> Iterator[None]:
-    """Lets messages name options within the block.
-
-    Args:
-        options: Names of options by the names of the arguments that they give.
-    """
-    before = dict(_options)
-    _options.update(options)
+def named_as_options() -> Iterator[None]:
+    """Lets messages name options within the block."""
+    _in_command.set()
     try:
         yield
     finally:
-        _options.clear()
-        _options.update(before)
+        _in_command.clear()
 
 
 def check_unicode(place: str, text: str) -> None:

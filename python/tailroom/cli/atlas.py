@@ -29,15 +29,18 @@ class AtlasGroup(LazyGroup):
                 "scenario": Subcommand(
                     "tailroom_atlas.command:print_scenario",
                     "Print the scenario of a cell as TOML, for `run`, `size` and `explore`.",
+                    "atlas scenario home-100-8 > cell.toml",
                 ),
                 "plan": Subcommand(
                     "tailroom_atlas.command:print_plan",
                     "List the cells by kind of link, how they are obtained, and what they cost.",
+                    "atlas plan",
                 ),
                 "run": Subcommand(
                     "tailroom_atlas.command:run_cells",
                     "Compute cells: all of them in 90 minutes on two cores, and nothing that the "
                     "store holds.",
+                    "atlas run home-100-8 --store store --out out",
                 ),
             },
             **settings,

@@ -2,7 +2,6 @@
 
 import json as json_text
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,20 +9,11 @@ from rich.console import Console
 
 import tailroom
 from tailroom.arguments import COMPARED_RUNS
-from tailroom.cli import failures, report
-from tailroom.cli.options import (
-    AllowCode,
-    AllowFiles,
-    ClusterAddress,
-    LinkName,
-    ScenarioFile,
-    Seed,
-    Settings,
-    Workers,
-    parse_settings,
-)
+from tailroom.cli import report
+from tailroom.cli.options import Json, ScenarioFile, refuse
 from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.cli.shown_text import escape
+from tailroom.cli.signature import options_of
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.prediction import Predictions
 
@@ -33,80 +23,61 @@ QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay
 Values = Mapping[str, float | None]
 
 
-def compare(  # noqa: PLR0913 - one argument an option
-    file: ScenarioFile,
+@options_of(
+    "predict",
+    "choices",
+    without=("congestion", "metrics", "models", "target", "vary"),
+)
+def compare(
+    scenario: ScenarioFile,
     *,
-    set_: Settings = None,
-    seed: Seed = None,
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=COMPARED_RUNS.least,
-            help="Simulate with this number of seeds, and show means with 95 % confidence "
-            "intervals.",
+            help="Simulate with this number of seeds, at least 2, and show means with 95 % "
+            "confidence intervals.",
         ),
     ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="With --seeds: store for the runs; stored runs are not repeated."
-        ),
-    ] = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    link: LinkName = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    allow_code: AllowCode = False,
-    allow_files: AllowFiles = False,
+    json: Json = False,
+    **options: Any,
 ) -> None:
     """Simulate a scenario and compare it with the prediction of each model.
 
     Without --seeds, a single run is simulated, whose sampling error is unknown.
     """
-    with failures.reported():
-        settings = parse_settings(set_)
-        for option, given in (("--store", store), ("--workers", workers), ("--cluster", cluster)):
-            if given and seeds is None:
-                raise failures.InputError(f"{option}: applies to several runs; add --seeds")
-        predictions = tailroom.predict(file, link=link, seed=seed, set=settings)
-        name = predictions.link.name
-        if seeds is None:
-            with progress_bar() as progress:
-                result = tailroom.run(file, seed=seed, set=settings, progress=progress)
-            simulated: Mapping[str, Any] = result.links[name]
-            measured = {quantity: simulated[quantity] for quantity in QUANTITIES}
-            about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
-            intervals = None
-            warnings = result.summary["warnings"]
-        else:
-            with runs_bar() as runs_progress:
-                choices = tailroom.choices(
-                    file,
-                    seeds=seeds,
-                    seed=seed,
-                    set=settings,
-                    store=store,
-                    workers=workers,
-                    executor=cluster,
-                    progress=runs_progress,
-                )
-            metrics = choices.choices[0].metrics
-            intervals = {key: metrics.get(f"links.{name}.{key}") for key in QUANTITIES}
-            measured = {
-                key: interval.mean if interval else None for key, interval in intervals.items()
-            }
-            simulation = {
-                key: interval.as_dict() if interval else None for key, interval in intervals.items()
-            }
-            about = {"seeds": seeds, "simulation": simulation}
-            warnings = list(choices.choices[0].warnings)
-        if json:
-            answer = {**about, "warnings": warnings, **predictions.as_dict()}
-            print(json_text.dumps(answer, indent=2))
-        else:
-            console = Console(highlight=False)
-            _show(predictions, measured, intervals, console)
-            report.show_warnings(warnings, console)
+    COMPARED_RUNS.check("seeds", seeds)
+    link = options.pop("link", None)
+    of_one_run = {name: options[name] for name in ("seed", "set") if name in options}
+    if seeds is None:
+        refuse(options, ("store", "workers", "executor"), "applies to several runs; add --seeds")
+    predictions = tailroom.predict(scenario, link=link, **of_one_run)
+    name = predictions.link.name
+    if seeds is None:
+        with progress_bar() as progress:
+            result = tailroom.run(scenario, progress=progress, **of_one_run)
+        simulated: Mapping[str, Any] = result.links[name]
+        measured = {quantity: simulated[quantity] for quantity in QUANTITIES}
+        about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
+        intervals = None
+        warnings = result.summary["warnings"]
+    else:
+        with runs_bar() as runs_progress:
+            choices = tailroom.choices(scenario, seeds=seeds, progress=runs_progress, **options)
+        metrics = choices.choices[0].metrics
+        intervals = {key: metrics.get(f"links.{name}.{key}") for key in QUANTITIES}
+        measured = {key: interval.mean if interval else None for key, interval in intervals.items()}
+        simulation = {
+            key: interval.as_dict() if interval else None for key, interval in intervals.items()
+        }
+        about = {"seeds": seeds, "simulation": simulation}
+        warnings = list(choices.choices[0].warnings)
+    if json:
+        answer = {**about, "warnings": warnings, **predictions.as_dict()}
+        print(json_text.dumps(answer, indent=2))
+    else:
+        console = Console(highlight=False)
+        _show(predictions, measured, intervals, console)
+        report.show_warnings(warnings, console)
 
 
 def _show(

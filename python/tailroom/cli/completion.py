@@ -1,19 +1,22 @@
 """What a shell completes: scenarios, keys and their values, metrics, models, sweeps.
 
-Completion runs with each press of the tab key. It reads files, simulates nothing, and offers
-nothing where a file cannot be read: a message would end up in the middle of the command.
+Completion runs with each press of the tab key. It reads files, simulates a microsecond at most, and
+offers nothing where a file cannot be read: a message would end up in the middle of the command.
 """
 
 import json
 import os
 import shlex
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from tailroom.errors import TailroomError
 
 if TYPE_CHECKING:
     from tailroom.scenario.key_tree import Node
@@ -25,10 +28,8 @@ BEGUN = "_TAILROOM_COMPLETE_BEGUN"
 """What stands before the word that bash completes: bash ends words at each equals sign."""
 CONTINUED = ("=", ".", "/")
 """A completion that ends so is the beginning of more: no space follows."""
-ARGUMENTS = ("file", "files", "place", "store", "name")
+ARGUMENTS = ("scenario", "scenarios", "file", "place", "store", "name")
 """Arguments of commands that name what the other options are about."""
-SOURCES_OF_FLOWS = ("finite_flows", "streaming", "trace", "web")
-"""Sources of dynamic flows: only their groups have metrics by size."""
 
 Completer = Callable[[typer.Context, str], list[str]]
 
@@ -150,7 +151,7 @@ def axis_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 def _settings(ctx: typer.Context, incomplete: str, *, has_list: bool) -> Iterator[str]:
     from tailroom.scenario.key_tree import key_tree  # noqa: PLC0415 - for shells only
 
-    node: Node = key_tree(_scenario(ctx) or {})
+    node: Node = key_tree(_scenario(ctx))
     key, equals, values = incomplete.partition("=")
     if equals:
         for name in key.split("."):
@@ -182,58 +183,31 @@ def _keys(node: "Node", prefix: str, incomplete: str) -> list[str]:
 def link_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Links of the scenario."""
     del incomplete
-    return iter((_scenario(ctx) or {}).get("links", {}))
+    return iter(_scenario(ctx).get("links", {}))
 
 
 @completer
 def metric_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Metrics by their short names, and whole ones if the word begins like one of those."""
-    scenario = _scenario(ctx)
-    if scenario is None:
-        from tailroom.simulation.metric_catalogue import LINK  # noqa: PLC0415 - for shells only
-
-        return iter(LINK)
-    known = list(_metrics(scenario))
-    if incomplete.startswith(("links.", "groups.", "flows.")):
-        return iter(known)
     from tailroom.simulation.metrics import short_name  # noqa: PLC0415 - for shells only
 
+    known = _metrics(_scenario_file(ctx))
+    if incomplete.startswith(("links.", "groups.", "flows.")):
+        return iter(known)
     names = (short_name(name, known) for name in known if incomplete in name)
     return (name for name in names if "links." not in name)
 
 
-def _metrics(scenario: Mapping[str, Any]) -> Iterator[str]:
-    """Full names of the metrics that runs of the scenario have, by the catalogue."""
-    from tailroom.simulation.metric_catalogue import CATALOGUE  # noqa: PLC0415 - for shells only
+def _metrics(scenario: Path | None) -> list[str]:
+    """Metrics that runs of a scenario have; without a scenario that can run, those of a link."""
+    from tailroom.scenario.source import ScenarioSource  # noqa: PLC0415 - for shells only
+    from tailroom.simulation.metric_catalogue import LINK  # noqa: PLC0415 - as above
+    from tailroom.simulation.metrics import expected_names  # noqa: PLC0415 - as above
 
-    links, groups = scenario.get("links", {}), scenario.get("flows", {})
-    for pattern in CATALOGUE:
-        owner, star, rest = pattern.partition(".*.")
-        if not star:
-            yield pattern
-        elif owner == "links":
-            is_plain = rest.startswith("discipline_state.")
-            yield from (
-                f"links.{name}.{rest}"
-                for name, link in links.items()
-                if not (is_plain and _kind_of(link, "queue") == "drop_tail")
-            )
-        else:
-            for name, group in groups.items():
-                if rest.startswith("links.*."):
-                    last = rest.removeprefix("links.*.")
-                    path = group.get("path", ())
-                    yield from (f"groups.{name}.links.{link}.{last}" for link in path)
-                elif (
-                    not rest.startswith("all_sizes.")
-                    or _kind_of(group, "source", "bulk") in SOURCES_OF_FLOWS
-                ):
-                    yield f"groups.{name}.{rest}"
-
-
-def _kind_of(table: Mapping[str, Any], key: str, default: str = "") -> str:
-    value = table.get(key, default)
-    return str(value.get("kind", default) if isinstance(value, Mapping) else value)
+    with suppress(TailroomError):
+        if scenario and (known := expected_names(ScenarioSource.of(scenario))):
+            return known
+    return list(LINK)
 
 
 @completer
@@ -325,15 +299,19 @@ def _sweeps(ctx: typer.Context) -> Iterator[dict[str, Any]]:
             yield json.loads(path.read_text(encoding="utf-8"))
 
 
-def _scenario(ctx: typer.Context) -> dict[str, Any] | None:
+def _scenario(ctx: typer.Context) -> dict[str, Any]:
     """The scenario that the command names, or that of the store, as its file has it."""
+    file = _scenario_file(ctx)
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
+
+
+def _scenario_file(ctx: typer.Context) -> Path | None:
     from tailroom.scenario.shipped import shipped_scenario  # noqa: PLC0415 - for shells only
 
     for name in [*named_arguments(ctx), *(record["scenario"] for record in _sweeps(ctx))]:
         path = Path(name).expanduser()
-        file = path if path.is_file() else shipped_scenario(name)
-        if file:
-            return tomllib.loads(file.read_text(encoding="utf-8"))
+        if file := path if path.is_file() else shipped_scenario(name):
+            return file
     return None
 
 

@@ -3,17 +3,17 @@
 import json as json_text
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from tailroom.arguments import COMPARED_RUNS
-from tailroom.cli import completion, failures, report
+from tailroom.cli import completion, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import ClusterAddress, Workers
+from tailroom.cli.options import Json
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.shown_text import escape
+from tailroom.cli.signature import options_of
 from tailroom.reports.presentation import write
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
@@ -28,7 +28,8 @@ COLOURS = {
 }
 
 
-def evaluate_command(  # noqa: PLR0913 - one argument an option
+@options_of("evaluate")
+def evaluate_command(
     control: Annotated[
         str,
         typer.Argument(
@@ -39,31 +40,14 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
         ),
     ],
     *,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick", help="Use fewer points and seeds and shorter runs, for a first look."
-        ),
-    ] = False,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            min=COMPARED_RUNS.least, help="Number of runs per point (default: 8, with --quick 3)."
-        ),
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Store for the runs; stored runs are not repeated."),
-    ] = None,
+    json: Json = False,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Write the report, tables and the picture into a new directory."
         ),
     ] = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    **options: Any,
 ) -> None:
     """Compare a congestion control with Reno and CUBIC on the criteria of RFC 9743.
 
@@ -71,25 +55,16 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
     states the threshold and its reason. A verdict is undecided if a 95 % confidence interval
     contains the threshold.
     """
-    with failures.reported():
-        with output_directory(out) if out else nullcontext() as output:
-            with runs_bar() as progress:
-                card = evaluate(
-                    control,
-                    store=store,
-                    quick=quick,
-                    seeds=seeds,
-                    workers=workers,
-                    executor=cluster,
-                    progress=progress,
-                )
-            write_and_print(
-                output,
-                lambda directory: write(card, directory),
-                lambda: _print(card, json=json),
-            )
-        if out and not json:
-            print(f"The report is {out / 'report.html'}, also as report.md")
+    with output_directory(out) if out else nullcontext() as output:
+        with runs_bar() as progress:
+            card = evaluate(control, progress=progress, **options)
+        write_and_print(
+            output,
+            lambda directory: write(card, directory),
+            lambda: _print(card, json=json),
+        )
+    if out and not json:
+        print(f"The report is {out / 'report.html'}, also as report.md")
 
 
 def _print(card: Evaluation, *, json: bool) -> None:

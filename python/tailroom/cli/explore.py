@@ -5,14 +5,15 @@ from typing import Annotated
 
 import typer
 
-from tailroom.cli import completion, failures
-from tailroom.cli.options import AllowFiles, Workers
+from tailroom.cli import completion
+from tailroom.cli.signature import options_of
 from tailroom.explore.opened import opened
 from tailroom.explore.serve import serve
 
 PORT = 8217
 
 
+@options_of("run", only=("allow_files",))
 def explore(
     file: Annotated[
         str | None,
@@ -31,8 +32,10 @@ def explore(
     open_page: Annotated[
         bool, typer.Option("--open", help="Open the page in the web browser.")
     ] = False,
-    workers: Workers = None,
-    allow_files: AllowFiles = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Maximum number of runs at a time (default: the number of cores)."),
+    ] = None,
 ) -> None:
     """Serve a page on this machine that shows what a buffer costs while you move a slider.
 
@@ -46,5 +49,4 @@ def explore(
         if open_page:
             webbrowser.open(address)
 
-    with failures.reported():
-        serve(opened(file, workers), port=port, ready=ready)
+    serve(opened(file, workers), port=port, ready=ready)

@@ -31,24 +31,6 @@ NO_BUFFER = 4
 """`size` found no buffer that meets every target."""
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
-OPTIONS = {
-    "allow_code": "--allow-code",
-    "allow_files": "--allow-files",
-    "from_": "--from",
-    "grid": "--grid",
-    "link": "--link",
-    "max_runs": "--yes",
-    "max_seeds": "--at-most",
-    "out": "--out",
-    "precision": "--precision",
-    "seeds": "--seeds",
-    "set": "--set",
-    "targets": "--target",
-    "to": "--to",
-    "workers": "--workers",
-}
-"""The options of commands, by the argument of a function that they give."""
-
 SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
 """Environment variable: if set, unexpected exceptions print a traceback."""
 
@@ -77,7 +59,7 @@ def reported(
             Prints the intermediate result and returns the end of the message: how to continue.
     """
     try:
-        with named_as_options(OPTIONS):
+        with named_as_options():
             yield
     except ScenarioError as error:
         # One line per problem.

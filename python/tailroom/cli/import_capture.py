@@ -4,11 +4,12 @@ import re
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tailroom.cli import failures
+from tailroom.cli.signature import options_of
 from tailroom.storage.output import output_file
 from tailroom.traffic_import import capture as captures
 from tailroom.traffic_import import flow_list
@@ -17,10 +18,12 @@ from tailroom.traffic_import.capture_directions import parse_prefixes
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
+@options_of("import_capture", without=("window_s",))
 def import_capture(
-    file: Annotated[
+    path: Annotated[
         Path, typer.Argument(metavar="CAPTURE", help="Packet capture (pcap or pcapng).")
     ],
+    *,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -32,22 +35,7 @@ def import_capture(
     window: Annotated[
         str, typer.Option(metavar="DURATION", help="Time window of peak rates, in s, ms or us.")
     ] = "100 ms",
-    to: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PREFIX",
-            help="Keep only flows to addresses of this prefix, e.g. --to 192.0.2.0/24 or --to "
-            "2001:db8::/32. May be repeated.",
-        ),
-    ] = None,
-    from_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--from",
-            metavar="PREFIX",
-            help="Keep only flows from addresses of this prefix. May be repeated.",
-        ),
-    ] = None,
+    **prefixes: Any,
 ) -> None:
     """Turn a packet capture into a list of TCP flows.
 
@@ -55,24 +43,21 @@ def import_capture(
     rate, and the round-trip time of the handshake. A link carries one direction: choose it with
     --to or --from.
     """
-    with failures.reported():
-        window_s = _window_s(window)
-        parse_prefixes(to or (), "to")
-        parse_prefixes(from_ or (), "from_")
-        if out:
-            flow_list.check_free(out)
-        with output_file(out) if out else nullcontext() as output:
-            capture = captures.import_capture(
-                file, window_s=window_s, to=to or (), from_=from_ or ()
-            )
-            if output:
-                output.write(lambda path: flow_list.write(capture.flows, path))
-            else:
-                flow_list.write_csv(capture.flows, sys.stdout)
-        _tell_what_is_missing(file, capture)
-        _tell_directions(capture)
-        if out:
-            print(f"{capture.flows.num_rows:,} flows of {capture.packets:,} packets are in {out}")
+    window_s = _window_s(window)
+    for name, texts in prefixes.items():
+        parse_prefixes(texts, name)
+    if out:
+        flow_list.check_free(out)
+    with output_file(out) if out else nullcontext() as output:
+        capture = captures.import_capture(path, window_s=window_s, **prefixes)
+        if output:
+            output.write(lambda file: flow_list.write(capture.flows, file))
+        else:
+            flow_list.write_csv(capture.flows, sys.stdout)
+    _tell_what_is_missing(path, capture)
+    _tell_directions(capture)
+    if out:
+        print(f"{capture.flows.num_rows:,} flows of {capture.packets:,} packets are in {out}")
 
 
 def _window_s(text: str) -> float:

@@ -23,6 +23,8 @@ class Subcommand:
     may belong to a distribution that is installed separately."""
     summary: str
     """The first paragraph of its docstring; a test compares the two."""
+    example: str
+    """The command with which its help ends, without `tailroom`."""
 
 
 class LazyGroup(TyperGroup):
@@ -66,11 +68,14 @@ class LazyGroup(TyperGroup):
             return None
         if name not in self._subcommands:
             return self.commands[name]
-        module, _, attribute = self._subcommands[name].place.partition(":")
+        subcommand = self._subcommands[name]
+        module, _, attribute = subcommand.place.partition(":")
         target = getattr(_imported(module), attribute)
         app = target if isinstance(target, typer.Typer) else _application_of(name, target)
         command = get_command(app)
         command.name = name
+        # The mark \b keeps the line whole.
+        command.epilog = f"\b\nExample:\n  tailroom {subcommand.example}"
         return command
 
 

@@ -11,61 +11,80 @@ from tailroom.staging import removed_at_termination
 
 app = LazyGroup(
     {
-        "run": Subcommand("tailroom.cli.run:run", "Simulate a scenario and print the results."),
+        "run": Subcommand(
+            "tailroom.cli.run:run",
+            "Simulate a scenario and print the results.",
+            "run first --vary links.bottleneck.queue=codel,fq_codel",
+        ),
         "new": Subcommand(
             "tailroom.cli.new:new",
             "Write a commented scenario file to start from.",
+            "new my.toml --preset first",
         ),
         "size": Subcommand(
             "tailroom.cli.size:size_command",
             "Find the smallest buffer that meets every target with 95 % confidence.",
+            "size --rate 100Mbit/s --rtt 40ms --target 'utilization >= 98%'",
         ),
         "atlas": Subcommand(
             "tailroom.cli.atlas:app",
             "Show the buffers that links of today need; `run` computes them.",
+            "atlas near --rate 100Mbit/s --rtt 40ms",
         ),
         "sweep": Subcommand(
             "tailroom.cli.sweep:sweep_command",
             "Run a scenario at every point of a grid, several times each, and keep every run.",
+            "sweep first --grid links.bottleneck.queue.limit='10 packets, 100 packets'",
         ),
         "results": Subcommand(
             "tailroom.cli.results:results",
             "Show the sweeps of a store, the points of a sweep, or the answer to an SQL query.",
+            "results tailroom-store --metric utilization",
         ),
         "model": Subcommand(
             "tailroom.cli.model:model",
             "Predict the effect of a buffer with the analytic models of the literature.",
+            "model first --model sawtooth",
         ),
         "compare": Subcommand(
             "tailroom.cli.compare:compare",
             "Simulate a scenario and compare it with the prediction of each model.",
+            "compare first --seeds 5",
         ),
         "evaluate": Subcommand(
             "tailroom.cli.evaluate:evaluate_command",
             "Compare a congestion control with Reno and CUBIC on the criteria of RFC 9743.",
+            "evaluate bbr3 --quick",
         ),
         "explore": Subcommand(
             "tailroom.cli.explore:explore",
             "Serve a page on this machine that shows what a buffer costs while you move a slider.",
+            "explore first --open",
         ),
         "plot": Subcommand(
             "tailroom.cli.plot:plot",
             "Draw the recorded time series of a run, or curves of a sweep.",
+            "plot tailroom-store --metric utilization",
         ),
         "import": Subcommand(
             "tailroom.cli.import_capture:import_capture",
             "Turn a packet capture into a list of TCP flows.",
+            "import capture.pcap --to 192.0.2.0/24 --out flows.csv",
         ),
         "list": Subcommand(
             "tailroom.cli.list:list_components",
             "List the components of scenarios and the shipped scenarios.",
+            "list congestion",
         ),
         "schema": Subcommand(
-            "tailroom.cli.schema:schema", "Print the JSON Schema of the scenario file."
+            "tailroom.cli.schema:schema",
+            "Print the JSON Schema of the scenario file.",
+            "schema > scenario.schema.json",
         ),
         "papers": Subcommand(
             "tailroom_papers.command:app",
             "List the papers with their figures, tables and claims; `run` reproduces them.",
+            "papers run barman-2004 --figure 3",
         ),
     },
     name="tailroom",

@@ -3,7 +3,6 @@
 import json as json_text
 from contextlib import nullcontext
 from math import ceil, isinf
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,17 +11,10 @@ from rich.table import Table
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import (
-    AllowCode,
-    AllowFiles,
-    LinkName,
-    ScenarioFile,
-    Seed,
-    Settings,
-    parse_settings,
-)
+from tailroom.cli.options import Json, PictureFile, ScenarioFile
 from tailroom.cli.shown_text import escape
-from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, models_named
+from tailroom.cli.signature import options_of
+from tailroom.models import Bottleneck, Prediction, Requirement
 from tailroom.scenario.axis import parse_axis
 from tailroom.simulation import metric_units
 from tailroom.storage.output import output_file
@@ -34,27 +26,16 @@ CURVES = ("utilization", "loss_fraction")
 """Metrics whose curves are printed."""
 
 
+@options_of("predict", without=("congestion", "target"))
 def model(  # noqa: PLR0913 - one argument an option
-    file: ScenarioFile,
+    scenario: ScenarioFile,
     *,
-    set_: Settings = None,
-    seed: Seed = None,
-    link: LinkName = None,
     utilization: Annotated[
         float, typer.Option(help="Smallest utilization for the required buffers, a fraction.")
     ] = Requirement.utilization,
-    loss: Annotated[
+    loss_fraction: Annotated[
         float, typer.Option(help="Largest loss for the required buffers, a fraction.")
     ] = Requirement.loss_fraction,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="Show only this model. May be repeated.",
-            autocompletion=completion.model_names,
-        ),
-    ] = None,
     over: Annotated[
         str | None,
         typer.Option(
@@ -66,41 +47,30 @@ def model(  # noqa: PLR0913 - one argument an option
             autocompletion=completion.axis_keys,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the curves of --over (.png, .svg or .pdf)."),
-    ] = None,
-    allow_code: AllowCode = False,
-    allow_files: AllowFiles = False,
+    json: Json = False,
+    out: PictureFile = None,
+    **options: Any,
 ) -> None:
     """Predict the effect of a buffer with the analytic models of the literature.
 
     No simulation is run. Each model states its assumptions; the assumptions that the scenario
     violates are printed below the table.
     """
-    with failures.reported():
-        if out:
-            _check_picture(out, over)
-        question: dict[str, Any] = {
-            "set": parse_settings(set_),
-            "seed": seed,
-            "link": link,
-            "target": Requirement(utilization, loss),
-            "only": [chosen.name for chosen in models_named(only or MODELS)],
-        }
-        if over:
-            with output_file(out) if out else nullcontext() as output:
-                curves = predict_over(file, parse_axis(over), **question)
-                write_and_print(
-                    output,
-                    lambda path: curves.plot().savefig(path, dpi=150),
-                    lambda: _print(curves, json=json),
-                )
-            if out and not json:
-                print(f"Curves are in {out}")
-        else:
-            _print(predict(file, **question), json=json)
+    if out and not over:
+        raise failures.InputError("--out: applies to curves; add --over KEY=VALUES")
+    target = Requirement(utilization, loss_fraction)
+    if not over:
+        _print(predict(scenario, target=target, **options), json=json)
+        return
+    with output_file(out) if out else nullcontext() as output:
+        curves = predict_over(scenario, parse_axis(over), target=target, **options)
+        write_and_print(
+            output,
+            lambda path: curves.plot().savefig(path, dpi=150),
+            lambda: _print(curves, json=json),
+        )
+    if out and not json:
+        print(f"Curves are in {out}")
 
 
 def _print(answer: Curves | Predictions, *, json: bool) -> None:
@@ -110,13 +80,6 @@ def _print(answer: Curves | Predictions, *, json: bool) -> None:
         _show_curves(answer, Console(highlight=False))
     else:
         show(answer, Console(highlight=False))
-
-
-def _check_picture(out: Path, over: str | None) -> None:
-    if not over:
-        raise failures.InputError("--out: applies to curves; add --over KEY=VALUES")
-    if out.suffix not in (".png", ".svg", ".pdf"):
-        raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
 
 
 def show(predictions: Predictions, console: Console) -> None:

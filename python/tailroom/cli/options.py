@@ -1,12 +1,13 @@
 """Arguments and options that several commands share."""
 
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tailroom.arguments import SEED, WORKERS
+from tailroom.arguments import WORKERS, option
 from tailroom.cli import completion, failures
 from tailroom.cli.shown_text import shown
 
@@ -39,58 +40,14 @@ ScenarioFiles = Annotated[
     ),
 ]
 
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
-        "May be repeated.",
-        autocompletion=completion.setting_keys,
-    ),
-]
 
-
-def _allow(context: typer.Context, option: typer.CallbackParam, is_given: bool) -> None:
+def _allow(context: typer.Context, switch: typer.CallbackParam, is_given: bool) -> None:
     """Lets scenario files name code or files until the command ends."""
     from tailroom.scenario.trust import allowing  # noqa: PLC0415 - loaded where it is used
 
     if is_given:
-        context.with_resource(allowing(**{str(option.name).removeprefix("allow_"): True}))
+        context.with_resource(allowing(**{str(switch.name).removeprefix("allow_"): True}))
 
-
-AllowCode = Annotated[
-    bool,
-    typer.Option(
-        "--allow-code",
-        help="Load the controls in Python that scenario files name (also TAILROOM_ALLOW_CODE=1). "
-        "Controls that the command line names are always loaded.",
-        callback=_allow,
-        expose_value=False,
-    ),
-]
-
-AllowFiles = Annotated[
-    bool,
-    typer.Option(
-        "--allow-files",
-        help="Read the files that scenario files name outside their directories (also "
-        "TAILROOM_ALLOW_FILES=1).",
-        callback=_allow,
-        expose_value=False,
-    ),
-]
-
-Seed = Annotated[int | None, typer.Option(min=SEED.least, help="Replace the scenario's seed.")]
-
-LinkName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Name of the link (default: the slowest link that carries flows).",
-        autocompletion=completion.link_names,
-    ),
-]
 
 Workers = Annotated[
     int | None,
@@ -112,31 +69,145 @@ ClusterAddress = Annotated[
 ]
 
 
-def parse_settings(settings: list[str] | None) -> dict[str, str]:
+def _check_picture(path: Path | None) -> Path | None:
+    if path and path.suffix not in (".png", ".svg", ".pdf"):
+        raise typer.BadParameter(f"{path}: give a file that ends in .png, .svg or .pdf")
+    return path
+
+
+PictureFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Draw the answer into FILE (.png, .svg or .pdf).",
+        callback=_check_picture,
+    ),
+]
+
+Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+
+def refuse(given: Mapping[str, object], arguments: Iterable[str], why: str) -> None:
+    """Refuses options that do not apply.
+
+    Args:
+        given: The given arguments by name.
+        arguments: The names of those that do not apply.
+        why: The problem and its remedy.
+    """
+    for name in arguments:
+        if given.get(name):
+            raise failures.InputError(f"{option(name)}: {why}")
+
+
+def read_settings(argument: str, settings: list[str]) -> dict[str, str]:
     """Splits each KEY=VALUE at its first equals sign."""
     overrides = {}
-    for setting in settings or []:
+    for setting in settings:
         key, equals, value = setting.partition("=")
         if not (key.strip() and equals):
+            name = option(argument)
             raise failures.InputError(
-                f"--set {setting}: not KEY=VALUE; write for example --set seed=2"
+                f"{name} {setting}: not KEY=VALUE; write for example {name} seed=2"
             )
         overrides[key.strip()] = value.strip()
     return overrides
 
 
-def parse_axes(option: str, texts: list[str] | None) -> "dict[str, Axis]":
-    """Reads KEY=VALUES of an option that may be repeated."""
+def read_axes(argument: str, texts: list[str]) -> "dict[str, Axis]":
+    """Reads each KEY=VALUES."""
     from tailroom.scenario.axis import parse_axis  # noqa: PLC0415 - loaded where it is used
 
     axes: dict[str, Axis] = {}
-    for read in map(parse_axis, texts or []):
+    for read in map(parse_axis, texts):
         if read.key in axes:
             raise failures.InputError(
-                f"{option} {read.key}: the key is given twice; give all its values in one option"
+                f"{option(argument)} {read.key}: the key is given twice; give all its values in "
+                "one option"
             )
         axes[read.key] = read
     return axes
+
+
+def read_fraction(argument: str, text: str) -> float | None:
+    """Reads a fraction above 0 and below 1, or `none`."""
+    if text == "none":
+        return None
+    number = text.removesuffix("%")
+    try:
+        fraction = float(number) / (100 if number != text else 1)
+    except ValueError:
+        fraction = -1.0
+    if not 0 < fraction < 1:
+        raise failures.InputError(
+            f"{option(argument)} {text}: is not a fraction above 0 and below 1; write 1% or 0.01, "
+            "or none for no bound"
+        )
+    return fraction
+
+
+class Form:
+    """How a command takes an argument, where the function's signature does not tell."""
+
+    def __init__(
+        self, note: str = "", read: Callable[[str, Any], object] | None = None, **settings: Any
+    ) -> None:
+        """Describes an option.
+
+        Args:
+            note: What the help adds to the entry of the docstring.
+            read: Makes a value for the function from the argument's name and the given text.
+            settings: Settings of a `typer.Option`; `help` replaces the entry of the docstring.
+        """
+        self.note = note
+        self.read = read
+        self.settings = settings
+
+
+_AXIS: dict[str, Any] = {
+    "metavar": "KEY=VALUES",
+    "read": read_axes,
+    "autocompletion": completion.axis_keys,
+}
+FORMS = {
+    "allow_code": Form("Also TAILROOM_ALLOW_CODE=1.", callback=_allow, expose_value=False),
+    "allow_files": Form("Also TAILROOM_ALLOW_FILES=1.", callback=_allow, expose_value=False),
+    "congestion": Form(metavar="CONTROL", autocompletion=completion.control_names),
+    "executor": Form(
+        metavar="ADDRESS",
+        help="Perform the runs on the Dask cluster whose scheduler has this address, e.g. "
+        "tcp://192.0.2.1:8786.",
+    ),
+    "from_": Form(metavar="PREFIX"),
+    "grid": Form(
+        'Example: --grid links.bottleneck.queue.limit="10 packets, 100 packets"; or a TOML list, '
+        'or { from = "10 packets", to = "1000 packets", points = 9, scale = "log" }.',
+        **_AXIS,
+    ),
+    "host": Form(autocompletion=completion.host_names),
+    "link": Form(metavar="NAME", autocompletion=completion.link_names),
+    "metrics": Form(metavar="NAME", autocompletion=completion.metric_names),
+    "models": Form(metavar="NAME", autocompletion=completion.model_names),
+    "most_loss": Form(
+        "As in 2% or 0.02; none for no bound.", metavar="FRACTION", read=read_fraction
+    ),
+    "set": Form(
+        'Example: --set links.bottleneck.queue.limit="625 packets".',
+        metavar="KEY=VALUE",
+        read=read_settings,
+        autocompletion=completion.setting_keys,
+    ),
+    "store": Form(metavar="DIR"),
+    "targets": Form(metavar="TARGET", autocompletion=completion.metric_names),
+    "to": Form(metavar="PREFIX"),
+    "together": Form(**_AXIS),
+    "until": Form(metavar="METRIC<WIDTH", autocompletion=completion.metric_names),
+    "vary": Form("Example: --vary links.bottleneck.queue=codel,pie,fq_codel.", **_AXIS),
+    "x": Form(metavar="KEY", autocompletion=completion.swept_keys),
+    "y": Form(metavar="KEY", autocompletion=completion.swept_keys),
+}
+"""The forms of options, by argument; it means the same in all functions that have it."""
 
 
 def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":

@@ -10,10 +10,11 @@ import typer
 import tailroom
 from tailroom.cli import completion, failures
 from tailroom.cli.figures import OF_RESULTS, OF_SWEEPS, FileFormat, Kind
-from tailroom.cli.options import AllowCode, AllowFiles, chosen_sweep, warn_of_damage
+from tailroom.cli.options import chosen_sweep, refuse, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
 from tailroom.cli.shown_text import shown
+from tailroom.cli.signature import options_of
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_file
 from tailroom.storage.store import MARKER, Store
@@ -26,7 +27,12 @@ PICTURES = "plots"
 _Word = TypeVar("_Word", bound=StrEnum)
 
 
-def plot(  # noqa: PLR0913 - one argument an option
+@options_of(
+    "SweepResult.plot",
+    "run",
+    only=("x", "y", "metrics", "models", "link", "allow_code", "allow_files"),
+)
+def plot(
     place: Annotated[
         Path,
         typer.Argument(
@@ -71,68 +77,25 @@ def plot(  # noqa: PLR0913 - one argument an option
             autocompletion=completion.sweep_ids,
         ),
     ] = None,
-    x: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY",
-            help="For a sweep: key of the x axis, or the end of its name, e.g. limit (default: a "
-            "queue limit, else the first numeric key).",
-            autocompletion=completion.swept_keys,
-        ),
-    ] = None,
-    y: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY",
-            help="For a heat map: key of the y axis.",
-            autocompletion=completion.swept_keys,
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="For a sweep: draw this metric. May be repeated.",
-            autocompletion=completion.metric_names,
-        ),
-    ] = None,
-    models: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="For curves: add the prediction of this model. May be repeated.",
-            autocompletion=completion.model_names,
-        ),
-    ] = None,
-    link: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="For a sweep: draw the metrics of this link.",
-            autocompletion=completion.link_names,
-        ),
-    ] = None,
-    allow_code: AllowCode = False,
-    allow_files: AllowFiles = False,
+    **of_sweep: Any,
 ) -> None:
     """Draw the recorded time series of a run, or curves of a sweep.
 
     Pictures of a result are written into its directory, pictures of a scenario into the directory
     of the scenario file, pictures of a sweep into the directory `plots` of the store.
     """
-    of_sweep = {"x": x, "y": y, "metrics": metric, "models": models, "link": link}
-    with failures.reported():
-        kinds = [_member("--kind", Kind, name) for name in kind or []]
-        format_ = _member("--format", FileFormat, file_format) if file_format else None
-        if (place / MARKER).exists():
-            result = SweepResult(store := Store(place), chosen_sweep(store, sweep))
-            paths = _draw_sweep(result, kinds, format_, out, of_sweep)
-            warn_of_damage(store)
-        else:
-            _refuse({**of_sweep, "out": out, "sweep": sweep})
-            paths = _draw_result(place, kinds, format_ or FileFormat.PNG)
-        for path in paths:
-            print(path)
+    kinds = [_member("--kind", Kind, name) for name in kind or []]
+    format_ = _member("--format", FileFormat, file_format) if file_format else None
+    if (place / MARKER).exists():
+        result = SweepResult(store := Store(place), chosen_sweep(store, sweep))
+        paths = _draw_sweep(result, kinds, format_, out, of_sweep)
+        warn_of_damage(store)
+    else:
+        given = {**of_sweep, "out": out, "sweep": sweep}
+        refuse(given, given, "applies only to sweep stores; leave it out, or give a store")
+        paths = _draw_result(place, kinds, format_ or FileFormat.PNG)
+    for path in paths:
+        print(path)
 
 
 def _member(option: str, known: type[_Word], name: str) -> _Word:
@@ -178,15 +141,14 @@ def _draw_sweep(
             raise failures.InputError(
                 f"--kind {kind}: draws a single run; give the directory of a result"
             )
-    given = {name: value for name, value in options.items() if value}
     # An option that no requested figure supports is refused; a default figure without support for
     # it is left out.
-    plain = {name: value for name, value in given.items() if name in ("x", "link")}
-    chosen = kinds or ([Kind.CURVES] if plain != given else [Kind.CURVES, Kind.TRADEOFF])
+    is_plain = options.keys() <= {"x", "link"}
+    chosen = kinds or ([Kind.CURVES, Kind.TRADEOFF] if is_plain else [Kind.CURVES])
     paths = _sweep_files(result, chosen, file_format, out)
     for path in paths:
         _make_directory(path.parent)
-    figures = [result.plot(OF_SWEEPS[kind], **given) for kind in chosen]
+    figures = [result.plot(OF_SWEEPS[kind], **options) for kind in chosen]
     for figure, path in zip(figures, paths, strict=True):
         with output_file(path) as output:
             output.write(partial(figure.savefig, dpi=150))
@@ -226,16 +188,6 @@ def _sweep_files(
     directory = out or result.store.directory / PICTURES
     ending = (file_format or FileFormat.PNG).value
     return [directory / f"{result.record.id}-{kind.value}.{ending}" for kind in kinds]
-
-
-def _refuse(options: dict[str, Any]) -> None:
-    names = {"metrics": "metric"}
-    for name, value in options.items():
-        if value:
-            option = names.get(name, name)
-            raise failures.InputError(
-                f"--{option}: applies only to sweep stores; leave it out, or give a store"
-            )
 
 
 def _result(place: Path) -> tuple[tailroom.Result, str]:

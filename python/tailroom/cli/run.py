@@ -2,31 +2,19 @@
 
 import tomllib
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 import tailroom
-from tailroom.arguments import RUNS
-from tailroom.cli import completion, failures, phases, report
+from tailroom.cli import failures, phases, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import (
-    AllowCode,
-    AllowFiles,
-    ClusterAddress,
-    ScenarioFiles,
-    Seed,
-    Settings,
-    Workers,
-    parse_axes,
-    parse_settings,
-)
+from tailroom.cli.options import Json, ScenarioFiles, refuse
 from tailroom.cli.progress import progress_bar, runs_bar
+from tailroom.cli.signature import options_of
 from tailroom.reports.presentation import write
-from tailroom.scenario.axis import Axis
 from tailroom.scenario.json_text import json_text
 from tailroom.storage.output import output_directory
 
@@ -34,39 +22,11 @@ AUTOMATIC_SAMPLES = 500
 """Samples per series that --out records for the pictures of a scenario without `[series]`."""
 
 
-def run(  # noqa: PLR0913 - one argument an option
-    files: ScenarioFiles,
+@options_of("choices", without=("congestion",))
+def run(
+    scenarios: ScenarioFiles,
     *,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="Run the scenario with each of several values and compare the results, e.g. "
-            "--vary links.bottleneck.queue=codel,pie,fq_codel. A queue named by a word keeps the "
-            "scenario's limit. Values are written as for `tailroom sweep --grid`. May be repeated: "
-            "every combination is a choice.",
-            autocompletion=completion.axis_keys,
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Show this metric of each choice, e.g. --metric call.loss_fraction. Names are "
-            "those of --json; the end of a name suffices if it is unambiguous. May be repeated.",
-            autocompletion=completion.metric_names,
-        ),
-    ] = None,
-    seeds: Annotated[
-        int,
-        typer.Option(
-            min=RUNS.least,
-            help="Number of runs per choice; with 2 or more, means have 95 % intervals.",
-        ),
-    ] = 1,
-    set_: Settings = None,
-    seed: Seed = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    json: Json = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -83,95 +43,45 @@ def run(  # noqa: PLR0913 - one argument an option
             "packet's transmission time, and show how far the results change.",
         ),
     ] = False,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Store for the runs of several choices; stored runs are not repeated.",
-        ),
-    ] = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    allow_code: AllowCode = False,
-    allow_files: AllowFiles = False,
+    **options: Any,
 ) -> None:
     """Simulate a scenario and print the results.
 
     Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
     `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
     """
-    with failures.reported():
-        overrides = parse_settings(set_)
-        where = _Where(workers, cluster)
-        if len(files) > 1 or vary or metric or seeds > 1:
-            if phase_check:
-                raise failures.InputError(
-                    "--phase-check: applies to a single run; leave out --vary, --metric and "
-                    "--seeds, and give one FILE"
-                )
-            wanted = _Wanted(files, parse_axes("--vary", vary), tuple(metric or ()), seeds, seed)
-            _run_choices(wanted, overrides, store, where, json=json, out=out)
-            return
-        options = {"--store": store, "--workers": workers, "--cluster": cluster}
-        for option, given in options.items():
-            if given and not (phase_check and option != "--store"):
-                raise failures.InputError(
-                    f"{option}: applies to several runs; leave it out, or add --vary, --seeds or "
-                    "another FILE"
-                )
-        checked = where if phase_check else None
-        _run_one(files[0], overrides, seed, json=json, out=out, phase_check=checked)
+    if len(scenarios) > 1 or {"vary", "metrics"} & options.keys() or options.get("seeds", 1) != 1:
+        if phase_check:
+            raise failures.InputError(
+                "--phase-check: applies to a single run; leave out --vary, --metric and "
+                "--seeds, and give one FILE"
+            )
+        _run_choices(scenarios, options, json=json, out=out)
+        return
+    of_several = ("store",) if phase_check else ("store", "workers", "executor")
+    refuse(
+        options,
+        of_several,
+        "applies to several runs; leave it out, or add --vary, --seeds or another FILE",
+    )
+    options.pop("seeds", None)
+    _run_one(scenarios[0], options, json=json, out=out, phase_check=phase_check)
 
 
-@dataclass(frozen=True)
-class _Where:
-    """The machine or cluster that performs several runs."""
-
-    workers: int | None
-    cluster: str | None
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """The choices to compare."""
-
-    files: list[Path]
-    vary: dict[str, Axis]
-    metrics: tuple[str, ...]
-    seeds: int
-    seed: int | None
-
-
-def _run_choices(  # noqa: PLR0913 - one argument an option
-    wanted: _Wanted,
-    overrides: dict[str, str],
-    store: Path | None,
-    where: _Where,
-    *,
-    json: bool,
-    out: Path | None,
+def _run_choices(
+    scenarios: list[Path], options: dict[str, Any], *, json: bool, out: Path | None
 ) -> None:
     """Compares choices, prints them, and writes them with --out."""
     from tailroom.cli import choices  # noqa: PLC0415 - it loads NumPy and Arrow
 
     with output_directory(out) if out else nullcontext() as output:
         with runs_bar() as progress:
-            compared = tailroom.choices(
-                wanted.files,
-                wanted.vary,
-                metrics=wanted.metrics,
-                seeds=wanted.seeds,
-                seed=wanted.seed,
-                set=overrides,
-                store=store,
-                workers=where.workers,
-                executor=where.cluster,
-                progress=progress,
-            )
+            compared = tailroom.choices(scenarios, progress=progress, **options)
 
         def show() -> None:
             if json:
-                print(json_text(compared.as_dict(every_metric=not wanted.metrics)), end="")
+                every_metric = "metrics" not in options
+                print(json_text(compared.as_dict(every_metric=every_metric)), end="")
             else:
                 choices.show(compared, Console(highlight=False))
 
@@ -180,35 +90,22 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
         print(f"Table, scenarios and picture are in {out}")
 
 
-def _run_one(  # noqa: PLR0913 - one argument an option
-    file: Path,
-    overrides: dict[str, str],
-    seed: int | None,
-    *,
-    json: bool,
-    out: Path | None,
-    phase_check: _Where | None,
+def _run_one(
+    scenario: Path, options: dict[str, Any], *, json: bool, out: Path | None, phase_check: bool
 ) -> None:
-    """Simulates one scenario with one seed, with a phase check if `phase_check` is given."""
+    """Simulates one scenario with one seed, and checks the phases if asked to."""
+    of_run = {name: options[name] for name in ("seed", "set") if name in options}
     with output_directory(out) if out else nullcontext() as output:
         with progress_bar() as progress:
             result = tailroom.run(
-                file,
-                seed=seed,
-                set=overrides,
+                scenario,
                 progress=progress,
                 series_samples=AUTOMATIC_SAMPLES if out else None,
+                **of_run,
             )
         if phase_check:
             with runs_bar() as repeated:
-                spreads = tailroom.phase_check(
-                    file,
-                    seed=seed,
-                    set=overrides,
-                    workers=phase_check.workers,
-                    executor=phase_check.cluster,
-                    progress=repeated,
-                )
+                spreads = tailroom.phase_check(scenario, progress=repeated, **options)
             result.summary["phase_check"] = [spread.as_dict() for spread in spreads]
 
         def show() -> None:

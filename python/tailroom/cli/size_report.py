@@ -31,7 +31,7 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if any(tried.verdict is None for tried in answer.tried):
         console.print(
             "open: the runs are not conclusive with 95 % confidence, so the buffer counts as too "
-            "small; raise --at-most for more runs, or use a longer duration",
+            "small; raise --max-seeds for more runs, or use a longer duration",
             soft_wrap=True,
         )
     phases.show(answer.phases, console)

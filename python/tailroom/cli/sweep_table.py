@@ -146,7 +146,7 @@ def _show_imprecise(result: SweepResult, console: Console) -> None:
     _warn(
         console,
         f"{until['metric']} is not within +-{until['half_width']:g} after {until['at_most']:,} "
-        f"runs at {_points(len(imprecise))}; raise --at-most, or use a longer duration:",
+        f"runs at {_points(len(imprecise))}; raise --max-seeds, or use a longer duration:",
     )
     _list_points([_named(result, settings) for settings in imprecise], console)
 

@@ -62,9 +62,9 @@ def run(  # noqa: PLR0913 - each is one option of a run
             each flow, a name as in a scenario file (`"cubic"`, `"module:Class"`), or a table with a
             kind and its parameters. Without a name of a group: the control of the only group that
             has a congestion control.
-        allow_code: Whether the scenario file may name controls in Python; what arguments name is
-            always allowed.
-        allow_files: Whether the scenario file may name files outside its directory.
+        allow_code: Load the controls in Python that the scenario file names; those that arguments
+            name are always loaded.
+        allow_files: Read the files that the scenario file names outside its directory.
 
     Returns:
         Statistics, tables and the resolved scenario.

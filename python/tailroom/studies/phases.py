@@ -211,12 +211,12 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
-            the executor takes.
+            `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `RunProgress` after each run.
-        allow_code: Whether the scenario file may name controls in Python; what arguments name is
-            always allowed.
-        allow_files: Whether the scenario file may name files outside its directory.
+        allow_code: Load the controls in Python that the scenario file names; those that arguments
+            name are always loaded.
+        allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.

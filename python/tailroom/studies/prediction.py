@@ -171,7 +171,7 @@ def predict(  # noqa: PLR0913 - keyword arguments
     *,
     link: str | None = None,
     target: Requirement | None = None,
-    only: Iterable[str] | None = None,
+    models: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Congestion | None = None,
@@ -184,14 +184,14 @@ def predict(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python.
         link: Name of the link; if left out, the link that its traffic fills first.
         target: The requirement on utilization and loss that the required buffers meet.
-        only: Names of the models to evaluate; all models if left out.
+        models: Names of the models to evaluate; all models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
-        allow_code: Whether the scenario file may name controls in Python; what arguments name is
-            always allowed.
-        allow_files: Whether the scenario file may name files outside its directory.
+        allow_code: Load the controls in Python that the scenario file names; those that arguments
+            name are always loaded.
+        allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
@@ -199,7 +199,7 @@ def predict(  # noqa: PLR0913 - keyword arguments
     """
     with allowing(code=allow_code, files=allow_files):
         source = ScenarioSource.of(scenario, set, congestion)
-    return predict_source(source, link=link, target=target, only=only, seed=seed)
+    return predict_source(source, link=link, target=target, only=models, seed=seed)
 
 
 def predict_source(
@@ -305,7 +305,7 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
     *,
     link: str | None = None,
     target: Requirement | None = None,
-    only: Iterable[str] | None = None,
+    models: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Congestion | None = None,
@@ -319,26 +319,26 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`.
         link: Name of the link; if left out, the link that its traffic fills first.
         target: The requirement on utilization and loss that the required buffers meet.
-        only: Names of the models to evaluate; all models if left out.
+        models: Names of the models to evaluate; all models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
-        allow_code: Whether the scenario file may name controls in Python; what arguments name is
-            always allowed.
-        allow_files: Whether the scenario file may name files outside its directory.
+        allow_code: Load the controls in Python that the scenario file names; those that arguments
+            name are always loaded.
+        allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
         ScenarioError: The scenario, the key or a value is wrong, or there is no such link.
         ArgumentError: There is no such model.
     """
-    names = None if only is None else list(only)
+    names = None if models is None else list(models)
     points = (
         predict(
             scenario,
             link=link,
             target=target,
-            only=names,
+            models=names,
             seed=seed,
             set={**(set or {}), axis.key: value},
             congestion=congestion,

@@ -87,9 +87,9 @@ def import_capture(
     Args:
         path: File of the capture.
         window_s: Time window over which peak rates are measured, 1e-6 to 3600 seconds.
-        to: One prefix or several: "192.0.2.0/24", "2001:db8::/32", or an address. Flows whose
-            receiver is in none of them are left out.
-        from_: The same for the senders.
+        to: Keep only flows whose receiver is in one of these prefixes: `"192.0.2.0/24"`,
+            `"2001:db8::/32"`, or an address.
+        from_: Keep only flows whose sender is in one of these prefixes.
 
     Returns:
         The flows, and the numbers of packets that were read and skipped.

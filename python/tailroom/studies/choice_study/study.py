@@ -59,23 +59,25 @@ def choices(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenarios: A scenario as `tailroom.run` takes it, or several.
-        vary: Keys with their values (a list, a range, or an `Axis`, as `tailroom.sweep` takes
-            them). Every combination of values with each scenario is a choice.
-        metrics: Names of the metrics to show, the end of a name suffices; if left out, the usual
-            metrics.
-        seeds: Number of runs per choice, at least 1, with consecutive seeds from the scenario's.
+        vary: Keys with their values, as `tailroom.sweep` takes them; every combination of values
+            with each scenario is a choice. A queue named by a word keeps the scenario's limit.
+        metrics: Names of the metrics to show, as `tailroom run --json` has them; the end of a name
+            suffices. If left out, the usual metrics.
+        seeds: Number of runs per choice, at least 1, with consecutive seeds from the scenario's;
+            with 2 or more, means have 95 % intervals.
         seed: The first seed, instead of the scenario's.
-        set: Replaces values of all scenarios, as `tailroom.run` does.
+        set: Replaces values of all scenarios, by dotted key. In Python a mapping, as `tailroom.run`
+            takes it.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
         store: Directory of the store that keeps the runs; runs that it holds are not repeated.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
-            the executor takes.
+            `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `RunProgress` after each run.
-        allow_code: Whether the scenario file may name controls in Python; what arguments name is
-            always allowed.
-        allow_files: Whether the scenario file may name files outside its directory.
+        allow_code: Load the controls in Python that the scenario file names; those that arguments
+            name are always loaded.
+        allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.

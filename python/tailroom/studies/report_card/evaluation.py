@@ -241,7 +241,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         quick: Use fewer points and seeds and shorter runs, for a first impression.
         seeds: Number of runs per point, at least 2; if left out, 8, or 3 for a quick card.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
-            the executor takes.
+            `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `RunProgress` after each run.
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 
 from tailroom import arguments, models
@@ -50,13 +50,15 @@ def asked_scenario(
     """
     if scenario is not None:
         if numbers != Numbers():
+            names = ", ".join(map(arguments.named, ("rate", "rtt", "flows", "duration")))
             raise ScenarioError(
-                "rate, rtt, flows, duration and host replace a scenario; leave out the scenario, "
-                "or change its values with set"
+                f"{names} and {arguments.named('host')} replace a scenario; leave out the "
+                f"scenario, or change its values with {arguments.named('set')}"
             )
         return scenario
     if numbers.rate is None or numbers.rtt is None:
-        raise ScenarioError("give a scenario, or rate and rtt")
+        rate, rtt = map(arguments.named, ("rate", "rtt"))
+        raise ScenarioError(f"give a scenario, or {rate} and {rtt}")
     flows = 1 if numbers.flows is None else numbers.flows
     return dumbbell(
         numbers.rate,
@@ -70,7 +72,7 @@ def asked_scenario(
 
 @contextmanager
 def named_as_arguments() -> Iterator[None]:
-    """Names the argument in an error about the scenario that `dumbbell` wrote.
+    """Names the argument in an error about numbers, or about the scenario that they describe.
 
     Raises:
         ScenarioError: The block raised one.
@@ -78,7 +80,9 @@ def named_as_arguments() -> Iterator[None]:
     try:
         yield
     except ScenarioError as error:
-        text = _CONGESTION_KEY.sub("congestion", str(error))
+        name, colon, problem = _CONGESTION_KEY.sub("congestion", str(error)).partition(":")
+        is_number = name in {field.name for field in fields(Numbers)}
+        text = f"{arguments.named(name) if is_number else name}{colon}{problem}"
         raise ScenarioError(text) from None
 
 

@@ -100,14 +100,17 @@ def size(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
-        targets: One target or several, such as `"utilization >= 98%"` or
+        targets: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
             `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
         rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
         rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
-            control: `{"cubic": 500, "bbr3": 100}` or `"500 cubic, 100 bbr3"`.
-        congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
-            them; without a scenario the congestion control of all flows, CUBIC if left out.
+            control: `"500 cubic, 100 bbr3"` or `"8 cubic, 8 module:Class"`. In Python also
+            `{"cubic": 500, "bbr3": 100}`.
+        congestion: Congestion control of all flows, or of the only group of a scenario: a name,
+            `"module:Class"` of your own, or a table such as `"{ kind = 'aimd', increase = 2.0 }"`;
+            without a scenario, CUBIC if left out. In Python also controls by group, as
+            `tailroom.run` takes them.
         duration: Without a scenario: simulated duration of a run, as in `"60 s"`.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
@@ -120,15 +123,15 @@ def size(  # noqa: PLR0913 - keyword arguments
         precision: Relative tolerance of the answer, from 0.0001 to 0.5 (0.02 = 2 %); the search
             also ends at a difference of one packet.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
-            the executor takes.
+            `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `SizeProgress` after each run, and when a stage begins.
-        allow_code: Whether the scenario file may name controls in Python; what arguments name is
-            always allowed.
-        allow_files: Whether the scenario file may name files outside its directory.
+        allow_code: Load the controls in Python that the scenario file names; those that arguments
+            name are always loaded.
+        allow_files: Read the files that the scenario file names outside its directory.
         atlas: Whether the atlas may determine the initial bracket.
         most_loss: Largest loss fraction of the link at the answer, above 0 and below 1, if no
-            target limits a loss; `None` for no bound.
+            target limits a loss; 0.01 if left out. In Python, `None` is no bound.
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
@@ -147,9 +150,9 @@ def size(  # noqa: PLR0913 - keyword arguments
     arguments.PRECISION.check("precision", precision)
     arguments.WORKERS.check("workers", workers)
     of_numbers, of_scenario = (congestion, None) if scenario is None else (None, congestion)
-    asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
     naming = named_as_arguments() if scenario is None else nullcontext()
     with allowing(code=allow_code, files=allow_files), naming:
+        asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
         question = read_question(asked, targets, link, set, of_scenario, most_loss)
     predictions = _predict(question.link, question.targets)
     with Runner.opened(

@@ -5,12 +5,13 @@ import itertools
 import json
 import tomllib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, prod
 from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from tailroom.arguments import named
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axis, values_by_key
@@ -39,18 +40,15 @@ class Precision:
     """Maximum number of runs; a point that is still imprecise then gives a warning."""
 
 
-def parse_precision(place: str, text: str, at_most: int | None = None) -> Precision:
+def parse_precision(text: str) -> Precision:
     """Reads a stopping rule such as "utilization<0.005": a metric and the largest half-width.
 
     Args:
-        place: The argument, for messages.
         text: The rule.
-        at_most: Maximum number of runs of a point; that of `Precision` if left out.
 
     Raises:
         ScenarioError: The text has another form, or the half-width is negative or infinite.
     """
-    at_most = Precision.at_most if at_most is None else at_most
     metric, _, width = text.partition("<")
     try:
         half_width = float(width)
@@ -58,10 +56,10 @@ def parse_precision(place: str, text: str, at_most: int | None = None) -> Precis
         half_width = -1.0
     if not metric.strip() or not (isfinite(half_width) and half_width >= 0):
         raise ScenarioError(
-            f"{place} {text}: not METRIC<WIDTH; write the metric and the largest half-width of its "
-            'interval, as in "utilization<0.005"'
+            f"{named('until')} {text}: not METRIC<WIDTH; write the metric and the largest "
+            'half-width of its interval, as in "utilization<0.005"'
         )
-    return Precision(metric.strip(), half_width, min(Precision.at_least, at_most), at_most)
+    return Precision(metric.strip(), half_width)
 
 
 def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:
@@ -155,6 +153,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     together: Mapping[str, object] | None = None,
     seeds: int | None = None,
     until: Precision | str | None = None,
+    max_seeds: int | None = None,
     series: bool = False,
     phase_check: bool | None = None,
 ) -> Plan:
@@ -177,6 +176,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
             raise ScenarioError("sweep: seeds and until are given; keep one of them")
         if until is None and seeds is None and "until" in written:
             until = Precision(**written["until"])
+        until = _limited(until, max_seeds)
         if seeds is None:
             seeds = written.get("seeds", 5)
         if phase_check is None:
@@ -203,13 +203,26 @@ def _read_until(until: Precision | str | None) -> Precision | None:
         ScenarioError: The value is not a stopping rule.
     """
     if isinstance(until, str):
-        return parse_precision("until:", until)
+        return parse_precision(until)
     if until is None or isinstance(until, Precision):
         return until
     raise ScenarioError(
         f'until: {until!r} is not a stopping rule; give text, as in "utilization<0.005", or a '
         "tailroom.Precision"
     )
+
+
+def _limited(until: Precision | None, max_seeds: int | None) -> Precision | None:
+    """Returns the stopping rule with another maximum number of runs.
+
+    Raises:
+        ScenarioError: There is no stopping rule.
+    """
+    if max_seeds is None:
+        return until
+    if until is None:
+        raise ScenarioError(f"{named('max_seeds')}: limits {named('until')}; give both")
+    return replace(until, at_least=min(until.at_least, max_seeds), at_most=max_seeds)
 
 
 def _check_repeats(seeds: int, until: Precision | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from tailroom.arguments import RUNS, WORKERS, named
+from tailroom.arguments import COMPARED_RUNS, RUNS, WORKERS, named
 from tailroom.errors import Interrupted, ScenarioError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point, repeats_itself
@@ -297,6 +297,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     together: Mapping[str, object] | None = None,
     seeds: int | None = None,
     until: Precision | str | None = None,
+    max_seeds: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Congestion | None = None,
     series: bool = False,
@@ -317,31 +318,34 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     Args:
         scenario: Path of a scenario file, or a scenario built in Python, with or without a
             `[sweep]`.
-        grid: Keys with their values (a list, a range, or an `Axis`); every combination is a point.
-            They are added to those of the scenario's `[sweep]`.
-        together: Keys whose values are combined row by row.
+        grid: Keys with their values; every combination is a point. They are added to those of the
+            scenario's `[sweep]`. In Python, values are a list, a range, or an `Axis`.
+        together: Keys whose values are combined row by row: the first value of a key goes with the
+            first values of the others.
         seeds: Number of runs per point, at least 1, with consecutive seeds from the scenario's; if
             left out, that of `[sweep]`, else 5.
-        until: Instead of `seeds`: repeat each point until a metric is precise; a `Precision`, or
-            text with the metric and the largest half-width, as in `"utilization<0.005"`.
+        until: Instead of `seeds`: repeat each point until a metric is precise; text with the metric
+            and the largest half-width of its 95 % confidence interval, as in
+            `"utilization<0.005"`. In Python also a `Precision`.
+        max_seeds: With `until`: maximum number of runs per point, at least 2; 100 if left out.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
-        series: Keep the time series of the links.
+        series: Keep the time series of the links; they show whether `measure_from` is late enough.
         phase_check: Repeat each point, once per seed, with RTTs shifted by fractions of a packet's
             transmission time; if left out, as in `[sweep]`.
-        store: Directory of the store that keeps the runs; it is created if it does not exist. If
-            left out, a temporary store, removed together with the result.
+        store: Directory of the store that keeps the runs; it is created if it does not exist. In
+            Python, a temporary store if left out, removed together with the result.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
-            the executor takes.
+            `executor` takes.
         executor: Where the runs are performed: the address of a Dask scheduler
             (`"tcp://HOST:PORT"`), a `distributed.Client`, or any `concurrent.futures.Executor`.
             The latter two stay open. If left out, the runs use the cores of this machine.
         max_runs: Maximum number of runs; a larger sweep is rejected.
         progress: Called with a `RunProgress` after each run.
-        allow_code: Whether the scenario file may name controls in Python; what arguments name is
-            always allowed.
-        allow_files: Whether the scenario file may name files outside its directory.
+        allow_code: Load the controls in Python that the scenario file names; those that arguments
+            name are always loaded.
+        allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
@@ -359,6 +363,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     """
     RUNS.check("seeds", seeds)
     RUNS.check("max_runs", max_runs)
+    COMPARED_RUNS.check("max_seeds", max_seeds)
     WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
         source = ScenarioSource.of(scenario, set, congestion)
@@ -368,6 +373,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         together=together,
         seeds=seeds,
         until=until,
+        max_seeds=max_seeds,
         series=series,
         phase_check=phase_check,
     )

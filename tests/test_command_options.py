@@ -1,0 +1,108 @@
+"""Options of commands: they are the parameters of the functions that the commands call."""
+
+import inspect
+import shlex
+from typing import Any
+
+import pytest
+
+import tailroom as tr
+from tailroom import arguments
+from tailroom.cli.main import app
+from tailroom.cli.signature import parameters_of
+from tests.conftest import Tailroom
+from tests.test_lazy_loading import SLOW, loaded_by
+
+CALLED = {
+    "run": "choices",
+    "size": "size",
+    "sweep": "sweep",
+    "model": "predict",
+    "evaluate": "evaluate",
+    "import": "import_capture",
+}
+"""The functions that commands call."""
+NOT_OPTIONS = {
+    "run": {"congestion"},
+    "sweep": {"congestion"},
+    "model": {"congestion", "target"},
+    "import": {"window_s"},
+}
+"""Parameters that no option gives, or one of another type."""
+
+
+def function_of(name: str) -> Any:
+    """The function or method of this public name."""
+    value: Any = tr
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def options_of(command: str) -> dict[str, Any]:
+    """The options and arguments of a command by the name of what they give."""
+    return {parameter.name: parameter for parameter in app.load(command).params}
+
+
+@pytest.mark.parametrize("name", [*CALLED.values(), "run", "SweepResult.plot"])
+def test_what_is_read_from_the_source_is_what_python_knows(name: str) -> None:
+    known = dict(inspect.signature(function_of(name)).parameters)
+    known.pop("self", None)
+    read = parameters_of(name)
+    assert list(read) == list(known)
+    for parameter, (argument, expected) in zip(read.values(), known.items(), strict=True):
+        assert parameter.name == argument
+        assert parameter.default in (None, expected.default)
+    assert parameters_of("sweep")["max_runs"].default == 10_000
+
+
+@pytest.mark.parametrize("command", CALLED)
+def test_every_parameter_of_the_function_is_an_option_with_its_text(command: str) -> None:
+    parameters = parameters_of(CALLED[command])
+    missing = parameters.keys() - options_of(command).keys() - {"progress"}
+    assert missing == NOT_OPTIONS.get(command, set())
+    for name, given in options_of(command).items():
+        if name in parameters and given.param_type_name == "option" and name != "executor":
+            assert given.opts[0] == arguments.option(name)
+            assert parameters[name].meaning in given.help
+
+
+def test_help_names_options_and_leaves_out_what_only_python_takes() -> None:
+    help_of = {name: option.help for name, option in options_of("sweep").items()}
+    assert "Instead of --seeds" in help_of["until"]
+    assert "`tailroom run`" in help_of["set"]
+    assert "Axis" not in help_of["grid"]
+    assert "Axis" in inspect.getdoc(tr.sweep)  # type: ignore[operator]
+
+
+def test_an_option_that_is_left_out_is_left_to_the_function(
+    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, object]] = []
+
+    def choices(scenarios: object, **options: object) -> None:
+        del scenarios, options["progress"]
+        asked.append(options)
+        raise tr.ScenarioError("enough")
+
+    monkeypatch.setattr(tr, "choices", choices)
+    tailroom("run", "first", "--vary", "seed=1", "--metric", "loss", "--metric", "goodput")
+    [options] = asked
+    assert options.keys() == {"vary", "metrics"}
+    assert options["metrics"] == ["loss", "goodput"]
+
+
+@pytest.mark.parametrize("command", ["run", "explore"])
+def test_help_loads_no_slow_library(command: str) -> None:
+    assert loaded_by(command, "--help").isdisjoint(set(SLOW) - {"rich"})
+
+
+@pytest.mark.parametrize("name", app.commands)
+def test_help_ends_with_an_example_whose_options_exist(tailroom: Tailroom, name: str) -> None:
+    *_, line = tailroom(name, "--help").output.splitlines()
+    program, *words = shlex.split(line.partition(">")[0] if name == "schema" else line)
+    assert (program, words[0]) == ("tailroom", name)
+    command, given = app.load(name), words[1:]
+    while hasattr(command, "commands"):
+        command, given = command.commands[given[0]], given[1:]
+    command.make_context(name, given)
