@@ -11,7 +11,8 @@ export UV_PYTHON_DOWNLOADS := never
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak attack \
-	lint words deny page site wheel bench validate validate-kernel docs papers atlas schema clean
+	lint lint-rust lint-python words deny page site wheel bench validate validate-kernel docs papers atlas \
+	schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv, and the page where node is at hand"
@@ -127,16 +128,21 @@ wheel: page
 # Cargo's second workspace: it has to compile the engine once more.
 KERNEL_LINK := --manifest-path validation/kernel/link/Cargo.toml --locked
 
+lint: lint-rust lint-python
+
 # rustfmt gets every file by name: it does not follow modules that the registry macro declares.
-lint: package
+lint-rust: $(UV)
 	find crates examples fuzz/targets benchmarks/*/src tools/*/src validation/*/*/src -name '*.rs' -print0 | \
 		xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy $(KERNEL_LINK) --all-targets -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked
 	$(BIN)/python tools/deny.py --if-installed
 	$(BIN)/python tools/import_order.py
+
+lint-python: package
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

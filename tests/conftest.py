@@ -1,6 +1,7 @@
 """What the tests of the Python package share: a small scenario and the command line."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 # Where the tests run in the background of a script, Ctrl-C is ignored, in the commands that they
 # start too; some of them are about what it does.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# They need pseudo-terminals, or limits of memory, and cannot be imported without.
+collect_ignore = (
+    ["test_completion.py", "test_generated_scenarios.py", "test_memory_limit.py"]
+    if sys.platform == "win32"
+    else []
+)
 
 SMALL = """\
 title = "Two Reno flows"

@@ -1,6 +1,7 @@
 """What tailroom is built from: locked, from known places, without code that installs itself."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -48,6 +49,18 @@ def test_every_package_of_python_comes_from_pypi() -> None:
     sources = {next(iter(package["source"].items())) for package in locked}
     ours = {("editable", "."), ("editable", "atlas"), ("editable", "papers")}
     assert sources <= {("registry", "https://pypi.org/simple"), *ours}
+
+
+def test_workflows_name_actions_by_their_commit_and_the_uv_of_make() -> None:
+    workflows = REPOSITORY.glob(".github/workflows/*.yml")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in workflows)
+    actions = re.findall(r"uses: ([^.\s]\S+)", text)
+    assert len(actions) > 20
+    assert not [action for action in actions if not re.search(r"@[0-9a-f]{40}$", action)]
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    version = re.search(r"^UV_VERSION := (\S+)$", makefile, re.M)
+    assert version
+    assert set(re.findall(r"(?:UV_VERSION: |uv==)(\S+)", text)) == {version[1]}
 
 
 def test_every_licence_is_known() -> None:
