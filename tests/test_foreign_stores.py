@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import tailroom as tr
-from tailroom.storage import run_index
 from tailroom.reproduction.part_results import StoredRun
+from tailroom.storage import run_index
 from tailroom.storage.store import MARKER, _write_table
 from tailroom.studies.stored_warnings import warnings_of
 from tests.conftest import Tailroom

@@ -317,8 +317,9 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     Args:
         scenario: Path of a scenario file, or a scenario built in Python, with or without a
             `[sweep]`.
-        grid: Keys with their values (a list, a range, or an `Axis`); every combination is a point.
-            They are added to those of the scenario's `[sweep]`.
+        grid: Keys, or ends of keys such as `limit`, with their values (a list, a range, or an
+            `Axis`); every combination is a point. They are added to those of the scenario's
+            `[sweep]`.
         together: Keys whose values are combined row by row.
         seeds: Number of runs per point, at least 1, with consecutive seeds from the scenario's; if
             left out, that of `[sweep]`, else 5.
