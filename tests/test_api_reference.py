@@ -50,6 +50,12 @@ def test_a_signature_ends_with_what_is_returned(page: str) -> None:
     assert "\nvalue(name: str, quantity: str) -> float | None\n" in page
 
 
+def test_a_result_leads_to_the_members_that_all_results_share(page: str) -> None:
+    entry = page.partition("### `Choices`\n")[2].partition("\n### ")[0]
+    assert "\nIt also has the members of [`AnyResult`](#anyresult).\n" in entry
+    assert "#### `AnyResult.to_pandas`" in page
+
+
 def test_types_that_public_names_lead_to_have_entries(package: griffe.Module, page: str) -> None:
     paths = [item.canonical_path for item in further(package)]
     names = {path.rpartition(".")[2] for path in paths}

@@ -1,10 +1,12 @@
 """`Result`: series without copies, saving and loading."""
 
 import json
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tailroom as tr
@@ -29,6 +31,29 @@ def test_tables_share_the_memory_of_the_arrays() -> None:
     positions = table["link"].chunk(0).indices.to_numpy(zero_copy_only=True)
     assert np.shares_memory(positions, columns["link"])
     assert table["link"].to_pylist() == ["bottleneck", "bottleneck"]
+
+
+def test_equal_runs_are_equal_however_long_they_took(recorded: tr.Result, small: Path) -> None:
+    how = {"series.interval": "50 ms", "links.bottleneck.packet_log": 50}
+    again = tr.run(small, set=how)
+    again.summary["timing"]["wall_s"] = 99.0
+    assert again == recorded
+    assert hash(again) == hash(recorded)
+    assert tr.run(small, set=how, seed=2) != recorded
+    # The same run with other tables, and the same tables with another value.
+    assert tr.run(small) != tr.run(small, series_samples=20)
+    series = again.table("flow_series")
+    assert series is not None
+    changed = series.set_column(2, series.column_names[2], pa.array([7.0] * len(series)))
+    assert replace(again, flow_series=changed) != recorded
+    assert recorded != "a result"
+
+
+def test_a_number_that_is_undefined_in_both_runs_is_the_same(recorded: tr.Result) -> None:
+    undefined = pa.table({"time_s": [1.0, 2.0], "srtt_s": [float("nan"), 0.1]})
+    one, other = (replace(recorded, flow_series=undefined) for _ in range(2))
+    assert one == other
+    assert one != replace(recorded, flow_series=undefined.slice(1))
 
 
 def test_a_whole_series_is_not_copied(recorded: tr.Result) -> None:

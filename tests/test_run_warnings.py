@@ -95,6 +95,8 @@ def test_a_sweep_warns_with_the_points_that_are_concerned(
     _, _, concerned = some.partition(FEW)
     assert f"{LIMIT} = 400 packets" in concerned
     assert "= 5 packets" not in concerned
+    again = words(tailroom("results", tmp_path / "store", "--sweep", "first").output)
+    assert again.partition("warning: at 1 of 2")[2] == some.partition("warning: at 1 of 2")[2]
     every = words(tailroom(*command, *SHORT).output)
     assert "warning: flows.reno: " in every
 

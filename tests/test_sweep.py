@@ -1,7 +1,9 @@
 """Sweeps: the numbers of single runs, none of them run twice, and what may go wrong."""
 
+import gc
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +98,43 @@ def new_runs(scenario: Path, store: Path, **options: Any) -> int:
     told = Told()
     tr.sweep(scenario, store=store, progress=told, **options)
     return told.new_runs
+
+
+def test_a_key_may_be_named_by_its_end(scenario: Path) -> None:
+    limits = ["5 packets", "9 packets"]
+    swept = tr.sweep(scenario, grid={"limit": limits}, together={"rtt": ["20 ms"]}, seeds=1)
+    assert set(swept.record.axes) == {LIMIT, "flows.reno.rtt"}
+    axis = tr.Axis("queue.limit", tuple(limits))
+    named = tr.sweep(scenario, grid={"limit": axis}, together={"rtt": ["20 ms"]}, seeds=1)
+    assert named.record.axes == swept.record.axes
+    compared = tr.choices(scenario, {"limit": limits})
+    assert [choice.settings for choice in compared.choices] == [{LIMIT: limit} for limit in limits]
+
+
+def test_without_a_store_the_runs_go_with_the_result(scenario: Path) -> None:
+    swept = tr.sweep(scenario, grid=GRID, seeds=1)
+    directory = swept.store.directory
+    assert swept.to_pandas("utilization")["runs"].to_list() == [1, 1]
+    assert len(list((directory / "runs").iterdir())) == 2
+    del swept
+    gc.collect()
+    assert not directory.exists()
+    kept = tr.sweep(scenario, seeds=1)
+    kept.store.keep()
+    directory = kept.store.directory
+    del kept
+    gc.collect()
+    assert len(tr.Store(directory).runs()) == 1
+    shutil.rmtree(directory)
+
+
+def test_an_end_of_several_keys_or_of_one_key_twice_is_refused(scenario: Path) -> None:
+    with pytest.raises(
+        tr.ScenarioError, match=r"delay: several .*; choose one of links\.west\.delay, "
+    ):
+        tr.sweep("parking-lot", grid={"delay": ["1 ms"]})
+    with pytest.raises(tr.ScenarioError, match=f"limit: the values of {LIMIT} are given twice"):
+        tr.sweep(scenario, grid={LIMIT: ["5 packets"], "limit": ["9 packets"]})
 
 
 def test_the_numbers_are_those_of_single_runs(scenario: Path, store: Path) -> None:

@@ -30,6 +30,8 @@ ELSEWHERE = ("tailroom.scenario.types", "tailroom.simulation.result_types")
 """Modules that other pages describe."""
 INTERNAL = ("Measure", "Metrics", "RunIndex", "ScenarioSource", "Signature", "Task")
 """Types at which the search for further types ends: a caller makes no use of them."""
+SHARED = "AnyResult"
+"""The base class whose members its subclasses do not repeat."""
 NAMED = (griffe.DocstringSectionKind.parameters, griffe.DocstringSectionKind.attributes)
 FUNCTIONS, CLASSES, ERRORS = "Functions", "Classes", "Exceptions"
 TYPES = "Further types"
@@ -70,6 +72,9 @@ def _entry(name: str, item: griffe.Object) -> Iterator[str]:
         yield from _signature(name, item)
     yield from _described(item)
     if isinstance(item, griffe.Class):
+        if any(str(base) == SHARED for base in item.bases):
+            yield f"It also has the members of [`{SHARED}`](#{SHARED.lower()})."
+            yield ""
         yield from _members(item)
 
 

@@ -52,6 +52,20 @@ class Result(AnyResult, ResultTables):
     scenario: str
     """The scenario as TOML with every default filled in."""
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is the same run with the same tables, however long either took."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        return (
+            self.scenario == other.scenario
+            and {**self.summary, "timing": None} == {**other.summary, "timing": None}
+            and all(_same(getattr(self, name), getattr(other, name)) for name in _recordable())
+        )
+
+    def __hash__(self) -> int:
+        """Equal runs have equal hashes."""
+        return hash((self.scenario, self.summary["seed"]))
+
     def __repr__(self) -> str:
         """Title and seed, then a line per link and per group."""
         summary = self.summary
@@ -192,6 +206,24 @@ class Result(AnyResult, ResultTables):
 def _recordable() -> list[str]:
     """Names of the tables that a run may record."""
     return [field.name for field in fields(ResultTables)]
+
+
+def _same(table: pa.Table | None, other: pa.Table | None) -> bool:
+    """Whether tables have the same values; NaN is the same as NaN."""
+    if table is None or other is None or table.column_names != other.column_names:
+        return table is other
+    return all(
+        one.equals(two) or _same_numbers(one, two)
+        for one, two in zip(table.columns, other.columns, strict=True)
+    )
+
+
+def _same_numbers(one: pa.ChunkedArray, other: pa.ChunkedArray) -> bool:
+    import numpy as np  # noqa: PLC0415 - a run may need no table
+
+    return str(one.type) == str(other.type) == "double" and np.array_equal(
+        one.to_numpy(), other.to_numpy(), equal_nan=True
+    )
 
 
 def _link_line(name: str, link: LinkSummary) -> str:

@@ -12,10 +12,11 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.scenario.axis import Axis, axis, headings, value_words
+from tailroom.scenario.axis import Axis, headings, value_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.short_keys import named_axes
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
@@ -59,8 +60,9 @@ def choices(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenarios: A scenario as `tailroom.run` takes it, or several.
-        vary: Keys with their values, as `tailroom.sweep` takes them; every combination of values
-            with each scenario is a choice. A queue named by a word keeps the scenario's limit.
+        vary: Keys, or ends of keys such as `limit`, with their values, as `tailroom.sweep` takes
+            them; every combination of values with each scenario is a choice. A queue named by a
+            word keeps the scenario's limit.
         metrics: Names of the metrics to show, as `tailroom run --json` has them; the end of a name
             suffices. If left out, the usual metrics.
         seeds: Number of runs per choice, at least 1, with consecutive seeds from the scenario's;
@@ -148,9 +150,7 @@ class _Plan:
 
 def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Plan:
     """Every scenario with every combination of values; the last key varies fastest."""
-    axes = [
-        values if isinstance(values, Axis) else axis(key, values) for key, values in vary.items()
-    ]
+    axes = list(named_axes(vary, sources[0]).values())
     _check_values(axes)
     sources = [source.trusting([varied.values for varied in axes]) for source in sources]
     names = _names(sources)

@@ -17,6 +17,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axis, values_by_key
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.short_keys import named_axes
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import mean_interval
 
@@ -167,8 +168,9 @@ def plan(  # noqa: PLR0913 - keyword arguments
     resolved = tomllib.loads(source.resolve(seed=None))
     with source.named_in_errors():
         written = tomllib.loads(source.text).get("sweep", {})
-        grids = _axes({**values_by_key(written.get("grid", {})), **(grid or {})})
-        rows = _axes({**values_by_key(written.get("together", {})), **(together or {})})
+        grid, together = (named_axes(given or {}, source) for given in (grid, together))
+        grids = _axes({**values_by_key(written.get("grid", {})), **grid})
+        rows = _axes({**values_by_key(written.get("together", {})), **together})
         keys = [varied.key for varied in (*grids, *rows)]
         grids, rows = (spell_out(source, axes, keys)[0] for axes in (grids, rows))
         _check_axes(grids, rows)

@@ -318,8 +318,9 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     Args:
         scenario: Path of a scenario file, or a scenario built in Python, with or without a
             `[sweep]`.
-        grid: Keys with their values; every combination is a point. They are added to those of the
-            scenario's `[sweep]`. In Python, values are a list, a range, or an `Axis`.
+        grid: Keys, or ends of keys such as `limit`, with their values; every combination is a
+            point. They are added to those of the scenario's `[sweep]`. In Python, values are a
+            list, a range, or an `Axis`.
         together: Keys whose values are combined row by row: the first value of a key goes with the
             first values of the others.
         seeds: Number of runs per point, at least 1, with consecutive seeds from the scenario's; if
