@@ -13,7 +13,7 @@ paper's words with the results of the studies; and variations of what the paper 
 distribution offers papers to `tailroom papers` through entry points of the group `tailroom.papers`.
 """
 
-from tailroom.reproduction.bounds import Bound, Bounds
+from tailroom.reproduction.bounds import Bounds, NamedBound
 from tailroom.reproduction.catalogue import load, names, parts_of
 from tailroom.reproduction.check import Check, above, below, between, is_true, shown
 from tailroom.reproduction.checked_report import Recheck, recheck
@@ -27,12 +27,12 @@ from tailroom.reproduction.study import Study
 from tailroom.reproduction.variation import Variation
 
 __all__ = [
-    "Bound",
     "Bounds",
     "Check",
     "Claim",
     "Form",
     "Judgement",
+    "NamedBound",
     "Paper",
     "Part",
     "PartResults",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tailroom.field_docs import with_field_docs
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.study import Study
+from tailroom.statistics.outcome import Outcome
 
 
 @with_field_docs
@@ -52,5 +53,5 @@ class Varied:
         return tuple(
             check.what
             for check in base.checks
-            if check.holds_at_base is not None and here.get(check.what) is (not check.holds_at_base)
+            if {check.holds_at_base, here.get(check.what)} == {Outcome.YES, Outcome.NO}
         )

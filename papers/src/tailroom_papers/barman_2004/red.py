@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
-from tailroom.reproduction.bounds import Bound
+from tailroom.reproduction.bounds import NamedBound
 from tailroom.reproduction.check import Check, between
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.form import Form
@@ -31,7 +31,7 @@ PLAIN_RED = {"kind": "red", "gentle": False, "wait": True, "max_p": red_model.P_
 TENTH = 0.1
 JUDGED = (TENTH, 1.0)
 """The paper names "buffer ratios from 0.1 on": both ends of the range."""
-STATED_LOSS: dict[str, Bound] = {"7": BOUNDS["loss-1e-5"], "8": BOUNDS["loss-1e-6"]}
+STATED_LOSS: dict[str, NamedBound] = {"7": BOUNDS["loss-1e-5"], "8": BOUNDS["loss-1e-6"]}
 NUMBERS = {"7": 1e-5, "8": 1e-6}
 STUDIES = {
     "automatic": "Adaptive RED, automatic thresholds",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tailroom.reproduction.bounds import Bound
+from tailroom.reproduction.bounds import NamedBound
 from tailroom.reproduction.check import Check, above, below, shown
 from tailroom.reproduction.claim import Claim, Judgement
 from tailroom.reproduction.pairs import difference
@@ -30,7 +30,7 @@ def _links(results: PartResults) -> list[Bottleneck]:
 
 
 def _utilizations(
-    results: PartResults, limit: str, test: Callable[..., Check], bound: Bound
+    results: PartResults, limit: str, test: Callable[..., Check], bound: NamedBound
 ) -> tuple[Check, ...]:
     """Utilization against a bound, for every link and control."""
     return tuple(

@@ -10,6 +10,7 @@ from tailroom.execution.point import repeats_itself
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
@@ -86,7 +87,7 @@ class Size:
     def misses_loss_target(self) -> bool:
         """Whether the answer loses more, since no tested limit keeps to the added bound."""
         loss, chosen = self.loss_target, self.chosen
-        return bool(loss and chosen and not chosen.verdicts.get(loss))
+        return bool(loss and chosen and chosen.verdicts.get(loss) is not Outcome.YES)
 
     def loss_of(self, packets: int) -> float | None:
         """Mean loss fraction of the link with a tested limit, in [0, 1]; `None` if unknown.
