@@ -118,7 +118,7 @@ def plain(result: AnyResult) -> Any:
 
 
 def test_a_result_without_a_picture_is_saved_all_the_same(tmp_path: Path) -> None:
-    predictions = tr.predict("first", only=["processor_sharing"])
+    predictions = tr.predict("first", models=["processor_sharing"])
     with pytest.raises(tr.ArgumentError, match="nothing to draw"):
         predictions.plot()
     predictions.save(tmp_path / "out")

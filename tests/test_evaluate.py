@@ -14,6 +14,7 @@ from tailroom.execution.progress import RunProgress
 from tailroom.reports import report_card as evaluation_report
 from tailroom.scenario.shipped import shipped_scenarios
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store
 from tailroom.studies.report_card.criteria import (
     CRITERIA,
@@ -25,7 +26,7 @@ from tailroom.studies.report_card.criteria import (
     Criterion,
 )
 from tailroom.studies.report_card.evaluation import Compared, Finding
-from tailroom.studies.report_card.verdict import Judgement, Verdict, how_much_worse, judge
+from tailroom.studies.report_card.verdict import Grade, Grading, how_much_worse, judge
 from tests.conftest import Tailroom
 
 
@@ -77,13 +78,13 @@ def test_a_control_that_starves_others_fails(card: Card) -> None:
     greedy = card(Greedy)
     assert greedy.control == "Greedy"
     harm = greedy["harm_to_others"]
-    assert harm.verdict is Verdict.FAIL
+    assert harm.verdict is Grade.FAIL
     assert harm.decisive.values["Greedy"] is not None
     # Half of what they keep beside one another is the threshold.
     for point in harm.points:
         values = {name: one.mean for name, one in point.values.items() if one}
         assert values["Greedy"] < 0.5 * min(values["reno"], values["cubic"])
-    assert greedy["loss"].verdict is Verdict.FAIL
+    assert greedy["loss"].verdict is Grade.FAIL
 
 
 @pytest.mark.slow
@@ -99,10 +100,10 @@ def test_vegas_yields_to_reno_and_harms_nobody(card: Card) -> None:
     # Vegas keeps a few packets queued and backs off from the queue that Reno builds (Mo et al.
     # 1999), and that is what makes its delay short.
     vegas = card("vegas")
-    assert vegas["harm_to_others"].verdict is Verdict.PASS
+    assert vegas["harm_to_others"].verdict is Grade.PASS
     # Surely less than half of what the references get; three seeds do not tell how much less.
-    assert vegas["own_share"].judgement.best is Verdict.CAUTION
-    assert vegas["bufferbloat"].judgement.best is Verdict.PASS
+    assert vegas["own_share"].grading.best is Grade.CAUTION
+    assert vegas["bufferbloat"].grading.best is Grade.PASS
     assert vegas["bufferbloat"].points[-1].worse < 0.5
 
 
@@ -181,7 +182,7 @@ def test_experiments_are_sweeps_of_the_store(card: Card, store: Path) -> None:
 def test_verdicts_follow_the_thresholds(
     name: str, value: float | None, reference: float | None, verdict: str
 ) -> None:
-    assert judge(criterion(name), sure(value), sure(reference)).verdict == verdict
+    assert judge(criterion(name), sure(value), sure(reference)).grade == verdict
 
 
 def sure(value: float | None) -> Interval | None:
@@ -218,29 +219,39 @@ def test_an_interval_that_contains_a_threshold_leaves_the_verdict_undecided(
     """Defect 14 of the first-contact review: means were compared."""
     found = judge(criterion(name), Interval(*value, 3), Interval(*reference, 3))
     assert str(found) == said
-    assert found.verdict == said.partition(" ")[0]
+    assert found.grade == said.partition(" ")[0]
+
+
+GRADING_OF = {
+    (Grade.PASS, Grade.PASS): Grading(Outcome.YES, Outcome.YES),
+    (Grade.PASS, Grade.CAUTION): Grading(Outcome.OPEN, Outcome.YES),
+    (Grade.PASS, Grade.FAIL): Grading(Outcome.OPEN, Outcome.OPEN),
+    (Grade.CAUTION, Grade.CAUTION): Grading(Outcome.NO, Outcome.YES),
+    (Grade.FAIL, Grade.FAIL): Grading(Outcome.NO, Outcome.NO),
+}
+"""By the best and the worst grade."""
 
 
 def test_a_criterion_is_decided_where_its_worst_point_is_whatever_the_others() -> None:
     """Verdicts of three points, and what becomes of the criterion."""
-    passed, cautious, failed = Verdict.PASS, Verdict.CAUTION, Verdict.FAIL
+    passed, cautious, failed = Grade.PASS, Grade.CAUTION, Grade.FAIL
     cases = [
-        ([(passed, passed), (passed, cautious), (cautious, cautious)], Verdict.CAUTION),
-        ([(passed, passed), (passed, failed), (failed, failed)], Verdict.FAIL),
-        ([(passed, passed), (passed, cautious), (passed, passed)], Verdict.UNDECIDED),
-        ([(cautious, cautious), (passed, failed), (passed, cautious)], Verdict.UNDECIDED),
+        ([(passed, passed), (passed, cautious), (cautious, cautious)], Grade.CAUTION),
+        ([(passed, passed), (passed, failed), (failed, failed)], Grade.FAIL),
+        ([(passed, passed), (passed, cautious), (passed, passed)], Grade.UNDECIDED),
+        ([(cautious, cautious), (passed, failed), (passed, cautious)], Grade.UNDECIDED),
     ]
     one, experiment = criterion("loss"), EXPERIMENTS[0]
     for points, expected in cases:
         compared = tuple(
-            Compared({}, str(place), {}, None, float(place), Judgement(*ends))
+            Compared({}, str(place), {}, None, float(place), GRADING_OF[ends])
             for place, ends in enumerate(points)
         )
         found = Finding(one, experiment, compared)
         assert found.verdict is expected
         # The point that decides has that verdict, and may be as bad as any.
         assert found.decisive.verdict is expected
-        assert found.decisive.judgement.worst is found.judgement.worst
+        assert found.decisive.grading.worst is found.grading.worst
 
 
 def test_worse_is_larger() -> None:

@@ -11,6 +11,7 @@ import tailroom as tr
 from tailroom.cli.size_report import where_met
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Tried, feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
 from tests.conftest import Tailroom
@@ -90,7 +91,7 @@ def test_reno_alone_needs_six_tenths_of_a_bdp() -> None:
     assert found.limit_packets == pytest.approx(0.603 * 200, rel=0.05)
     # From the smallest that suffices on, all that were tried do.
     assert [one.verdict for one in found.tried] == [
-        one.limit >= (found.limit_packets or 0) for one in found.tried
+        Outcome(one.limit >= (found.limit_packets or 0)) for one in found.tried
     ]
     assert found.feasible[0].high == float("inf")
     assert found.conflicts == []
@@ -196,7 +197,7 @@ def test_targets_that_some_buffers_meet_together(few: tr.Scenario) -> None:
     assert loss.target.is_default
     assert used.low <= found.limit_packets <= delay.high < 30
     smaller = [one for one in found.tried if one.limit < found.limit_packets]
-    assert all(not one.verdict for one in smaller)
+    assert all(one.verdict is not Outcome.YES for one in smaller)
     assert max(one.limit for one in smaller) == found.limit_packets - 1
 
 
@@ -213,7 +214,7 @@ def of_target(target: Target, verdicts: list[bool | None]) -> tuple[Target, tupl
     """The same for any target."""
     point: Any = None
     return target, tuple(
-        Tried(place, point, {target: met}) for place, met in enumerate(verdicts, start=1)
+        Tried(place, point, {target: Outcome(met)}) for place, met in enumerate(verdicts, start=1)
     )
 
 
@@ -272,10 +273,10 @@ def test_what_is_not_monotone_is_said() -> None:
 def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: bool | None) -> None:
     interval = Interval((low + high) / 2, (high - low) / 2, 10)
     # Exact ends: 0.99 +- 0.01 is 0.98 but for rounding.
-    assert parse_target("utilization >= 0.9799999999").verdict(interval) is verdict
+    assert parse_target("utilization >= 0.9799999999").outcome(interval) is Outcome(verdict)
     mirrored = Interval(-interval.mean, interval.half_width, 10)
     below = Target("utilization", at_least=False, bound=-0.9799999999)
-    assert below.verdict(mirrored) is verdict
+    assert below.outcome(mirrored) is Outcome(verdict)
 
 
 def test_asking_again_runs_nothing(few: tr.Scenario, tmp_path: Path) -> None:

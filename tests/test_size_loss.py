@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
 from tests.conftest import Tailroom
 
@@ -51,7 +52,7 @@ def test_where_no_buffer_keeps_to_it_the_answer_says_what_it_loses(many: Size) -
     assert many.misses_loss_target
     assert many.limit_packets == many.without_loss_target_packets
     assert many.chosen is not None
-    assert many.chosen.verdicts[many.targets[0]] is True
+    assert many.chosen.verdicts[many.targets[0]] is Outcome.YES
     lost = many.loss_of(many.limit_packets or 0)
     assert lost is not None
     assert lost > 0.01

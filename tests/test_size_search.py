@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tailroom.models.bottleneck import Bottleneck
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Search, Tried, feasible_limits
 from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
 from tailroom.studies.size_study.targets import Target, parse_target
@@ -178,7 +179,7 @@ def test_a_sharp_edge_is_found_to_the_precision_whatever_its_shape() -> None:
         for limit in limits:
             value = 0.5 if limit < 1000 else 0.99 + 1e-6 * limit
             point: Any = type("Runs", (), {"values": lambda _, _name, value=value: [value] * 4})()
-            tried.append(Tried(limit, point, {FULL: value >= 0.98}))
+            tried.append(Tried(limit, point, {FULL: Outcome(value >= 0.98)}))
         return tried
 
     one = Search([FULL], look, lambda chosen: chosen, precision=0.001, limits=(1, 10**6))

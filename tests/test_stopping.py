@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.stopping import FIRST_RUNS, State, judge, next_look
 from tailroom.studies.size_study.targets import Target
 
@@ -18,23 +19,23 @@ TARGETS = {
 }
 
 
-def run_test(values: np.ndarray, target: Target) -> tuple[bool | None, int]:
+def run_test(values: np.ndarray, target: Target) -> tuple[Outcome, int]:
     """The verdict on runs that come one after the other, and how many of them it took."""
     count = next_look(0, AT_MOST)
     while (state := judge(target, values[:count].tolist(), AT_MOST)).wants_more:
         count = next_look(count, AT_MOST)
-    return state.verdict, count
+    return state.outcome, count
 
 
 @cache
-def trials(offset: float, at_least: bool = True) -> list[tuple[bool | None, int]]:
+def trials(offset: float, at_least: bool = True) -> list[tuple[Outcome, int]]:
     """Tests whose mean is this many standard deviations above the bound."""
     draws = np.random.default_rng(17).standard_normal((TRIALS, AT_MOST)) + BOUND + offset
     return [run_test(row, TARGETS[at_least]) for row in draws]
 
 
 def share(offset: float, verdict: bool | None, at_least: bool = True) -> float:
-    return sum(one is verdict for one, _ in trials(offset, at_least)) / TRIALS
+    return sum(one is Outcome(verdict) for one, _ in trials(offset, at_least)) / TRIALS
 
 
 def mean_runs(offset: float) -> float:
@@ -80,11 +81,11 @@ def test_clear_means_take_few_runs_and_hopeless_ones_are_given_up() -> None:
 def test_what_all_runs_would_decide_is_mostly_decided() -> None:
     """Giving up costs at most a sixth of the verdicts that 32 runs at 95 % would give."""
     draws = np.random.default_rng(17).standard_normal((TRIALS, AT_MOST)) + 0.5
-    by_all = [judge(TARGETS[True], row.tolist(), AT_MOST).verdict is True for row in draws]
+    by_all = [judge(TARGETS[True], row.tolist(), AT_MOST).outcome is Outcome.YES for row in draws]
     assert share(0.5, True) >= sum(by_all) / TRIALS * 5 / 6
 
 
 @pytest.mark.parametrize(("above", "verdict"), [(0.5, True), (-0.5, False), (0.0, True)])
 def test_equal_values_decide_at_once(above: float, *, verdict: bool) -> None:
     found = judge(TARGETS[True], [BOUND + above] * 4, AT_MOST)
-    assert found == State(verdict=verdict, wants_more=False)
+    assert found == State(Outcome(verdict), wants_more=False)

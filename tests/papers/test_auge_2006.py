@@ -92,7 +92,7 @@ def test_the_data_beside_the_report_give_the_same_verdicts(done: Reproduction) -
 )
 def test_sides_of_claims(judged: dict[str, Judgement], claim: str, side: str, holds: bool) -> None:
     (check,) = [one for one in judged[claim].checks if one.what == side]
-    assert check.holds_alone is holds
+    assert check.holds_alone.value is holds
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_sides_of_claims(
     holds: bool,
 ) -> None:
     (check,) = [one for one in judged[claim].checks if one.what == side]
-    assert check.holds_alone is holds
+    assert check.holds_alone.value is holds
 
 
 def test_flows_in_progress_between_starts_and_ends() -> None:

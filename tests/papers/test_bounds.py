@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tailroom_papers import framework
-from tailroom_papers.framework import Bound, Bounds
+from tailroom_papers.framework import Bounds, NamedBound
 
 PAPERS = {name: framework.load(name) for name in framework.names()}
 
@@ -40,7 +40,7 @@ def test_a_bound_without_words_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     (package / "bounds.toml").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     found = Bounds.of("bounded")
-    assert found["near"] == Bound("near", (0.7, 0.8), "75 %", "", known=True)
+    assert found["near"] == NamedBound("near", (0.7, 0.8), "75 %", "", known=True)
     assert str(found.committed) == "2026-11-23"
     (package / "bounds.toml").write_text(text.replace("words", "word"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"bounds.toml: near: .*an entry has value, words, known"):

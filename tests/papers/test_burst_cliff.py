@@ -67,7 +67,7 @@ def test_share_counts_errors_of_5_points_to_either_side() -> None:
 @pytest.mark.parametrize(("far", "holds"), [(0, True), (1, True), (2, False)])
 def test_claim_fails_if_two_of_ten_settings_are_far_off(far: int, holds: bool) -> None:
     (check,) = judge("", results([0.2] * far + [0.01] * (10 - far))).checks
-    assert check.holds is holds
+    assert check.holds.value is holds
 
 
 def test_explanation_names_the_setting_with_the_largest_error() -> None:

@@ -16,14 +16,15 @@ from scipy import stats
 
 from tailroom.statistics.holm import holm
 from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.outcome import Outcome
 from tailroom_papers import framework
 from tailroom_papers.framework import (
-    Bound,
     Bounds,
     Check,
     Claim,
     Form,
     Judgement,
+    NamedBound,
     Paper,
     PaperError,
     Part,
@@ -43,6 +44,8 @@ from tailroom_papers.framework.data import numbers
 from tailroom_papers.framework.results import metric_name
 from tests.papers.test_reproduce import LIMIT, SMALL
 
+YES, NO, OPEN = Outcome
+
 
 @pytest.mark.parametrize(
     ("sides", "verdict"),
@@ -57,24 +60,26 @@ from tests.papers.test_reproduce import LIMIT, SMALL
     ],
 )
 def test_the_sides_decide_a_claim(sides: list[bool | None], verdict: str) -> None:
-    checks = tuple(Check(str(place), "", None, condition=side) for place, side in enumerate(sides))
+    checks = tuple(
+        Check(str(place), "", None, condition=Outcome(side)) for place, side in enumerate(sides)
+    )
     assert Judgement(checks, "").verdict == verdict
 
 
 def test_an_interval_decides_only_what_it_excludes() -> None:
     interval = Interval(10.0, 1.0, 5)
     holds = [above("", interval, bound).holds for bound in (8, 10.5, 12)]
-    assert holds == [True, None, False]
+    assert holds == [YES, OPEN, NO]
     holds = [below("", interval, bound).holds for bound in (8, 10.5, 12)]
-    assert holds == [False, None, True]
+    assert holds == [NO, OPEN, YES]
     inside = [between("", interval, *ends).holds for ends in ((8, 12), (10, 12), (12, 14))]
-    assert inside == [True, None, False]
-    assert above("", None, 1.0).holds is None
+    assert inside == [YES, OPEN, NO]
+    assert above("", None, 1.0).holds is OPEN
     # A number of a model, and runs that are all equal, have no uncertainty.
-    assert above("", 0.5, 0.4).holds is True
-    assert below("", Interval(0.0, 0.0, 5), 0.0).holds is True
+    assert above("", 0.5, 0.4).holds is YES
+    assert below("", Interval(0.0, 0.0, 5), 0.0).holds is YES
     # A single run decides nothing.
-    assert above("", Interval(10.0, float("inf"), 1), 1.0).holds is None
+    assert above("", Interval(10.0, float("inf"), 1), 1.0).holds is OPEN
 
 
 def test_numbers_are_shown_with_their_intervals() -> None:
@@ -109,8 +114,8 @@ def test_sides_are_adjusted_for_the_number_of_all_sides_of_a_paper() -> None:
     for others, holds in ((6, True), (7, None)):
         open_sides = [above(f"{place}", Interval(0.0, 1.0, 10), 0.1) for place in range(others)]
         found = judging.adjusted([Judgement((side,), ""), Judgement((certain, *open_sides), "")])
-        assert found[0].checks[0].holds is holds
-        assert found[1].checks[0].holds is True
+        assert found[0].checks[0].holds is Outcome(holds)
+        assert found[1].checks[0].holds is YES
         assert judging.count_tests(found) == others + 2
     # Neither yes and no nor a model's number is a test.
     exact = Judgement((above("", 0.5, 0.4), framework.is_true("x", "", True)), "")
@@ -118,11 +123,11 @@ def test_sides_are_adjusted_for_the_number_of_all_sides_of_a_paper() -> None:
 
 
 def test_a_bound_says_how_the_words_of_the_paper_are_read() -> None:
-    stated = Bound("ninety", (0.9,), "more than 90 %", "", known=True)
-    almost = Bound("almost", (0.97,), "almost 98 %", "a point less", known=True, word="almost")
+    stated = NamedBound("ninety", (0.9,), "more than 90 %", "", known=True)
+    almost = NamedBound("almost", (0.97,), "almost 98 %", "a point less", known=True, word="almost")
     assert above("", 0.95, stated, percent=True).stated == "more than 90 %"
     assert above("", 0.95, almost, percent=True).stated == "almost 98 % (above 97 %)"
-    near = Bound("near", (0.73, 0.77), "75 %", "within two points", known=False)
+    near = NamedBound("near", (0.73, 0.77), "75 %", "within two points", known=False)
     assert between("", 0.75, near, percent=True).stated == "75 % (73 % to 77 %)"
     with pytest.raises(ValueError, match="near is a range"):
         above("", 0.95, near)
@@ -199,7 +204,7 @@ def test_a_plausible_variation_that_turns_a_side_leaves_the_claim_undecided(
     (_, full), (_, some) = part.judged
     assert full.verdict is Verdict.UNDECIDED
     assert {check.depends_on for check in full.checks} == {("RTT of 500 ms",)}
-    assert all(check.holds_at_base for check in full.checks)
+    assert all(check.holds_at_base is YES for check in full.checks)
     # Another condition is shown, and changes no verdict.
     assert some.verdict is Verdict.HOLDS
     assert {one.variation.name: one.judgement.verdict for one in part.varied} == {

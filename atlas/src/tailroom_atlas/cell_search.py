@@ -10,6 +10,7 @@ from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.source import ScenarioSource
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Search, Tried
 from tailroom.studies.size_study.stopping import (
     CONFIRMING_RUNS,
@@ -136,7 +137,7 @@ class CellSearch:
         if search.answer is None:
             return Found(utilization, None, 0)
         value, too_small = max(search.answer, smallest), max(search.too_small, smallest)
-        missing = [limit for limit, tried in search.tried.items() if tried.verdict is False]
+        missing = [limit for limit, tried in search.tried.items() if tried.verdict is Outcome.NO]
         return Found(
             utilization,
             value,

@@ -18,13 +18,13 @@ from tailroom.reports.presentation import write
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
-from tailroom.studies.report_card.verdict import Verdict
+from tailroom.studies.report_card.verdict import Grade
 
 COLOURS = {
-    Verdict.PASS: "green",
-    Verdict.CAUTION: "yellow",
-    Verdict.UNDECIDED: "blue",
-    Verdict.FAIL: "bold red",
+    Grade.PASS: "green",
+    Grade.CAUTION: "yellow",
+    Grade.UNDECIDED: "blue",
+    Grade.FAIL: "bold red",
 }
 
 
@@ -93,7 +93,7 @@ def show(card: Evaluation, console: Console) -> None:
         f"{counts}; {card.runs.num_rows:,} runs. The values are those of the decisive point; "
         "RFC 9743 gives no thresholds, so they are tailroom's."
     )
-    undecided = [finding for finding in card.findings if not finding.judgement.is_decided]
+    undecided = [finding for finding in card.findings if not finding.grading.is_decided]
     if undecided:
         console.print("Undecided, because an interval contains a threshold (raise --seeds):")
         for finding in undecided:
@@ -106,4 +106,4 @@ def _cell(value: Interval | None) -> str:
 
 def _possible(finding: Finding) -> str:
     """The possible verdicts of an undecided criterion, in words."""
-    return str(finding.judgement).partition("(")[2].removesuffix(")")
+    return str(finding.grading).partition("(")[2].removesuffix(")")

@@ -10,6 +10,7 @@ from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.shown_text import escape
 from tailroom.export.other_tools import equivalents
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.search import Feasible, Tried
 
@@ -28,7 +29,7 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if answer.choices:
         console.print(_choices(answer))
     console.print(_tried(answer))
-    if any(tried.verdict is None for tried in answer.tried):
+    if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
         console.print(
             "open: the runs are not conclusive with 95 % confidence, so the buffer counts as too "
             "small; raise --max-seeds for more runs, or use a longer duration",
@@ -129,7 +130,11 @@ def where_met(feasible: Feasible, answer: Size) -> str:
 def _tried(answer: Size) -> Any:
     metrics = list(dict.fromkeys(target.metric for target in answer.targets))
     table = report.table_of("Tested buffers", "limit", "runs", *metrics, "verdict")
-    words = {True: "meets all", False: "[red]misses[/red]", None: "open"}
+    words = {
+        Outcome.YES: "meets all",
+        Outcome.NO: "[red]misses[/red]",
+        Outcome.OPEN: "open",
+    }
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
         mark = "[bold]<[/bold]" if tried.limit == answer.limit_packets else ""
@@ -142,7 +147,7 @@ def _tried(answer: Size) -> Any:
 def _loses_more(tried: Tried, answer: Size) -> bool:
     """Whether a buffer meets the caller's targets, but not the added bound on the loss."""
     own = [target for target in answer.targets if not target.is_default]
-    return bool(tried.verdict_on(own)) and not tried.verdict
+    return tried.verdict_on(own) is Outcome.YES and tried.verdict is not Outcome.YES
 
 
 def _show_models(answer: Size, console: Console) -> None:

@@ -16,6 +16,7 @@ from tailroom.plots.plain_text_figure import NOTEBOOK_DOTS_PER_INCH
 from tailroom.reports.document import Block, Drawn, Paragraph, Picture, Table, fragment
 from tailroom.scenario.axis import value_words
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
+from tailroom.statistics.outcome import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +108,7 @@ def sweep_html(result: SweepResult) -> str:
 
 def size_html(size: Size) -> str:
     """The answer, every buffer that was simulated, and each target's metric over the buffer."""
-    verdicts = {True: "met", False: "missed", None: "open"}
+    verdicts = {Outcome.YES: "met", Outcome.NO: "missed", Outcome.OPEN: "open"}
     shown = size.shown_metrics
     rows = [
         [
@@ -199,7 +200,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
             finding.criterion.name,
             finding.criterion.section,
             finding.decisive.label or "-",
-            str(finding.judgement),
+            str(finding.grading),
         ]
         for finding in evaluation.findings
     ]

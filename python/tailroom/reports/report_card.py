@@ -7,7 +7,7 @@ from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Pictu
 from tailroom.reports.drawn import drawn
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
-from tailroom.studies.report_card.verdict import Verdict
+from tailroom.studies.report_card.verdict import Grade
 
 PICTURE = "report_card.png"
 DOTS_PER_INCH = 130
@@ -71,7 +71,7 @@ def _title(evaluation: Evaluation) -> str:
 
 
 def _summary(evaluation: Evaluation) -> str:
-    words = ", ".join(f"{evaluation.count(verdict)} {verdict}" for verdict in Verdict)
+    words = ", ".join(f"{evaluation.count(verdict)} {verdict}" for verdict in Grade)
     quick = " A quick card has fewer points and seeds and shorter runs." if evaluation.quick else ""
     return (
         f"{words}; compared with the worse of {' and '.join(evaluation.references)} at each point, "
@@ -84,7 +84,7 @@ def _summary(evaluation: Evaluation) -> str:
 def _row(finding: Finding) -> tuple[str, ...]:
     criterion = finding.criterion
     at = finding.decisive.label
-    return (criterion.title, criterion.section, str(finding.judgement), at, measured(finding))
+    return (criterion.title, criterion.section, str(finding.grading), at, measured(finding))
 
 
 def _thresholds(finding: Finding) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ PLAIN_RED = {"kind": "red", "gentle": False, "wait": True, "max_p": red_model.P_
 TENTH = 0.1
 JUDGED = (TENTH, 1.0)
 """The paper names "buffer ratios from 0.1 on": both ends of the range."""
-STATED_LOSS: dict[str, Bound] = {"7": BOUNDS["loss-1e-5"], "8": BOUNDS["loss-1e-6"]}
+STATED_LOSS: dict[str, NamedBound] = {"7": BOUNDS["loss-1e-5"], "8": BOUNDS["loss-1e-6"]}
 NUMBERS = {"7": 1e-5, "8": 1e-6}
 STUDIES = {
     "automatic": "Adaptive RED, automatic thresholds",

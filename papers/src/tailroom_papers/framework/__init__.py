@@ -15,7 +15,7 @@ distribution offers papers to `tailroom papers` through entry points of the grou
 The modules of a paper begin with `from tailroom_papers.framework import *`.
 """
 
-from tailroom_papers.framework.bounds import Bound, Bounds
+from tailroom_papers.framework.bounds import Bounds, NamedBound
 from tailroom_papers.framework.catalogue import load, names, parts_of
 from tailroom_papers.framework.check import Check, above, below, between, is_true, shown
 from tailroom_papers.framework.checked_report import Recheck, recheck
@@ -42,13 +42,13 @@ from tailroom_papers.framework.run import reproduce
 from tailroom_papers.framework.study import Form, Study
 
 __all__ = [
-    "Bound",
     "Bounds",
     "Check",
     "Claim",
     "Form",
     "Judgement",
     "Metric",
+    "NamedBound",
     "Paper",
     "PaperError",
     "Part",

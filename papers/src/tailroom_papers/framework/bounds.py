@@ -25,7 +25,7 @@ FILE = "bounds.toml"
 
 @with_field_docs
 @dataclass(frozen=True)
-class Bound:
+class NamedBound:
     """A number, or a range, that decides whether a measured number agrees with a paper's words."""
 
     name: str
@@ -56,12 +56,12 @@ class Bound:
 
 @with_field_docs
 @dataclass(frozen=True)
-class Bounds(Mapping[str, Bound]):
+class Bounds(Mapping[str, NamedBound]):
     """The bounds of a paper by name."""
 
     committed: date | None
     """Date on which the bounds were committed, before the runs that they judge."""
-    by_name: Mapping[str, Bound]
+    by_name: Mapping[str, NamedBound]
     """The bounds by name."""
     package: str = ""
     """Package with the file."""
@@ -80,7 +80,7 @@ class Bounds(Mapping[str, Bound]):
         committed = table.pop("committed")
         return cls(committed, {name: _bound(name, entry) for name, entry in table.items()}, package)
 
-    def __getitem__(self, name: str) -> Bound:
+    def __getitem__(self, name: str) -> NamedBound:
         """Returns the bound of this name."""
         return self.by_name[name]
 
@@ -97,13 +97,13 @@ NO_BOUNDS = Bounds(None, {})
 """For a paper whose claims need no number that the paper does not state."""
 
 
-def _bound(name: str, entry: Mapping[str, object]) -> Bound:
+def _bound(name: str, entry: Mapping[str, object]) -> NamedBound:
     try:
         rest = dict(entry)
         value = rest.pop("value")
         values = value if isinstance(value, list) else [value]
         rest.setdefault("reason", "")
-        return Bound(name, tuple(map(float, values)), **rest)  # type: ignore[arg-type]
+        return NamedBound(name, tuple(map(float, values)), **rest)  # type: ignore[arg-type]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{FILE}: {name}: {error}; an entry has value, words, known and, if the paper does "

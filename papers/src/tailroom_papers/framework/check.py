@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from math import isfinite
 
 from tailroom.field_docs import with_field_docs
+from tailroom.statistics.bound import Bound
 from tailroom.statistics.intervals import Interval
-from tailroom_papers.framework.bounds import Bound
+from tailroom.statistics.outcome import Outcome
+from tailroom_papers.framework.bounds import NamedBound
 
 SIGNIFICANCE = 0.05
 """Largest p-value with which a side counts as decided."""
@@ -22,16 +24,14 @@ class Check:
     """The paper's statement: "above 90 %"."""
     measured: Interval | float | None
     """The measured number; `None` if it is undefined in every run."""
-    low: float | None = None
-    """The measured number is at least this, if the side holds."""
-    high: float | None = None
-    """The measured number is at most this, if the side holds."""
-    condition: bool | None = None
-    """Whether the side holds, if it is no comparison of a number with bounds."""
+    bound: Bound | None = None
+    """The range in which the measured number lies, if the side holds."""
+    condition: Outcome = Outcome.OPEN
+    """Whether the side holds, if it is no comparison of a number with a bound."""
     percent: bool = False
     """Whether reports show the number in percent."""
-    bound: Bound | None = None
-    """The bound from `bounds.toml`."""
+    named: NamedBound | None = None
+    """The bound as `bounds.toml` has it."""
     adjusted_p: float | None = None
     """The p-value, adjusted for the number of sides of the paper."""
     depends_on: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Check:
     def is_test(self) -> bool:
         """Whether the side is a statistical test: a mean of several runs against bounds."""
         measured = self.measured
-        return self._has_bounds and isinstance(measured, Interval) and measured.count > 1
+        return self.bound is not None and isinstance(measured, Interval) and measured.count > 1
 
     @property
     def p_value(self) -> float:
@@ -50,58 +50,42 @@ class Check:
         It is at most 5 % if the 95 % interval of the mean does not contain a bound, and 0 for a
         number that is not a mean of runs.
         """
-        if not isinstance(self.measured, Interval):
+        if self.bound is None or not isinstance(self.measured, Interval):
             return 0.0
-        if self.measured.half_width == 0:
-            return 0.0
-        bounds = [bound for bound in (self.low, self.high) if bound is not None]
-        return max(map(self.measured.p_value, bounds), default=0.0)
+        return self.bound.p_value(self.measured)
 
     @property
-    def holds(self) -> bool | None:
-        """Whether the number agrees with the statement; `None` if that is undecided.
+    def holds(self) -> Outcome:
+        """Whether the number agrees with the statement.
 
-        A side is undecided if its (adjusted) p-value exceeds 5 %, or if it turns into its opposite
+        A side is open if its (adjusted) p-value exceeds 5 %, or if it turns into its opposite
         with a variation of what the paper leaves open.
         """
-        return None if self.depends_on else self.holds_at_base
+        return Outcome.OPEN if self.depends_on else self.holds_at_base
 
     @property
-    def holds_at_base(self) -> bool | None:
+    def holds_at_base(self) -> Outcome:
         """The same, without regard to variations."""
         return self._decided(self.p_value if self.adjusted_p is None else self.adjusted_p)
 
     @property
-    def holds_alone(self) -> bool | None:
+    def holds_alone(self) -> Outcome:
         """The same, by the p-value of this side without adjustment."""
         return self._decided(self.p_value)
 
-    def _decided(self, p_value: float) -> bool | None:
-        if not self._has_bounds:
+    def _decided(self, p_value: float) -> Outcome:
+        if self.bound is None:
             return self.condition
-        if self.measured is None:
-            return None
-        return self._agrees if p_value <= SIGNIFICANCE else None
-
-    @property
-    def _has_bounds(self) -> bool:
-        return self.low is not None or self.high is not None
-
-    @property
-    def _agrees(self) -> bool | None:
-        """Whether the number itself is within the bounds."""
+        if self.measured is None or p_value > SIGNIFICANCE:
+            return Outcome.OPEN
         number = self.measured.mean if isinstance(self.measured, Interval) else self.measured
-        if number is None:
-            return None
-        return (self.low is None or number >= self.low) and (
-            self.high is None or number <= self.high
-        )
+        return Outcome(self.bound.contains(number))
 
 
 def above(
     what: str,
     measured: Interval | float | None,
-    bound: Bound | float,
+    bound: NamedBound | float,
     stated: str = "",
     *,
     percent: bool = False,
@@ -118,15 +102,14 @@ def above(
     """
     number, named = _number(bound)
     words = f"above {shown(number, percent)}"
-    return Check(
-        what, stated or _stated(named, words), measured, low=number, percent=percent, bound=named
-    )
+    text = stated or _stated(named, words)
+    return Check(what, text, measured, Bound(low=number), percent=percent, named=named)
 
 
 def below(
     what: str,
     measured: Interval | float | None,
-    bound: Bound | float,
+    bound: NamedBound | float,
     stated: str = "",
     *,
     percent: bool = False,
@@ -143,15 +126,14 @@ def below(
     """
     number, named = _number(bound)
     words = f"below {shown(number, percent)}"
-    return Check(
-        what, stated or _stated(named, words), measured, high=number, percent=percent, bound=named
-    )
+    text = stated or _stated(named, words)
+    return Check(what, text, measured, Bound(high=number), percent=percent, named=named)
 
 
 def between(  # noqa: PLR0913 - a check has these parts
     what: str,
     measured: Interval | float | None,
-    low: float | Bound,
+    low: float | NamedBound,
     high: float | None = None,
     stated: str = "",
     *,
@@ -171,21 +153,14 @@ def between(  # noqa: PLR0913 - a check has these parts
     Raises:
         ValueError: An end of the range is missing.
     """
-    named = low if isinstance(low, Bound) else None
-    ends = low.values if isinstance(low, Bound) else (low, high)
+    named = low if isinstance(low, NamedBound) else None
+    ends = low.values if isinstance(low, NamedBound) else (low, high)
     if len(ends) != 2 or ends[1] is None:
         raise ValueError(f"{what}: the range {ends} does not have two ends; give both")
     least, most = ends[0], ends[1]
     words = f"{shown(least, percent)} to {shown(most, percent)}"
-    return Check(
-        what,
-        stated or _stated(named, words),
-        measured,
-        low=least,
-        high=most,
-        percent=percent,
-        bound=named,
-    )
+    text = stated or _stated(named, words)
+    return Check(what, text, measured, Bound(least, most), percent=percent, named=named)
 
 
 def is_true(
@@ -205,7 +180,7 @@ def is_true(
         measured: The number behind the decision, if there is one.
         percent: Whether reports show the number in percent.
     """
-    return Check(what, stated, measured, condition=condition, percent=percent)
+    return Check(what, stated, measured, condition=Outcome(condition), percent=percent)
 
 
 def shown(value: Interval | float | None, percent: bool = False) -> str:
@@ -227,11 +202,11 @@ def shown(value: Interval | float | None, percent: bool = False) -> str:
     return f"{text} {arms.replace('+-', '± ')}{unit}"
 
 
-def _number(bound: Bound | float) -> tuple[float, Bound | None]:
-    return (bound.value, bound) if isinstance(bound, Bound) else (bound, None)
+def _number(bound: NamedBound | float) -> tuple[float, NamedBound | None]:
+    return (bound.value, bound) if isinstance(bound, NamedBound) else (bound, None)
 
 
-def _stated(bound: Bound | None, comparison: str) -> str:
+def _stated(bound: NamedBound | None, comparison: str) -> str:
     """The paper's words, and how they are read if they are not the number itself."""
     if bound is None:
         return comparison

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tailroom.field_docs import with_field_docs
+from tailroom.statistics.outcome import Outcome
 from tailroom_papers.framework.check import Check
 from tailroom_papers.framework.results import PartResults
 
@@ -46,11 +47,11 @@ class Judgement:
         | none fails, some are undecided | undecided |
         """
         outcomes = {check.holds for check in self.checks}
-        if outcomes == {True}:
+        if outcomes == {Outcome.YES}:
             return Verdict.HOLDS
-        if False not in outcomes:
+        if Outcome.NO not in outcomes:
             return Verdict.UNDECIDED
-        return Verdict.IN_PART if True in outcomes else Verdict.DOES_NOT_HOLD
+        return Verdict.IN_PART if Outcome.YES in outcomes else Verdict.DOES_NOT_HOLD
 
 
 @with_field_docs

@@ -28,6 +28,7 @@ from tailroom.plots import style
 from tailroom.reports.document import Drawn
 from tailroom.reports.drawn import drawn
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store, write_whole
 from tailroom_papers.framework import data, report
 from tailroom_papers.framework.check import Check, shown
@@ -205,14 +206,14 @@ def _check(check: Check) -> dict[str, Any]:
         width = measured.half_width if measured.count > 1 else None
         measured = {"mean": measured.mean, "half_width": width, "runs": measured.count}
     # A side may be a matter of yes and no.
-    is_number = check.measured is not None or check.holds is None
+    is_number = check.measured is not None or check.holds is Outcome.OPEN
     return {
         "what": check.what,
         "stated": check.stated,
         "here": shown(check.measured, check.percent) if is_number else "",
         "measured": measured,
-        "bound": check.bound.name if check.bound else None,
+        "bound": check.named.name if check.named else None,
         "adjusted_p": check.adjusted_p,
         "depends_on": list(check.depends_on),
-        "holds": check.holds,
+        "holds": check.holds.value,
     }

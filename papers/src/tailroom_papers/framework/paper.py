@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tailroom.errors import WrongInputError
 from tailroom.field_docs import with_field_docs
+from tailroom.statistics.outcome import Outcome
 from tailroom_papers.framework.bounds import NO_BOUNDS, Bounds
 from tailroom_papers.framework.claim import Claim, Judgement
 from tailroom_papers.framework.results import PartResults
@@ -64,7 +65,7 @@ class Varied:
         return tuple(
             check.what
             for check in base.checks
-            if check.holds_at_base is not None and here.get(check.what) is (not check.holds_at_base)
+            if {check.holds_at_base, here.get(check.what)} == {Outcome.YES, Outcome.NO}
         )
 
 

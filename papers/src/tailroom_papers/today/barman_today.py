@@ -26,7 +26,7 @@ def _links(results: PartResults) -> list[Bottleneck]:
 
 
 def _utilizations(
-    results: PartResults, limit: str, test: Callable[..., Check], bound: Bound
+    results: PartResults, limit: str, test: Callable[..., Check], bound: NamedBound
 ) -> tuple[Check, ...]:
     """Utilization against a bound, for every link and control."""
     return tuple(

@@ -23,6 +23,7 @@ from tailroom.scenario.named_values import nearest
 from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.report_card.criteria import (
@@ -32,7 +33,7 @@ from tailroom.studies.report_card.criteria import (
     Criterion,
     Experiment,
 )
-from tailroom.studies.report_card.verdict import SEVERITY, Judgement, Verdict, how_much_worse, judge
+from tailroom.studies.report_card.verdict import Grade, Grading, how_much_worse, judge
 from tailroom.studies.stored_warnings import warnings_of
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ class Compared:
     """The quantity of the reference with the worse mean; `None` if no run defines it."""
     worse: float
     """Difference or ratio to this reference; larger is worse."""
-    judgement: Judgement
-    """The range of verdicts that the intervals allow."""
+    grading: Grading
+    """Whether the control keeps to the thresholds."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Grade:
         """The verdict that the confidence intervals allow."""
-        return self.judgement.verdict
+        return self.grading.grade
 
 
 @with_field_docs
@@ -83,16 +84,17 @@ class Finding:
     """The comparison at each point of the experiment."""
 
     @property
-    def judgement(self) -> Judgement:
-        """The range of verdicts that the intervals allow for the worst point."""
-        best = max((point.judgement.best for point in self.points), key=SEVERITY.index)
-        worst = max((point.judgement.worst for point in self.points), key=SEVERITY.index)
-        return Judgement(best, worst)
+    def grading(self) -> Grading:
+        """Whether the control keeps to the thresholds at every point."""
+        return Grading(
+            Outcome.of_all(point.grading.passes for point in self.points),
+            Outcome.of_all(point.grading.is_met for point in self.points),
+        )
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Grade:
         """The verdict that the confidence intervals allow."""
-        return self.judgement.verdict
+        return self.grading.grade
 
     @property
     def decisive(self) -> Compared:
@@ -100,7 +102,7 @@ class Finding:
         decisive = [
             point
             for point in self.points
-            if point.verdict == self.verdict and point.judgement.worst == self.judgement.worst
+            if point.verdict == self.verdict and point.grading.worst == self.grading.worst
         ]
         return max(decisive, key=lambda point: point.worse)
 
@@ -150,7 +152,7 @@ class Evaluation(AnyResult):
     @property
     def sentence(self) -> str:
         """The control, its references, and the number of criteria by verdict."""
-        counts = ", ".join(f"{self.count(verdict)} {verdict}" for verdict in Verdict)
+        counts = ", ".join(f"{self.count(verdict)} {verdict}" for verdict in Grade)
         form = "quick card" if self.quick else "card"
         return f"{self.control} against {', '.join(self.controls[1:])} ({form}): {counts}"
 
@@ -203,7 +205,7 @@ class Evaluation(AnyResult):
         names = [finding.criterion.name for finding in self.findings]
         raise KeyError(f"{name}: there is no such criterion; {nearest(str(name), names)}")
 
-    def count(self, verdict: Verdict) -> int:
+    def count(self, verdict: Grade) -> int:
         """Returns the number of criteria with a verdict.
 
         Args:
@@ -349,12 +351,12 @@ def _finding(criterion: Criterion, parts: Sequence[_Part]) -> Finding:
         values = {part.control: _value(criterion, part.points[place]) for part in by_control}
         worst, reference = _worst(criterion, {name: values[name] for name in REFERENCES})
         if worst == tested.control:
-            judgement = Judgement(Verdict.PASS, Verdict.PASS)  # The control is the reference.
+            grading = Grading(Outcome.YES, Outcome.YES)  # The control is the reference.
         else:
-            judgement = judge(criterion, values[tested.control], reference)
+            grading = judge(criterion, values[tested.control], reference)
         label = _label(point.settings, [other.settings for other in tested.points])
         worse = how_much_worse(criterion, values[tested.control], reference)
-        compared.append(Compared(point.settings, label, values, reference, worse, judgement))
+        compared.append(Compared(point.settings, label, values, reference, worse, grading))
     return Finding(criterion, tested.experiment, tuple(compared))
 
 
@@ -416,7 +418,7 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
         "experiment": finding.experiment.shows,
         "quantity": criterion.quantity,
         "better": criterion.better,
-        **_verdict(finding.judgement),
+        **_verdict(finding.grading),
         "thresholds": {
             "by": criterion.by,
             "caution": criterion.caution,
@@ -427,7 +429,7 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
         "points": [
             {
                 "point": point.label,
-                **_verdict(point.judgement),
+                **_verdict(point.grading),
                 "values": {name: _interval(value) for name, value in point.values.items()},
             }
             for point in finding.points
@@ -435,10 +437,10 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _verdict(judgement: Judgement) -> dict[str, Any]:
-    """The verdict, and the possible verdicts if it is undecided."""
-    possible = {"possible": [str(judgement.best), str(judgement.worst)]}
-    return {"verdict": str(judgement.verdict), **({} if judgement.is_decided else possible)}
+def _verdict(grading: Grading) -> dict[str, Any]:
+    """The grade, and the possible grades if it is undecided."""
+    possible = {"possible": [str(grading.best), str(grading.worst)]}
+    return {"verdict": str(grading.grade), **({} if grading.is_decided else possible)}
 
 
 def _interval(value: Interval | None) -> dict[str, float | None] | None:

@@ -1,16 +1,18 @@
-"""Verdicts of a report card, from confidence intervals and thresholds."""
+"""Grades of a report card, from confidence intervals and thresholds."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from math import hypot, inf
 
 from tailroom.field_docs import with_field_docs
+from tailroom.statistics.bound import Bound
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.report_card.criteria import Criterion
 
 
-class Verdict(StrEnum):
-    """The result of a criterion."""
+class Grade(StrEnum):
+    """The verdict on a criterion."""
 
     PASS = "pass"
     """Not worse than the references by more than the threshold allows."""
@@ -22,39 +24,51 @@ class Verdict(StrEnum):
     """So much worse that the criterion counts as not met."""
 
 
-SEVERITY = (Verdict.PASS, Verdict.CAUTION, Verdict.FAIL)
-"""The conclusive verdicts, from the best to the worst."""
+SEVERITY = (Grade.PASS, Grade.CAUTION, Grade.FAIL)
+"""The conclusive grades, from the best to the worst."""
+WITHIN = Bound(high=0.0)
+"""Distances beyond a threshold that are within it."""
 
 
 @with_field_docs
 @dataclass(frozen=True)
-class Judgement:
-    """The best and the worst verdict that the intervals allow."""
+class Grading:
+    """Whether a control keeps to both thresholds of a criterion, and the grade that follows."""
 
-    best: Verdict
-    """Best verdict that the intervals allow."""
-    worst: Verdict
-    """Worst verdict that the intervals allow."""
+    passes: Outcome
+    """Whether it is not worse than the references by more than the threshold of a caution."""
+    is_met: Outcome
+    """Whether it is not worse by more than the threshold of a failure."""
+
+    @property
+    def best(self) -> Grade:
+        """Best grade that the intervals allow."""
+        return _grade(self.passes is not Outcome.NO, self.is_met is not Outcome.NO)
+
+    @property
+    def worst(self) -> Grade:
+        """Worst grade that the intervals allow."""
+        return _grade(self.passes is Outcome.YES, self.is_met is Outcome.YES)
 
     @property
     def is_decided(self) -> bool:
-        """Whether only one verdict is possible."""
+        """Whether only one grade is possible."""
         return self.best == self.worst
 
     @property
-    def verdict(self) -> Verdict:
-        """The only possible verdict, else undecided."""
-        return self.best if self.is_decided else Verdict.UNDECIDED
+    def grade(self) -> Grade:
+        """The only possible grade, else undecided."""
+        return self.best if self.is_decided else Grade.UNDECIDED
 
     def __str__(self) -> str:
-        """The verdict; if it is undecided, with the possible verdicts."""
+        """The grade; if it is undecided, with the possible grades."""
         if self.is_decided:
-            return str(self.verdict)
+            return str(self.grade)
         between = SEVERITY[SEVERITY.index(self.best) : SEVERITY.index(self.worst) + 1]
-        return f"{self.verdict} ({' or '.join(between)})"
+        return f"{self.grade} ({' or '.join(between)})"
 
 
-def judge(criterion: Criterion, value: Interval | None, reference: Interval | None) -> Judgement:
+def judge(criterion: Criterion, value: Interval | None, reference: Interval | None) -> Grading:
     """Compares a value with the worse of the references.
 
     A threshold is conclusive if the 95 % confidence interval of the distance to it lies on one
@@ -68,24 +82,21 @@ def judge(criterion: Criterion, value: Interval | None, reference: Interval | No
             unless the references do not define it either.
         reference: The quantity of the worse reference; `None` if no run defines it.
     """
-    if value is None:
-        verdict = Verdict.FAIL if reference is not None else Verdict.PASS
-        return Judgement(verdict, verdict)
-    if reference is None:
-        return Judgement(Verdict.PASS, Verdict.PASS)
+    if value is None or reference is None:
+        is_fine = Outcome(reference is None)
+        return Grading(is_fine, is_fine)
     sign = 1 if criterion.better == "higher" else -1
     harmless = Interval(sign * (criterion.harmless - value.mean), value.half_width, value.count)
     caution = _excess(criterion, criterion.caution, value, reference)
     failure = _excess(criterion, criterion.failure, value, reference)
-    best = _verdict(harmless.low, caution.low, failure.low)
-    return Judgement(best, _verdict(harmless.high, caution.high, failure.high))
+    passes = Outcome.of_any(map(WITHIN.outcome, (harmless, caution)))
+    return Grading(passes, Outcome.of_any((passes, WITHIN.outcome(failure))))
 
 
-def _verdict(over_harmless: float, over_caution: float, over_failure: float) -> Verdict:
-    """The verdict from the distance beyond each threshold; values up to 0 are within it."""
-    if over_harmless <= 0 or over_caution <= 0:
-        return Verdict.PASS
-    return Verdict.CAUTION if over_failure <= 0 else Verdict.FAIL
+def _grade(passes: bool, is_met: bool) -> Grade:
+    if passes:
+        return Grade.PASS
+    return Grade.CAUTION if is_met else Grade.FAIL
 
 
 def _excess(criterion: Criterion, bound: float, value: Interval, reference: Interval) -> Interval:

@@ -16,6 +16,7 @@ from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, once
+from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
@@ -179,7 +180,7 @@ class Size(AnyResult):
     def misses_loss_target(self) -> bool:
         """Whether the answer loses more, since no tested limit keeps to the added bound."""
         loss, chosen = self.loss_target, self.chosen
-        return bool(loss and chosen and not chosen.verdicts.get(loss))
+        return bool(loss and chosen and chosen.verdicts.get(loss) is not Outcome.YES)
 
     def loss_of(self, packets: int) -> float | None:
         """Mean loss fraction of the link with a tested limit, in [0, 1]; `None` if unknown.

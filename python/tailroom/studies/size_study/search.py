@@ -13,6 +13,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.statistics.intervals import CONFIDENCE, Interval
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.targets import Target
 
 GRID_POINTS = 7
@@ -42,8 +43,8 @@ class Tried:
     """Queue limit, in packets."""
     point: Point
     """The scenario with this limit, and its runs."""
-    verdicts: dict[Target, bool | None] = field(default_factory=dict)
-    """Whether each target is met with 95 % confidence; `None` if the runs are not conclusive."""
+    verdicts: dict[Target, Outcome] = field(default_factory=dict)
+    """Whether each target is met with 95 % confidence."""
 
     def interval(self, metric: str, confidence: float = CONFIDENCE) -> Interval:
         """Mean of a metric over the runs with its interval, in the unit of the metric."""
@@ -62,20 +63,25 @@ class Tried:
         return self.spread(target) / sqrt(len(self.point.values(target.metric)))
 
     @property
-    def verdict(self) -> bool | None:
-        """Whether all targets are met; `None` if this is open."""
+    def verdict(self) -> Outcome:
+        """Whether all targets are met."""
         return self.verdict_on(self.verdicts)
 
-    def verdict_on(self, targets: Iterable[Target]) -> bool | None:
-        """Whether these targets are met; `None` if this is open.
+    def verdict_on(self, targets: Iterable[Target]) -> Outcome:
+        """Whether these targets are met.
 
         Args:
             targets: Targets on which there are verdicts.
         """
-        verdicts = [self.verdicts.get(target) for target in targets]
-        if all(verdicts):
-            return True
-        return False if False in verdicts else None
+        return Outcome.of_all(self.verdicts.get(target, Outcome.OPEN) for target in targets)
+
+    def meets(self, target: Target) -> bool:
+        """Whether a target is known to be met.
+
+        Args:
+            target: A target on which there is a verdict.
+        """
+        return self.verdicts[target] is Outcome.YES
 
 
 @with_field_docs
@@ -116,7 +122,7 @@ def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck) ->
         tried: Tested buffers in ascending order of the limit, at least one.
         link: The link.
     """
-    met = [buffer.limit for buffer in tried if buffer.verdicts[target]]
+    met = [buffer.limit for buffer in tried if buffer.meets(target)]
     if not met:
         return Feasible(target, inf, inf, is_one_interval=True)
     low, high = min(met), max(met)
@@ -127,13 +133,13 @@ def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck) ->
         target,
         0 if low == tried[0].limit else low,
         inf if is_open else max(high, certain),
-        is_one_interval=all(buffer.verdicts[target] is not False for buffer in within),
+        is_one_interval=all(buffer.verdicts[target] is not Outcome.NO for buffer in within),
     )
 
 
 def smallest_sufficient(tried: Iterable[Tried], targets: Sequence[Target]) -> int | None:
     """The smallest limit that meets these targets, in packets; `None` if no tested limit does."""
-    met = (buffer.limit for buffer in tried if buffer.verdict_on(targets))
+    met = (buffer.limit for buffer in tried if buffer.verdict_on(targets) is Outcome.YES)
     return min(met, default=None)
 
 
@@ -144,7 +150,7 @@ def largest_missing(tried: Iterable[Tried], targets: Sequence[Target]) -> int:
     """
     tried = list(tried)
     good = smallest_sufficient(tried, targets)
-    missing = (buffer.limit for buffer in tried if buffer.verdict_on(targets) is False)
+    missing = (buffer.limit for buffer in tried if buffer.verdict_on(targets) is Outcome.NO)
     return max((limit for limit in missing if good is None or limit < good), default=0)
 
 
@@ -293,8 +299,8 @@ class Search:
             end.margin(target)
             > inner.margin(target)
             - CLEARLY_WORSE * hypot(end.standard_error(target), inner.standard_error(target))
-            for target, verdict in end.verdicts.items()
-            if not verdict
+            for target in end.verdicts
+            if not end.meets(target)
         )
 
     def _close_in(self) -> None:
@@ -312,7 +318,8 @@ class Search:
         """Whether a gap is smaller than the precision, or than the runs can resolve."""
         if good.limit - bad.limit <= max(1.0, self.precision * good.limit):
             return True
-        return bad.verdict is None and log(good.limit / bad.limit) <= self._resolution(bad, good)
+        is_open = bad.verdict is Outcome.OPEN
+        return is_open and log(good.limit / bad.limit) <= self._resolution(bad, good)
 
     def _resolution(self, open_: Tried, good: Tried) -> float:
         """The smallest difference of logarithmic limits whose means the runs can tell apart.
@@ -323,7 +330,7 @@ class Search:
             return 0.0
         short = self.tried[self.too_small]
         span = log(good.limit / short.limit)
-        targets = [target for target, verdict in open_.verdicts.items() if verdict is None]
+        targets = [target for target, met in open_.verdicts.items() if met is Outcome.OPEN]
         rises = {target: good.margin(target) - short.margin(target) for target in targets}
         return min(
             span * DECIDABLE * open_.spread(target) / rise if rise > 0 else 0.0
@@ -350,9 +357,7 @@ class Search:
         """
         gaps = []
         for small, large in pairwise(self.tried[limit] for limit in sorted(self.tried)):
-            met = [
-                (bool(small.verdicts[target]), bool(large.verdicts[target])) for target in targets
-            ]
+            met = [(small.meets(target), large.meets(target)) for target in targets]
             is_edge = all(a or b for a, b in met) and any(a != b for a, b in met)
             if is_edge and large.limit - small.limit > max(1.0, self.precision * large.limit):
                 gaps.append((large.limit / small.limit, small, large))
@@ -398,10 +403,8 @@ def _meeting_place(small: Tried, large: Tried, targets: Sequence[Target]) -> flo
     one position and others at most another, the result is the first, or the middle of the two if
     they exclude each other.
     """
-    rising = [_clears(small, large, target) for target in targets if not small.verdicts[target]]
-    falling = [
-        1 - _clears(large, small, target) for target in targets if not large.verdicts[target]
-    ]
+    rising = [_clears(small, large, target) for target in targets if not small.meets(target)]
+    falling = [1 - _clears(large, small, target) for target in targets if not large.meets(target)]
     first, last = max(rising, default=0.0), min(falling, default=1.0)
     if not rising:
         return last

@@ -19,6 +19,7 @@ import scipy.special
 from tailroom.arguments import MAX_SEEDS
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.statistics.intervals import CONFIDENCE
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.targets import Target
 
 FIRST_RUNS = int(MAX_SEEDS.least)
@@ -37,8 +38,8 @@ GIVE_UP_BELOW = 0.1
 class State:
     """The result of comparing the runs so far with a target."""
 
-    verdict: bool | None
-    """Whether the target is met; `None` if the runs are not conclusive."""
+    outcome: Outcome
+    """Whether the target is met."""
     wants_more: bool
     """Whether further runs are likely to give a verdict."""
 
@@ -67,20 +68,20 @@ def judge(target: Target, values: Sequence[float], at_most: int) -> State:
     """
     is_last = len(values) >= at_most
     confidence = CONFIDENCE if is_last else EARLY_CONFIDENCE
-    verdict = target.verdict(metric_interval(target.metric, values, confidence))
-    if verdict is not None or is_last:
-        return State(verdict, wants_more=False)
+    outcome = target.outcome(metric_interval(target.metric, values, confidence))
+    if outcome is not Outcome.OPEN or is_last:
+        return State(outcome, wants_more=False)
     hopeless = len(values) >= GIVE_UP_FROM and _chance(target, values, at_most) < GIVE_UP_BELOW
-    return State(None, wants_more=not hopeless)
+    return State(Outcome.OPEN, wants_more=not hopeless)
 
 
-def confirmed(target: Target, values: Sequence[float]) -> bool | None:
-    """The verdict on all runs of the buffer of the answer, with 95 % confidence.
+def confirmed(target: Target, values: Sequence[float]) -> Outcome:
+    """The outcome of all runs of the buffer of the answer, with 95 % confidence.
 
     A buffer that was selected for good results owes part of them to chance. Further runs, up to
     `CONFIRMING_RUNS`, reduce this selection bias.
     """
-    return target.verdict(metric_interval(target.metric, values, CONFIDENCE))
+    return target.outcome(metric_interval(target.metric, values, CONFIDENCE))
 
 
 class Verdicts:
@@ -104,9 +105,9 @@ class Verdicts:
         return any(state.wants_more for state in self._states.values())
 
     @property
-    def given(self) -> dict[Target, bool | None]:
-        """Whether each target is met; `None` if the runs are not conclusive."""
-        return {target: state.verdict for target, state in self._states.items()}
+    def given(self) -> dict[Target, Outcome]:
+        """Whether each target is met."""
+        return {target: state.outcome for target, state in self._states.items()}
 
 
 def _chance(target: Target, values: Sequence[float], at_most: int) -> float:

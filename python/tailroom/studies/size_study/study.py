@@ -20,6 +20,7 @@ from tailroom.scenario.source import own_controls
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.warned import warn
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
@@ -279,7 +280,9 @@ class _Work:
     def limit_loss(self) -> None:
         """Searches on for a buffer that keeps to the bound on the loss, if the answer does not."""
         loss, found = self.question.loss, self.search.answer
-        if loss is None or found is None or self._with_loss(self.tried[found]).verdict:
+        if loss is None or found is None:
+            return
+        if self._with_loss(self.tried[found]).verdict is Outcome.YES:
             return
         before = self.search
         self.search = self._search_for([*self.question.targets, loss])

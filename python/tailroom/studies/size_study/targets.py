@@ -10,7 +10,9 @@ from tailroom.errors import ScenarioError, TargetError
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metric_units import INDEX, Quantity
+from tailroom.statistics.bound import Bound
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.outcome import Outcome
 
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
@@ -49,18 +51,19 @@ class Target:
         Args:
             value: Value in the unit of the metric.
         """
-        return value - self.bound if self.at_least else self.bound - value
+        return self._range.margin(value)
 
-    def verdict(self, interval: Interval) -> bool | None:
-        """Returns whether the whole interval meets the bound; `None` if only a part of it does.
+    def outcome(self, interval: Interval) -> Outcome:
+        """Returns whether the whole interval meets the bound; open if only a part of it does.
 
         Args:
             interval: Mean of the metric with its confidence interval.
         """
-        margins = self.margin(interval.low), self.margin(interval.high)
-        if min(margins) >= 0:
-            return True
-        return False if max(margins) < 0 else None
+        return self._range.outcome(interval)
+
+    @property
+    def _range(self) -> Bound:
+        return Bound(low=self.bound) if self.at_least else Bound(high=self.bound)
 
 
 def metric_name(text: str) -> str | None:
