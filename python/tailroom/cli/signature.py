@@ -9,10 +9,9 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator
-from copy import copy
 from dataclasses import dataclass
 from pkgutil import get_data
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -41,14 +40,6 @@ class Parameter:
         return self.annotation.startswith("Mapping") or bool(
             re.search(r"\b(Sequence|Iterable)\[", self.annotation)
         )
-
-    @property
-    def type(self) -> Any:
-        """The type of the option."""
-        if self.takes_several:
-            return list[str]
-        plain = {"bool": bool, "int": int, "float": float}
-        return plain.get(self.annotation.removesuffix(" | None"), str)
 
 
 def parameters_of(function: str) -> dict[str, Parameter]:
@@ -118,11 +109,11 @@ def options_of(
     """Decorates a command: `**arguments` becomes the options of the functions that it calls.
 
     The command gets the arguments that were given, as the functions take them. A parameter that the
-    command declares itself is one of its own, and needs no help if a function has it too. Errors
-    end the command (`failures.reported`).
+    command declares itself replaces that of the functions. Errors end the command
+    (`failures.reported`).
 
     Args:
-        functions: Names of public functions; a parameter that several have is that of the first.
+        functions: Names of public functions; a parameter that several have is that of the last.
         only: Parameters that are options; if left out, all except `without`, what reports progress,
             and the scenario, which each command declares itself.
         without: Parameters that are no options.
@@ -132,43 +123,43 @@ def options_of(
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         known: dict[str, Parameter] = {}
         for function in functions:
-            known = parameters_of(function) | known
+            known |= parameters_of(function)
         own = inspect.signature(command, eval_str=True).parameters
-        hidden = {"progress", "scenario", "scenarios", *without}
-        names = [name for name in only or known if name not in hidden and name not in own]
-        derived = [_option(known[name], FORMS.get(name, Form())) for name in names]
-        declared = [
-            _with_help(parameter, known.get(name))
-            for name, parameter in own.items()
-            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
+        hidden = {"progress", "scenario", "scenarios", *without, *own}
+        derived = [_option(known[name]) for name in only or known if name not in hidden]
+        declared = [one for one in own.values() if one.kind is not one.VAR_KEYWORD]
 
         def call(**given: Any) -> None:
             with failures.reported(on_interrupt):
-                arguments = {name: value for name, value in given.items() if name in own}
-                for name, value in given.items():
-                    if name not in own and value is not None and value != []:
+                for name in [name for name in given if name not in own]:
+                    if (value := given.pop(name)) not in (None, []):
                         read = FORMS.get(name, Form()).read
-                        arguments[name] = read(name, value) if read else value
-                command(**arguments)
+                        given[name] = read(name, value) if read else value
+                command(**given)
 
         call.__doc__ = command.__doc__
-        is_first = [one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for one in declared]
-        count = is_first.index(False) if False in is_first else len(declared)
-        ordered = [*declared[:count], *derived, *declared[count:]]
+        # The command's arguments come first, then the options of the functions, then its own.
+        ordered = sorted([*derived, *declared], key=lambda one: one.kind)
         call.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
         return call
 
     return decorate
 
 
-def _option(parameter: Parameter, form: Form) -> inspect.Parameter:
+def _option(parameter: Parameter) -> inspect.Parameter:
     """The option that gives a parameter; it is `None` if it is not given."""
+    form = FORMS.get(parameter.name, Form())
     name = option(parameter.name)
     if parameter.default is True:
         name = f"{name}/--no-{name.removeprefix('--')}"
+    kind: Any = {"bool": bool, "int": int, "float": float}.get(
+        parameter.annotation.removesuffix(" | None"), str
+    )
+    if form.read:
+        kind = str
+    if parameter.takes_several:
+        kind = list[str]
     settings = {"help": _help(parameter, form), **form.settings}
-    kind = str if form.read and not parameter.takes_several else parameter.type
     return inspect.Parameter(
         parameter.name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -182,13 +173,3 @@ def _help(parameter: Parameter, form: Form) -> str:
     if type(parameter.default) in (int, float):
         parts.append(f"[default: {parameter.default}]")
     return " ".join(filter(None, parts))
-
-
-def _with_help(declared: inspect.Parameter, of_function: Parameter | None) -> inspect.Parameter:
-    """A command's own parameter; its help is that of the function's if it has none."""
-    kind, *settings = get_args(declared.annotation)
-    if of_function is None or not settings or settings[0].help:
-        return declared
-    setting = copy(settings[0])
-    setting.help = of_function.meaning
-    return declared.replace(annotation=Annotated[kind, setting])

@@ -31,7 +31,12 @@ def _show_known(result: SweepResult) -> str:
 def sweep_command(
     scenario: ScenarioFile,
     *,
-    store: Annotated[Path, typer.Option(metavar="DIR")] = Path("tailroom-store"),
+    store: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", help="Directory of the store; it is created if it does not exist."
+        ),
+    ] = Path("tailroom-store"),
     metric: Annotated[
         list[str] | None,
         typer.Option(

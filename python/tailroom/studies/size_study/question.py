@@ -81,9 +81,10 @@ def named_as_arguments() -> Iterator[None]:
         yield
     except ScenarioError as error:
         name, colon, problem = _CONGESTION_KEY.sub("congestion", str(error)).partition(":")
-        is_number = name in {field.name for field in fields(Numbers)}
-        text = f"{arguments.named(name) if is_number else name}{colon}{problem}"
-        raise ScenarioError(text) from None
+        number, dot, key = name.partition(".")
+        if number in {field.name for field in fields(Numbers)}:
+            name = f"{arguments.named(number)}{dot}{key}"
+        raise ScenarioError(f"{name}{colon}{problem}") from None
 
 
 @dataclass(frozen=True)
