@@ -50,7 +50,7 @@ def test_where_renaming_replaces_nothing_results_are_written_all_the_same(
     monkeypatch.setattr(os, "replace", rename_to_nothing_that_exists)
     store, file, directory = (tmp_path / name for name in ("store", "answer.csv", "result"))
     sweep(scenario, store)
-    assert sweep(scenario, store, seeds=3)[1] == tr.RunProgress(6, 4, 6)
+    assert sweep(scenario, store, seeds=3)[1] == tr.RunProgress(6, 6, found=4)
     assert len(tr.Store(store).sweeps()[0].points[0]["runs"]) == 3
     for text in ("one", "two"):
         with output_file(file) as output:

@@ -75,21 +75,23 @@ def test_errors_name_the_file(small: Path) -> None:
 
 
 def test_progress_is_told_and_may_stop_the_run(small: Path) -> None:
-    told: list[tuple[float, float]] = []
+    told: list[tr.Progress] = []
 
     class EnoughError(Exception):
         pass
 
-    def progress(fraction: float, simulated_s: float) -> None:
-        told.append((fraction, simulated_s))
+    def progress(state: tr.Progress) -> None:
+        told.append(state)
         if len(told) == 3:
             raise EnoughError
 
     with pytest.raises(EnoughError):
         tr.run(small, set={"duration": "100000 s"}, progress=progress)
-    assert told == sorted(told)
-    assert all(0 < fraction < 1 for fraction, _ in told)
-    assert told[0][1] == pytest.approx(100_000 * told[0][0])
+    done = [state.done for state in told]
+    assert done == sorted(done)
+    assert done[0] > 0
+    assert done[-1] < 100_000
+    assert [state.total for state in told] == pytest.approx([100_000] * 3)
 
 
 def test_runs_side_by_side_do_not_touch_each_other(small: Path) -> None:

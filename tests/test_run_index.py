@@ -82,13 +82,31 @@ def test_with_an_index_no_file_of_a_run_is_read(
     monkeypatch.setattr(tr.Store, "_read", refused)
     assert means(place) == before
     sweep = tr.Store(place).sweeps()[0].id
-    for more in ((), ("--sweep", sweep), ("--sweep", sweep, "--metric", "utilization")):
+    for more in ((), ("--sweep", sweep, "--metric", "utilization")):
         assert tailroom("results", place, *more).status == 0
     assert tailroom("results", place, "--out", tmp_path / "runs.csv").status == 0
     # And a sweep goes on without reading what it finds.
     told: list[tr.RunProgress] = []
     tr.sweep(tmp_path / "random.toml", store=place, grid=GRID, seeds=2, progress=told.append)
     assert told == [tr.RunProgress(8, 8, 8)]
+
+
+def test_the_points_of_a_sweep_need_one_file_each_for_their_warnings(
+    place: Path, monkeypatch: pytest.MonkeyPatch, tailroom: Tailroom
+) -> None:
+    tr.Store(place).columns()
+    read: list[str] = []
+    whole = tr.Store._read
+
+    def noted(store: tr.Store, path: Path) -> object:
+        if path.parent.name == "runs":
+            read.append(path.stem)
+        return whole(store, path)
+
+    monkeypatch.setattr(tr.Store, "_read", noted)
+    sweep = tr.Store(place).sweeps()[0]
+    assert tailroom("results", place, "--sweep", sweep.id).status == 0
+    assert read == [point["runs"][0] for point in sweep.points]
 
 
 def test_a_damaged_index_is_written_anew(place: Path) -> None:

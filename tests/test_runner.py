@@ -76,7 +76,7 @@ def test_a_run_that_two_points_need_is_performed_once_with_the_tables_of_both(
     ]
     assert seeds_of(one) == seeds_of(same) == [1, 2]
     assert all(runner.store.table(key, "link_series") is not None for key in same.keys)
-    assert told == [RunProgress(done, 0, 2) for done in (0, 1, 2)]
+    assert told == [RunProgress(done, 2, found=0) for done in (0, 1, 2)]
 
 
 def test_a_run_without_a_table_that_is_needed_is_performed_again(
@@ -100,12 +100,12 @@ def test_a_point_is_asked_for_its_runs_whenever_all_have_ended(
     told: list[RunProgress] = []
     runner.complete([Point.of(source, {})], needed, progress=told.append)
     assert asked == [0, 2, 3]
-    assert told[-1] == RunProgress(done=3, found=0, planned=3)
+    assert told[-1] == RunProgress(done=3, found=0, total=3)
     # The next time, the same questions are answered from the store.
     asked.clear()
     runner.complete([Point.of(source, {})], needed, progress=told.append)
     assert asked == [0, 2, 3]
-    assert told[-1] == RunProgress(done=3, found=3, planned=3)
+    assert told[-1] == RunProgress(done=3, found=3, total=3)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
@@ -127,7 +127,7 @@ def test_a_failed_run_is_raised_at_once_or_at_the_end(
     with pytest.raises(tr.RunError, match=message):
         runner.complete([point], 4, keep_going=True, progress=told.append)
     assert seeds_of(point) == [1, 3, 4]
-    assert told[-1] == RunProgress(done=4, found=0, planned=4)
+    assert told[-1] == RunProgress(done=4, found=0, total=4)
     with pytest.raises(tr.RunError, match=r"20 packets, seed 2: the account of packets does not"):
         runner.complete([Point.of(source, {LIMIT: "20 packets"})], 4)
 

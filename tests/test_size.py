@@ -284,7 +284,7 @@ def test_asking_again_runs_nothing(few: tr.Scenario, tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "store": tmp_path / "store",
         "max_seeds": 8,
-        "progress": lambda state: told.append(state.runs),
+        "progress": lambda state: told.append(state.done),
     }
     first = tr.size(few, ["utilization >= 0.95"], **options)
     assert told[-1] == len(tr.Store(tmp_path / "store").runs())

@@ -14,8 +14,8 @@ def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
     found = tr.size(
         small, ["utilization >= 85%"], max_seeds=8, progress=told.append, most_loss=None
     )
-    assert all(one.expected_runs >= one.runs for one in told)
-    assert told[-1].expected_runs == told[-1].runs
+    assert all(one.total >= one.done for one in told)
+    assert told[-1].total == told[-1].done
     # The best answer so far only gets smaller, and the largest buffer that misses only larger.
     answers = [one.high for one in told]
     assert answers == sorted(answers, reverse=True)
@@ -48,8 +48,8 @@ def test_a_long_search_prints_each_better_answer_where_nobody_sees_a_bar(
 ) -> None:
     monkeypatch.setattr(progress, "FIRST_ANSWER_AFTER_S", -1.0)
     with progress.size_bar() as report:
-        report(SizeProgress(runs=10, expected_runs=50, low=low, high=high))
-        report(SizeProgress(runs=11, expected_runs=50, low=low, high=high))
+        report(SizeProgress(done=10, total=50, low=low, high=high))
+        report(SizeProgress(done=11, total=50, low=low, high=high))
     lines = capfd.readouterr().err.splitlines()
     assert [one.partition(": ")[2] for one in lines] == ([line] if line else [])
 

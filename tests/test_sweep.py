@@ -471,7 +471,7 @@ def test_progress_counts(scenario: Path, store: Path) -> None:
     told = Told()
     tr.sweep(scenario, store=store, grid=GRID, seeds=3, workers=1, progress=told)
     states = told.states
-    assert (states[-1].done, states[-1].found, states[-1].planned) == (6, 2, 6)
+    assert (states[-1].done, states[-1].found, states[-1].total) == (6, 2, 6)
     assert [state.done for state in states] == sorted(state.done for state in states)
     # Both points are looked up, then four runs end.
     assert [state.done for state in states][-5:] == [2, 3, 4, 5, 6]

@@ -45,6 +45,7 @@ from tailroom.scenario.custom_controls import (
 from tailroom.scenario.types import Scenario as Scenario
 from tailroom.simulation.any_result import AnyResult as AnyResult
 from tailroom.simulation.engine_run import run as run
+from tailroom.simulation.progress import Progress as Progress
 from tailroom.simulation.result import Result as Result
 from tailroom.statistics.intervals import Interval as Interval
 from tailroom.storage.result_directory import load as load

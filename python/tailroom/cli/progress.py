@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Column
 
 if TYPE_CHECKING:
+    import tailroom
     from tailroom.execution.progress import RunProgress
     from tailroom.studies.size_study.answer import SizeProgress
 
@@ -25,7 +26,7 @@ WIDTH_FOR_BAR = 100
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
+def progress_bar() -> Iterator[Callable[[tailroom.Progress], None] | None]:
     """Yields the progress callback of `tailroom.run`, or `None` without a terminal."""
     if not sys.stderr.isatty():
         yield None
@@ -34,19 +35,19 @@ def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
         TextColumn("simulating"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[simulated_s]:.1f} s simulated,"),
+        TextColumn("{task.completed:.1f} s simulated,"),
         TimeRemainingColumn(compact=True),
         TextColumn("left"),
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task("run", total=1.0, simulated_s=0.0)
+    task = bar.add_task("run", total=1.0)
     begun = time.monotonic()
 
-    def report(fraction: float, simulated_s: float) -> None:
+    def report(state: tailroom.Progress) -> None:
         if time.monotonic() - begun > SHOW_AFTER_S:
             bar.start()
-        bar.update(task, completed=fraction, simulated_s=simulated_s)
+        bar.update(task, completed=state.done, total=state.total)
 
     try:
         yield report
@@ -77,7 +78,7 @@ def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
         if spent_s > SHOW_AFTER_S:
             bar.start()
         rate = f"{(state.done - state.found) / spent_s:.1f} per second"
-        bar.update(task, completed=state.done, total=max(1, state.planned), rate=rate)
+        bar.update(task, completed=state.done, total=max(1, state.total), rate=rate)
 
     try:
         yield report
@@ -119,7 +120,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
                 printed.add(mark)
                 bar.console.print(f"after {spent_s:.0f} s: {lines[mark]}", highlight=False)
         shown = stage or bracket
-        bar.update(task, completed=state.runs, total=state.expected_runs, bracket=shown)
+        bar.update(task, completed=state.done, total=state.total, bracket=shown)
 
     try:
         yield report

@@ -188,7 +188,7 @@ class _Work:
     def report(self) -> None:
         """Reports the progress."""
         found = len(self._found - self._missing)
-        self._report(RunProgress(found + len(self._ended), found, found + len(self._missing)))
+        self._report(RunProgress(found + len(self._ended), found + len(self._missing), found))
 
     def next_task(self) -> Task:
         """Takes the first run that waits."""

@@ -4,6 +4,7 @@ import json
 import time
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +17,7 @@ from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
+from tailroom.simulation.progress import Progress
 from tailroom.simulation.result import Result
 from tailroom.simulation.short_windows import short_windows
 from tailroom.simulation.warned import warn, warning
@@ -35,7 +37,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
     *,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    progress: Callable[[float, float], object] | None = None,
+    progress: Callable[[Progress], object] | None = None,
     series_samples: int | None = None,
     congestion: Congestion | None = None,
     allow_code: bool = False,
@@ -53,8 +55,8 @@ def run(  # noqa: PLR0913 - each is one option of a run
         set: Values that replace those of the scenario, by dotted key:
             `{"links.bottleneck.queue.limit": "625 packets"}`. As with `--set` on the command line,
             a text that is a TOML value is read as TOML.
-        progress: Called at most ten times a second with the fraction done, in [0, 1], and the
-            simulated time in seconds. An exception that it raises ends the run.
+        progress: Called with a `Progress` at most ten times a second. An exception that it raises
+            ends the run.
         series_samples: Number of instants, at least 1, at which time series are recorded if the
             scenario has no `[series]`; fewer above 10,000 flows. Recording changes no other result.
         congestion: Congestion controls by the name of their group of flows: a class of your own
@@ -79,9 +81,14 @@ def run(  # noqa: PLR0913 - each is one option of a run
     """
     with allowing(code=allow_code, files=allow_files):
         source = ScenarioSource.of(scenario, set, congestion)
-    result = simulate(source, seed=seed, progress=progress, series_samples=series_samples)
+    told = None if progress is None else partial(_tell, progress)
+    result = simulate(source, seed=seed, progress=told, series_samples=series_samples)
     warn(result.summary["warnings"])
     return result
+
+
+def _tell(progress: Callable[[Progress], object], fraction: float, simulated_s: float) -> None:
+    progress(Progress(simulated_s, simulated_s / fraction))
 
 
 def simulate(
@@ -91,7 +98,10 @@ def simulate(
     progress: Callable[[float, float], object] | None = None,
     series_samples: int | None = None,
 ) -> Result:
-    """Simulates a scenario that has been read; the arguments and errors are those of `run`."""
+    """Simulates a scenario that has been read; the arguments and errors are those of `run`.
+
+    `progress` is called with the fraction done and the simulated time in seconds.
+    """
     SERIES_SAMPLES.check("series_samples", series_samples)
     resolved = source.resolve(seed)
     document = tomllib.loads(resolved)

@@ -15,6 +15,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.simulation.progress import Progress
 from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, once
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store
@@ -303,12 +304,12 @@ def _nearest(tried: Sequence[Tried], packets: int, factor: float) -> Tried | Non
 
 @with_field_docs
 @dataclass(frozen=True)
-class SizeProgress:
+class SizeProgress(Progress):
     """Progress of a search."""
 
-    runs: int
+    done: int
     """Number of finished runs, without those that were in the store before."""
-    expected_runs: int
+    total: int
     """Estimate of the total number of runs."""
     low: int
     """Largest limit known to be too small, in packets; 0 if none is known."""

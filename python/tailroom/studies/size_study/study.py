@@ -344,7 +344,7 @@ class _Work:
 
         def report(state: RunProgress) -> None:
             self.runs = before + state.done - state.found
-            self.waiting = state.planned - state.done
+            self.waiting = state.total - state.done
             self._report()
 
         return report
@@ -429,8 +429,8 @@ class _Work:
             ahead += MOST_SHIFTS
         self.progress(
             SizeProgress(
-                runs=self.runs,
-                expected_runs=self.runs + ahead,
+                done=self.runs,
+                total=self.runs + ahead,
                 low=largest_missing(tried, targets),
                 high=inf if enough is None else enough,
                 stage=self.stage,
