@@ -23,6 +23,8 @@ PAGES = {
         '# A\n\n## A & `b`\n\nWith $B_0$, `$x$` costs 5 $ or 6 $, at most 4\n% -- or "5".\n\n'
         "```math\nw^*\n```\n\n![Seen](p.png)\n\n![Other](p.png)\n\n*Ten flows.*\n\nEnd.\n"
     ),
+    "docs/guide/explore.md": "# Explore\n",
+    "python/tailroom/explore/page/index.html": "<h1>Explorer</h1>\n",
     "src/lib.rs": "",
 }
 
@@ -74,6 +76,15 @@ def test_links_lead_from_page_to_page_and_else_to_the_repository(tmp_path: Path)
     assert 'href="docs/guide/a.html#a-b"' in start
     assert 'href="https://example.org/o/r/blob/HEAD/src/lib.rs"' in start
     assert 'href="https://example.org/o/r/tree/HEAD/src"' in start
+
+
+def test_the_explorer_is_part_of_the_site_and_the_first_page_leads_to_the_documentation(
+    tmp_path: Path,
+) -> None:
+    site = built(tmp_path)
+    assert 'href="../../explore/index.html"' in site["docs/guide/explore.html"]
+    assert site["explore/index.html"] == PAGES["python/tailroom/explore/page/index.html"]
+    assert "url=docs/index.html" in site["index.html"]
 
 
 def test_without_an_address_files_come_along_and_folders_are_text(tmp_path: Path) -> None:

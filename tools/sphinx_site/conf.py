@@ -18,7 +18,7 @@ from latex2mathml.converter import convert
 from sphinx.addnodes import download_reference, pending_xref
 
 REPOSITORY = Path(__file__).parents[2]
-EXPLORER = REPOSITORY / "python" / "tailroom" / "explore" / "page"
+EXPLORER = "python/tailroom/explore/page"
 
 project = "tailroom"
 copyright = "the tailroom developers, MIT license"  # noqa: A001 - Sphinx's name
@@ -74,7 +74,7 @@ def add_navigation(app: Any, page: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:titlesonly:\n:glob:\n\n{pages}\n```\n"
     elif "/" in page and not page.startswith("docs/"):
         source[0] = f"---\norphan: true\n---\n{source[0]}"
-    if page == "docs/guide/explore" and EXPLORER.is_dir():
+    if page == "docs/guide/explore" and (app.srcdir / EXPLORER).is_dir():
         source[0] += '\n<a href="../../explore/index.html">Open the explorer</a>\n'
 
 
@@ -146,8 +146,8 @@ def finish(app: Any, failure: Exception | None) -> None:
     if failure is None:
         start = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">\n'
         (app.outdir / "index.html").write_text(start, encoding="utf-8")
-        if EXPLORER.is_dir():
-            shutil.copytree(EXPLORER, app.outdir / "explore", dirs_exist_ok=True)
+        if (app.srcdir / EXPLORER).is_dir():
+            shutil.copytree(app.srcdir / EXPLORER, app.outdir / "explore", dirs_exist_ok=True)
 
 
 def setup(app: Any) -> None:
