@@ -58,10 +58,13 @@ setup: package
 page: package
 	@$(BIN)/python tools/page.py
 
-# Its tools alone: a site needs no engine. Once they are installed, it needs no network.
+# Its tools alone: a site needs no engine. Once they are installed, it needs no network. Every page is
+# read anew: Sphinx tells of a wrong link only when it reads the page.
 site: $(UV)
 	@$(SYNC) --only-group site
-	@$(BIN)/python tools/site_build.py
+	rm -rf out/site
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --jobs auto \
+		-c tools/sphinx_site -d out/site-doctrees . out/site
 
 # With link-time optimisation, as in wheels: for what measures speed, and for hours of simulation.
 RELEASE := --config-settings-package tailroom:build-args=--profile=release

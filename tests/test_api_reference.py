@@ -2,7 +2,6 @@
 
 from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import cast
 
 import griffe
 import pytest
@@ -13,10 +12,7 @@ import tailroom
 
 @pytest.fixture(scope="module")
 def package() -> griffe.Module:
-    loaded = griffe.load(
-        "tailroom", search_paths=[api_reference.SOURCES], docstring_parser="google"
-    )
-    return cast(griffe.Module, loaded)
+    return api_reference.load()
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +21,14 @@ def page() -> str:
 
 
 def further(package: griffe.Module) -> list[griffe.Object]:
-    names = [name for name in tailroom.__all__ if name != "__version__"]
+    names = api_reference.public_names(package)
     public = [api_reference.definition(package, name) for name in names]
     return api_reference.further_types(package, public)
+
+
+def test_every_public_name_has_an_entry(page: str) -> None:
+    for name in tailroom.__all__:
+        assert name == "__version__" or f"\n### `{name}`\n" in page
 
 
 @pytest.mark.parametrize(

@@ -140,21 +140,6 @@ def test_the_list_names_every_module_once_and_nothing_else(tmp_path: Path) -> No
     assert "import_order.txt names old, which is no module" in ended.stdout
 
 
-def test_an_exception_holds_until_no_import_needs_it(tmp_path: Path) -> None:
-    order = "low\nmiddle\nhigh\nexcept middle -> high: until the thing has moved\n"
-    files = {"middle.rs": "use crate::high::Thing;"}
-    assert check(write_crate(tmp_path, files, order)).returncode == 0
-    ended = check(write_crate(tmp_path, {}, order))
-    assert ended.returncode == 1
-    assert "no import needs the exception middle -> high any more" in ended.stdout
-
-
-def test_an_exception_needs_a_reason(tmp_path: Path) -> None:
-    ended = check(write_crate(tmp_path, {}, "low\nmiddle\nhigh\nexcept middle -> high:\n"))
-    assert ended.returncode != 0
-    assert "import_order.txt:4" in ended.stderr
-
-
 def test_the_engine_keeps_to_its_order() -> None:
     ended = check(REPOSITORY / "crates" / "tailroom-engine")
     assert (ended.returncode, ended.stdout) == (0, "")

@@ -4,9 +4,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
-from markdown_it import MarkdownIt
 
-from markdown_links import anchors, links, resolve, slug
+from markdown_links import anchors, links, resolve
 from tests.tracked_files import tracked_files
 
 REPOSITORY = Path(__file__).parents[1]
@@ -16,10 +15,6 @@ def documents() -> list[PurePosixPath]:
     """The Markdown files of the repository, those that are not committed yet included."""
     found = tracked_files("--cached", "--others", "--exclude-standard", "*.md")
     return [name for name in found if (REPOSITORY / name).exists()]
-
-
-def text_of(name: PurePosixPath) -> str:
-    return (REPOSITORY / name).read_text(encoding="utf-8")
 
 
 @cache
@@ -47,24 +42,10 @@ def faults(root: Path, page: PurePosixPath) -> list[str]:
 
 
 def test_every_link_leads_to_a_file_and_every_anchor_to_a_heading() -> None:
-    found = [fault for page in documents() for fault in faults(REPOSITORY, page)]
+    pages = documents()
+    assert len(pages) > 80
+    found = [fault for page in pages for fault in faults(REPOSITORY, page)]
     assert not found, "\n".join(found)
-
-
-def test_the_links_are_those_that_a_parser_of_commonmark_finds() -> None:
-    parser = MarkdownIt("commonmark").enable("table")
-    number = 0
-    for name in documents():
-        text = text_of(name)
-        expected = [
-            str(part.attrs["src" if part.type == "image" else "href"])
-            for token in parser.parse(text)
-            for part in token.children or ()
-            if part.type in ("image", "link_open") and part.info != "auto"
-        ]
-        assert sorted(link.target for link in links(text)) == sorted(expected), name
-        number += len(expected)
-    assert number > 500
 
 
 @pytest.mark.parametrize(
@@ -115,8 +96,9 @@ def test_a_picture_within_a_link_and_a_definition_are_links_too() -> None:
     ],
 )
 def test_anchors_are_those_of_github(title: str, anchor: str) -> None:
-    assert slug(title) == anchor
+    assert anchors(f"## {title}\n") == {anchor}
 
 
-def test_a_heading_that_occurs_twice_has_a_number() -> None:
-    assert anchors("# Keys\n\n## Keys\n\n```sh\n# Code\n```\n") == {"keys", "keys-1"}
+def test_a_heading_that_occurs_twice_has_a_number_and_elements_have_their_names() -> None:
+    text = '# Keys\n\n## Keys\n\n```sh\n# Code\n```\n\n<a id="there"></a>\n\nA <b id="b">b</b>\n'
+    assert anchors(text) == {"keys", "keys-1", "there", "b"}

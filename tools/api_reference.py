@@ -1,14 +1,14 @@
-"""Writes the reference of the Python package from its docstrings: docs/reference/python.md."""
+"""The reference of the Python package, from its docstrings: a page that only the site has.
 
-import json
+The sources are read, not imported: the site is built without the engine.
+"""
+
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 import griffe
 
-import tailroom
 from markdown_table import markdown_table, one_line
 
 SOURCES = Path(__file__).parents[1] / "python"
@@ -37,14 +37,24 @@ FUNCTIONS, CLASSES, ERRORS = "Functions", "Classes", "Exceptions"
 TYPES = "Further types"
 
 
+def load() -> griffe.Module:
+    """The package, as its sources say."""
+    loaded = griffe.load(
+        "tailroom", search_paths=[SOURCES], docstring_parser="google", allow_inspection=False
+    )
+    return cast(griffe.Module, loaded)
+
+
+def public_names(package: griffe.Module) -> list[str]:
+    """The names of `tailroom.__all__` that are functions or classes."""
+    return [str(name) for name in package.exports or () if str(name)[0] != "_"]
+
+
 def python_page() -> str:
     """The page, with functions first, then classes, further types, exceptions."""
-    package = cast(
-        griffe.Module,
-        griffe.load("tailroom", search_paths=[SOURCES], docstring_parser="google"),
-    )
+    package = load()
     sections: dict[str, list[str]] = {FUNCTIONS: [], CLASSES: [], TYPES: [FURTHER], ERRORS: []}
-    public = {name: definition(package, name) for name in tailroom.__all__ if name[0] != "_"}
+    public = {name: definition(package, name) for name in public_names(package)}
     for name, item in public.items():
         sections[_section(item)].append("\n".join(_entry(name, item)))
     for item in further_types(package, list(public.values())):
@@ -130,7 +140,7 @@ def _further_entry(item: griffe.Object) -> Iterator[str]:
     yield f"In `{item.parent.canonical_path}`."
     if isinstance(item, griffe.Attribute):
         yield ""
-        yield from _code(f"{item.name} = {item.value}")
+        yield from _code(f"{item.name} = {_double_quoted(item.value)}")
         rest = rest[1:]
     yield from rest
 
@@ -167,11 +177,13 @@ def _parameter(parameter: griffe.Parameter) -> str:
 
 def _default(default: griffe.Expr | str) -> str:
     """The value of a default; of a named constant its value."""
-    if not isinstance(default, griffe.ExprName):
-        return str(default).replace("'", '"')
-    module, _, name = default.canonical_path.rpartition(".")
-    value = getattr(import_module(module), name)
-    return json.dumps(value) if isinstance(value, str) else str(value)
+    while isinstance(default, griffe.ExprName):
+        default = cast(griffe.Attribute, default.resolved).value or ""
+    return _double_quoted(default)
+
+
+def _double_quoted(expression: griffe.Expr | str | None) -> str:
+    return str(expression).replace("'", '"')
 
 
 def _code(text: str) -> Iterator[str]:

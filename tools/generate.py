@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import api_reference
 import command_reference
 import reference_tables
 import result_reference
@@ -19,7 +18,6 @@ from scenario_format import Reader
 from tailroom import _engine
 
 REPOSITORY = Path(__file__).parents[1]
-PYTHON_PAGE = "docs/reference/python.md"
 CLASSES = "python/tailroom/scenario/types.py"
 
 TABLES = "python/tailroom/simulation/result_tables.py"
@@ -48,7 +46,6 @@ def docs_files() -> dict[str, str]:
     return {
         "docs/reference/scenario.md": reference_tables.scenario_page(items, hosts),
         "docs/reference/results.md": result_reference.results_page(*results),
-        PYTHON_PAGE: _formatted(api_reference.python_page(), PYTHON_PAGE),
         "docs/reference/commands.md": command_reference.commands_page(),
     }
 

@@ -236,66 +236,32 @@ def read_crate(source: Path) -> dict[Names, Module]:
     return modules
 
 
-@dataclass
-class Order:
-    """What an `import_order.txt` says."""
-
-    modules: list[str]
-    exceptions: set[tuple[str, str]]
+def read_order(file: Path) -> list[str]:
+    """Read the list of modules, the lowest first."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [text for line in lines if (text := line.partition("#")[0].strip())]
 
 
-def read_order(file: Path) -> Order:
-    """Read the list of modules and the exceptions; a line is `name`, or `except a -> b: reason`."""
-    order = Order([], set())
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        text = line.partition("#")[0].strip()
-        if not text:
-            continue
-        exception = re.fullmatch(r"except (\w+) -> (\w+): .+", text)
-        if exception:
-            order.exceptions.add((exception[1], exception[2]))
-        elif re.fullmatch(r"\w+", text):
-            order.modules.append(text)
-        else:
-            raise SystemExit(
-                f"{file}:{number}: neither `module` nor `except module -> module: reason`: {text}"
-            )
-    return order
-
-
-def against_order(modules: dict[Names, Module], order: Order) -> list[str]:
+def against_order(modules: dict[Names, Module], order: list[str]) -> list[str]:
     """One line for each import that the order does not allow."""
-    rank = {name: place for place, name in enumerate(order.modules)}
-    exceptions = set(order.exceptions)
-    faults = []
+    rank = {name: place for place, name in enumerate(order)}
     present = {names[0] for names in modules if names}
-    faults += [f"import_order.txt lacks the module {name}" for name in sorted(present - set(rank))]
+    faults = [f"import_order.txt lacks the module {name}" for name in sorted(present - set(rank))]
     faults += [
         f"import_order.txt names {name}, which is no module" for name in rank if name not in present
     ]
-    for module in modules.values():
-        if not module.names:
-            continue
+    for module in (module for module in modules.values() if module.names):
         own = module.names[0]
         for use in module.uses:
             where = f"{module.file}:{use.line}"
             if not use.path or use.path[0] not in present:
                 name = "::".join(("crate", *use.path))
                 faults.append(f"{where}: {name} is no module; name the module that declares it")
-                continue
-            other = use.path[0]
-            if rank.get(other, -1) > rank.get(own, len(rank)):
-                if (own, other) in order.exceptions:
-                    exceptions.discard((own, other))
-                    continue
+            elif rank.get(use.path[0], -1) > rank.get(own, len(rank)):
                 faults.append(
-                    f"{where}: {own} imports {'::'.join(use.path)}, but {other} stands below {own} "
-                    "in import_order.txt, so it may import only the other way round"
+                    f"{where}: {own} imports {'::'.join(use.path)}, but {use.path[0]} stands below "
+                    f"{own} in import_order.txt, so it may import only the other way round"
                 )
-    faults += [
-        f"import_order.txt: no import needs the exception {own} -> {other} any more; delete it"
-        for own, other in sorted(exceptions)
-    ]
     return faults
 
 

@@ -1,4 +1,4 @@
-"""What a release needs beside its builds: a check of its tag, and a README for PyPI.
+"""What a release needs in addition to its builds: a check of its tag, and a README for PyPI.
 
 python tools/release.py check TAG
 python tools/release.py readme ADDRESS TAG
@@ -19,6 +19,7 @@ from markdown_links import links, resolve
 REPOSITORY = Path(__file__).parents[1]
 README = PurePosixPath("README.md")
 UNPUBLISHED = "not published yet"
+TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 
 
 def faults(repository: Path, tag: str) -> list[str]:
@@ -60,17 +61,14 @@ def readme(text: str, address: str, tag: str) -> str:
         address: Address of the repository on the web.
         tag: The tag whose files the links show.
     """
-    targets: dict[int, tuple[str, str]] = {}
+    absolute: dict[str, str] = {}
     for link in links(text):
-        if link.is_external or not link.path:
-            continue
-        kind = "raw" if link.is_image else "blob"
-        anchor = f"#{link.anchor}" if link.anchor else ""
-        absolute = f"{address}/{kind}/{tag}/{resolve(README, link.path)}{anchor}"
-        targets[link.target_start] = (link.target, absolute)
-    for start, (target, absolute) in sorted(targets.items(), reverse=True):
-        text = text[:start] + absolute + text[start + len(target) :]
-    return text
+        if link.path and not link.is_external:
+            kind = "raw" if link.is_image else "blob"
+            anchor = f"#{link.anchor}" if link.anchor else ""
+            path = resolve(README, link.path)
+            absolute[link.target] = f"{address}/{kind}/{tag}/{path}{anchor}"
+    return TARGET.sub(lambda match: absolute.get(match[0], match[0]), text)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -6,7 +6,7 @@
 //! bytes -> records (file) -> segment -> connection -> flows
 //! ```
 //!
-//! [`file`] reads pcap and pcapng (crate `pcap-parser`), [`segment`] finds the TCP header of
+//! [`mod@file`] reads pcap and pcapng (crate `pcap-parser`), [`segment`] finds the TCP header of
 //! a packet (crate `etherparse`), [`connection`] follows both directions of a connection by their
 //! sequence numbers ([`coverage`]) and measures their peak rate ([`peak`]). An [`Import`] reads a
 //! capture in slices and returns a list of [`Flow`]s and a [`Report`] of the packets that were left

@@ -1,0 +1,159 @@
+"""The documentation as a site: `make site` runs Sphinx with this file.
+
+Its pages are the Markdown files that GitHub shows, where they lie. Sphinx fails on a link or an
+anchor that leads nowhere, and on a page that the navigation lacks. Added are the navigation, the
+reference of the Python package (docs/reference/python.md, which is not in git), captions, formulas
+as MathML, links to the code, and the page of `tailroom explore` if it is built.
+"""
+
+import os
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.addnodes import download_reference, pending_xref
+
+REPOSITORY = Path(__file__).parents[2]
+EXPLORER = "python/tailroom/explore/page"
+
+project = "tailroom"
+copyright = "the tailroom developers, MIT license"  # noqa: A001 - Sphinx's name
+extensions = ["myst_parser", "sphinx_copybutton"]
+root_doc = "docs/index"
+include_patterns = [
+    "*.md",
+    "docs/**",
+    "benchmarks/limit/README.md",
+    "page/README.md",
+    "papers/README.md",
+    "tests/validation/two_way/README.md",
+    "validation/kernel/README.md",
+]
+exclude_patterns = [".*", "target", "out", "page/node_modules", "fuzz", "crates", "scenarios"]
+
+# What GitHub reads, and no more: without these, a line that begins with % would be lost.
+myst_disable_syntax = ["myst_line_comment", "myst_block_break", "myst_target", "myst_role"]
+myst_enable_extensions = ["dollarmath"]
+myst_dmath_allow_space = False
+myst_dmath_allow_digits = False
+myst_fence_as_directive = ["math"]
+myst_heading_anchors = 6
+suppress_warnings = ["myst.header"]  # some pages go from the title to a third level
+
+html_theme = "furo"
+html_title = "tailroom"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+smartquotes = False  # they would turn two hyphens into a dash
+html_copy_source = False
+html_show_sphinx = False
+html_use_index = False
+html_math_renderer = "mathml"
+copybutton_exclude = ".gp, .go"  # the prompt, and what a command prints
+
+
+def write_python_reference(app: Any) -> None:
+    """Writes the page of the package that is made from its docstrings."""
+    if app.srcdir == REPOSITORY:
+        sys.path.insert(0, str(REPOSITORY / "tools"))
+        from api_reference import python_page  # noqa: PLC0415 - found on the line above
+
+        (REPOSITORY / "docs/reference/python.md").write_text(python_page(), encoding="utf-8")
+
+
+def add_navigation(app: Any, page: str, source: list[str]) -> None:
+    """Adds the lists of further pages, and where the explorer is."""
+    if page == root_doc:
+        source[0] += (REPOSITORY / "tools/sphinx_site/navigation.txt").read_text(encoding="utf-8")
+    elif page.endswith("/index"):
+        pages = "*/report" if page == "docs/papers/index" else "*"
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:titlesonly:\n:glob:\n\n{pages}\n```\n"
+    elif "/" in page and not page.startswith("docs/"):
+        source[0] = f"---\norphan: true\n---\n{source[0]}"
+    if page == "docs/guide/explore" and (app.srcdir / EXPLORER).is_dir():
+        source[0] += '\n<a href="../../explore/index.html">Open the explorer</a>\n'
+
+
+def address() -> str | None:
+    """Returns the address of the repository on the web.
+
+    It is `project.urls.Repository` of pyproject.toml, or what a workflow of GitHub runs for.
+    """
+    document = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    named: str | None = document["project"].get("urls", {}).get("Repository")
+    server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+    return named or (f"{server}/{name}" if server and name else None)
+
+
+def adapt(app: Any, document: nodes.document) -> None:
+    """Gives pictures their captions, and leads links to files that are no pages elsewhere."""
+    for paragraph in list(document.findall(nodes.paragraph)):
+        if [type(child) for child in paragraph.children] == [nodes.image]:
+            _add_caption(document, paragraph)
+    here = (app.srcdir / app.env.docname).parent
+    for link in [*document.findall(download_reference), *document.findall(pending_xref)]:
+        path = (here / link["reftarget"]).resolve()
+        if isinstance(link, download_reference) or (not link["refdomain"] and path.is_dir()):
+            _link_to_repository(link, path, app.srcdir)
+
+
+def _add_caption(document: nodes.document, paragraph: nodes.paragraph) -> None:
+    """Makes a figure of a picture: its caption is the line in italics below, or its description."""
+    image, below = paragraph.children[0], paragraph.next_node(siblings=True, descend=False)
+    said: list[nodes.Node] = [nodes.Text(image["alt"])]
+    if (
+        isinstance(below, nodes.paragraph)
+        and isinstance(below[0], nodes.emphasis)
+        and not below[1:]
+    ):
+        said = below[0].children
+        below.parent.remove(below)
+    figure = nodes.figure("", image, nodes.caption("", "", *said))
+    document.set_id(figure)
+    paragraph.replace_self(figure)
+
+
+def _link_to_repository(link: nodes.Element, path: Path, root: Path) -> None:
+    """Leads a link to the repository; without its address, a folder is text, a file is copied."""
+    base = address()
+    if base is not None:
+        kind = "tree" if path.is_dir() else "blob"
+        target = f"{base}/{kind}/HEAD/{path.relative_to(root).as_posix()}"
+        link.replace_self(nodes.reference("", "", *link.children, refuri=target))
+    elif path.is_dir():
+        link.replace_self(link.children)
+
+
+def draw_inline(writer: Any, formula: nodes.math) -> None:
+    """Writes a formula in the text."""
+    writer.body.append(convert(formula.astext()))
+    raise nodes.SkipNode
+
+
+def draw_block(writer: Any, formula: nodes.math_block) -> None:
+    """Writes a formula of its own, which scrolls where it is wider than the screen."""
+    shown = convert(formula.astext(), display="block")
+    writer.body.append(f'<div class="formula">{shown}</div>')
+    raise nodes.SkipNode
+
+
+def finish(app: Any, failure: Exception | None) -> None:
+    """Adds the explorer, and a first page that leads to the documentation."""
+    if failure is None:
+        start = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">\n'
+        (app.outdir / "index.html").write_text(start, encoding="utf-8")
+        if (app.srcdir / EXPLORER).is_dir():
+            shutil.copytree(app.srcdir / EXPLORER, app.outdir / "explore", dirs_exist_ok=True)
+
+
+def setup(app: Any) -> None:
+    """Tells Sphinx what to call."""
+    app.add_html_math_renderer("mathml", (draw_inline, None), (draw_block, None))
+    app.connect("builder-inited", write_python_reference)
+    app.connect("source-read", add_navigation)
+    app.connect("doctree-read", adapt, priority=100)  # before Sphinx collects files to copy
+    app.connect("build-finished", finish)
