@@ -174,6 +174,14 @@ def test_metrics_of_several_links_and_groups_name_them(
     assert "links.down.discipline_state.average_queue_packets" in whole
 
 
+def test_code_that_is_not_allowed_leaves_the_metrics_of_links(
+    completed: Completed, two_links: str
+) -> None:
+    path = Path(two_links)
+    path.write_text(TWO_LINKS.replace('"cubic" }', '"own:Control" }'), encoding="utf-8")
+    assert completed("tailroom", "run", two_links, "--metric", "util") == UTILIZATIONS
+
+
 def test_a_completed_metric_is_accepted(completed: Completed, two_links: str) -> None:
     from tailroom.scenario.source import ScenarioSource  # noqa: PLC0415
     from tailroom.simulation.metrics import full_names  # noqa: PLC0415

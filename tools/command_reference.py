@@ -53,6 +53,8 @@ def _command(path: str, command: Any) -> Iterator[str]:
                 names = _placeholder(parameter)
             rows.append([f"`{_plain_types(names)}`", meaning])
         yield markdown_table(["argument or option", "meaning"], rows)
+    if command.epilog:  # an example
+        yield from ("```sh", command.epilog.splitlines()[-1].strip(), "```", "")
 
 
 def _placeholder(parameter: Any) -> str:

@@ -80,10 +80,11 @@ def _with_defaults(given: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | N
 
 def _literal(default: ast.expr | None, source: str) -> Any:
     """The value of a literal, or of a constant of the same module."""
-    text = ast.unparse(default) if default else "None"
-    constant = re.search(rf"^{re.escape(text)} = (.+)$", source, re.MULTILINE)
+    if isinstance(default, ast.Name):
+        constant = re.search(rf"^{default.id} = (.+)$", source, re.MULTILINE)
+        default = ast.parse(constant[1], mode="eval").body if constant else None
     try:
-        return ast.literal_eval(constant[1] if constant else text)
+        return ast.literal_eval(default or ast.Constant(None))
     except ValueError:
         return None
 
