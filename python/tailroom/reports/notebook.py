@@ -1,7 +1,7 @@
 """Results as a notebook shows them: a table, and below it the main picture as an inline PNG.
 
 Each function returns a fragment of HTML that needs no style sheet and no other file; all text is
-escaped. The classes of results call these functions in `_repr_html_`.
+escaped. `presentation.py` says which function shows which result.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from tailroom.plots import FIGURES, draw, required_buffers
+from tailroom.plots import FIGURES
 from tailroom.plots.plain_text_figure import NOTEBOOK_DOTS_PER_INCH
 from tailroom.reports.document import Block, Drawn, Paragraph, Picture, Table, fragment
 from tailroom.scenario.axis import value_words
@@ -71,7 +71,7 @@ def result_html(result: Result) -> str:
         kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
     ]
     if recorded:
-        blocks += _picture(lambda: draw(result, recorded[0]), f"{recorded[0]} over time")
+        blocks += _picture(lambda: result.plot(recorded[0]), f"{recorded[0]} over time")
     return fragment(blocks)
 
 
@@ -160,7 +160,7 @@ def predictions_html(predictions: Predictions) -> str:
                 f"{silent} of {len(predictions.answers)} models do not apply"
             ),
             _table(headings, rows),
-            *_picture(lambda: required_buffers.draw(predictions), "required buffer by model"),
+            *_picture(predictions.plot, "required buffer by model"),
         ]
     )
 

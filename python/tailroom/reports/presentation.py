@@ -24,26 +24,17 @@ if TYPE_CHECKING:
     from tailroom.simulation.result import Result
     from tailroom.studies.choice_study.answer import Choices
 
-DRAW = {
-    "Result": "tailroom.plots.draw",
-    "SweepResult": "tailroom.plots.draw_sweep",
-    "Size": "tailroom.plots.size_curves.draw",
-    "Choices": "tailroom.plots.choices_trade_off.draw",
-    "Evaluation": "tailroom.plots.report_card.draw",
-    "Predictions": "tailroom.plots.required_buffers.draw",
-    "Curves": "tailroom.plots.model_curves.draw",
+SHOWN_BY = {
+    "Result": ("draw", "result_html"),
+    "SweepResult": ("draw_sweep", "sweep_html"),
+    "Size": ("size_curves.draw", "size_html"),
+    "Choices": ("choices_trade_off.draw", "choices_html"),
+    "Evaluation": ("report_card.draw", "evaluation_html"),
+    "Predictions": ("required_buffers.draw", "predictions_html"),
+    "Curves": ("model_curves.draw", "curves_html"),
 }
-"""The function that draws a result, by the class of the result."""
-HTML = {
-    "Result": "result_html",
-    "SweepResult": "sweep_html",
-    "Size": "size_html",
-    "Choices": "choices_html",
-    "Evaluation": "evaluation_html",
-    "Predictions": "predictions_html",
-    "Curves": "curves_html",
-}
-"""The function of `tailroom.reports.notebook` that shows a result, by its class."""
+"""By the class of a result, the function of `tailroom.plots` that draws it, and the function of
+`tailroom.reports.notebook` that shows it."""
 DOTS_PER_INCH = 150
 
 
@@ -53,14 +44,15 @@ def draw(result: AnyResult, *options: object, **named: object) -> "Figure":
     Raises:
         ArgumentError: The result has nothing to draw, or an option is wrong.
     """
-    figure: Figure = _function(_of_class(result, DRAW))(result, *options, **named)
+    name, _ = _of_class(result, SHOWN_BY)
+    figure: Figure = _function(f"tailroom.plots.{name}")(result, *options, **named)
     return figure
 
 
 def html(result: AnyResult) -> str:
     """Returns a fragment of HTML with a table and a picture, for notebooks."""
-    name = f"tailroom.reports.notebook.{_of_class(result, HTML)}"
-    page: str = _function(name)(result)
+    _, name = _of_class(result, SHOWN_BY)
+    page: str = _function(f"tailroom.reports.notebook.{name}")(result)
     return page
 
 
