@@ -15,7 +15,7 @@ UV = Path(sys.executable).with_name("uv")
 UNREACHABLE = ("network connectivity is disabled", "error sending request", "dns error")
 """What uv says where a package is neither in its cache nor to be had."""
 
-ALL_EXTRAS = "cluster,frames,sql"
+ALL_EXTRAS = "all"
 USE_OF_EVERY_DEPENDENCY = """
 import tailroom as tr
 

@@ -46,6 +46,7 @@ from tailroom.errors import (
     TargetError,
     WrongInputError,
 )
+from tailroom.libraries import named_if_missing
 
 if TYPE_CHECKING:
     from tailroom.buffer_atlas.data import Atlas, atlas
@@ -165,7 +166,7 @@ _MODULES = {
     "studies.warm_up_time": ("warm_up",),
     "traffic_import.capture": ("Capture", "import_capture"),
 }
-"""The names that are imported when they are first used, by module: NumPy, SciPy and Arrow take
+"""The names that are imported when they are first used, by module: NumPy and Arrow take
 longer to load than a short run takes."""
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
@@ -174,7 +175,8 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 def __getattr__(name: str) -> object:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    with named_if_missing():
+        value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 

@@ -25,6 +25,7 @@ from tailroom.cli.options import (
     parse_settings,
 )
 from tailroom.cli.progress import progress_bar, runs_bar
+from tailroom.libraries import need
 from tailroom.scenario.axis import Axis
 from tailroom.storage import result_directory as result_files
 from tailroom.storage.output import output_directory
@@ -191,6 +192,8 @@ def _run_one(  # noqa: PLR0913 - one argument an option
     phase_check: _Where | None,
 ) -> None:
     """Simulates one scenario with one seed, with a phase check if `phase_check` is given."""
+    if out:
+        need("pyarrow", "matplotlib")
     with output_directory(out) if out else nullcontext() as output:
         with progress_bar() as progress:
             result = tailroom.run(

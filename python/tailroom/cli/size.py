@@ -236,7 +236,9 @@ def _show_known(answer: Size) -> str:
     """Prints the intermediate answer after Ctrl-C; returns how to continue."""
     if answer.tried:
         show(answer, Console(highlight=False, stderr=True), so_far=True)
-    store = answer.store.directory if answer.store else ""
+    if answer.store is None:
+        return "the runs are not kept; --store DIR, with tailroom[tables], keeps them"
+    store = answer.store.directory
     given = any(argument.partition("=")[0] == "--store" for argument in sys.argv)
     again = failures.this_command(*(() if given else ("--store", str(store))))
     return f"finished runs are in the store {store}; continue with {again}"

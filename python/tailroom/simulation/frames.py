@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tailroom.errors import MissingLibraryError
+from tailroom.libraries import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +18,7 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
     Raises:
         MissingLibraryError: pandas is not installed.
     """
-    _library("pandas")
+    need("pandas")
     return table.to_pandas()
 
 
@@ -29,14 +28,8 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
     Raises:
         MissingLibraryError: polars is not installed.
     """
-    frame: pl.DataFrame = _library("polars").from_arrow(table)
+    need("polars")
+    import polars as pl  # noqa: PLC0415 - an optional library
+
+    frame: pl.DataFrame = pl.from_arrow(table)  # type: ignore[assignment]
     return frame
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ModuleNotFoundError:
-        raise MissingLibraryError(
-            f"{name} is not installed; install it with: pip install 'tailroom[frames]'"
-        ) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
+from tailroom.libraries import need
 from tailroom.simulation import frames
 from tailroom.simulation.result_tables import ResultTables
 
@@ -139,6 +140,7 @@ class Result(ResultTables):
         return frames.to_polars(self.table(table))
 
     def _statistics(self, name: str) -> pa.Table:
+        need("pyarrow")
         import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
 
         summary: dict[str, Any] = {**self.summary}
@@ -215,6 +217,7 @@ class Result(ResultTables):
         """
         from tailroom.storage import result_directory as result_files  # noqa: PLC0415 - it imports this module
 
+        need("pyarrow", "matplotlib")
         result_files.save(self, directory)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from tailroom.scenario.given_controls import control_words, read_control
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom.storage.store import Store
+from tailroom.storage.store import Store, table_of
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.report_card.criteria import (
     CRITERIA,
@@ -276,7 +276,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         findings=tuple(_finding(criterion, parts) for criterion in CRITERIA),
         runs=_runs(parts),
         quick=quick,
-        store=kept if store else None,
+        store=kept if isinstance(kept, Store) else None,
     )
 
 
@@ -355,7 +355,7 @@ def _finding(criterion: Criterion, parts: Sequence[_Part]) -> Finding:
 
 def _value(criterion: Criterion, point: Point) -> Interval | None:
     """The criterion's quantity over the runs that define it; `None` if no run does."""
-    runs = [point.rows[key].to_pylist()[0] for key in point.keys]
+    runs = [point.rows[key] for key in point.keys]
     values = [value for value in map(criterion.measure, runs) if value is not None]
     return mean_interval(values, lowest=0.0, highest=criterion.highest) if values else None
 
@@ -390,7 +390,7 @@ def _runs(parts: Sequence[_Part]) -> pa.Table:
     for part in parts:
         for point in part.points:
             for key in point.keys:
-                row = point.rows[key]
+                row = table_of(point.rows[key])
                 given = {
                     "experiment": part.experiment.name,
                     "control": part.control,

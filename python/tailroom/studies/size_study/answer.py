@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tailroom.execution.point import repeats_itself
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
-from tailroom.simulation.metrics import find_metric, names_of
-from tailroom.storage.store import Store
+from tailroom.simulation.metrics import find_metric
+from tailroom.storage.run import metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tailroom.simulation.result_types import RunWarning
+    from tailroom.storage.store import Store
 
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that an answer shows for any targets."""
@@ -64,7 +65,7 @@ class Size:
     warnings: tuple["RunWarning", ...]
     """Warnings of the answer's runs, each once; that runs are too short for their own figures only
     if they are too short for the answer."""
-    store: Store | None
+    store: "Store | None"
     """The store with the runs, if the caller gave a store or Ctrl-C ended the search."""
 
     def __repr__(self) -> str:
@@ -96,7 +97,7 @@ class Size:
         """
         tried = next((one for one in self.tried if one.limit == packets), None)
         metric = f"links.{self.link.name}.loss_fraction"
-        if tried is None or metric not in names_of(tried.point.finished[0]):
+        if tried is None or metric not in metric_names(tried.point.finished[0]):
             return None
         return tried.interval(metric).mean
 
@@ -175,7 +176,7 @@ class Size:
         names = [f"links.{self.link.name}.{metric}" for metric in SHOWN_METRICS]
         if self.link.flow_count > 1:
             names.append(FAIRNESS)
-        known = names_of(rows[0]) if rows else []
+        known = metric_names(rows[0]) if rows else []
         names += [find_metric(target.metric, known) for target in self.targets if known]
         return list(dict.fromkeys(name for name in names if name in known))
 
@@ -205,13 +206,13 @@ class Size:
         unresolved = []
         for target in self.targets if self.chosen else ():
             rows = list(self.chosen.point.rows.values()) if self.chosen else []
-            known = names_of(rows[0])
+            known = metric_names(rows[0])
             link, _, metric = find_metric(target.metric, known).rpartition(".")
             arrivals = f"{link}.arrivals_packets"
             if target.at_least or metric != "loss_fraction" or arrivals not in known:
                 continue
-            packets = sum(row[arrivals][0].as_py() for row in rows)
-            lost = any(row[f"{link}.loss_fraction"][0].as_py() for row in rows)
+            packets = sum(row[arrivals] for row in rows)
+            lost = any(row[f"{link}.loss_fraction"] for row in rows)
             if not lost and target.bound * packets < 3:
                 unresolved.append((target, int(packets)))
         return unresolved

@@ -6,7 +6,7 @@ from tailroom.arguments import given
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
-from tailroom.simulation.metrics import names_of
+from tailroom.storage.run import metric_names
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss
 
@@ -22,7 +22,7 @@ def notices_of(answer: Tried, link: Bottleneck, targets: Sequence[Target]) -> tu
         link: Its link with the traffic that crosses it.
         targets: The targets that the answer meets.
     """
-    known = names_of(answer.point.finished[0])
+    known = metric_names(answer.point.finished[0])
     return (*_loss(answer, link, targets, known), *_shares(answer, link, known))
 
 

@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING
 
 from tailroom.simulation.warned import warning
-from tailroom.storage.store import Store
+from tailroom.storage.run import RunsInMemory
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.stored_warnings import warnings_of
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
+    from tailroom.storage.store import Store
 
 FEWEST_REDUCTIONS = 3.0
 """Window reductions per flow and run below which the start of a run may decide an answer.
@@ -18,7 +19,7 @@ that it only has to be free of the start: the atlas, whose short runs last three
 congestion control, had the same utilization after three times the warm-up."""
 
 
-def reservations(answer: Tried, store: Store) -> tuple["RunWarning", ...]:
+def reservations(answer: Tried, store: "Store | RunsInMemory") -> tuple["RunWarning", ...]:
     """The warnings of the answer's runs, each once.
 
     Args:
@@ -48,7 +49,7 @@ def _reductions_per_flow(answer: Tried, group: str) -> float:
     """Mean over the runs of the window reductions of a flow of the group."""
     runs = answer.point.finished
     events, flows = (
-        sum(row[f"groups.{group}.{name}"][0].as_py() for row in runs)
+        sum(row[f"groups.{group}.{name}"] for row in runs)
         for name in ("congestion_events", "flows")
     )
     return float(events / flows)

@@ -1,13 +1,12 @@
 """The smallest buffer that meets every target, by simulation within the bracket of the models."""
 
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from os import PathLike
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tailroom import arguments, models
 from tailroom.buffer_atlas import lookup
@@ -23,7 +22,7 @@ from tailroom.scenario.source import own_controls
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.warned import warn
-from tailroom.storage.store import Store
+from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
@@ -52,6 +51,9 @@ from tailroom.studies.size_study.stopping import (
     next_look,
 )
 from tailroom.studies.size_study.targets import Target
+
+if TYPE_CHECKING:
+    from tailroom.storage.store import Store
 
 LARGEST_BDP = 16.0
 """Largest limit that is tested, in bandwidth-delay products."""
@@ -157,15 +159,12 @@ def size(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files), naming:
         question = read_question(asked, targets, link, set, of_scenario, most_loss)
     predictions = _predict(question.link, question.targets)
-    with (
-        _place(store) as place,
-        Runner.opened(
-            place,
-            in_processes=bool(own_controls(question.source.resolve(seed=None))),
-            workers=workers,
-            executor=executor,
-        ) as runner,
-    ):
+    with Runner.opened(
+        store or None,
+        in_processes=bool(own_controls(question.source.resolve(seed=None))),
+        workers=workers,
+        executor=executor,
+    ) as runner:
         kept = runner.store
         known = atlas_bracket(question) if atlas else None
         work = _Work(question, runner, max_seeds, precision, progress)
@@ -181,11 +180,11 @@ def size(  # noqa: PLR0913 - keyword arguments
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
             known_so_far = _assessed_at(work.link_of_answer(), predictions)
-            raise Interrupted(work.size(known_so_far, phases, kept)) from None
+            raise Interrupted(work.size(known_so_far, phases, _on_disk(kept))) from None
         work.check_that_it_matters()
         work.begin("models")
         predictions = _predict(work.link_of_answer(), question.targets)
-        found = work.size(predictions, phases, kept if store else None)
+        found = work.size(predictions, phases, None if isinstance(kept, RunsInMemory) else kept)
     warn(found.warnings)
     return found
 
@@ -248,28 +247,21 @@ def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
     return max(1, int(low)), max(16, int(high))
 
 
-@contextmanager
-def _place(store: str | PathLike[str] | None) -> Iterator[Path]:
-    """The directory of the store; without a store, a temporary directory.
+def _on_disk(kept: "Store | RunsInMemory") -> "Store | None":
+    """The runs of an interrupted search in a store, so that it can be continued.
 
-    After Ctrl-C the temporary directory is kept, so that the search can be continued.
-
-    Raises:
-        Interrupted: The block raised it.
+    `None` if they are in memory, and Arrow, with which a store is written, is not installed.
     """
-    if store:
-        yield Path(store)
-        return
-    place = Path(tempfile.mkdtemp(prefix="tailroom-"))
-    is_wanted = False
+    if not isinstance(kept, RunsInMemory):
+        return kept
     try:
-        yield place
-    except Interrupted:
-        is_wanted = True
-        raise
-    finally:
-        if not is_wanted:
-            shutil.rmtree(place, ignore_errors=True)
+        from tailroom.storage.store import Store  # noqa: PLC0415 - it loads Arrow
+    except ModuleNotFoundError:
+        return None
+    store = Store.create(tempfile.mkdtemp(prefix="tailroom-"))
+    for run in kept.runs.values():
+        store.add(run)
+    return store
 
 
 class _Work:
@@ -401,7 +393,7 @@ class _Work:
             return
         name = self.question.link.name
         rows = self.search.tried[1].point.finished
-        if any(row[f"links.{name}.drops_packets"][0].as_py() for row in rows):
+        if any(row[f"links.{name}.drops_packets"] for row in rows):
             return
         others = ", ".join(self.question.link.other_links)
         elsewhere = (
@@ -421,7 +413,7 @@ class _Work:
         return self.question.link.with_limit(packets) if packets else self.question.link
 
     def size(
-        self, predictions: Predictions, phases: tuple[PhaseSpread, ...], store: Store | None
+        self, predictions: Predictions, phases: tuple[PhaseSpread, ...], store: "Store | None"
     ) -> Size:
         """The answer from the runs so far."""
         question = self.question

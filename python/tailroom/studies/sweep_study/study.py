@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import pyarrow as pa
 
@@ -24,6 +24,7 @@ from tailroom.simulation import frames
 from tailroom.simulation.metrics import full_names
 from tailroom.simulation.warned import with_names
 from tailroom.statistics.intervals import Interval
+from tailroom.storage.run import Row
 from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
@@ -174,7 +175,7 @@ class SweepResult:
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
             series = [table for table in tables if table is not None]
             finished = self.index.present(point["runs"])
-            row = self.store.read(finished[0]) if finished and series else None
+            row = self.store.row(finished[0]) if finished and series else None
             summary = None if row is None else summary_of(row)
             if summary is not None:
                 ends_s = last_warm_up(series)
@@ -201,7 +202,7 @@ class SweepResult:
             for point in self.record.points
         ]
 
-    def _rows(self, keys: Sequence[str]) -> list[pa.Table]:
+    def _rows(self, keys: Sequence[str]) -> list[Row]:
         return [self.index.row(key) for key in self.index.present(keys)]
 
     def means(self, metric: str) -> pa.Table:
@@ -373,7 +374,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         workers=workers,
         executor=executor,
     ) as runner:
-        work = _Work(planned, points, shifted, runner.store)
+        work = _Work(planned, points, shifted, cast(Store, runner.store))
         try:
             work.run(runner, progress)
         except KeyboardInterrupt:
