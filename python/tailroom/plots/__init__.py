@@ -14,6 +14,8 @@ from tailroom.libraries import named_if_missing
 from tailroom.storage.output import output_file
 
 with named_if_missing():
+    import matplotlib  # noqa: F401 - missing, it is named before Arrow, which comes with it
+
     from tailroom.plots import (
         arrivals,
         dispersion,

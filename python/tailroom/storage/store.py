@@ -295,7 +295,11 @@ class Store:
         return row
 
     def row(self, key: str) -> Row | None:
-        """Returns what `read` returns, as values by name."""
+        """Returns what `read` returns, as values by name.
+
+        Args:
+            key: Key of the run.
+        """
         row = self.read(key)
         return None if row is None else StoredRow(row)
 
