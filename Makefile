@@ -193,7 +193,7 @@ atlas: setup-release
 	rm -rf out/atlas
 	$(BIN)/tailroom atlas run --store out/atlas-store --out out/atlas
 	mkdir -p python/tailroom/buffer_atlas/shipped
-	cp out/atlas/*.parquet python/tailroom/buffer_atlas/shipped/
+	cp out/atlas/* python/tailroom/buffer_atlas/shipped/
 	$(BIN)/python -m tailroom_atlas.page
 
 papers: setup-release

@@ -20,11 +20,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import pyarrow as pa
-
 import tailroom as tr
 from tailroom import _engine
-from tailroom.storage.store import Run, Store, as_run, run_key
+from tailroom.storage.run import Run, as_run, run_key
+from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 
 POINTS = 100
@@ -55,7 +54,7 @@ SCENARIO: tr.Scenario = {
 
 PREPARE = """\
 import contextlib, io, sys, time
-import scipy.special, typer.testing
+import typer.testing
 with contextlib.suppress(ImportError):
     import pandas  # pyarrow loads it, if installed, when it makes its first array
 import tailroom.cli.results, tailroom.studies.sweep_study.query
@@ -101,26 +100,20 @@ def write_store(place: Path, runs: int) -> None:
         limit = f"{point + 1} packets"
         keys = [run_key(f"{point}", build, seed) for seed in range(1, runs // POINTS + 1)]
         for seed, key in enumerate(keys, 1):
-            columns = {}
-            for name in template.column_names:
-                value = template[name][0].as_py()
-                if isinstance(value, float):
-                    value *= draw.uniform(0.5, 1.0)
-                columns[name] = pa.array([value], template[name].type)
-            summary = json.loads(columns["summary"][0].as_py())
-            summary["noise"] = [draw.random() for _ in range(100)]
-            changed = {"key": key, "scenario_hash": f"{point}", "seed": seed}
-            changed["summary"] = json.dumps(summary)
-            columns |= {
-                name: pa.array([value], template[name].type) for name, value in changed.items()
+            row = {
+                name: value * draw.uniform(0.5, 1.0) if isinstance(value, float) else value
+                for name, value in template.items()
             }
-            store.add(Run(key, pa.table(columns)))
+            summary = json.loads(template["summary"])
+            summary["noise"] = [draw.random() for _ in range(100)]
+            row |= {"key": key, "scenario_hash": f"{point}", "seed": seed}
+            store.add(Run(key, row | {"summary": json.dumps(summary)}))
         record.points.append({"settings": {LIMIT: limit}, "runs": keys})
         record.axes[LIMIT].append(limit)
     store.record(record)
     sizes = sum(file.stat().st_size for file in (place / "runs").iterdir())
     print(
-        f"{runs:,} runs of {template.num_columns} columns, {len(columns['summary'][0].as_py()):,} "
+        f"{runs:,} runs of {len(template)} columns, {len(template['summary']):,} "
         f"characters of summary, {sizes / 1e6:.0f} MB"
     )
 

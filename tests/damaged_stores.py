@@ -76,7 +76,7 @@ def content_of(store: Path) -> tuple[dict[str, Any], list[Path]]:
     }
     index = opened.columns()
     for key in index.signatures:
-        content[f"index {key}"] = str(measured(index.row(key)))
+        content[f"index {key}"] = str(measured(index.row(key).table))
     for row in measured(opened.runs()):
         content[f"run {row['key']}"] = str(row)
         table = opened.table(row["key"], "link_series")

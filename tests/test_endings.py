@@ -19,7 +19,8 @@ from tailroom.execution.point import Point
 from tailroom.execution.runner import Runner
 from tailroom.execution.task import Task, run_task
 from tailroom.scenario.source import ScenarioSource
-from tailroom.storage.store import Run, Store
+from tailroom.storage.run import Run
+from tailroom.storage.store import Store
 from tests.conftest import SMALL, Tailroom
 
 CONTROL = """\

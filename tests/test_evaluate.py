@@ -360,6 +360,7 @@ def test_the_report_needs_no_other_file(card: Card) -> None:
 
 def test_the_command_writes_the_report(tailroom: Tailroom, card: Card, tmp_path: Path) -> None:
     store = card("reno").store
+    assert store
     out = tmp_path / "card"
     ended = tailroom("evaluate", "reno", "--quick", "--store", store.directory, "--out", out)
     assert ended.status == 0
@@ -374,6 +375,7 @@ def test_the_command_writes_the_report(tailroom: Tailroom, card: Card, tmp_path:
 
 def test_the_command_prints_json(tailroom: Tailroom, card: Card) -> None:
     store = card("reno").store
+    assert store
     ended = tailroom("evaluate", "reno", "--quick", "--store", store.directory, "--json")
     said = json.loads(ended.output)
     assert [one["name"] for one in said["criteria"]] == [one.name for one in CRITERIA]

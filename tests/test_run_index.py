@@ -9,6 +9,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.storage import run_index, store
+from tailroom.storage.run import Run
 from tailroom.storage.run_index import RunIndex, without_texts
 from tailroom.studies.sweep_study.query import query
 from tailroom.studies.sweep_study.tables import all_runs
@@ -68,7 +69,7 @@ def test_the_index_has_what_the_files_have(place: Path) -> None:
     for key in index.signatures:
         row = opened.read(key)
         assert row is not None
-        assert index.row(key).equals(without_texts(row))
+        assert index.row(key).table.equals(without_texts(row))
 
 
 def test_with_an_index_no_file_of_a_run_is_read(
@@ -139,11 +140,10 @@ def test_a_run_that_is_damaged_later_is_named_and_left_out(place: Path, tailroom
 def test_a_run_that_is_written_anew_counts_as_it_is(place: Path) -> None:
     opened = tr.Store(place)
     key = next(iter(opened.columns().signatures))
-    row = opened.read(key)
+    row = opened.row(key)
     assert row is not None
     name = "links.bottleneck.utilization"
-    changed = row.set_column(row.column_names.index(name), name, pa.array([0.125]))
-    opened.add(store.Run(key, changed))
+    opened.add(Run(key, {**row, name: 0.125}))
     for seen in (opened, tr.Store(place)):
         assert seen.columns().values(name, [key]) == [0.125]
         assert seen.find(key) is not None

@@ -52,7 +52,7 @@ def performed(monkeypatch: pytest.MonkeyPatch) -> list[task.Task]:
 
 
 def seeds_of(point: Point) -> list[int]:
-    return [row["seed"][0].as_py() for row in point.finished]
+    return [row["seed"] for row in point.finished]
 
 
 def test_a_point_gets_runs_with_consecutive_seeds(source: ScenarioSource, runner: Runner) -> None:
@@ -75,7 +75,7 @@ def test_a_run_that_two_points_need_is_performed_once_with_the_tables_of_both(
         (2, ("link_series",)),
     ]
     assert seeds_of(one) == seeds_of(same) == [1, 2]
-    assert all(runner.store.table(key, "link_series") is not None for key in same.keys)
+    assert all(runner.store.find(key, keep=["link_series"]) for key in same.keys)
     assert told == [RunProgress(done, 2, found=0) for done in (0, 1, 2)]
 
 

@@ -1,5 +1,6 @@
 """What `size` says while it searches: bracket, best answer so far, and how much is left."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,22 @@ def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
         "phases",
         "models",
     ]
+
+
+def test_an_interrupted_search_without_a_store_writes_its_runs_into_one(small: Path) -> None:
+    def press_ctrl_c(state: SizeProgress) -> None:
+        if state.done >= 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(tr.Interrupted) as ended:
+        tr.size(small, ["utilization >= 85%"], max_seeds=8, progress=press_ctrl_c)
+    known = ended.value.known
+    assert isinstance(known, tr.Size)
+    assert known.store
+    with_it = {key for tried in known.tried for key in tried.point.rows}
+    assert with_it
+    assert with_it <= set(known.store.columns().signatures)
+    shutil.rmtree(known.store.directory)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.engine_run import simulate
 from tailroom.simulation.metrics import metrics_of
-from tailroom.storage.store import Run
+from tailroom.storage.run import Run
 from tailroom.studies.sweep_study import plan as sweep_plan
 from tailroom.studies.sweep_study.tables import runs_of
 from tests.conftest import SMALL, Tailroom

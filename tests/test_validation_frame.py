@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tailroom.reproduction import above, below
+from tailroom_papers.framework import above, below
 from tests.validation import __main__ as program
 from tests.validation import frame, kernel
 from tests.validation.frame import Claim, Item, Table, Validation

@@ -15,7 +15,7 @@ UV = Path(sys.executable).with_name("uv")
 UNREACHABLE = ("network connectivity is disabled", "error sending request", "dns error")
 """What uv says where a package is neither in its cache nor to be had."""
 
-ALL_EXTRAS = "cluster,frames,sql"
+ALL_EXTRAS = "all"
 USE_OF_EVERY_DEPENDENCY = """
 import tailroom as tr
 
@@ -81,13 +81,18 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(wheels: Path) -> Path:
-    """An environment with the locked dependencies, and the wheel of tailroom."""
+    """An environment with the locked dependencies that are required, and the wheel of tailroom."""
     place = wheels / "environment"
-    uv("sync", "--quiet", "--frozen", "--no-dev", "--no-install-workspace", "--python",
-       sys.executable, environment=place)  # fmt: skip
+    install_dependencies(place)
     (wheel,) = wheels.glob("tailroom-*.whl")
     install(wheel, place)
     return place
+
+
+def install_dependencies(environment: Path, *options: str) -> None:
+    """Installs the locked dependencies."""
+    uv("sync", "--quiet", "--frozen", "--inexact", "--no-dev", "--no-install-workspace", "--python",
+       sys.executable, *options, environment=environment)  # fmt: skip
 
 
 def install(wheel: Path, environment: Path) -> None:
@@ -137,6 +142,7 @@ def test_commands_name_the_package_to_install_and_work_once_it_is(
         without = installed(*command)
         assert without.returncode == 2
         assert f"pip install tailroom-{name}" in without.stderr
+        install_dependencies(environment, "--all-extras")
         (wheel,) = wheels.glob(f"tailroom_{name}-*.whl")
         install(wheel, environment)
         listed = installed(*command)

@@ -71,7 +71,7 @@ def npm_packages() -> list[Row]:
 
 
 def python_packages(known: dict[tuple[str, str], str]) -> list[Row]:
-    """Returns the packages that the package needs at run time, without extras.
+    """Returns the packages that the package needs at run time, with all extras.
 
     Args:
         known: Licences by name and version, for those that are not installed here.
@@ -89,7 +89,10 @@ def python_packages(known: dict[tuple[str, str], str]) -> list[Row]:
         seen.add(name)
         for package in locked[name]:
             left += [needed["name"] for needed in package.get("dependencies", ())]
-            if name != "tailroom":
+            if name == "tailroom":
+                for extra in package["optional-dependencies"].values():
+                    left += [needed["name"] for needed in extra]
+            else:
                 version = package["version"]
                 licence = _installed_licence(name) or known.get((name, version), "unknown")
                 rows.add((name, version, licence))
@@ -150,7 +153,7 @@ def page(before: str) -> str:
         ),
         _section(
             "Needed at run time",
-            "The Python packages that pip installs with tailroom, without extras.",
+            "The Python packages that pip installs with `tailroom[all]`.",
             python_packages(dict(_rows_of(before))),
         ),
     ]

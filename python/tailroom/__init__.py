@@ -14,10 +14,11 @@ from importlib import import_module
 from pathlib import Path
 
 from tailroom._engine import build
+from tailroom.libraries import named_if_missing
 
 __version__ = build().partition("+")[0]
 
-# A name is imported when it is first used: NumPy, SciPy and Arrow take longer to load than a short
+# A name is imported when it is first used: NumPy and Arrow take longer to load than a short
 # run takes. The names stand in `__init__.pyi`, where type checkers and editors look for them.
 _MODULE_OF = {
     name.name: statement.module or ""
@@ -32,7 +33,8 @@ __all__ = sorted([*_MODULE_OF, "__version__"])  # noqa: PLE0605
 def __getattr__(name: str) -> object:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_MODULE_OF[name]), name)
+    with named_if_missing():
+        value: object = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

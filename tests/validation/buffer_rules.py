@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tailroom.models import Prediction
-from tailroom.reproduction import above, below, between
+from tailroom_papers.framework import above, below, between
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation, scientific
 

@@ -24,7 +24,7 @@ from tailroom.models import Bottleneck, Requirement
 from tailroom.models.bursts import bursts_over_background as bursts
 from tailroom.models.sawtooth import residual_sawtooth
 from tailroom.models.window_laws import law_of
-from tailroom.reproduction import below
+from tailroom_papers.framework import below
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation
 

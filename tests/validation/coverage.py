@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tailroom.reproduction import between
 from tailroom.studies.sweep_study.plan import Precision
+from tailroom_papers.framework import between
 from tests import coverage_of_intervals as coverage
 from tests.validation.frame import Claim, Validation
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tailroom.reproduction import is_true
+from tailroom_papers.framework import is_true
 from tests.validation import chain
 from tests.validation.frame import Claim, Item, Validation
 from tests.validation.replay_program import ROOT, program

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import tailroom as tr
-from tailroom.reproduction import Check, above, is_true
+from tailroom_papers.framework import Check, above, is_true
 from tests.validation import frame
 from tests.validation.frame import SCENARIOS, Claim, Item, Table, Validation, scientific
 

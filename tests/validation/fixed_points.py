@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tailroom.reproduction import Check, above, below, between
+from tailroom_papers.framework import Check, above, below, between
 from tests.validation import frame
 from tests.validation.frame import SCENARIOS, Claim, Item, Settings, Table, Validation, scientific
 

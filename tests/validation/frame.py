@@ -17,9 +17,9 @@ from typing import Any, cast
 
 import tailroom as tr
 from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, read_bottleneck
-from tailroom.reproduction import Check, shown
 from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.outcome import Outcome
+from tailroom_papers.framework import Check, shown
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"

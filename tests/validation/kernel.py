@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import tailroom as tr
-from tailroom.reproduction import is_true
+from tailroom_papers.framework import is_true
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation
 from tests.validation.kernel_comparison import Comparison

@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import tailroom as tr
-from tailroom.reproduction import below
+from tailroom_papers.framework import below
 from tailroom_papers.reference import NS2
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation

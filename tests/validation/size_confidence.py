@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import tailroom as tr
-from tailroom.reproduction import above
+from tailroom_papers.framework import above
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Validation
 

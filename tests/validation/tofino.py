@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
 
-from tailroom.reproduction import above
+from tailroom_papers.framework import above
 from tailroom_papers.today import hardware
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation

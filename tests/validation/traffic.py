@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 import tailroom as tr
-from tailroom.reproduction import above, below, is_true
+from tailroom_papers.framework import above, below, is_true
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Settings, Table, Validation, mean, scientific
 

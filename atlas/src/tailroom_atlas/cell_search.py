@@ -122,11 +122,7 @@ class CellSearch:
             tuple(self._tested(value) for value in sorted(self._points)),
             found,
             low_loss,
-            sum(
-                row["wall_s"][0].as_py()
-                for point in self._points.values()
-                for row in point.finished
-            ),
+            sum(row["wall_s"] for point in self._points.values() for row in point.finished),
         )
 
     def _search(self, utilization: float) -> Found:

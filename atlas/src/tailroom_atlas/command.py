@@ -99,7 +99,9 @@ def run_cells(
     ] = STORE,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="New directory for answers.parquet and curves.parquet."),
+        typer.Option(
+            metavar="DIR", help="New directory for the data: two Parquet files, and lookup.csv."
+        ),
     ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,

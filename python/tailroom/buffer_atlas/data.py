@@ -1,6 +1,7 @@
 """The data of the atlas: a table of answers and a table of curves, in one Parquet file each."""
 
-from collections.abc import Iterable, Mapping
+import csv
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import StoreError
 from tailroom.field_docs import with_field_docs
+from tailroom.libraries import need
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +27,8 @@ FRACTIONS = {"tenth": 0.1, "half": 0.5, "twice": 2.0}
 """Fractions of an answer whose effect is shown."""
 ANSWERS, CURVES = "answers.parquet", "curves.parquet"
 """Names of the files."""
+LOOKUP = "lookup.csv"
+"""Name of the file with the columns of the answers that `size` reads, without Arrow."""
 SHIPPED = Path(__file__).parent / "shipped"
 """Directory of the data that come with the package."""
 
@@ -167,8 +171,10 @@ def read(directory: str | PathLike[str]) -> Atlas:
         directory: Directory with both files.
 
     Raises:
+        MissingLibraryError: pyarrow is not installed (`pip install 'tailroom[tables]'`).
         StoreError: A file is missing, or is not a table of an atlas.
     """
+    need("pyarrow")
     import pyarrow as pa  # noqa: PLC0415 - loaded where it is used
 
     from tailroom.parquet_files import read_table  # noqa: PLC0415 - it loads Arrow too
@@ -185,7 +191,8 @@ def read(directory: str | PathLike[str]) -> Atlas:
             raise StoreError(f"{path}: the atlas is damaged: {error}; {REMEDY}") from None
         tables.append(table)
     try:
-        _check_answers(tables[0])
+        checked = ["cell", "target_utilization", "value", *ABOVE_ZERO]
+        _check_answers(tables[0].select(checked).to_pylist())
     except ValueError as error:
         raise StoreError(f"{directory}: the atlas is damaged: {error}; {REMEDY}") from None
     engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown").decode(errors="replace")
@@ -209,14 +216,14 @@ def _check(table: "pa.Table", columns: Mapping[str, tuple[str, str]]) -> None:
     table.validate(full=True)
 
 
-def _check_answers(answers: "pa.Table") -> None:
+def _check_answers(answers: Iterable[Mapping[str, Any]]) -> None:
     """Checks that each cell has a row per target, with quantities above zero.
 
     Raises:
         ValueError: It does not.
     """
     targets: dict[str, list[float]] = {}
-    for row in answers.select(["cell", "target_utilization", "value", *ABOVE_ZERO]).to_pylist():
+    for row in answers:
         targets.setdefault(row["cell"], []).append(row["target_utilization"])
         for name in ABOVE_ZERO:
             if row[name] is None or not 0 < row[name] < float("inf"):
@@ -228,13 +235,50 @@ def _check_answers(answers: "pa.Table") -> None:
             raise ValueError(f"{cell}: has no row for each target")
 
 
+_LOOKUP_COLUMNS = (
+    *("cell", "rate_bps", "shortest_rtt_s", "longest_rtt_s", "flows", "traffic", "control"),
+    *("queue", "bdp_packets", "is_rung", "unit", "target_utilization", "status", "value"),
+)
+
+
+def read_lookup(directory: str | PathLike[str]) -> list[dict[str, Any]]:
+    """Reads the columns of the answers in which links are looked up.
+
+    Args:
+        directory: Directory of the atlas.
+
+    Raises:
+        StoreError: The file is missing, or is not of an atlas.
+    """
+    path = Path(directory) / LOOKUP
+    read: dict[str, Callable[[str], Any]] = {
+        "double": float,
+        "int64": int,
+        "bool": "True".__eq__,
+        "string": str,
+    }
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [
+                {
+                    name: read[_COLUMNS[name][0]](row[name]) if row[name] else None
+                    for name in _LOOKUP_COLUMNS
+                }
+                for row in csv.DictReader(file)
+            ]
+        _check_answers(rows)
+    except (OSError, KeyError, ValueError) as error:
+        raise StoreError(f"{path}: the atlas is missing or damaged: {error}; {REMEDY}") from None
+    return rows
+
+
 def write(
     directory: str | PathLike[str],
     answers: Iterable[Mapping[str, Any]],
     curves: Iterable[Mapping[str, Any]],
     engine: str,
 ) -> None:
-    """Writes the two files of an atlas into an existing directory.
+    """Writes the files of an atlas into an existing directory.
 
     Args:
         directory: The directory.
@@ -244,6 +288,11 @@ def write(
     """
     from tailroom.parquet_files import write_table  # noqa: PLC0415 - it loads Arrow
 
+    answers = list(answers)
+    with (Path(directory) / LOOKUP).open("x", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, _LOOKUP_COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(answers)
     for name, rows, columns in (
         (ANSWERS, answers, _COLUMNS),
         (CURVES, curves, _CURVE_COLUMNS),
@@ -270,6 +319,7 @@ def atlas() -> Atlas:
     """The data of the atlas that come with the package.
 
     Raises:
+        MissingLibraryError: pyarrow is not installed (`pip install 'tailroom[tables]'`).
         StoreError: They are missing, or damaged.
     """
     return read(SHIPPED)

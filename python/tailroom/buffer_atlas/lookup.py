@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import exp, hypot, log, sqrt
 from typing import Any, Literal
 
-from tailroom.buffer_atlas.data import SHIPPED, UTILIZATIONS, read
+from tailroom.buffer_atlas.data import SHIPPED, UTILIZATIONS, read_lookup
 from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES, SHORT_LOAD
 from tailroom.errors import StoreError
 from tailroom.models.bottleneck import Bottleneck
@@ -243,7 +243,7 @@ def bracket(link: Bottleneck, utilization: float) -> tuple[int, int] | None:
 def shipped_rows() -> tuple[Row, ...]:
     """The answers that come with the package; none if the package has no atlas."""
     try:
-        return tuple(read(SHIPPED).answers.to_pylist())
+        return tuple(read_lookup(SHIPPED))
     except StoreError:
         return ()
 

@@ -22,6 +22,7 @@ from tailroom.errors import (
     ScenarioError,
     WrongInputError,
 )
+from tailroom.libraries import named_if_missing
 from tailroom.scenario.custom_controls import without_own_frames
 
 RUN_FAILED = 1
@@ -59,7 +60,7 @@ def reported(
             Prints the intermediate result and returns the end of the message: how to continue.
     """
     try:
-        with named_as_options():
+        with named_as_options(), named_if_missing():
             yield
     except ScenarioError as error:
         # One line per problem.

@@ -11,7 +11,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tailroom.cli import INTERRUPTED
-from tailroom.errors import MissingLibraryError
 
 
 @dataclass(frozen=True)
@@ -83,17 +82,11 @@ def _imported(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        package = module.partition(".")[0]
-        if error.name != package:
-            raise
+        missing = error
     from tailroom.cli import failures  # noqa: PLC0415 - not for `--help`
 
-    distribution = package.replace("_", "-")
     with failures.reported():
-        raise MissingLibraryError(
-            f"this command comes with {distribution}, which is not installed; `pip install "
-            f"{distribution}` installs it"
-        )
+        raise missing
 
 
 def _application_of(name: str, function: Any) -> typer.Typer:

@@ -14,6 +14,7 @@ from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import Json, ScenarioFiles, refuse
 from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.cli.signature import options_of
+from tailroom.libraries import need
 from tailroom.reports.presentation import write
 from tailroom.scenario.json_text import json_text
 from tailroom.storage.output import output_directory
@@ -95,6 +96,8 @@ def _run_one(
 ) -> None:
     """Simulates one scenario with one seed, and checks the phases if asked to."""
     of_run = {name: options[name] for name in ("seed", "set") if name in options}
+    if out:
+        need("pyarrow", "matplotlib")
     with output_directory(out) if out else nullcontext() as output:
         with progress_bar() as progress:
             result = tailroom.run(

@@ -18,7 +18,7 @@ from tailroom.errors import ClusterError, RunError, ScenarioError
 from tailroom.execution.task import Task, run_task
 from tailroom.scenario.custom_controls import beside
 from tailroom.scenario.source import ScenarioSource, own_controls
-from tailroom.storage.store import Run
+from tailroom.storage.run import Run
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -21,7 +21,7 @@ from tailroom.errors import ClusterError
 from tailroom.execution.dask_cluster import connected
 from tailroom.execution.task import Flag, Task, run_task
 from tailroom.execution.worker_process import end_now, worker_processes
-from tailroom.storage.store import Run
+from tailroom.storage.run import Run
 
 if TYPE_CHECKING:
     from distributed import Client

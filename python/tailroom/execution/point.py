@@ -4,8 +4,6 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
 from tailroom import _engine
 from tailroom.arguments import named
 from tailroom.errors import RunError, ScenarioError
@@ -13,8 +11,8 @@ from tailroom.execution.task import Task
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
 from tailroom.scenario.source import ScenarioSource, own_controls
-from tailroom.simulation.metrics import find_metric, names_of
-from tailroom.storage.store import run_key
+from tailroom.simulation.metrics import find_metric
+from tailroom.storage.run import Row, metric_names, run_key
 
 NOT_FROM_SEED = ("key", "seed", "wall_s")
 """Columns of a run that differ between seeds even if the simulations are equal."""
@@ -39,7 +37,7 @@ class Point:
     """Tables of every result that the store keeps, such as `link_series`."""
     keys: list[str] = field(default_factory=list)
     """Keys of the runs that the point needs, by seed."""
-    rows: dict[str, pa.Table] = field(default_factory=dict, repr=False)
+    rows: dict[str, Row] = field(default_factory=dict, repr=False)
     """Rows of the finished runs, by key, without scenario and summary."""
     failures: dict[str, str] = field(default_factory=dict)
     """Messages of the runs that failed, by key."""
@@ -104,7 +102,7 @@ class Point:
         return setting_words(self.settings, {}) or self.source.place
 
     @property
-    def finished(self) -> list[pa.Table]:
+    def finished(self) -> list[Row]:
         """The rows of the finished runs, by seed, without scenario and summary."""
         return [self.rows[key] for key in self.keys if key in self.rows]
 
@@ -119,22 +117,20 @@ class Point:
             RunError: A run does not define the metric.
         """
         rows = self.finished
-        name = find_metric(metric, names_of(rows[0])) if rows else metric
-        values = [row[name][0].as_py() for row in rows]
+        name = find_metric(metric, metric_names(rows[0])) if rows else metric
+        values = [row[name] for row in rows]
         if None in values:
             raise RunError(f"{name} is not defined at {self.name}; choose another metric")
         return values
 
 
-def repeats_itself(rows: Iterable[pa.Table]) -> bool:
+def repeats_itself(rows: Iterable[Row]) -> bool:
     """Returns whether runs with different seeds are equal, so that the scenario draws nothing."""
     values = map(_outcome, rows)
     first, second = next(values, None), next(values, None)
     return second is not None and second == first and all(other == first for other in values)
 
 
-def _outcome(row: pa.Table) -> dict[str, object]:
+def _outcome(row: Row) -> dict[str, object]:
     """Returns the columns of a run without those that differ between all seeds."""
-    kept = [name for name in row.column_names if name not in NOT_FROM_SEED]
-    values: dict[str, object] = row.select(kept).to_pylist()[0]
-    return values
+    return {name: value for name, value in row.items() if name not in NOT_FROM_SEED}

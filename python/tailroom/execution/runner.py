@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from tailroom.arguments import WORKERS, named
 from tailroom.errors import ControlError, RunError
@@ -13,8 +14,10 @@ from tailroom.execution.executors import ExecutorLike, Performer, performer
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.task import Task
-from tailroom.storage.run_index import without_texts
-from tailroom.storage.store import Run, Store
+from tailroom.storage.run import Run, RunsInMemory, without_texts
+
+if TYPE_CHECKING:
+    from tailroom.storage.store import Store
 
 LOOK_AFTER_S = 0.2
 """Longest delay of Ctrl-C while the main thread waits. A signal does not end the wait if the system
@@ -26,7 +29,7 @@ Report = Callable[[RunProgress], object]
 class Runner:
     """Performs the runs that points need, and writes each run to a store when it has ended."""
 
-    def __init__(self, store: Store, performer: Performer) -> None:
+    def __init__(self, store: "Store | RunsInMemory", performer: Performer) -> None:
         """Takes a store and the performer of the runs."""
         self.store = store
         self._performer = performer
@@ -45,7 +48,7 @@ class Runner:
     @contextmanager
     def opened(
         cls,
-        store: str | PathLike[str] | None,
+        store: "Store | str | PathLike[str] | None",
         *,
         in_processes: bool,
         workers: int | None = None,
@@ -54,8 +57,8 @@ class Runner:
         """Opens a store and a performer of runs, and closes the performer in the end.
 
         Args:
-            store: Directory of the store, which is created if it does not exist; if `None`, a
-                temporary store.
+            store: The store or its directory, which is created if it does not exist; if `None`, the
+                runs stay in memory.
             in_processes: Whether runs on this machine need processes, because a control is written
                 in Python.
             workers: Maximum number of runs at a time.
@@ -69,11 +72,8 @@ class Runner:
             StoreError: The directory is not a store.
         """
         WORKERS.check("workers", workers)
-        with ExitStack() as stack:
-            place = stack.enter_context(
-                performer(executor, workers=workers, in_processes=in_processes)
-            )
-            yield cls(Store.temporary() if store is None else Store.create(store), place)
+        with performer(executor, workers=workers, in_processes=in_processes) as place:
+            yield cls(_opened(store), place)
 
     def complete(
         self,
@@ -147,6 +147,14 @@ class Runner:
             raise
 
 
+def _opened(store: "Store | str | PathLike[str] | None") -> "Store | RunsInMemory":
+    if store is None:
+        return RunsInMemory()
+    from tailroom.storage.store import Store  # noqa: PLC0415 - it loads Arrow
+
+    return store if isinstance(store, Store) else Store.create(store)
+
+
 def _ended(future: Future[Run]) -> Run | RunError:
     """Returns the result of a run that has ended, or the error with which it failed.
 
@@ -164,7 +172,9 @@ def _ended(future: Future[Run]) -> Run | RunError:
 class _Work:
     """The runs that some points need: found in the store, waiting, running or ended."""
 
-    def __init__(self, store: Store, needed: Callable[[Point], int], report: Report) -> None:
+    def __init__(
+        self, store: "Store | RunsInMemory", needed: Callable[[Point], int], report: Report
+    ) -> None:
         self.waiting: dict[str, Task] = {}
         """The runs that have not been submitted, by key, in the order of submission."""
         self.failures: list[str] = []

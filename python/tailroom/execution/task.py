@@ -7,7 +7,7 @@ from tailroom import _engine
 from tailroom.errors import RunError
 from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.engine_run import simulate
-from tailroom.storage.store import Run, as_run
+from tailroom.storage.run import Run, as_run
 
 SERIES_SAMPLES = 500
 """Samples of the time series that are kept if the scenario asks for none."""

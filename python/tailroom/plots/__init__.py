@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tailroom.errors import ArgumentError
-from tailroom.plots import (
-    arrivals,
-    dispersion,
-    heat_map,
-    style,
-    sweep_curves,
-    trade_off,
-    utilization,
-    windows_and_queue,
-)
-from tailroom.plots.sweep_view import SweepView
+from tailroom.libraries import named_if_missing
 from tailroom.storage.output import output_file
+
+with named_if_missing():
+    import matplotlib  # noqa: F401 - missing, it is named before Arrow, which comes with it
+
+    from tailroom.plots import (
+        arrivals,
+        dispersion,
+        heat_map,
+        style,
+        sweep_curves,
+        trade_off,
+        utilization,
+        windows_and_queue,
+    )
+    from tailroom.plots.sweep_view import SweepView
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,8 @@ from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from tailroom.errors import ArgumentError, MissingLibraryError
+from tailroom.errors import ArgumentError
+from tailroom.libraries import named_if_missing, need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +68,8 @@ class AnyResult(ABC):
         if name not in tables:
             known = ", ".join(tables)
             raise ArgumentError(f"there is no table {name!r}; choose one of {known}")
-        return tables[name]()
+        with named_if_missing():
+            return tables[name]()
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
         """Returns a table as a pandas data frame.
@@ -80,7 +82,7 @@ class AnyResult(ABC):
             MetricError: There is no such metric.
             MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
         """
-        _library("pandas")
+        need("pandas")
         return self.table(table).to_pandas()
 
     def to_polars(self, table: str | None = None) -> pl.DataFrame:
@@ -94,7 +96,10 @@ class AnyResult(ABC):
             MetricError: There is no such metric.
             MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
         """
-        frame: pl.DataFrame = _library("polars").from_arrow(self.table(table))
+        need("polars")
+        import polars as pl  # noqa: PLC0415 - an optional library
+
+        frame: pl.DataFrame = pl.from_arrow(self.table(table))  # type: ignore[assignment]
         return frame
 
     def plot(self) -> Figure:
@@ -118,6 +123,7 @@ class AnyResult(ABC):
         Raises:
             OutputDirectoryError: The directory has content already, or cannot be written.
         """
+        need("pyarrow", "matplotlib")
         import_module(PRESENTATION).save(self, directory)
 
     def _drawn(self, *options: object, **named: object) -> Figure:
@@ -128,12 +134,3 @@ class AnyResult(ABC):
         """A table and a picture, for notebooks."""
         page: str = import_module(PRESENTATION).html(self)
         return page
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ModuleNotFoundError:
-        raise MissingLibraryError(
-            f"{name} is not installed; install it with: pip install 'tailroom[frames]'"
-        ) from None

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
+from tailroom.libraries import named_if_missing
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -29,7 +31,8 @@ class LazyTable:
         with self._making:
             table = vars(owner)[self._place]
             if callable(table):
-                table = vars(owner)[self._place] = table()
+                with named_if_missing():
+                    table = vars(owner)[self._place] = table()
         return cast("pa.Table | None", table)
 
     def __set__(self, owner: object, table: pa.Table | Callable[[], pa.Table] | None) -> None:

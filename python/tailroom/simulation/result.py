@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
+from tailroom.libraries import need
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.result_tables import ResultTables
 
@@ -120,6 +121,7 @@ class Result(AnyResult, ResultTables):
         return table
 
     def _statistics(self, name: str) -> pa.Table:
+        need("pyarrow")
         import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
 
         summary: dict[str, Any] = {**self.summary}

@@ -6,10 +6,10 @@ from math import asin, inf, isfinite, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
 from tailroom.field_docs import with_field_docs
+from tailroom.statistics.distributions import student_quantile, student_tail
 
 CONFIDENCE = 0.95
 """Default confidence level of all intervals."""
@@ -127,9 +127,9 @@ class Interval:
             return 1.0
         if self.half_width == 0:
             return 0.0
-        quantile = float(scipy.special.stdtrit(self.count - 1, 0.5 + CONFIDENCE / 2))
+        quantile = student_quantile(self.count - 1, 0.5 + CONFIDENCE / 2)
         t = abs(self.mean - hypothesis) / (self.half_width / quantile)
-        return float(2 * scipy.special.stdtr(self.count - 1, -t))
+        return 2 * student_tail(self.count - 1, t)
 
 
 def mean_interval(
@@ -162,7 +162,6 @@ def mean_interval(
     # With differences from the first value, equal values have width 0 despite rounding.
     differences = array - array[0]
     standard_error = float(np.std(differences, ddof=1)) / sqrt(count)
-    # The quantile of Student's t as in scipy.stats, whose import takes half a second.
-    quantile = float(scipy.special.stdtrit(count - 1, 0.5 + confidence / 2))
+    quantile = student_quantile(count - 1, 0.5 + confidence / 2)
     mean, half_width = float(array[0] + np.mean(differences)), quantile * standard_error
     return Interval(mean, half_width, count, lowest, highest)

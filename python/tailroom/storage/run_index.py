@@ -10,17 +10,17 @@ the file is a digest of the rest.
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
 from tailroom.simulation.metrics import names_of
+from tailroom.storage.run import TEXTS
 
 FILE = "index.arrow"
-TEXTS = ("scenario", "summary")
-"""Columns of a run's row that the index leaves out: a whole scenario (TOML) and summary (JSON)."""
 MAGIC = b"tailroom-index-1 "
 SIZE, CHANGED = "index.file_size", "index.file_changed_ns"
 """Columns of the index: size of the run's file in bytes, and time of its last change in ns."""
@@ -30,6 +30,30 @@ it was indexed, a later change may have the same time."""
 
 Signature = tuple[int, int]
 """Size in bytes and time of change in ns of a run's file."""
+
+
+class StoredRow(Mapping[str, Any]):
+    """A row of a run that is one row of an Arrow table; a value is read when it is asked for."""
+
+    def __init__(self, table: pa.Table) -> None:
+        """Takes a table of one row."""
+        self.table = table
+
+    def __getitem__(self, name: str) -> Any:
+        """Returns a value.
+
+        Raises:
+            KeyError: The run has no such column.
+        """
+        return self.table[name][0].as_py()
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterates over the names of the columns."""
+        return iter(self.table.column_names)
+
+    def __len__(self) -> int:
+        """Returns the number of columns."""
+        return int(self.table.num_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +120,14 @@ class RunIndex:
             self._lists[number, metric] = column
         return column[row]
 
-    def row(self, key: str) -> pa.Table:
+    def row(self, key: str) -> StoredRow:
         """Returns the row of a finished run, without the texts.
 
         Raises:
             KeyError: The run is not finished.
         """
         number, row = self._places[key]
-        return self._bare[number].slice(row, 1)
+        return StoredRow(self._bare[number].slice(row, 1))
 
     def rows(self, keys: Sequence[str]) -> pa.Table:
         """Returns one row per finished run among these; a metric that a run lacks is null."""

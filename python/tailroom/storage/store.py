@@ -23,9 +23,8 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -34,16 +33,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tailroom.errors import NotWrittenError, RunError, StoreError
-from tailroom.field_docs import with_field_docs
+from tailroom.errors import NotWrittenError, StoreError
 from tailroom.parquet_files import read_table
 from tailroom.scenario.json_text import read_json
-from tailroom.simulation.metrics import metrics_of
-from tailroom.simulation.result import Result
 from tailroom.staging import is_leftover, mark, publish
 from tailroom.storage.file_lock import locked
+from tailroom.storage.run import Row, Run
 from tailroom.storage.run_index import FILE as INDEX_FILE
-from tailroom.storage.run_index import RunIndex, Signature, without_texts
+from tailroom.storage.run_index import RunIndex, Signature, StoredRow, without_texts
 from tailroom.storage.sweep_record import KEY_OF_RUN, SweepRecord
 
 FORMAT = 1
@@ -71,65 +68,11 @@ _TYPES = {
 """Types of the columns of a row that are not metrics."""
 
 
-@with_field_docs
-@dataclass(frozen=True)
-class Run:
-    """A finished run as the store keeps it."""
-
-    key: str
-    """Hash of everything that the run depends on; see `run_key`."""
-    row: pa.Table
-    """One row: scenario, seed, engine, every metric, the whole summary."""
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    """The tables of the result that the store keeps, by name."""
-
-
-def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = "") -> str:
-    """Hashes everything that the result of a run depends on.
-
-    Args:
-        scenario_hash: Hash of the scenario and of the contents of its files.
-        engine_build: Version of the engine and hash of its sources.
-        seed: Seed of the run.
-        controls: Fingerprint of the controls written in Python; empty if there are none.
-    """
-    parts = json.dumps([scenario_hash, engine_build, seed, controls])
-    return hashlib.sha256(parts.encode()).hexdigest()
-
-
-def as_run(key: str, engine_build: str, result: Result, *, keep: Collection[str]) -> Run:
-    """Makes the row of a result, and selects the tables that the store keeps.
-
-    Args:
-        key: Key of the run.
-        engine_build: Version of the engine and hash of its sources.
-        result: The result of the run.
-        keep: Names of the tables that the store keeps.
-
-    Raises:
-        RunError: The scenario does not record one of the tables.
-    """
-    summary = result.summary
-    row = {
-        "key": key,
-        "scenario_hash": summary["scenario_hash"],
-        "engine_build": engine_build,
-        "seed": summary["seed"],
-        "title": summary["title"],
-        "wall_s": summary["timing"]["wall_s"],
-        "scenario": result.scenario,
-        "summary": json.dumps(summary),
-        **metrics_of(summary),
-    }
-    columns = {name: pa.array([value], _type_of(name)) for name, value in row.items()}
-    return Run(key, pa.table(columns), {name: _recorded(result, name) for name in keep})
-
-
-def _recorded(result: Result, name: str) -> pa.Table:
-    table: pa.Table | None = getattr(result, name)
-    if table is None:
-        raise RunError(f"{result.summary['title']}: the scenario does not record {name}")
-    return table
+def table_of(row: Row) -> pa.Table:
+    """Returns the row of a run as an Arrow table."""
+    if isinstance(row, StoredRow):
+        return row.table
+    return pa.table({name: pa.array([value], _type_of(name)) for name, value in row.items()})
 
 
 def _type_of(name: str) -> pa.DataType:
@@ -244,11 +187,11 @@ class Store:
             (self.directory / name).mkdir(exist_ok=True)
             _write_table(self._file(name, run.key), table)
         # The row comes last: a run counts as finished when its row is in the store.
-        path = self._file("runs", run.key)
-        _write_table(path, run.row)
-        self._remember(run.key, _signature(path), run.row)
+        path, row = self._file("runs", run.key), table_of(run.row)
+        _write_table(path, row)
+        self._remember(run.key, _signature(path), row)
 
-    def find(self, key: str, *, keep: Collection[str] = ()) -> pa.Table | None:
+    def find(self, key: str, *, keep: Collection[str] = ()) -> Row | None:
         """Returns the row of a finished run without its texts (scenario and summary).
 
         The row comes from the index if the file of the run has not changed since it was indexed.
@@ -258,12 +201,12 @@ class Store:
             keep: Names of tables; the run counts as finished only if the store has them too.
 
         Returns:
-            One row; `None` if a file of the run is missing or damaged.
+            The row; `None` if a file of the run is missing or damaged.
         """
         index = self._known
         if key not in index or _signature(self._file("runs", key)) != index.signatures[key]:
             row = self.read(key, keep=keep)
-            return None if row is None else without_texts(row)
+            return None if row is None else StoredRow(without_texts(row))
         if any(self.table(key, name) is None for name in keep):
             return None
         return index.row(key)
@@ -374,6 +317,15 @@ class Store:
         if any(self.table(key, name) is None for name in keep):
             return None
         return row
+
+    def row(self, key: str) -> Row | None:
+        """Returns what `read` returns, as values by name.
+
+        Args:
+            key: Key of the run.
+        """
+        row = self.read(key)
+        return None if row is None else StoredRow(row)
 
     def table(self, key: str, name: str) -> pa.Table | None:
         """Reads a table of a run.

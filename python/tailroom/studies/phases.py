@@ -15,8 +15,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import scipy
 from numpy.typing import NDArray
 
 from tailroom.arguments import COMPARED_RUNS, SEED, WORKERS
@@ -31,8 +29,10 @@ from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metric_intervals import metric_interval
-from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.simulation.metrics import find_metric
+from tailroom.statistics.distributions import f_quantile, student_quantile
 from tailroom.statistics.intervals import CONFIDENCE, Interval
+from tailroom.storage.run import Row, metric_names
 
 KEY = "phase_shift"
 """The scenario's key that shifts RTTs."""
@@ -119,7 +119,7 @@ def _means_differ(written: NDArray[np.float64], shifted: NDArray[np.float64]) ->
         return bool(written.mean() != shifted.mean())
     parts = [part**2 / (values.size - 1) for part, values in zip(squares, samples, strict=True)]
     degrees_of_freedom = square**2 / sum(parts)
-    quantile = scipy.special.stdtrit(degrees_of_freedom, 0.5 + _CONFIDENCE_OF_EACH / 2)
+    quantile = student_quantile(degrees_of_freedom, 0.5 + _CONFIDENCE_OF_EACH / 2)
     return bool(abs(written.mean() - shifted.mean()) > quantile * sqrt(square))
 
 
@@ -128,7 +128,7 @@ def _spreads_more(written: NDArray[np.float64], shifted: NDArray[np.float64]) ->
     variance = written.var(ddof=1)
     if variance == 0:
         return bool(shifted.var(ddof=1) > 0)
-    quantile = scipy.special.fdtri(shifted.size - 1, written.size - 1, _CONFIDENCE_OF_EACH)
+    quantile = f_quantile(shifted.size - 1, written.size - 1, _CONFIDENCE_OF_EACH)
     return bool(shifted.var(ddof=1) / variance > quantile)
 
 
@@ -160,7 +160,7 @@ def default_metrics(known: Iterable[str]) -> list[str]:
 
 
 def compare_rows(
-    written: Sequence[pa.Table], shifted: Sequence[pa.Table], metrics: Sequence[str] = ()
+    written: Sequence[Row], shifted: Sequence[Row], metrics: Sequence[str] = ()
 ) -> list[PhaseSpread]:
     """Compares stored runs of one point; metrics that a run does not define are left out.
 
@@ -174,12 +174,12 @@ def compare_rows(
     """
     if min(len(written), len(shifted)) < 2:
         return []
-    known = names_of(written[0])
+    known = metric_names(written[0])
     wanted = [find_metric(name, known) for name in metrics] or default_metrics(known)
     spreads = []
     for name in dict.fromkeys(wanted):
-        seeds = [row[name][0].as_py() for row in written]
-        shifts = [row[name][0].as_py() for row in shifted]
+        seeds = [row[name] for row in written]
+        shifts = [row[name] for row in shifted]
         if None not in (*seeds, *shifts):
             spreads.append(phase_spread(name, seeds, shifts))
     return spreads
@@ -243,7 +243,7 @@ def run_shifted(
     point: Point,
     runs: int,
     progress: Callable[[RunProgress], object] | None = None,
-) -> list[pa.Table]:
+) -> list[Row]:
     """Completes a point to `runs` seeds, and returns one row for each of `runs` shifts.
 
     Raises:

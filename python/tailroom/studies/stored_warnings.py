@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 from tailroom.errors import StoreError
 from tailroom.scenario.json_text import read_json
 from tailroom.simulation.warned import once, warning
-from tailroom.storage.store import Store
+from tailroom.storage.run import Row, RunsInMemory
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tailroom.simulation.result_types import RunWarning
+    from tailroom.storage.store import Store
 
 _TYPES: dict[str, Any] = {
     "measured_from_s": (int, float),
@@ -21,14 +20,14 @@ _TYPES: dict[str, Any] = {
 """Types of what studies read in the summary of a stored run."""
 
 
-def summary_of(row: "pa.Table") -> dict[str, Any] | None:
+def summary_of(row: Row) -> dict[str, Any] | None:
     """Returns the summary of a stored run; `None` if a version with other keys wrote it.
 
     Args:
         row: The row of the run.
     """
     try:
-        summary = read_json(row["summary"][0].as_py())
+        summary = read_json(row["summary"])
     except ValueError:
         return None
     is_known = isinstance(summary, dict) and all(
@@ -37,7 +36,7 @@ def summary_of(row: "pa.Table") -> dict[str, Any] | None:
     return summary if is_known and all(map(_is_warning, summary["warnings"])) else None
 
 
-def known_summary_of(row: "pa.Table") -> dict[str, Any]:
+def known_summary_of(row: Row) -> dict[str, Any]:
     """Returns the summary of a stored run.
 
     Args:
@@ -49,24 +48,24 @@ def known_summary_of(row: "pa.Table") -> dict[str, Any]:
     summary = summary_of(row)
     if summary is None:
         raise StoreError(
-            f"{_another_version(row)} stored the run {row['key'][0].as_py()}, and this one cannot "
-            "read its summary; give another store, or remove the file of the run"
+            f"{_another_version(row)} stored the run {row['key']}, and this one cannot read its "
+            "summary; give another store, or remove the file of the run"
         )
     return summary
 
 
-def warnings_of(store: Store, keys: Iterable[str]) -> tuple["RunWarning", ...]:
+def warnings_of(store: "Store | RunsInMemory", keys: Iterable[str]) -> tuple["RunWarning", ...]:
     """The warnings of stored runs, each kind and place once.
 
     Args:
         store: The store.
         keys: Keys of runs; those that the store lacks are passed over.
     """
-    rows = (store.read(key) for key in keys)
+    rows = (store.row(key) for key in keys)
     return once(one for row in rows if row is not None for one in _warnings(row))
 
 
-def _warnings(row: "pa.Table") -> list["RunWarning"]:
+def _warnings(row: Row) -> list["RunWarning"]:
     summary = summary_of(row)
     if summary is None:
         text = (
@@ -78,8 +77,8 @@ def _warnings(row: "pa.Table") -> list["RunWarning"]:
     return found
 
 
-def _another_version(row: "pa.Table") -> str:
-    return f"Another version of tailroom ({row['engine_build'][0].as_py()})"
+def _another_version(row: Row) -> str:
+    return f"Another version of tailroom ({row['engine_build']})"
 
 
 def _is_warning(one: object) -> bool:

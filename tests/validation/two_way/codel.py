@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tailroom.reproduction import below
+from tailroom_papers.framework import below
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation
 from tests.validation.two_way import simulator

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tailroom as tr
-from tailroom.reproduction import below
+from tailroom_papers.framework import below
 from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation
 

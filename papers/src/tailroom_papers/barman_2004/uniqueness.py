@@ -4,11 +4,11 @@ from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from tailroom.models import Bottleneck
 from tailroom.models.fixed_point.solution import Demand, whole_places
 from tailroom.models.numerics.queue_chains import mm1k
+from tailroom.models.numerics.root import root_between
 
 LOG_LOADS = np.concatenate((-np.geomspace(20, 1e-7, 300), [0.0], np.geomspace(1e-7, 0.5, 200)))
 """ln(rho) from 2e-9 to 1.6, close where a long queue makes loss steep: around a load of 1."""
@@ -35,7 +35,7 @@ def solutions(link: Bottleneck) -> Solutions:
     answers = np.array([answer(float(x)) for x in LOG_LOADS])
     crossings = np.flatnonzero(np.diff(np.sign(answers - LOG_LOADS)) != 0)
     before, behind = LOG_LOADS[crossings[0]], LOG_LOADS[crossings[0] + 1]
-    root = float(scipy.optimize.brentq(lambda x: answer(x) - x, before, behind))
+    root = root_between(lambda x: answer(x) - x, before, behind)
     step = 1e-3 / places
     slope = (exp(answer(root + step)) - exp(answer(root - step))) / (
         exp(root + step) - exp(root - step)

@@ -5,11 +5,10 @@ from itertools import islice
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Any
 
-from scipy.special import stdtrit
-
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.simulation.metrics import jain_index
+from tailroom.statistics.distributions import student_quantile
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
 from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2
@@ -347,7 +346,7 @@ def _of_ns2(control: str, buffer: int) -> Interval | None:
     if row is None:
         return None
     count = int(row["n_seeds"])
-    quantile = float(stdtrit(count - 1, 0.5 + CONFIDENCE / 2))
+    quantile = student_quantile(count - 1, 0.5 + CONFIDENCE / 2)
     return Interval(row["jain"], quantile * row["jain_sd"] / sqrt(count), count)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import exp, expm1, log1p
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from tailroom.models.numerics.root import root_between
@@ -152,7 +151,9 @@ def survival(
     up, down = line.rates(np.array(-drift), 2 * drift / theta)
     n = line.steps
     diagonal = -np.r_[np.full(n, up), up * line.any_of(part)] - np.r_[0.0, np.full(n, down)]
-    values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, np.full(n, np.sqrt(up * down)))
+    # Of a symmetric matrix, eigh reads the lower triangle.
+    matrix = np.diag(diagonal) + np.diag(np.full(n, np.sqrt(up * down)), -1)
+    values, vectors = np.linalg.eigh(matrix)
     # The chain is symmetric after scaling by the root of its stationary law.
     background = decay(loop.load, 0.0)
     scaled = np.exp(-(background - theta / 2) * line.lengths)

@@ -1,9 +1,9 @@
 """Passes of a flow whose packets fill the round trip: the queue remembers from pass to pass."""
 
 from dataclasses import dataclass
+from math import erfc, sqrt
 
 import numpy as np
-import scipy
 
 from tailroom.models.bursts.queue import Lattice, Loop, between, decay, flow_variance, hit
 from tailroom.models.window_laws.window_law import Floats
@@ -80,10 +80,14 @@ def stays_busy(loop: Loop, window: float) -> float:
     spread = np.sqrt(variance * loop.slots)
     towards = drift * loop.slots
     mirrored = np.exp(np.clip(-2 * drift * loop.limit / variance, -700, 700))
-    stays = scipy.special.ndtr((loop.limit + towards) / spread) - mirrored * scipy.special.ndtr(
-        (towards - loop.limit) / spread
-    )
+    above, below = (loop.limit + towards) / spread, (towards - loop.limit) / spread
+    stays = _normal(above) - mirrored * _normal(below)
     return float(np.clip(stays, 0, 1))
+
+
+def _normal(x: float) -> float:
+    """The distribution function of the standard normal distribution."""
+    return 0.5 * erfc(-x / sqrt(2))
 
 
 def flow_part(loop: Loop, window: float, growth: float) -> float:

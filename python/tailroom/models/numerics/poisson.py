@@ -1,10 +1,11 @@
-"""The Poisson distribution, without `scipy.stats`, which takes longer to load than all models."""
+"""The Poisson distribution."""
 
-from math import exp
+from math import exp, lgamma, log
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
+
+from tailroom.statistics.distributions import poisson_beyond, poisson_up_to
 
 LARGE_MEAN = 500.0
 """From this mean on, 200 or fewer are rarer than 1 in 10^50."""
@@ -12,18 +13,18 @@ LARGE_MEAN = 500.0
 
 def probability(count: int, mean: float) -> float:
     """P(N = count), a count from 0 on."""
-    log = scipy.special.xlogy(count, mean) - scipy.special.gammaln(count + 1) - mean
-    return exp(log)
+    powers = count * log(mean) if count else 0.0
+    return exp(powers - lgamma(count + 1) - mean)
 
 
 def up_to(count: int, mean: float) -> float:
     """P(N <= count); 0 below 0."""
-    return float(scipy.special.pdtr(count, mean)) if count >= 0 else 0.0
+    return poisson_up_to(count, mean) if count >= 0 else 0.0
 
 
 def beyond(count: int, mean: float) -> float:
     """P(N > count); 1 below 0."""
-    return float(scipy.special.pdtrc(count, mean)) if count >= 0 else 1.0
+    return poisson_beyond(count, mean) if count >= 0 else 1.0
 
 
 def tails(counts: int, mean: float) -> NDArray[np.float64]:

@@ -1,8 +1,6 @@
 """Synchronised flows: utilization, loss and queue of the sawtooth of their windows."""
 
-from math import exp, inf, log, sqrt
-
-import scipy
+from math import exp, inf, log, log1p, sqrt
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
@@ -16,6 +14,7 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
+from tailroom.models.numerics.root import root_between
 from tailroom.models.numerics.smallest_limit import LEAST_LIMIT, smallest_limit
 from tailroom.models.sawtooth.cycle import Cycle, Flows, cycle
 from tailroom.models.traffic import need_permanent_flows
@@ -152,8 +151,13 @@ def mimd_buffer(utilization: float, decrease: float) -> float:
     # With z = -k y, z e^z = -k / (left e).
     peak = exp(-1) / left
     if k != 0:
-        peak = -float(scipy.special.lambertw(-k * peak).real) / k
+        peak = -_lambert_w(-k * peak) / k
     return max(0.0, peak - 1)
+
+
+def _lambert_w(x: float) -> float:
+    """The w >= -1 with w exp(w) = x, for x > -1 / e."""
+    return root_between(lambda w: w * exp(w) - x, -1.0, max(1.0, log1p(max(0.0, x))))
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:

@@ -21,9 +21,10 @@ from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metric_intervals import metric_interval
-from tailroom.simulation.metrics import find_metric, full_names, names_of
+from tailroom.simulation.metrics import find_metric, full_names
 from tailroom.simulation.warned import warn
 from tailroom.statistics.intervals import Interval
+from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.storage.store import Store
 from tailroom.studies.choice_study.answer import Choice, Choices
 from tailroom.studies.choice_study.metrics import default_metrics
@@ -219,25 +220,25 @@ def _check_metric(name: str, points: Sequence[Point]) -> None:
 
 def _metrics(point: Point) -> list[str]:
     """The metrics that runs of a point have, in the order in which the store keeps them."""
-    return list(dict.fromkeys(name for row in point.finished for name in names_of(row)))
+    return list(dict.fromkeys(name for row in point.finished for name in metric_names(row)))
 
 
 def _interval(point: Point, metric: str) -> Interval | None:
     """Mean and interval of a metric over the runs that define it; `None` if there are none."""
-    values = [row[metric][0].as_py() for row in point.finished if metric in row.column_names]
+    values = [row[metric] for row in point.finished if metric in row]
     defined = [value for value in values if value is not None]
     return metric_interval(metric, defined) if defined else None
 
 
-def _choice(point: Point, words: tuple[str, ...], store: Store) -> Choice:
+def _choice(point: Point, words: tuple[str, ...], store: "Store | RunsInMemory") -> Choice:
     intervals = {name: _interval(point, name) for name in _metrics(point)}
-    run = next(row for key in point.keys if (row := store.read(key)) is not None)
+    run = next(row for key in point.keys if (row := store.row(key)) is not None)
     summary = known_summary_of(run)
     return Choice(
         words=words,
         settings=point.settings,
-        title=run["title"][0].as_py(),
-        scenario=run["scenario"][0].as_py(),
+        title=summary["title"],
+        scenario=run["scenario"],
         metrics=NamedValues({name: interval for name, interval in intervals.items() if interval}),
         warnings=warnings_of(store, point.keys),
         measured_from_s=summary["measured_from_s"],

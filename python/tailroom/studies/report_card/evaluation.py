@@ -24,7 +24,8 @@ from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.statistics.outcome import Outcome
-from tailroom.storage.store import Store
+from tailroom.storage.run import RunsInMemory
+from tailroom.storage.store import Store, table_of
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.report_card.criteria import (
     CRITERIA,
@@ -142,8 +143,8 @@ class Evaluation(AnyResult):
     """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
     quick: bool
     """Whether the card has fewer points and shorter runs."""
-    store: Store
-    """The store with the runs."""
+    kept: "Store | RunsInMemory" = field(repr=False)
+    """The runs."""
 
     def __repr__(self) -> str:
         """The number of criteria by verdict."""
@@ -162,13 +163,18 @@ class Evaluation(AnyResult):
         return tuple(dict.fromkeys((self.control, *self.references)))
 
     @property
+    def store(self) -> "Store | None":
+        """The store with the runs; `None` if they are in memory."""
+        return None if isinstance(self.kept, RunsInMemory) else self.kept
+
+    @property
     def warnings(self) -> tuple["RunWarning", ...]:
         """Warnings of the first run at each point, each kind and place once."""
         first: dict[tuple[str, ...], str] = {}
         for row in self.runs.select(POINT_AND_KEY).to_pylist():
             *point, key = row.values()
             first.setdefault(tuple(point), key)
-        return warnings_of(self.store, first.values())
+        return warnings_of(self.kept, first.values())
 
     @property
     def _tables(self) -> Tables:
@@ -239,7 +245,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         control: A name as in a scenario (also "module:Class"), a table with a kind and its
             parameters, or a class of your own.
         store: Directory of the store that keeps the runs, so that a second call needs no
-            simulation; if left out, a temporary store, removed together with the result.
+            simulation; if left out, the runs stay in memory.
         quick: Use fewer points and seeds and shorter runs, for a first impression.
         seeds: Number of runs per point, at least 2; if left out, 8, or 3 for a quick card.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
@@ -283,7 +289,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         findings=tuple(_finding(criterion, parts) for criterion in CRITERIA),
         runs=_runs(parts),
         quick=quick,
-        store=kept,
+        kept=kept,
     )
 
 
@@ -362,7 +368,7 @@ def _finding(criterion: Criterion, parts: Sequence[_Part]) -> Finding:
 
 def _value(criterion: Criterion, point: Point) -> Interval | None:
     """The criterion's quantity over the runs that define it; `None` if no run does."""
-    runs = [point.rows[key].to_pylist()[0] for key in point.keys]
+    runs = [point.rows[key] for key in point.keys]
     values = [value for value in map(criterion.measure, runs) if value is not None]
     return mean_interval(values, lowest=0.0, highest=criterion.highest) if values else None
 
@@ -397,7 +403,7 @@ def _runs(parts: Sequence[_Part]) -> pa.Table:
     for part in parts:
         for point in part.points:
             for key in point.keys:
-                row = point.rows[key]
+                row = table_of(point.rows[key])
                 given = {
                     "experiment": part.experiment.name,
                     "control": part.control,

@@ -7,18 +7,16 @@ from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from tailroom.execution.point import repeats_itself
 from tailroom.export.other_tools import as_texts, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
-from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.progress import Progress
 from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, once
 from tailroom.statistics.outcome import Outcome
-from tailroom.storage.store import Store
+from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
@@ -27,7 +25,10 @@ from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from tailroom.simulation.result_types import RunWarning
+    from tailroom.storage.store import Store
 
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that an answer shows for any targets."""
@@ -74,12 +75,17 @@ class Size(AnyResult):
     answer."""
     smallest_accepted: SmallestLimit
     """Smallest limit that the queue accepts, where the search ends."""
-    store: Store
-    """The store with the runs."""
+    kept: "Store | RunsInMemory" = field(repr=False)
+    """The runs."""
 
     def __repr__(self) -> str:
         """The answer in a sentence."""
         return f"<Size: {self.sentence}>"
+
+    @property
+    def store(self) -> "Store | None":
+        """The store with the runs; `None` if they are in memory."""
+        return None if isinstance(self.kept, RunsInMemory) else self.kept
 
     @cached_property
     def warnings(self) -> tuple["RunWarning", ...]:
@@ -95,14 +101,16 @@ class Size(AnyResult):
         if chosen and chosen.limit == smallest.packets > 1:
             found.append(smallest.warning)
         if chosen:
-            found += answer_warnings(chosen, self.link, self.targets, self.store)
+            found += answer_warnings(chosen, self.link, self.targets, self.kept)
         return once(found)
 
     @property
     def _tables(self) -> Tables:
         return {"buffers": self._buffers, "models": self.predictions.table}
 
-    def _buffers(self) -> pa.Table:
+    def _buffers(self) -> "pa.Table":
+        import pyarrow as pa  # noqa: PLC0415 - an optional library
+
         columns: dict[str, list[object]] = {
             "limit_packets": [tried.limit for tried in self.tried],
             "runs": [len(tried.point.finished) for tried in self.tried],
@@ -191,7 +199,7 @@ class Size(AnyResult):
         """
         tried = next((one for one in self.tried if one.limit == packets), None)
         metric = f"links.{self.link.name}.loss_fraction"
-        if tried is None or metric not in names_of(tried.point.finished[0]):
+        if tried is None or metric not in metric_names(tried.point.finished[0]):
             return None
         return tried.interval(metric).mean
 
@@ -270,7 +278,7 @@ class Size(AnyResult):
         names = [f"links.{self.link.name}.{metric}" for metric in SHOWN_METRICS]
         if self.link.flow_count > 1:
             names.append(FAIRNESS)
-        known = names_of(rows[0]) if rows else []
+        known = metric_names(rows[0]) if rows else []
         names += [find_metric(target.metric, known) for target in self.targets if known]
         return list(dict.fromkeys(name for name in names if name in known))
 

@@ -7,15 +7,16 @@ from tailroom.arguments import given
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
-from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.warned import warning
-from tailroom.storage.store import Store
+from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss
 from tailroom.studies.stored_warnings import warnings_of
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
+    from tailroom.storage.store import Store
 
 FEWEST_REDUCTIONS = 3.0
 """Window reductions per flow and run below which the start of a run may decide an answer.
@@ -28,7 +29,7 @@ NOTABLE_SHARE = 0.5
 
 
 def answer_warnings(
-    answer: Tried, link: Bottleneck, targets: Sequence[Target], store: Store
+    answer: Tried, link: Bottleneck, targets: Sequence[Target], store: "Store | RunsInMemory"
 ) -> Iterator["RunWarning"]:
     """Yields the warnings of an answer.
 
@@ -38,7 +39,7 @@ def answer_warnings(
         targets: The targets that the answer meets.
         store: The store with its runs.
     """
-    known = names_of(answer.point.finished[0])
+    known = metric_names(answer.point.finished[0])
     yield from _loss(answer, link, targets, known)
     yield from _shares(answer, link, known)
     yield from _too_few_packets(answer, targets, known)
@@ -110,8 +111,8 @@ def _too_few_packets(
         arrivals = f"{link}.arrivals_packets"
         if target.at_least or metric != "loss_fraction" or arrivals not in known:
             continue
-        packets = int(sum(row[arrivals][0].as_py() for row in rows))
-        lost = any(row[f"{link}.loss_fraction"][0].as_py() for row in rows)
+        packets = int(sum(row[arrivals] for row in rows))
+        lost = any(row[f"{link}.loss_fraction"] for row in rows)
         if not lost and target.bound * packets < 3:
             text = (
                 f"{target} is not certain: the runs have only {packets:,} packets, of which none "
@@ -137,7 +138,7 @@ def _reductions_per_flow(answer: Tried, group: str) -> float:
     """Mean over the runs of the window reductions of a flow of the group."""
     runs = answer.point.finished
     events, flows = (
-        sum(row[f"groups.{group}.{name}"][0].as_py() for row in runs)
+        sum(row[f"groups.{group}.{name}"] for row in runs)
         for name in ("congestion_events", "flows")
     )
     return float(events / flows)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from math import erfc, sqrt
 
 import numpy as np
-import scipy.special
 
 from tailroom.arguments import MAX_SEEDS
 from tailroom.simulation.metric_intervals import metric_interval
+from tailroom.statistics.distributions import student_quantile
 from tailroom.statistics.intervals import CONFIDENCE
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.targets import Target
@@ -118,7 +118,7 @@ def _chance(target: Target, values: Sequence[float], at_most: int) -> float:
         # All values equal the bound.
         return 0.0
     left = at_most - array.size
-    quantile = float(scipy.special.stdtrit(at_most - 1, 0.5 + CONFIDENCE / 2))
+    quantile = student_quantile(at_most - 1, 0.5 + CONFIDENCE / 2)
     needed = quantile * spread / sqrt(at_most)
     # Standard deviation of the mean of all runs due to the runs that are left.
     deviation = spread * sqrt(left) / at_most

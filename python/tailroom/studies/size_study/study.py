@@ -1,10 +1,12 @@
 """The smallest buffer that meets every target, by simulation within the bracket of the models."""
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from tailroom import arguments, models
 from tailroom.buffer_atlas import lookup
@@ -21,6 +23,7 @@ from tailroom.scenario.trust import allowing
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.warned import warn
 from tailroom.statistics.outcome import Outcome
+from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
@@ -48,6 +51,9 @@ from tailroom.studies.size_study.stopping import (
     next_look,
 )
 from tailroom.studies.size_study.targets import Target
+
+if TYPE_CHECKING:
+    from tailroom.storage.store import Store
 
 LARGEST_BDP = 16.0
 """Largest limit that is tested, in bandwidth-delay products."""
@@ -176,7 +182,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
             known_so_far = _assessed_at(work.link_of_answer(), predictions)
-            runner.store.keep()  # The search can be continued with the runs in this store.
+            runner.store = _on_disk(runner.store)
             raise Interrupted(work.size(known_so_far, phases)) from None
         work.check_that_it_matters()
         work.begin("models")
@@ -242,6 +248,23 @@ def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
     low = min(finite, default=reference / 100) / 2
     high = 2 * max(finite, default=reference / 2)
     return max(1, int(low)), max(16, int(high))
+
+
+def _on_disk(kept: "Store | RunsInMemory") -> "Store | RunsInMemory":
+    """The runs of an interrupted search in a store, so that it can be continued.
+
+    They stay in memory if Arrow, with which a store is written, is not installed.
+    """
+    if not isinstance(kept, RunsInMemory):
+        return kept
+    try:
+        from tailroom.storage.store import Store  # noqa: PLC0415 - it loads Arrow
+    except ModuleNotFoundError:
+        return kept
+    store = Store.create(tempfile.mkdtemp(prefix="tailroom-"))
+    for run in kept.runs.values():
+        store.add(run)
+    return store
 
 
 class _Work:
@@ -375,7 +398,7 @@ class _Work:
             return
         name = self.question.link.name
         rows = self.search.tried[1].point.finished
-        if any(row[f"links.{name}.drops_packets"][0].as_py() for row in rows):
+        if any(row[f"links.{name}.drops_packets"] for row in rows):
             return
         others = ", ".join(self.question.link.other_links)
         elsewhere = (
@@ -418,7 +441,7 @@ class _Work:
             predictions=predictions,
             phases=phases,
             smallest_accepted=self.smallest,
-            store=self.runner.store,
+            kept=self.runner.store,
         )
 
     def _report(self) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tailroom.errors import QueryError
-from tailroom.storage.run_index import TEXTS
+from tailroom.storage.run import TEXTS
 from tailroom.storage.store import Store
 from tailroom.studies.sweep_study.tables import all_runs, runs_of
 

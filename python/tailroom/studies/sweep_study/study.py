@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pyarrow as pa
 
@@ -24,6 +24,7 @@ from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import full_names
 from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, with_names
 from tailroom.statistics.intervals import Interval
+from tailroom.storage.run import Row
 from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
@@ -176,7 +177,7 @@ class SweepResult(AnyResult):
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
             series = [table for table in tables if table is not None]
             finished = self.index.present(point["runs"])
-            row = self.store.read(finished[0]) if finished and series else None
+            row = self.store.row(finished[0]) if finished and series else None
             summary = None if row is None else summary_of(row)
             if summary is not None:
                 ends_s = last_warm_up(series)
@@ -203,7 +204,7 @@ class SweepResult(AnyResult):
             for point in self.record.points
         ]
 
-    def _rows(self, keys: Sequence[str]) -> list[pa.Table]:
+    def _rows(self, keys: Sequence[str]) -> list[Row]:
         return [self.index.row(key) for key in self.index.present(keys)]
 
     def means(self, metric: str) -> pa.Table:
@@ -390,13 +391,13 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     if planned.until:
         full_names(points[0].source, [planned.until.metric])
     with Runner.opened(
-        store,
+        Store.temporary() if store is None else store,
         # Controls written in Python may be values of a key.
         in_processes=any(point.controls for point in points),
         workers=workers,
         executor=executor,
     ) as runner:
-        work = _Work(planned, points, shifted, runner.store)
+        work = _Work(planned, points, shifted, cast(Store, runner.store))
         try:
             work.run(runner, progress)
         except KeyboardInterrupt:

@@ -10,7 +10,8 @@ from tailroom.scenario.axis import value_words
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
-from tailroom.storage.run_index import TEXTS, RunIndex
+from tailroom.storage.run import TEXTS
+from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 

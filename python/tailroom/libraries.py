@@ -1,0 +1,51 @@
+"""Optional libraries: an error names what installs the one that is missing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+from tailroom.errors import MissingLibraryError
+
+INSTALLED_BY = {
+    "matplotlib": "'tailroom[plots]'",
+    "pandas": "'tailroom[frames]'",
+    "polars": "'tailroom[frames]'",
+    "pyarrow": "'tailroom[tables]'",
+    "tailroom_atlas": "tailroom-atlas",
+    "tailroom_papers": "tailroom-papers",
+}
+"""What pip installs a library with."""
+
+
+@contextmanager
+def named_if_missing() -> Iterator[None]:
+    """Replaces the error about an optional library that the block cannot import.
+
+    Raises:
+        MissingLibraryError: The library is not installed.
+        ModuleNotFoundError: Another module is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in INSTALLED_BY:
+            raise
+        raise MissingLibraryError(
+            f"{library.replace('_', '-')} is not installed; install it with: pip install "
+            f"{INSTALLED_BY[library]}"
+        ) from None
+
+
+def need(*libraries: str) -> None:
+    """Imports libraries before work that would be lost without them.
+
+    Args:
+        libraries: Names of optional libraries.
+
+    Raises:
+        MissingLibraryError: One of them is not installed.
+    """
+    with named_if_missing():
+        for library in libraries:
+            import_module(library)
