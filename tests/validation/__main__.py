@@ -1,40 +1,31 @@
-"""Runs every validation; the exit status says whether all goals were met.
+"""Runs validations; the exit status says whether all goals were met.
 
-Arguments go to the comparison with ns-2, and leave out the others.
+    python -m tests.validation [NAME ...] [OPTION ...]
+
+Without names, all of `NAMES` are run. The options are those of the named programs.
 """
 
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 
-from tests.validation import (
-    buffer_rules,
-    bursts,
-    coverage,
-    exact,
-    fhstcp,
-    fixed_points,
-    kernel,
-    l4s_tests,
-    ns2,
-    papers,
-    size_confidence,
-    store,
-    tofino,
-    traffic,
-    transcripts,
+NAMES = (
+    *("ns2", "fhstcp", "tofino", "l4s_tests", "traffic", "buffer_rules", "fixed_points", "bursts"),
+    *("two_way.layouts", "two_way.codel", "kernel", "exact", "coverage", "size_confidence"),
+    *("store", "papers", "transcripts"),
 )
-from tests.validation.two_way import codel, layouts
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs validations, one after the other; 0 if all goals were met."""
+    options_from = next((at for at, word in enumerate(arguments) if word[0] == "-"), None)
+    names = arguments[:options_from] or NAMES
+    if unknown := sorted({*names} - {*NAMES}):
+        sys.exit(f"{', '.join(unknown)}: no such validation; choose from {', '.join(NAMES)}")
+    options = [] if options_from is None else arguments[options_from:]
+    programs = [import_module(f"tests.validation.{name}") for name in names]
+    return max(int(program.main(options)) for program in programs)
+
 
 if __name__ == "__main__":
-    ended = [ns2.main(sys.argv[1:])]
-    if len(sys.argv) == 1:
-        ended += [fhstcp.main(), tofino.main([]), l4s_tests.main([])]
-        ended += [traffic.main(), buffer_rules.main(), fixed_points.main(), bursts.main([])]
-        ended += [layouts.compare(), codel.main(), kernel.main(), exact.main()]
-        ended += [
-            coverage.main(),
-            size_confidence.main(),
-            store.main(),
-            papers.main(),
-            transcripts.main(),
-        ]
-    sys.exit(max(ended))
+    sys.exit(main(sys.argv[1:]))

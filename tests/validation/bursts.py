@@ -6,14 +6,13 @@ of flows. docs/models/bursts-over-background.md has the figures.
     python -m tests.validation.bursts [--picture FILE]
 """
 
-import argparse
 import statistics
-import tomllib
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -21,11 +20,13 @@ from scipy.optimize import brentq
 from scipy.stats import poisson
 
 import tailroom as tr
-from tailroom.models import Bottleneck, Requirement, read_bottleneck
+from tailroom.models import Bottleneck, Requirement
 from tailroom.models.bursts import bursts_over_background as bursts
 from tailroom.models.sawtooth import residual_sawtooth
 from tailroom.models.window_laws import law_of
-from tailroom.scenario.source import ScenarioSource
+from tailroom.reproduction import below
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Table, Validation
 
 CONTROLS = ("reno", "highspeed", "cubic")
 LOADS = (0.3, 0.5, 0.7, 0.9)
@@ -84,42 +85,34 @@ class Cell:
             """
 
 
-@dataclass(frozen=True)
-class Row:
-    """Simulated, and predicted: the link's utilization, and the flow's part of the residual."""
+class Row(NamedTuple):
+    """Simulated, and predicted: the flow's part of the residual, and the link's utilization."""
 
-    utilization: float
     share: float
-    predicted_utilization: float
     predicted_share: float
     sawtooth_share: float
     loss_share: float
+    utilization: float
+    predicted_utilization: float
     seconds: float
     predicted_seconds: float
 
 
 def compare(cell: Cell) -> Row:
     """One cell, mean over seeds."""
-    source = ScenarioSource(cell.toml(), Path(), "scenario")
-    link = read_bottleneck(source)
-    simulated = [simulate(cell, seed) for seed in SEEDS]
+    link = frame.link_of(cell.toml())
+    simulated = [measure(cell, run) for run in frame.simulate(cell.toml(), SEEDS)]
+    utilization, share, seconds = map(statistics.fmean, zip(*simulated, strict=True))
     found = bursts.at_limit(link, link.limit_packets)
     smooth = residual_sawtooth.predict(link, Requirement()).utilization or 0.0
-    return Row(
-        utilization=statistics.fmean(one[0] for one in simulated),
-        share=statistics.fmean(one[1] for one in simulated),
-        predicted_utilization=found.utilization,
-        predicted_share=found.flow_density / (1 - cell.load),
-        sawtooth_share=(smooth - cell.load) / (1 - cell.load),
-        loss_share=by_loss_alone(link, cell.load) / (1 - cell.load),
-        seconds=statistics.fmean(one[2] for one in simulated),
-        predicted_seconds=found.seconds,
-    )
+    densities = (found.flow_density, smooth - cell.load, by_loss_alone(link, cell.load))
+    predicted, sawtooth, loss = (density / (1 - cell.load) for density in densities)
+    utilizations = (utilization, found.utilization)
+    return Row(share, predicted, sawtooth, loss, *utilizations, seconds, found.seconds)
 
 
-def simulate(cell: Cell, seed: int) -> tuple[float, float, float]:
+def measure(cell: Cell, result: tr.Result) -> tuple[float, float, float]:
     """Utilization, the flow's part of the residual capacity, and seconds between losses."""
-    result = tr.run(cast(tr.Scenario, tomllib.loads(cell.toml())), seed=seed)
     link = result.links["bottleneck"]
     background = result.groups["background"]["links"]["bottleneck"]
     carried = background["arrivals_packets"] - background["drops_packets"]
@@ -172,42 +165,49 @@ def other_cells() -> Iterator[Cell]:
                     yield Cell(control, load, buffer, link)
 
 
-def report(table: dict[Cell, Row], show: Callable[[str], None]) -> dict[str, float]:
-    """Prints the cells and returns mean absolute errors, of the share but for the last."""
-    show(
-        "control    Mbit/s load buffer   share: simulated  model  sawtooth  M/D/1   "
-        "link: simulated  model   s from loss to loss"
-    )
-    for cell, row in table.items():
-        show(
-            f"{cell.control:10} {cell.link.rate_mbps:6} {cell.load:4} {cell.buffer:6} "
-            f"{row.share:18.3f} {row.predicted_share:6.3f} {row.sawtooth_share:9.3f} "
-            f"{row.loss_share:6.3f} {row.utilization:17.4f} {row.predicted_utilization:6.4f}"
-            f"   {row.seconds:.3g} / {row.predicted_seconds:.3g}"
-        )
-    rows = table.values()
+HEADINGS = (
+    *("control", "Mbit/s", "load", "buffer", "share, simulated", "model", "sawtooth", "M/D/1"),
+    *("utilization, simulated", "model", "s from loss to loss, simulated", "model"),
+)
+
+
+def report(table: dict[Cell, Row]) -> Iterator[Item]:
+    """The cells, the mean absolute errors, and whether the model has the smallest."""
+    yield Table("", HEADINGS, [_cells(cell, row) for cell, row in table.items()])
 
     def mean(error: Callable[[Row], float]) -> float:
-        return statistics.fmean(abs(error(row)) for row in rows)
+        return statistics.fmean(abs(error(row)) for row in table.values())
 
-    errors = {
-        "model": mean(lambda row: row.predicted_share - row.share),
+    model = mean(lambda row: row.predicted_share - row.share)
+    others = {
         "residual sawtooth": mean(lambda row: row.sawtooth_share - row.share),
         "M/D/1/K loss alone": mean(lambda row: row.loss_share - row.share),
-        "model, link utilization": mean(lambda row: row.predicted_utilization - row.utilization),
     }
-    for name, error in errors.items():
-        show(f"mean absolute error, {name}: {error:.4f}")
+    link = mean(lambda row: row.predicted_utilization - row.utilization)
+    errors = {"model": model, **others, "model, link utilization": link}
+    yield Table("", ("", "mean absolute error"), [(k, f"{v:.4f}") for k, v in errors.items()])
     worst = max(table, key=lambda cell: abs(table[cell].predicted_share - table[cell].share))
     gap = table[worst].predicted_share - table[worst].share
-    show(
+    yield (
         f"largest error of the model: {gap:+.3f}, {worst.control}, load {worst.load}, "
         f"{worst.buffer} packets"
     )
-    return errors
+    yield Claim(
+        f"error at most {GOAL}, below both simpler models",
+        [
+            below("error of the model", model, GOAL),
+            *(below(f"beside {name}", model, error) for name, error in others.items()),
+        ],
+    )
 
 
-def picture(table: dict[Cell, Row], file: Path) -> None:
+def _cells(cell: Cell, row: Row) -> list[object]:
+    formats = (*[".3f"] * 4, *[".4f"] * 2, *[".3g"] * 2)
+    numbers = [format(value, form) for value, form in zip(row, formats, strict=True)]
+    return [cell.control, cell.link.rate_mbps, cell.load, cell.buffer, *numbers]
+
+
+def draw(table: dict[Cell, Row], file: Path) -> None:
     """The flow's part of the residual capacity over the buffer, a panel for each load."""
     colours = zip(("#0072B2", "#D55E00", "#009E73"), ("-", "--", "-."), "os^", strict=True)
     styles = dict(zip(CONTROLS, colours, strict=True))
@@ -235,26 +235,19 @@ def picture(table: dict[Cell, Row], file: Path) -> None:
     figure.savefig(file, dpi=110)
 
 
-def main(arguments: list[str], show: Callable[[str], None] = print) -> int:
-    """Runs the comparison; 0 if the model meets the goal and beats the two others."""
-    parser = argparse.ArgumentParser(prog="python -m tests.validation.bursts")
-    parser.add_argument("--picture", type=Path, help="draws the comparison into this file")
-    options = parser.parse_args(arguments)
-    held = True
-    with ThreadPoolExecutor(2) as pool:
-        for chosen in (list(cells()), list(other_cells())):
+def items(picture: Path | None) -> Iterator[Item]:
+    """Both sets of cells."""
+    for chosen in (list(cells()), list(other_cells())):
+        with ThreadPoolExecutor(2) as pool:
             table = dict(zip(chosen, pool.map(compare, chosen), strict=True))
-            errors = report(table, show)
-            held = held and errors["model"] <= GOAL
-            held = held and errors["model"] < errors["residual sawtooth"]
-            held = held and errors["model"] < errors["M/D/1/K loss alone"]
-            if options.picture and chosen[0].link == Link():
-                picture(table, options.picture)
-    show(f"{'holds' if held else 'FAILS'}: error at most {GOAL}, below both simpler models")
-    return int(not held)
+        yield from report(table)
+        if picture and chosen[0].link == Link():
+            draw(table, picture)
 
+
+main = Validation(
+    items, options={"--picture": {"type": Path, "help": "draws the comparison into this file"}}
+)
 
 if __name__ == "__main__":
-    import sys
-
     sys.exit(main(sys.argv[1:]))

@@ -9,17 +9,18 @@ what the kernel told a control at each callback, and the window after it. The pr
 A second table is that of tests/validation/chain.py: tailroom's sender, fed with the kernel's ACKs.
 """
 
-import argparse
 import gzip
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tailroom.reproduction import is_true
 from tests.validation import chain
+from tests.validation.frame import Claim, Item, Validation
 from tests.validation.replay_program import ROOT, program
 
 TRACES = ROOT / "validation/kernel/recorded/traces"
@@ -99,26 +100,26 @@ def replay(path: Path) -> Replay:
     )
 
 
-def main(
-    arguments: Sequence[str] = (), show: Callable[[str], object] = print, traces: Path = TRACES
-) -> int:
-    """Replay every recording.
-
-    The status is 0 if all bounds are met, apart from those of the sender that are known as missed.
-    """
-    parser = argparse.ArgumentParser(prog="tests.validation.exact")
-    parser.add_argument("--only", default="", help="recordings whose name holds this text")
-    options = parser.parse_args(arguments)
-    paths = [path for path in sorted(traces.glob("*.csv.gz")) if options.only in path.name]
+def items(only: str) -> Iterator[Item]:
+    """Replays every recording whose name holds a text."""
+    paths = [path for path in sorted(TRACES.glob("*.csv.gz")) if only in path.name]
     replays = [replay(path) for path in paths]
-    for one in replays:
-        show(one.line())
-    chains = chain.replays(options.only)
-    for line in chain.table(chains):
-        show(line)
-    is_met = all(one.is_met for one in replays) and all(one.is_as_expected for one in chains)
-    return int(not (replays or chains) or not is_met)
+    yield from (one.line() for one in replays)
+    chains = chain.replays(only)
+    yield from chain.table(chains)
+    yield Claim(
+        "all bounds are met, apart from those of the sender that are known as missed",
+        [
+            is_true("recordings", "some", bool(replays or chains)),
+            *(is_true(one.name, "within its bounds", one.is_met) for one in replays),
+            *(is_true(f"sender, {one.name}", "as known", one.is_as_expected) for one in chains),
+        ],
+    )
 
+
+main = Validation(
+    items, options={"--only": {"default": "", "help": "recordings whose name holds this text"}}
+)
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -4,19 +4,23 @@ Three flows under one control with round trip times of 80, 140 and 200 ms, besid
 over 100 Mbit/s: scenarios/su-2005-fhstcp/rtt-fairness.toml. docs/validation/fhstcp.md has the
 figures and the statements; the report on the paper has its claims.
 
-    python -m tests.validation.fhstcp
+    python -m tests.validation.fhstcp [--write]
 """
 
 import math
 import statistics
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
 
 import tailroom as tr
+from tailroom.reproduction import Check, above, is_true
+from tests.validation import frame
+from tests.validation.frame import SCENARIOS, Claim, Item, Table, Validation, scientific
 
-SCENARIO = Path(__file__).parents[2] / "scenarios" / "su-2005-fhstcp" / "rtt-fairness.toml"
+PAGE = "validation/fhstcp.md"
+SCENARIO = SCENARIOS / "su-2005-fhstcp" / "rtt-fairness.toml"
 SEEDS = range(1, 21)
 CONTROL = "flows.fair.congestion"
 VARIANTS: dict[str, dict[str, object]] = {
@@ -30,135 +34,108 @@ VARIANTS: dict[str, dict[str, object]] = {
 }
 
 
-@dataclass(frozen=True)
-class Run:
-    """One run's figures; rates in Mbit/s, the three flows by round trip time."""
-
-    rates: list[float]
-    rtts: list[float]
-    losses: list[float]
-    jain: float
-    background: float
-    background_loss: float
-    queue: float
-    peak: float
-
-    @property
-    def total(self) -> float:
-        """What the three flows use together."""
-        return sum(self.rates)
-
-
-def measure(settings: dict[str, object], seed: int) -> Run:
-    """Runs one variant with one seed."""
-    result = tr.run(SCENARIO, set=settings, seed=seed)
-    flows, background = result.flows[:3], result.flows[3:]
-    goodput = [flow["goodput_bps"] for flow in flows]
-    link = result.links["bottleneck"]
-    return Run(
-        rates=[flow["throughput_bps"] / 1e6 for flow in flows],
-        rtts=[flow["rtt_s_mean"] or math.nan for flow in flows],
-        losses=[flow["loss_fraction"] or 0.0 for flow in flows],
-        jain=sum(goodput) ** 2 / (3 * sum(value * value for value in goodput)),
-        background=sum(flow["throughput_bps"] for flow in background) / 1e6,
-        background_loss=statistics.fmean(flow["loss_fraction"] or 0.0 for flow in background),
-        queue=link["queue_packets_mean"],
-        peak=link["queue_packets_p99"] or 0.0,
-    )
-
-
-@dataclass(frozen=True)
 class Figures:
-    """A variant over all seeds."""
+    """Means over the runs of a variant; rates in Mbit/s, the three flows by round trip time."""
 
-    runs: list[Run]
+    def __init__(self, runs: list[tr.Result]) -> None:
+        def mean(of: Callable[[tr.Result], list[float]]) -> list[float]:
+            return [float(value) for value in np.mean([of(run) for run in runs], axis=0)]
 
-    def mean(self, of: Callable[[Run], float]) -> float:
-        """Mean over the seeds."""
-        return statistics.fmean(map(of, self.runs))
-
-    def jain(self) -> tuple[float, float]:
-        """Mean of Jain's index, and the standard deviation over seeds."""
-        values = [run.jain for run in self.runs]
-        return statistics.fmean(values), statistics.stdev(values)
-
-    def each(self, of: Callable[[Run], list[float]]) -> list[float]:
-        """Means of the three flows."""
-        return [statistics.fmean(values) for values in zip(*map(of, self.runs), strict=True)]
-
-    def against_rtt(self) -> float:
+        self.rates = mean(lambda run: [flow["throughput_bps"] / 1e6 for flow in run.flows[:3]])
+        self.total = sum(self.rates)
+        rtts = mean(lambda run: [flow["rtt_s_mean"] or math.nan for flow in run.flows[:3]])
+        self.against_rtt = self.rates[0] / self.rates[2] / (rtts[2] / rtts[0])
         """Ratio of the shortest flow's rate to the longest's, over the inverse ratio of RTTs."""
-        rates, rtts = self.each(lambda run: run.rates), self.each(lambda run: run.rtts)
-        return rates[0] / rates[2] / (rtts[2] / rtts[0])
+        losses = mean(lambda run: [flow["loss_fraction"] or 0.0 for flow in run.flows])
+        self.losses, self.background_loss = losses[:3], statistics.fmean(losses[3:])
+        others = mean(lambda run: [flow["throughput_bps"] / 1e6 for flow in run.flows[3:]])
+        self.background = sum(others)
+        links = [run.links["bottleneck"] for run in runs]
+        self.queue = statistics.fmean(link["queue_packets_mean"] for link in links)
+        self.peak = statistics.fmean(link["queue_packets_p99"] or 0.0 for link in links)
+        jain = [frame.jain_index([flow["goodput_bps"] for flow in run.flows[:3]]) for run in runs]
+        self.jain, self.jain_sd = statistics.fmean(jain), statistics.stdev(jain)
 
-    def row(self) -> str:
+    def cells(self) -> Iterator[str]:
         """The figures as the table has them."""
-        rates = " ".join(f"{rate:5.1f}" for rate in self.each(lambda run: run.rates))
-        losses = " ".join(f"{loss:.1e}" for loss in self.each(lambda run: run.losses))
-        jain, sd = self.jain()
-        return (
-            f"{rates}  {self.mean(lambda run: run.background):5.1f}  {jain:.2f} ({sd:.2f})"
-            f"  {self.against_rtt():5.1f}  {losses}"
-            f"  {self.mean(lambda run: run.background_loss):.1e}"
-            f"  {self.mean(lambda run: run.queue):5.0f} {self.mean(lambda run: run.peak):5.0f}"
-        )
+        yield ", ".join(f"{rate:.1f}" for rate in self.rates)
+        yield f"{self.background:.1f}"
+        yield f"{self.jain:.2f} ({self.jain_sd:.2f})"
+        yield f"{self.against_rtt:.1f}"
+        yield ", ".join(map(scientific, self.losses))
+        yield scientific(self.background_loss)
+        yield f"{self.queue:.0f}"
+        yield f"{self.peak:.0f}"
 
 
-def claims(figures: dict[str, Figures]) -> dict[str, bool]:
-    """The claims that hold, by what they say."""
-    ours, small, large, unpaced, *others = figures.values()
-
-    def exceeds(theirs: Figures, errors: float) -> bool:
-        (mean, sd), (other, other_sd) = ours.jain(), theirs.jain()
-        return mean - other > errors * math.hypot(sd, other_sd) / math.sqrt(len(SEEDS))
-
-    def order(of: Callable[[Run], float]) -> tuple[float, float, float]:
-        return small.mean(of), ours.mean(of), large.mean(of)
-
-    total = order(lambda run: run.total)
-    background = order(lambda run: run.background)
-    loss = order(lambda run: run.background_loss)
-    return {
-        "Jain's index above HighSpeed's, Scalable's and Reno's by two standard errors": all(
-            exceeds(other, 2) for other in others
-        ),
-        "rates nearer to the inverse ratio of the RTTs than under the others": all(
-            abs(math.log(ours.against_rtt())) < abs(math.log(other.against_rtt()))
-            for other in others
-        ),
-        "total use falls at c = 5": total[0] < total[1] < total[2],
-        "c = 20 leaves the background less than two thirds of what c = 10 does": (
-            background[0] > background[1] > 1.5 * background[2]
-        ),
-        "the loss of the background rises with c": loss[0] < loss[1] < loss[2],
-        "blocks lower the mean and the peak queue, and the loss of the background": (
-            ours.mean(lambda run: run.queue) < unpaced.mean(lambda run: run.queue)
-            and ours.mean(lambda run: run.peak) < unpaced.mean(lambda run: run.peak)
-            and ours.mean(lambda run: run.background_loss)
-            < unpaced.mean(lambda run: run.background_loss)
-        ),
-    }
+HEADINGS = (
+    "control",
+    "F1, F2, F3 (Mbit/s)",
+    "background (Mbit/s)",
+    "Jain's index (sd over seeds)",
+    "F1 / F3 over the inverse ratio of mean RTTs",
+    "loss of F1, F2, F3",
+    "loss of the background",
+    "mean queue",
+    "its p99",
+)
 
 
-def main(show: Callable[[str], None] = print) -> int:
-    """Runs every variant; 0 if all claims hold."""
-    show(
-        f"{'control':22}  {'F1, F2, F3 (Mbit/s)':17}  back.  Jain (sd)    ratio"
-        f"  {'loss of F1, F2, F3':23}  of back.   queue, p99"
-    )
+def items() -> Iterator[Item]:
+    """The figures of every variant, and the claims about them."""
     figures: dict[str, Figures] = {}
-    with ThreadPoolExecutor(2) as pool:
-        for name, settings in VARIANTS.items():
-            runs = list(pool.map(lambda seed, s=settings: measure(s, seed), SEEDS))
-            figures[name] = Figures(runs)
-            show(f"{name:22}  {figures[name].row()}")
-    held = claims(figures)
-    for claim, holds in held.items():
-        show(f"{'holds' if holds else 'FAILS'}: {claim}")
-    return int(not all(held.values()))
 
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, settings in VARIANTS.items():
+            figures[name] = Figures(frame.simulate(SCENARIO, SEEDS, settings))
+            yield name, *figures[name].cells()
+
+    yield Table("fhstcp", HEADINGS, rows())
+    ours, small, large, unpaced, *_ = figures.values()
+    others = {name: figures[name] for name in ("HighSpeed TCP", "Scalable TCP", "Reno")}
+
+    def excess(other: Figures) -> float:
+        """In standard errors of the difference of two means."""
+        error = math.hypot(ours.jain_sd, other.jain_sd) / math.sqrt(len(SEEDS))
+        return (ours.jain - other.jain) / error
+
+    def closeness(other: Figures) -> float:
+        return abs(math.log(other.against_rtt)) - abs(math.log(ours.against_rtt))
+
+    yield Claim(
+        "Jain's index above HighSpeed's, Scalable's and Reno's by two standard errors",
+        [above(f"standard errors over {name}", excess(other), 2) for name, other in others.items()],
+    )
+    yield Claim(
+        "rates nearer to the inverse ratio of the RTTs than under the others",
+        [above(f"nearer than {name}", closeness(other), 0) for name, other in others.items()],
+    )
+    by_c = (small, ours, large)
+    yield Claim("total use falls at c = 5", (rises("total", [one.total for one in by_c]),))
+    less, share = [-one.background for one in by_c], ours.background / large.background
+    yield Claim(
+        "c = 20 leaves the background less than two thirds of what c = 10 does",
+        (rises("use of the background", less), above("c = 10 over c = 20", share, 1.5)),
+    )
+    yield Claim(
+        "the loss of the background rises with c",
+        (rises("loss", [one.background_loss for one in by_c]),),
+    )
+    yield Claim(
+        "blocks lower the mean and the peak queue, and the loss of the background",
+        [
+            rises(what, [getattr(ours, what), getattr(unpaced, what)])
+            for what in ("queue", "peak", "background_loss")
+        ],
+    )
+
+
+def rises(what: str, values: list[float]) -> Check:
+    """Whether each value is larger than the one before it."""
+    return is_true(what, "rises", all(np.diff(values) > 0))
+
+
+main = Validation(items, PAGE)
 
 if __name__ == "__main__":
-    import sys
-
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,25 +1,24 @@
 """The fixed points of window laws and buffers against simulation.
 
-docs/models/fixed-points.md has the figures.
-
-    python -m tests.validation.fixed_points
+python -m tests.validation.fixed_points [--write]
 """
 
-import tempfile
-from collections.abc import Callable, Mapping
+import statistics
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import tailroom as tr
-from tailroom.models import MODELS, Prediction, Requirement, read_bottleneck
-from tailroom.scenario.source import ScenarioSource
-from tests.validation.traffic import SCENARIOS, mean
+from tailroom.reproduction import Check, above, below, between
+from tests.validation import frame
+from tests.validation.frame import SCENARIOS, Claim, Item, Settings, Table, Validation, scientific
 
-BARMAN = SCENARIOS.parent / "barman-2004"
+PAGE = "models/fixed-points.md"
+BARMAN = SCENARIOS / "barman-2004"
 LIMIT = "links.bottleneck.queue.limit"
 PLACES = (125, 625, 1250, 2500, 6250, 12_500)
 """Figure 3 of Barman et al. 2004: 1 to 100 % of 12,500 packets."""
-DROP_TAIL = ("drop_tail_fixed_point", "drop_tail_fixed_point_md1k", "drop_tail_fixed_point_fluid")
+MM1K, MD1K, FLUID = (f"drop_tail_fixed_point{form}" for form in ("", "_md1k", "_fluid"))
 
 CROWD = """
 title = "A thousand Reno flows"
@@ -45,114 +44,107 @@ access_rate = "10 Gbit/s"
 start = { from = "0 s", to = "5 s" }
 """
 
-Show = Callable[[str], None]
+
+class State(NamedTuple):
+    """What the models predict of a link."""
+
+    utilization: float
+    loss: float
+    delay_s: float
+
+    def __str__(self) -> str:
+        """Utilization, and in brackets loss and delay."""
+        return f"{self.utilization:.4f} ({scientific(self.loss)}, {1e3 * self.delay_s:.3f} ms)"
 
 
-def simulated(scenario: Path, settings: Mapping[str, Any], seeds: int) -> dict[str, float]:
-    """Means over seeds of what the models predict."""
-    keys = ("utilization", "loss_fraction", "queue_delay_s_mean")
+def simulated(scenario: str | Path, settings: Settings) -> State:
+    """Means over two seeds."""
     links: list[Any] = [
-        tr.run(scenario, seed=seed, set=settings).links["bottleneck"]
-        for seed in range(1, seeds + 1)
+        run.links["bottleneck"] for run in frame.simulate(scenario, (1, 2), settings)
     ]
-    return {key: mean(link[key] for link in links) for key in keys}
+    keys = ("utilization", "loss_fraction", "queue_delay_s_mean")
+    return State(*(statistics.fmean(link[key] for link in links) for key in keys))
 
 
-def predicted(scenario: Path, settings: Mapping[str, Any], model: str) -> Prediction:
+def predicted(model: str, scenario: str | Path, settings: Settings) -> State:
     """What a model says."""
-    link = read_bottleneck(ScenarioSource.of(scenario, settings))
-    return MODELS[model].predict(link, Requirement())
+    found = frame.predict(model, scenario, settings)
+    numbers = (found.utilization, found.loss_fraction, found.queue_delay_s_mean)
+    return State(*(number or 0.0 for number in numbers))
 
 
-def row(found: dict[str, float] | Prediction) -> str:
-    """Utilization, loss and delay in milliseconds."""
-    if isinstance(found, Prediction):
-        found = {
-            "utilization": found.utilization or 0.0,
-            "loss_fraction": found.loss_fraction or 0.0,
-            "queue_delay_s_mean": found.queue_delay_s_mean or 0.0,
-        }
-    utilization, loss, delay_s = found.values()
-    return f"{utilization:.4f} {loss:.2e} {1e3 * delay_s:7.3f} ms"
-
-
-def compare(
-    show: Show, label: str, scenario: Path, settings: Mapping[str, Any], models: tuple[str, ...]
-) -> tuple[dict[str, float], list[Prediction]]:
-    """One setting: a line for the simulation and one for each model."""
-    found = simulated(scenario, settings, seeds=2)
-    show(f"{label:24} simulated {row(found)}")
-    predictions = [predicted(scenario, settings, model) for model in models]
-    for model, prediction in zip(models, predictions, strict=True):
-        show(f"{model:>34} {row(prediction)}")
-    return found, predictions
-
-
-def barman(show: Show) -> bool:
+def barman() -> Iterator[Item]:
     """Figure 3: which of its simplifications the paper's model owes its error to."""
-    show("\nBarman et al., Figure 3: 10 HighSpeed flows, DropTail")
-    gaps = []
+    models = (MM1K, MD1K, FLUID, "sawtooth")
+    rows, errors = [], dict.fromkeys(models, 0.0)
     for places in PLACES:
-        settings = {LIMIT: f"{places - 1} packets"}
-        models = (*DROP_TAIL, "sawtooth")
-        found, predictions = compare(
-            show, f"{places} packets", BARMAN / "figure-3.toml", settings, models
-        )
-        if places >= 625:
-            gaps.append([(one.utilization or 0.0) - found["utilization"] for one in predictions])
-    worst = [max(abs(gap) for gap in model) for model in zip(*gaps, strict=True)]
-    show(f"largest error from 625 packets on: {', '.join(f'{gap:.3f}' for gap in worst)}")
-    return bool(min(worst[:3]) > 0.07 and worst[3] < 0.03)
+        scenario, settings = BARMAN / "figure-3.toml", {LIMIT: f"{places - 1} packets"}
+        found = simulated(scenario, settings)
+        states = [predicted(model, scenario, settings) for model in models]
+        rows.append((places, found, *states))
+        for model, state in zip(models, states, strict=True):
+            if places >= 625:
+                error = abs(state.utilization - found.utilization)
+                errors[model] = max(errors[model], error)
+    rows.append(("largest error from 625 on", "", *(f"{error:.3f}" for error in errors.values())))
+    heads = ("simulated", "M/M/1/K", "M/D/1/K", "M/M/1/K, fluid", "`sawtooth`")
+    yield Table("barman", ("buffer, packets", *heads), rows)
+    *fixed_points, sawtooth = (
+        (f"largest error of the utilization, {model}", error) for model, error in errors.items()
+    )
+    yield Claim(
+        "no fixed point explains Figure 3 of Barman et al.; the sawtooth does",
+        (*(above(*error, 0.07) for error in fixed_points), below(*sawtooth, 0.03)),
+    )
 
 
-def crowd(show: Show, scenario: Path) -> bool:
-    """Many flows: where arrivals are random, and where they are not."""
-    show("\na thousand Reno flows, DropTail")
-    held = False
+def crowd() -> Iterator[Item]:
+    """A thousand Reno flows: where arrivals are random, and where they are not."""
+    found: dict[int, list[State]] = {}
     for places in (10, 30, 100, 300):
-        for paced in (True, False):
-            settings = {LIMIT: f"{places - 1} packets", "flows.reno.pacing": paced}
-            label = f"{places} packets, {'paced' if paced else 'bursts'}"
-            found, (_, fixed_size) = compare(show, label, scenario, settings, DROP_TAIL[:2])
-            if places == 10 and paced:
-                utilization, loss = fixed_size.utilization or 0.0, fixed_size.loss_fraction or 0.0
-                held = abs(utilization - found["utilization"]) < 0.01
-                held = held and abs(loss / found["loss_fraction"] - 1) < 0.2
-    return held
-
-
-def red(show: Show) -> bool:
-    """Figure 7: RED keeps flows apart, and the loss is that of the fixed point."""
-    show("\nBarman et al., Figure 7: 10 HighSpeed flows, Adaptive RED")
-    held = True
-    for packets in (625, 1250, 12_500):
-        settings = {LIMIT: f"{packets} packets"}
-        found, (prediction,) = compare(
-            show, f"{packets} packets", BARMAN / "figure-7.toml", settings, ("red_fixed_point",)
+        paced, bursts = (
+            {LIMIT: f"{places - 1} packets", "flows.reno.pacing": pacing}
+            for pacing in (True, False)
         )
+        simulations = (simulated(CROWD, paced), simulated(CROWD, bursts))
+        found[places] = [*simulations, *(predicted(one, CROWD, paced) for one in (MM1K, MD1K))]
+    heads = ("K", "paced", "not paced", "M/M/1/K", "M/D/1/K")
+    yield Table("crowd", heads, [(places, *states) for places, states in found.items()])
+    checks = errors(found[10][-1], found[10][0], of_loss=0.2)
+    yield Claim("M/D/1/K is right within 0.01 where arrivals are random", checks)
+
+
+def errors(model: State, simulation: State, *, of_loss: float) -> list[Check]:
+    """The errors of a model: of the utilization up to 0.01, of the loss up to a part of it."""
+    off, loss = model.utilization - simulation.utilization, model.loss / simulation.loss
+    return [
+        between("error of the utilization", off, -0.01, 0.01),
+        between("loss, relative", loss, 1 - of_loss, 1 + of_loss),
+    ]
+
+
+def red() -> Iterator[Item]:
+    """Figure 7: RED keeps flows apart, and the loss is that of the fixed point."""
+    rows: list[tuple[object, ...]] = []
+    checks: list[Check] = []
+    for packets in (625, 1250, 12_500):
+        scenario, settings = BARMAN / "figure-7.toml", {LIMIT: f"{packets} packets"}
+        found = simulated(scenario, settings)
+        state = predicted("red_fixed_point", scenario, settings)
+        rows.append((packets, found, state))
         if packets >= 1250:
-            loss = prediction.loss_fraction or 0.0
-            held = held and abs(loss / found["loss_fraction"] - 1) < 0.1
-            held = held and abs((prediction.utilization or 0.0) - found["utilization"]) < 0.01
-    return held
+            checks += errors(state, found, of_loss=0.1)
+    yield Table("red", ("limit, packets", "simulated", "`red_fixed_point`"), rows)
+    yield Claim("under Adaptive RED the fixed point is right within 0.01", checks)
 
 
-def main(show: Show = print) -> int:
-    """Runs every comparison; 0 if all claims hold."""
-    with tempfile.TemporaryDirectory() as folder:
-        scenario = Path(folder) / "crowd.toml"
-        scenario.write_text(CROWD)
-        held = {
-            "no fixed point explains Figure 3 of Barman et al.; the sawtooth does": barman(show),
-            "M/D/1/K is right within 0.01 where arrivals are random": crowd(show, scenario),
-            "under Adaptive RED the fixed point is right within 0.01": red(show),
-        }
-    for claim, holds in held.items():
-        show(f"{'holds' if holds else 'FAILS'}: {claim}")
-    return int(not all(held.values()))
+def items() -> Iterator[Item]:
+    """Every comparison."""
+    for part in (barman, crowd, red):
+        yield from part()
 
+
+main = Validation(items, PAGE)
 
 if __name__ == "__main__":
-    import sys
-
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

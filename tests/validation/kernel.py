@@ -5,7 +5,7 @@ of a Linux kernel between two hosts, whose packets pass tailroom's queue discipl
 the same scenarios with `host = "linux"`, and each statistic is set beside the kernel's.
 
     python -m tests.validation.kernel [--only TEXT] [--set KEY=VALUE]... [--recorded DIRECTORY]
-        [--markdown]
+        [--write]
 
 Goals: utilization within 1 point; the time between losses of a flow alone, and its trough and
 peak window, within 5 %; the share of the first group within a tenth of the larger of this share and
@@ -15,17 +15,18 @@ tests/validation/kernel_recovery.py has. What misses its goal is named, and
 docs/validation/kernel.md says why.
 """
 
-import argparse
 import json
 import lzma
 import statistics
 import sys
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import tailroom as tr
+from tailroom.reproduction import is_true
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Table, Validation
 from tests.validation.kernel_comparison import Comparison
 from tests.validation.kernel_missed import MISSED
 from tests.validation.kernel_recovery import completion_times, is_requests, recoveries
@@ -70,8 +71,8 @@ TABLES = {
 OF_RECOVERY; the table of the others is OTHERS."""
 
 
-def markdown(compared: Mapping[str, Sequence[Comparison]]) -> Iterator[str]:
-    """Yield the lines of the tables in docs/validation, without columns that are empty.
+def tables_of(compared: Mapping[str, Sequence[Comparison]]) -> Iterator[Table]:
+    """Yield the tables in docs/validation, without columns that are empty.
 
     Args:
         compared: The statistics of each experiment.
@@ -87,11 +88,9 @@ def markdown(compared: Mapping[str, Sequence[Comparison]]) -> Iterator[str]:
             for column in (*OF_ALL, *further, *OF_RECOVERY)
         }
         filled = {column: found for column, found in cells.items() if any(found)}
-        yield _row([title, *(HEADINGS.get(column, column) for column in filled)])
-        yield _row(["---"] * (1 + len(filled)))
-        for place, name in enumerate(rows):
-            yield _row([f"`{name}`", *(found[place] for found in filled.values())])
-        yield ""
+        heads = (title, *(HEADINGS.get(column, column) for column in filled))
+        columns = ([f"`{name}`" for name in rows], *filled.values())
+        yield Table(title.partition(" ")[0], heads, list(zip(*columns, strict=True)))
 
 
 HEADINGS = {
@@ -104,10 +103,6 @@ HEADINGS = {
 
 def _cell(comparisons: Sequence[Comparison], column: str) -> str:
     return "; ".join(one.cell for one in comparisons if one.what.startswith(column))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -140,11 +135,6 @@ def shares(run: dict[str, Any]) -> dict[str, float]:
     for flow, described in zip(summarize(run).flows, run["flows"], strict=True):
         found[described["group"]] = found.get(described["group"], 0.0) + flow.share
     return found
-
-
-def jain_index(rates: Sequence[float]) -> float:
-    """Jain's index of fairness (1 if all rates are equal)."""
-    return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
 
 
 def quantiles(windows: Sequence[float]) -> tuple[float, float]:
@@ -212,9 +202,9 @@ def compare(recorded: dict[str, Any], settings: dict[str, str]) -> Iterator[Comp
     if len(runs[0]["flows"]) > 2:
         yield Comparison(
             "Jain's index",
-            tuple(jain_index([flow.throughput_bps for flow in run.flows]) for run in kernel),
+            tuple(frame.jain_index([flow.throughput_bps for flow in run.flows]) for run in kernel),
             tuple(
-                jain_index([flow["goodput_bps"] for flow in summary["flows"]])
+                frame.jain_index([flow["goodput_bps"] for flow in summary["flows"]])
                 for summary in simulated
             ),
             0.1,
@@ -274,7 +264,7 @@ def simulate(scenario: str, seed: int, settings: dict[str, str]) -> tr.Result:
         seed: Seed of the run.
         settings: Values that replace those of the scenario.
     """
-    loaded = cast(tr.Scenario, tomllib.loads(scenario))
+    loaded = frame.scenario_of(scenario)
     sampled = {"series.interval": f"{SAMPLE_S} s"}
     # The recorder times a request from its first data packet, when its connection is open.
     sampled |= {
@@ -285,38 +275,38 @@ def simulate(scenario: str, seed: int, settings: dict[str, str]) -> tr.Result:
     return tr.run(loaded, seed=seed, set={**sampled, **settings})
 
 
-def main(
-    arguments: Sequence[str] = (), show: Callable[[str], object] = print, recorded: Path = RECORDED
-) -> int:
-    """Compares every recorded experiment; the status is 0 if every missed goal is explained."""
-    parser = argparse.ArgumentParser(prog="tests.validation.kernel")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--recorded", type=Path, default=recorded, help="directory of recordings")
-    parser.add_argument("--markdown", action="store_true", help="tables for docs/validation")
-    options = parser.parse_args(arguments)
-    settings = dict(pair.split("=", 1) for pair in options.set)
+def items(only: str, settings: list[str], recorded: Path) -> Iterator[Item]:
+    """Every recorded experiment, and whether every missed goal is explained."""
+    changes = dict(pair.split("=", 1) for pair in settings)
     still_open = {(name, what) for name, found in MISSED.items() for what in found}
-    paths = [*options.recorded.glob("*.json.xz"), *options.recorded.glob("*.json")]
+    paths = [*recorded.glob("*.json.xz"), *recorded.glob("*.json")]
     compared: dict[str, list[Comparison]] = {}
-    for path in sorted(path for path in paths if options.only in path.name):
+    for path in sorted(path for path in paths if only in path.name):
         name = path.name.split(".json")[0]
-        compared[name] = list(compare(load(path), settings))
-        if not options.markdown:
-            for comparison in compared[name]:
-                show(comparison.line(name))
-    if options.markdown:
-        for line in markdown(compared):
-            show(line)
+        compared[name] = list(compare(load(path), changes))
+        for comparison in compared[name]:
+            yield comparison.line(name)
+    yield from tables_of(compared)
     missed = {
         (name, one.what) for name, found in compared.items() for one in found if not one.is_met
     }
-    show(
+    new = missed - EXPLAINED - still_open
+    yield Claim(
         f"{len(missed)} of {sum(map(len, compared.values()))} goals are missed, "
-        f"{len(missed & EXPLAINED)} for a reason that is known; "
-        f"{len(missed - EXPLAINED - still_open)} of them are new"
+        f"{len(missed & EXPLAINED)} for a reason that is known; {len(new)} of them are new",
+        [is_true(f"{name}, {what}", "met", False) for name, what in sorted(new)],
     )
-    return int(not missed <= EXPLAINED | still_open)
+
+
+main = Validation(
+    items,
+    "validation/kernel.md",
+    {
+        "--only": {"default": "", "help": "only experiments whose name holds this text"},
+        "--set": {"action": "append", "default": [], "dest": "settings", "metavar": "KEY=VALUE"},
+        "--recorded": {"type": Path, "default": RECORDED, "help": "directory of recordings"},
+    },
+)
 
 
 if __name__ == "__main__":

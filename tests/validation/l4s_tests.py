@@ -1,8 +1,8 @@
 """Shares of two flows as a Linux testbed measured them, behind DualPI2, a FIFO and FQ-CoDel.
 
-`MEASURED` holds the throughput of two flows, under CUBIC or Prague, with round trip times of 10 to
-160 ms, through a link of 50 Mbit/s: 72 rows of the "Scenario 1 Fairness Table" in the README of
-https://github.com/heistp/l4s-tests (Pete Heist and others; results of November 2020, kernel
+`l4s_tests.csv` holds the throughput of two flows, under CUBIC or Prague, with round trip times of
+10 to 160 ms, through a link of 50 Mbit/s: 72 rows of the "Scenario 1 Fairness Table" in the README
+of https://github.com/heistp/l4s-tests (Pete Heist and others; results of November 2020, kernel
 L4STeam/linux b256daedc767 of August 2020). They are all rows of the table whose queue discipline
 tailroom has; cnq_codel_af is left out. Each row is one run of three minutes. The numbers are facts;
 nothing else is taken from the repository (BSD 2-Clause License).
@@ -10,19 +10,23 @@ nothing else is taken from the repository (BSD 2-Clause License).
 A row agrees if the first flow's share, mean over the seeds, is within `BOUND` of the published
 share. docs/validation/l4s-tests.md has the table, and what is known of the rows that do not agree.
 
-    python -m tests.validation.l4s_tests [--draft] [--markdown]
+    python -m tests.validation.l4s_tests [--draft] [--write]
 """
 
-import argparse
+import csv
 import statistics
-import tomllib
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import cast
+from pathlib import Path
 
 import tailroom as tr
+from tailroom.reproduction import below
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Table, Validation
 
+MEASURED = Path(__file__).with_suffix(".csv")
 BOUND = 0.05
 """Largest difference of the first flow's share (a fraction of both flows' goodput)."""
 OUTSIDE = 1 / 5
@@ -105,8 +109,7 @@ class Row:
 
     def run(self, seed: int, end_s: float = END_S, draft: bool = False) -> Pair:
         """Goodput of the two flows in Mbit/s."""
-        scenario = cast(tr.Scenario, tomllib.loads(self.toml(end_s, draft)))
-        groups = tr.run(scenario, seed=seed).groups
+        groups = tr.run(frame.scenario_of(self.toml(end_s, draft)), seed=seed).groups
         return groups["a"]["goodput_bps"] / 1e6, groups["b"]["goodput_bps"] / 1e6
 
 
@@ -115,91 +118,18 @@ def share(rates: Pair) -> float:
     return rates[0] / sum(rates)
 
 
-MEASURED = """
-dualpi2 cubic 10 12.65 prague 10 34.57
-dualpi2 prague 10 34.09 cubic 10 13.04
-dualpi2 cubic 10 23.11 cubic 10 24.18
-dualpi2 prague 10 23.51 prague 10 22.75
-dualpi2 prague 20 28.40 cubic 10 18.84
-dualpi2 cubic 20 9.21 prague 10 37.86
-dualpi2 prague 20 15.84 prague 10 30.77
-dualpi2 cubic 20 20.61 cubic 10 26.76
-dualpi2 cubic 20 14.94 prague 20 32.39
-dualpi2 prague 20 23.50 prague 20 23.36
-dualpi2 prague 20 31.85 cubic 20 15.51
-dualpi2 cubic 20 24.80 cubic 20 22.67
-dualpi2 cubic 80 6.43 prague 20 40.69
-dualpi2 prague 80 5.80 prague 20 41.48
-dualpi2 prague 80 22.43 cubic 20 24.89
-dualpi2 cubic 80 14.75 cubic 20 32.73
-dualpi2 cubic 80 17.85 prague 80 29.58
-dualpi2 prague 80 29.92 cubic 80 17.48
-dualpi2 cubic 80 23.88 cubic 80 23.47
-dualpi2 prague 80 23.45 prague 80 23.60
-dualpi2 cubic 160 4.87 prague 10 41.67
-dualpi2 prague 160 1.56 prague 10 45.46
-dualpi2 prague 160 10.13 cubic 10 37.28
-dualpi2 cubic 160 10.74 cubic 10 36.50
-pfifo(1000) cubic 10 22.22 cubic 10 25.26
-pfifo(1000) prague 10 9.78 cubic 10 37.77
-pfifo(1000) cubic 10 39.98 prague 10 7.55
-pfifo(1000) prague 10 26.04 prague 10 21.69
-pfifo(1000) prague 20 6.32 cubic 10 41.25
-pfifo(1000) cubic 20 18.89 cubic 10 28.60
-pfifo(1000) cubic 20 39.98 prague 10 7.55
-pfifo(1000) prague 20 21.75 prague 10 25.92
-pfifo(1000) cubic 20 23.46 cubic 20 24.07
-pfifo(1000) prague 20 24.06 prague 20 23.65
-pfifo(1000) prague 20 5.88 cubic 20 41.63
-pfifo(1000) cubic 20 35.44 prague 20 12.24
-pfifo(1000) prague 80 6.96 cubic 20 40.45
-pfifo(1000) cubic 80 22.32 cubic 20 25.14
-pfifo(1000) cubic 80 42.33 prague 20 5.14
-pfifo(1000) prague 80 14.50 prague 20 33.16
-pfifo(1000) prague 80 3.95 cubic 80 43.59
-pfifo(1000) cubic 80 43.71 prague 80 3.74
-pfifo(1000) prague 80 24.38 prague 80 23.36
-pfifo(1000) cubic 80 24.14 cubic 80 23.27
-pfifo(1000) cubic 160 35.71 prague 10 11.80
-pfifo(1000) prague 160 10.35 prague 10 37.36
-pfifo(1000) prague 160 4.54 cubic 10 43.00
-pfifo(1000) cubic 160 17.22 cubic 10 30.27
-fq_codel cubic 10 23.49 prague 10 23.82
-fq_codel prague 10 23.83 cubic 10 23.53
-fq_codel cubic 10 23.46 cubic 10 23.56
-fq_codel prague 10 23.82 prague 10 23.81
-fq_codel prague 20 23.84 cubic 10 23.51
-fq_codel cubic 20 23.32 prague 10 24.02
-fq_codel cubic 20 23.30 cubic 10 23.72
-fq_codel prague 20 23.84 prague 10 23.81
-fq_codel cubic 20 23.58 cubic 20 23.59
-fq_codel prague 20 23.84 prague 20 23.84
-fq_codel cubic 20 23.31 prague 20 24.02
-fq_codel prague 20 24.03 cubic 20 23.32
-fq_codel prague 80 23.86 prague 20 23.83
-fq_codel cubic 80 22.02 prague 20 24.81
-fq_codel prague 80 23.97 cubic 20 23.31
-fq_codel cubic 80 22.24 cubic 20 24.54
-fq_codel prague 80 25.29 cubic 80 22.03
-fq_codel prague 80 23.86 prague 80 23.86
-fq_codel cubic 80 22.91 cubic 80 23.35
-fq_codel cubic 80 22.03 prague 80 25.27
-fq_codel cubic 160 21.35 prague 10 25.55
-fq_codel prague 160 23.87 cubic 10 23.49
-fq_codel cubic 160 21.32 cubic 10 25.36
-fq_codel prague 160 23.87 prague 10 23.83
-"""
-"""Queue discipline; control, RTT and throughput (Mbit/s) of each flow."""
-
-
 def rows() -> list[Row]:
     """The published rows."""
-    found = []
-    for line in MEASURED.split("\n")[1:-1]:
-        queue, first, rtt, rate, second, other_rtt, other_rate = line.split()
-        rtts, rates = (int(rtt), int(other_rtt)), (float(rate), float(other_rate))
-        found.append(Row(queue, (first, second), rtts, rates))
-    return found
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(
+                row["queue"],
+                (row["first_control"], row["second_control"]),
+                (int(row["first_rtt_ms"]), int(row["second_rtt_ms"])),
+                (float(row["first_mbps"]), float(row["second_mbps"])),
+            )
+            for row in csv.DictReader(file)
+        ]
 
 
 def repeated(published: Iterable[Row]) -> Iterator[tuple[Row, Pair]]:
@@ -243,7 +173,7 @@ class Comparison:
         return abs(self.difference) > BOUND
 
     def cells(self) -> list[str]:
-        """The cells of the table."""
+        """The cells of the table, with a difference beyond the bound in bold."""
         theirs, ours = self.row.published, self.rates
         shares = self.shares
         return [
@@ -253,7 +183,7 @@ class Comparison:
             f"{ours[0]:.1f} : {ours[1]:.1f}",
             f"{share(theirs):.3f}",
             f"{statistics.fmean(shares):.3f} ({min(shares):.3f} to {max(shares):.3f})",
-            f"{self.difference:+.3f}",
+            f"**{self.difference:+.3f}**" if self.is_outside else f"{self.difference:+.3f}",
         ]
 
 
@@ -267,7 +197,6 @@ HEADINGS = [
     "in tailroom (seeds)",
     "difference",
 ]
-WIDTHS = (11, 13, 13, 18, 17, 23, 22, 10)
 
 
 def compare(draft: bool = False) -> list[Comparison]:
@@ -280,50 +209,33 @@ def compare(draft: bool = False) -> list[Comparison]:
         return list(pool.map(runs, rows()))
 
 
-def text(compared: Iterable[Comparison]) -> Iterator[str]:
-    """The lines of the table in columns."""
-    for cells in (HEADINGS, *(one.cells() for one in compared)):
-        line = " ".join(f"{cell:{width}}" for cell, width in zip(cells, WIDTHS, strict=True))
-        yield line.rstrip()
-
-
-def markdown(compared: Iterable[Comparison]) -> Iterator[str]:
-    """The lines of the table in Markdown, with differences beyond the bound in bold."""
-    yield f"| {' | '.join(HEADINGS)} |"
-    yield f"|{' --- |' * len(HEADINGS)}"
-    for one in compared:
-        *cells, last = one.cells()
-        yield f"| {' | '.join((*cells, f'**{last}**' if one.is_outside else last))} |"
-
-
-def main(arguments: list[str], show: Callable[[str], None] = print) -> int:
-    """Runs every row; 0 if few enough are outside the bound."""
-    parser = argparse.ArgumentParser(prog="python -m tests.validation.l4s_tests")
-    parser.add_argument("--markdown", action="store_true", help="the table for docs/validation")
-    parser.add_argument(
-        "--draft", action="store_true", help="Prague with the RTT independence of the draft"
-    )
-    options = parser.parse_args(arguments)
-    compared = compare(options.draft)
-    for line in (markdown if options.markdown else text)(compared):
-        show(line)
+def items(draft: bool) -> Iterator[Item]:
+    """Every row, and whether few enough are outside the bound."""
+    compared = compare(draft)
+    yield Table("rows", HEADINGS, [one.cells() for one in compared])
+    rows = []
     for queue in QUEUES:
         of_queue = [one for one in compared if one.row.queue == queue]
-        mean = statistics.fmean(abs(one.difference) for one in of_queue)
+        difference = statistics.fmean(abs(one.difference) for one in of_queue)
         within = sum(not one.is_outside for one in of_queue)
-        show(
-            f"{queue}: {within} of {len(of_queue)} rows within {BOUND}, mean difference {mean:.3f}"
-        )
+        rows.append((queue, f"{within} of {len(of_queue)}", f"{difference:.3f}"))
+    yield Table("queues", ("queue", "rows that agree", "mean difference of the share"), rows)
     for row, (first, second) in repeated(one.row for one in compared):
-        show(f"measured twice by the testbed: {row.name} {first:.3f} and {second:.3f}")
+        yield f"measured twice by the testbed: {row.name} {first:.3f} and {second:.3f}"
     outside = [one.row.name for one in compared if one.is_outside]
     for name in outside:
-        show(f"outside: {name}")
-    show(f"{len(compared) - len(outside)} of {len(compared)} rows within {BOUND}")
-    return int(len(outside) > OUTSIDE * len(compared))
+        yield f"outside: {name}"
+    yield Claim(
+        f"{len(compared) - len(outside)} of {len(compared)} rows within {BOUND}",
+        (below("part of the rows outside", len(outside) / len(compared), OUTSIDE),),
+    )
 
+
+main = Validation(
+    items,
+    "validation/l4s-tests.md",
+    {"--draft": {"action": "store_true", "help": "Prague with the RTT independence of the draft"}},
+)
 
 if __name__ == "__main__":
-    import sys
-
     sys.exit(main(sys.argv[1:]))

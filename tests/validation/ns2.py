@@ -8,25 +8,26 @@ loss.
 ns-2's DropTail limit B counts the packet in transmission, so it is our limit B - 1; its RED limit
 does not, and its DRR was given (B - 1) packets in bytes.
 
-    python -m tests.validation [--as-ns2] [--only TEXT]
+    python -m tests.validation.ns2 [--as-ns2] [--only TEXT]
 
 `--as-ns2` switches on the rules in which ns-2 differs from the RFCs: the loss fraction 1.5 / 38^2
 at low_window, half the window at a loss in slow start, a scoreboard forgotten at a timeout, and in
 Sack1 (not in the linux-* kinds) a pipe that counts lost packets.
 """
 
-import argparse
 import csv
 import math
 import statistics
-import tomllib
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import cast
 
 import tailroom as tr
+from tailroom.reproduction import below
 from tailroom_papers.reference import NS2
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Table, Validation
 
 AS_NS2 = ", low_p = 1.0387811634349e-3, halve_in_slow_start = true"
 # ns-2's linux-* kinds are Linux 2.6.22's controls, with a form of rate halving in recovery.
@@ -305,20 +306,18 @@ Figures = dict[str, float]
 
 def measure(case: Case, seed: int, as_ns2: bool) -> Figures:
     """One run's figures, under the names of the reference."""
-    scenario = cast(tr.Scenario, tomllib.loads(case.toml(seed, as_ns2)))
-    result = tr.run(scenario, seed=seed)
+    result = tr.run(frame.scenario_of(case.toml(seed, as_ns2)), seed=seed)
     link = result.links["bottleneck"]
     flows = [flow for flow in result.flows if flow["congestion"]]
     if case.beside:
         flows = flows[: len(case.kinds)]
     goodput = [flow["goodput_bps"] for flow in flows]
-    squares = sum(value * value for value in goodput)
     payload_bits = 960 * 8
     return {
         "util": link["utilization"],
         "loss": link["loss_fraction"] or 0.0,
         "queue": link["queue_packets_mean"],
-        "jain": sum(goodput) ** 2 / (len(goodput) * squares) if squares else 1.0,
+        "jain": frame.jain_index(goodput) if any(goodput) else 1.0,
         "per_rtt": sum(goodput) / payload_bits * case.rtt[0] * 1e-3,
     }
 
@@ -352,38 +351,50 @@ def verdict(name: str, ours: list[Figures], theirs: dict[str, str]) -> str:
     return ", ".join(misses)
 
 
-def text(values: list[float], mean: str, sd: str) -> str:
-    """Ours and theirs with their spreads."""
-    own_sd = statistics.stdev(values) if len(values) > 1 else math.nan
-    own = f"{statistics.fmean(values):.4g} ({own_sd:.1g})"
-    return f"{own:>20} {float(mean):>11.4g} ({float(sd or 'nan'):.1g})"
+def row(name: str, ours: list[Figures], theirs: dict[str, str]) -> list[str]:
+    """Means and standard deviations, ours and theirs; the last cell is what the case misses."""
+    keys = ("per_rtt",) if theirs["per_rtt_sd"] else ("util", "loss")
+    cells = [name if len(keys) > 1 else f"{name} (packets per RTT)"]
+    for key in keys:
+        values = [run[key] for run in ours]
+        own_sd = statistics.stdev(values) if len(values) > 1 else math.nan
+        sd = float(theirs[f"{key}_sd"] or "nan")
+        cells.append(f"{statistics.fmean(values):.4g} ({own_sd:.1g})")
+        cells.append(f"{float(theirs[key]):.4g} ({sd:.1g})")
+    return [*cells, *[""] * (5 - len(cells)), verdict(name, ours, theirs)]
 
 
-def main(arguments: list[str], show: Callable[[str], None] = print) -> int:
-    """Runs the comparison; 0 if at most one row in five misses its goal."""
-    parser = argparse.ArgumentParser(prog="python -m tests.validation")
-    parser.add_argument("--as-ns2", action="store_true", help="use ns-2's rules where they differ")
-    parser.add_argument("--only", default="", help="only the cases whose name holds this text")
-    options = parser.parse_args(arguments)
+def items(only: str, as_ns2: bool) -> Iterator[Item]:
+    """The rows, and whether at most one in five misses its goal."""
     with NS2.open(encoding="utf-8") as file:
         reference = {row["case"]: row for row in csv.DictReader(file)}
-    chosen = {name: case for name, case in cases() if options.only in name}
-    columns = f"{'utilization: ours':>20} {'ns-2':>17} {'loss: ours':>20} {'ns-2':>17}"
-    show(f"{'case':42} {columns}  misses")
-    outside = 0
-    with ThreadPoolExecutor(2) as pool:
-        for name, case in chosen.items():
-            theirs = reference[name]
-            seeds = range(1, int(theirs["n_seeds"]) + 1)
-            ours = list(pool.map(lambda seed, c=case: measure(c, seed, options.as_ns2), seeds))
-            misses = verdict(name, ours, theirs)
-            outside += bool(misses)
-            keys = ("per_rtt",) if theirs["per_rtt_sd"] else ("util", "loss")
-            cells = [
-                text([run[key] for run in ours], theirs[key], theirs.get(f"{key}_sd") or "")
-                for key in keys
-            ]
-            label = name + (" (packets per RTT)" if theirs["per_rtt_sd"] else "")
-            show(f"{label:42} {' '.join(cells)}  {misses}")
-    show(f"{outside} of {len(chosen)} rows outside their goal; at most one in five may be")
-    return int(outside > ACCEPTED_SHARE_OUTSIDE * len(chosen))
+    done = []
+
+    def rows() -> Iterator[list[str]]:
+        for name, case in cases():
+            if only in name:
+                seeds = range(1, int(reference[name]["n_seeds"]) + 1)
+                with ThreadPoolExecutor(2) as pool:
+                    ours = list(pool.map(lambda seed, c=case: measure(c, seed, as_ns2), seeds))
+                done.append(row(name, ours, reference[name]))
+                yield done[-1]
+
+    heads = ("case", "utilization: ours", "ns-2", "loss: ours", "ns-2", "misses")
+    yield Table("", heads, rows())
+    outside = sum(bool(cells[-1]) for cells in done)
+    yield Claim(
+        f"{outside} of {len(done)} rows outside their goal; at most one in five may be",
+        (below("part of the rows", outside / max(len(done), 1), ACCEPTED_SHARE_OUTSIDE),),
+    )
+
+
+main = Validation(
+    items,
+    options={
+        "--as-ns2": {"action": "store_true", "help": "use ns-2's rules where they differ"},
+        "--only": {"default": "", "help": "only the cases whose name holds this text"},
+    },
+)
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

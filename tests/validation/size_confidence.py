@@ -7,11 +7,15 @@ limit for a loss is known exactly. The runs of a buffer stop as soon as its verd
 answer must not be biased by that, and the stated confidence of 95 % must hold.
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Iterator
 
 import numpy as np
 
 import tailroom as tr
+from tailroom.reproduction import above
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Validation
 
 REPETITIONS = 200
 LOAD = 0.8
@@ -33,41 +37,30 @@ def loss_of_a_queue(places: int, rho: float) -> float:
     return blocked
 
 
-def scenario(seed: int) -> tr.Scenario:
-    """20,000 packets a run."""
-    return {
-        "seed": seed,
-        "duration": "26 s",
-        "measure_from": "1 s",
-        "links": {
-            "queue": {
-                "rate": "40 Mbit/s",
-                "delay": "1 ms",
-                "queue": {"kind": "drop_tail", "limit": "100 packets"},
-            }
-        },
-        "flows": {
-            "arrivals": {
-                "path": ["queue"],
-                "packet_size": "5000 B",
-                "source": {
-                    "kind": "poisson",
-                    "rate": f"{40 * LOAD} Mbit/s",
-                    "sizes": "exponential",
-                },
-            }
-        },
-    }
+SCENARIO = f"""
+duration = "26 s"
+measure_from = "1 s"
+[links.queue]
+rate = "40 Mbit/s"
+delay = "1 ms"
+queue = {{ kind = "drop_tail", limit = "100 packets" }}
+[flows.arrivals]
+path = ["queue"]
+packet_size = "5000 B"
+source = {{ kind = "poisson", rate = "{40 * LOAD} Mbit/s", sizes = "exponential" }}
+"""
+"""20,000 packets per run."""
 
 
-def main(show: Callable[[str], object] = print) -> int:
-    """Asks 200 times; 0 if answers, bounds and intervals are right as often as they say."""
+def items() -> Iterator[Item]:
+    """Asks 200 times: answers, bounds and intervals are right as often as they say."""
     just, short = (loss_of_a_queue(places, ROUNDING * LOAD) for places in (PLACES, PLACES - 1))
     bound = just + MARGIN * (short - just)
     right = PLACES - 1  # The limit leaves out the packet in transmission.
     suffices, is_exact, is_bounded, is_held, runs = [], [], [], [], []
     for repetition in range(REPETITIONS):
-        found = tr.size(scenario(1 + 1000 * repetition), [f"loss_fraction <= {bound}"])
+        scenario = frame.scenario_of(f"seed = {1 + 1000 * repetition}\n{SCENARIO}")
+        found = tr.size(scenario, [f"loss_fraction <= {bound}"])
         answer, chosen = found.limit_packets, found.chosen
         assert answer is not None
         assert chosen is not None
@@ -79,25 +72,22 @@ def main(show: Callable[[str], object] = print) -> int:
             interval.low <= loss_of_a_queue(answer + 1, ROUNDING * LOAD) <= interval.high
         )
         runs.append(sum(len(one.point.keys) for one in found.tried))
-    verdicts = {
-        "the answer suffices": (suffices, LEAST),
-        "the answer is the smallest that does, to a packet": (is_exact, 0.5),
-        "what is called too small is so": (is_bounded, LEAST),
-        "the interval of the answer's loss holds the true one": (is_held, LEAST),
-    }
-    failed = False
-    for what, (outcomes, least) in verdicts.items():
+    for what, outcomes, least in (
+        ("the answer suffices", suffices, LEAST),
+        ("the answer is the smallest that does, to a packet", is_exact, 0.5),
+        ("what is called too small is so", is_bounded, LEAST),
+        ("the interval of the answer's loss holds the true one", is_held, LEAST),
+    ):
         share = float(np.mean(outcomes))
-        failed |= share < least
-        show(f"{'holds' if share >= least else 'FAILS'}: {what}: {share:.1%}, at least {least:.1%}")
-    show(
+        text = f"{what}: {share:.1%}, at least {least:.1%}"
+        yield Claim(text, (above("share", share, least, percent=True),))
+    yield (
         f"{np.mean(runs):.0f} runs a question; 32 of each buffer would be "
         f"{32 * len(found.tried):.0f}"
     )
-    return int(failed)
 
+
+main = Validation(items)
 
 if __name__ == "__main__":
-    import sys
-
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -11,20 +11,19 @@ A buffer suffices there when the 1st percentile of the queue is above 2 packets.
 reading of an empty queue is 2 packets, so that is here: when the 1st percentile of the packets that
 wait is above 0.
 
-    python -m tests.validation.tofino [--without WHAT]
+    python -m tests.validation.tofino [--without WHAT] [--write]
 """
 
-import argparse
-import statistics
-import tomllib
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import cast
 
-import tailroom as tr
+from tailroom.reproduction import above
 from tailroom_papers.today import hardware
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Table, Validation
 
 SEEDS = (1, 2, 3)
 GOAL = 5 / 7
@@ -80,9 +79,8 @@ class Setup:
 
 def first_percentile(setup: Setup, cell: Cell, buffer_cells: int) -> float:
     """1st percentile of the packets that an arriving one finds waiting, mean over seeds."""
-    scenario = cast(tr.Scenario, tomllib.loads(setup.toml(cell, buffer_cells)))
-    links = [tr.run(scenario, seed=seed).links["switch"] for seed in SEEDS]
-    return statistics.fmean(link["queue_seen_packets_p01"] or 0.0 for link in links)
+    runs = frame.simulate(setup.toml(cell, buffer_cells), SEEDS)
+    return frame.mean(runs, lambda run: run.links["switch"]["queue_seen_packets_p01"] or 0.0)
 
 
 def smallest_buffer(setup: Setup, cell: Cell) -> int:
@@ -103,44 +101,39 @@ def steps_apart(setup: Setup, cells: Sequence[Cell]) -> list[int]:
     ]
 
 
-def fitted(setup: Setup, cells: Sequence[Cell], show: Callable[[str], None]) -> Setup:
-    """The setup with the amount of jitter that is nearest to the switch in these cells."""
-    distances = {
-        amount: sum(map(abs, steps_apart(replace(setup, jitter_us=amount), cells)))
-        for amount in hardware.AMOUNTS_US
-    }
-    for amount, distance in distances.items():
-        show(f"jitter {amount:3} us: {distance} steps in {len(cells)} cells of the fit")
-    return replace(setup, jitter_us=min(distances, key=lambda amount: distances[amount]))
+def items(without: Sequence[str]) -> Iterator[Item]:
+    """Fits the jitter to half of the cells, and judges the others.
 
-
-def main(arguments: list[str], show: Callable[[str], None] = print) -> int:
-    """Fits the jitter to half of the cells; 0 if enough of the others are within one step."""
-    parser = argparse.ArgumentParser(prog="python -m tests.validation.tofino")
-    parser.add_argument(
-        "--without",
-        action="append",
-        default=[],
-        choices=["bursts", "delayed_ack", "linux", "drop_on_departure", "jitter"],
-        help="leave out something known of the experiment, or the jitter; may be repeated",
-    )
-    without = parser.parse_args(arguments).without
+    Args:
+        without: What is left out of the set-up.
+    """
     setup = replace(Setup(), **dict.fromkeys((one for one in without if one != "jitter"), False))
     halves: dict[bool, list[Cell]] = {True: [], False: []}
     for cell in product(hardware.MEASURED, hardware.FLOWS):
         halves[hardware.is_for_fit(*cell)].append(cell)
     if "jitter" not in without:
-        setup = fitted(setup, halves[True], show)
-        show(f"chosen: {setup.jitter_us} us")
+        distances = {
+            amount: sum(map(abs, steps_apart(replace(setup, jitter_us=amount), halves[True])))
+            for amount in hardware.AMOUNTS_US
+        }
+        heads = ("jitter", f"steps of the grid in {len(halves[True])} cells of the fit")
+        yield Table("", heads, [(f"{one} us", steps) for one, steps in distances.items()])
+        setup = replace(setup, jitter_us=min(distances, key=lambda amount: distances[amount]))
+        yield f"chosen: {setup.jitter_us} us"
     steps = steps_apart(setup, halves[False])
-    for (control, flows), apart in zip(halves[False], steps, strict=True):
-        show(f"{control:10} {flows:5} flows {apart:+d} steps of the grid")
+    rows = [(*cell, f"{apart:+d}") for cell, apart in zip(halves[False], steps, strict=True)]
+    yield Table("judged", ("control", "flows", "steps of the grid"), rows)
     within = sum(abs(apart) <= 1 for apart in steps)
-    show(f"{within} of {len(steps)} judged cells within one step of the grid; goal: {GOAL:.2f}")
-    return int(within / len(steps) < GOAL)
+    yield Claim(
+        f"{within} of {len(steps)} judged cells within one step of the grid; goal: {GOAL:.2f}",
+        (above("part of the cells", within / len(steps), GOAL),),
+    )
 
+
+KNOWN = ("bursts", "delayed_ack", "linux", "drop_on_departure", "jitter")
+"""What is known of the experiment, and the jitter: each can be left out."""
+WITHOUT = {"action": "append", "default": [], "choices": KNOWN, "help": "leave something out"}
+main = Validation(items, "validation/tofino.md", {"--without": WITHOUT})
 
 if __name__ == "__main__":
-    import sys
-
     sys.exit(main(sys.argv[1:]))

@@ -1,26 +1,24 @@
 """Traffic at flow level (Auge and Roberts 2006): what their paper claims, in tailroom.
 
-docs/validation/traffic.md has the figures.
-
-    python -m tests.validation.traffic
+python -m tests.validation.traffic [--write]
 """
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
 import tailroom as tr
-from tailroom.models import MODELS, Requirement, read_bottleneck
-from tailroom.scenario.source import ScenarioSource
+from tailroom.reproduction import above, below, is_true
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Settings, Table, Validation, mean, scientific
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios" / "auge-roberts-2006"
+PAGE = "validation/traffic.md"
+SCENARIOS = frame.SCENARIOS / "auge-roberts-2006"
 SEEDS = range(1, 6)
-Settings = dict[str, object]
 
 RATES = {"100 Mbit/s": 400, "300 Mbit/s": 200, "1 Gbit/s": 100, "3 Gbit/s": 40, "10 Gbit/s": 20}
 """Links that flows of 1 Mbit/s fill to 90 %, and how many seconds each is looked at."""
@@ -47,15 +45,7 @@ BETWEEN_BURSTS_S = 10e-3
 
 def runs(scenario: str, settings: Settings) -> list[tr.Result]:
     """One run with each seed."""
-    with ThreadPoolExecutor(2) as pool:
-        return list(
-            pool.map(lambda seed: tr.run(SCENARIOS / scenario, seed=seed, set=settings), SEEDS)
-        )
-
-
-def mean(values: Iterable[float]) -> float:
-    """Mean over seeds."""
-    return statistics.fmean(values)
+    return frame.simulate(SCENARIOS / scenario, SEEDS, settings)
 
 
 def links(results: list[tr.Result]) -> Sequence[Mapping[str, Any]]:
@@ -63,45 +53,55 @@ def links(results: list[tr.Result]) -> Sequence[Mapping[str, Any]]:
     return [result.links["bottleneck"] for result in results]
 
 
-def sizes(show: Callable[[str], None]) -> bool:
-    """From which size on a link is transparent at a load of 0.9."""
-    show("\nflows of 1 Mbit/s at a load of 0.9, 100 packets of buffer")
-    show(f"{'link':12}  loss (largest of {len(SEEDS)})  model  some flow bottlenecked  regimes")
-    held = True
+def sizes() -> Iterator[Item]:
+    """From which size on a link is transparent at a load of 0.9, with 100 packets of buffer."""
+    rows, losses, regimes = [], [0.0], [""]
     for rate, seconds in RATES.items():
-        settings: Settings = {"links.bottleneck.rate": rate, "duration": f"{seconds} s"}
+        settings = {"links.bottleneck.rate": rate, "duration": f"{seconds} s"}
         found = links(runs("transparent.toml", settings))
         losses = [link["loss_fraction"] for link in found]
         regimes = sorted({link["regime"] for link in found})
-        share = mean(link["bottlenecked_time_fraction"] for link in found)
-        said = overload_loss(settings)
-        found_losses = f"{mean(losses):.1e} ({max(losses):.1e})"
-        show(f"{rate:12}  {found_losses}  {said:.1e}  {share:8.2%}  {regimes}")
-        if rate == "10 Gbit/s":
-            held = max(losses) < CLAIMED_LOSS and regimes == ["transparent"]
-    return held
+        share = statistics.fmean(link["bottlenecked_time_fraction"] for link in found)
+        said = frame.predict("transparent", SCENARIOS / "transparent.toml", settings).details
+        rows.append(
+            (
+                rate,
+                f"{scientific(statistics.fmean(losses))} ({scientific(max(losses))})",
+                scientific(said["overload_loss_fraction"]),
+                f"{100 * share:.2f} %",
+                ", ".join(regimes),
+            )
+        )
+    heads = (
+        "link",
+        "loss, mean (largest)",
+        "model",
+        "time in which a flow is bottlenecked",
+        "regime",
+    )
+    yield Table("transparent", heads, rows)
+    yield Claim(
+        "10 Gbit/s at a load of 0.9 loses less than 1 packet in 30,000",
+        (
+            below("largest loss at 10 Gbit/s", max(losses), CLAIMED_LOSS),
+            is_true("10 Gbit/s", "transparent in every run", regimes == ["transparent"]),
+        ),
+    )
 
 
-def overload_loss(settings: Settings) -> float:
-    """What the model of the transparent regime says is lost while more flows are there than fit."""
-    link = read_bottleneck(ScenarioSource.of(SCENARIOS / "transparent.toml", settings))
-    return MODELS["transparent"].predict(link, Requirement()).details["overload_loss_fraction"]
-
-
-def sharing(show: Callable[[str], None]) -> bool:
-    """Whether the number of elastic flows is geometric, at several loads."""
-    show("\nelastic flows under fair queueing: total variation from (1 - rho) rho^n")
-    held = True
+def sharing() -> Iterator[Item]:
+    """Whether the number of elastic flows under fair queueing is geometric, at several loads."""
+    rows, checks = [], []
     for load in (0.3, 0.5, 0.7):
         found = runs("processor-sharing.toml", {"flows.elastic.source.load": load})
         variations = [variation(result) for result in found]
-        rates = [flow_rate(result) for result in found]
-        show(
-            f"load {load}: {mean(variations):.3f} (largest {max(variations):.3f}); "
-            f"E[size] / E[duration] = {mean(rates):.3f} C (1 - rho)"
-        )
-        held = held and max(variations) <= 0.05
-    return held
+        largest = max(variations)
+        cell = f"{statistics.fmean(variations):.3f} ({largest:.3f})"
+        rows.append((load, cell, f"{mean(found, flow_rate):.3f}"))
+        checks.append(below(f"largest total variation at a load of {load}", largest, 0.05))
+    variation_head = "total variation from (1 - rho) rho^n, mean (largest)"
+    yield Table("sharing", ("load", variation_head, "E[size] / E[duration] over C (1 - rho)"), rows)
+    yield Claim("the number of elastic flows is geometric within 0.05", checks)
 
 
 def variation(result: tr.Result) -> float:
@@ -126,33 +126,37 @@ def flow_rate(result: tr.Result) -> float:
     return float(bits / duration / (link["capacity_bps"] * (1 - link["offered_load"])))
 
 
-def background(show: Callable[[str], None]) -> bool:
+def background() -> Iterator[Item]:
     """Whether a background of finite flows gives the picture that Poisson packets give."""
-    show("\nutilization and HighSpeed's share of the residual: Poisson packets / finite flows")
-    pictures: dict[bool, list[float]] = {False: [], True: []}
+    rows = []
+    pictures: dict[str, list[float]] = {"Poisson packets": [], "finite flows": []}
     for packets in BUFFERS:
-        settings: Settings = {"links.bottleneck.queue.limit": f"{packets - 1} packets"}
+        limit = {"links.bottleneck.queue.limit": f"{packets - 1} packets"}
         shares = []
-        for is_finite, utilizations in pictures.items():
-            found = runs("fifo.toml", settings | (FINITE_FLOWS if is_finite else {}))
-            utilizations.append(mean(link["utilization"] for link in links(found)))
-            goodput = mean(result.groups["highspeed"]["goodput_bps"] for result in found)
-            shares.append(goodput / 25e6)
-        utilizations = [found[-1] for found in pictures.values()]
-        show(
-            f"{packets:4} packets: {utilizations[0]:.3f} / {utilizations[1]:.3f}; "
-            f"{shares[0]:.2f} / {shares[1]:.2f}"
-        )
-    return all(
-        small < 0.8 and small < medium < large and large > 0.99
-        for small, medium, large in pictures.values()
+        for kind, utilizations in pictures.items():
+            found = runs("fifo.toml", {**limit, **(FINITE_FLOWS if kind == "finite flows" else {})})
+            utilizations.append(mean(found, lambda run: run.links["bottleneck"]["utilization"]))
+            goodput_bps = mean(found, lambda run: run.groups["highspeed"]["goodput_bps"])
+            shares.append(f"{goodput_bps / 25e6:.2f}")
+        used = (f"{utilizations[-1]:.3f}" for utilizations in pictures.values())
+        rows.append((f"{packets} packets", *used, ", ".join(shares)))
+    heads = ("buffer", *(f"utilization, {kind}" for kind in pictures))
+    yield Table("background", (*heads, "HighSpeed's share of the rest"), rows)
+    checks = []
+    for kind, (small, medium, large) in pictures.items():
+        checks += [
+            below(f"20 packets, {kind}", small, 0.8),
+            is_true(f"100 packets, {kind}", "between the others", small < medium < large),
+            above(f"625 packets, {kind}", large, 0.99),
+        ]
+    yield Claim(
+        "20 packets waste a fifth of the link and 625 nothing, also beside finite flows", checks
     )
 
 
-def bursts(show: Callable[[str], None]) -> bool:
+def bursts() -> Iterator[Item]:
     """Where in the bursts of a window-limited flow packets are lost."""
-    span = {"from": "50 s", "to": "300 s"}
-    found = runs("figure-4.toml", {"links.bottleneck.arrival_log": span})
+    found = runs("figure-4.toml", {"links.bottleneck.arrival_log": {"from": "50 s", "to": "300 s"}})
     gaps, lengths, drops, packets = [], [], [], 0
     for result in found:
         assert result.arrival_log is not None
@@ -169,38 +173,36 @@ def bursts(show: Callable[[str], None]) -> bool:
     position, gap_s = np.concatenate(drops), np.concatenate(gaps)
     inside = gap_s[gap_s <= BETWEEN_BURSTS_S] / 160e-6
     losing = np.array([one.mean() for one in drops if len(one)])
-    share = mean(result.groups["reno"]["throughput_bps"] for result in found) / 25e6
-    show(f"\nFigure 4: {packets} packets of the Reno flow in {len(lengths)} bursts")
-    show(f"share of the residual {share:.2f}, packets in a burst, median {np.median(lengths):.0f}")
-    show(
-        f"gap in a burst, in packet times: median {np.median(inside):.2f}, "
-        f"up to 4 {np.mean(inside <= 4):.1%}, up to 8 {np.mean(inside <= 8):.1%}"
-    )
-    show(f"gap between bursts: median {np.median(gap_s[gap_s > BETWEEN_BURSTS_S]):.4f} s")
-    show(
-        f"{len(position)} drops in {len(losing)} bursts, mean position {losing.mean():.3f} +- "
-        f"{1 / np.sqrt(12 * len(losing)):.3f}; in the last quarter {np.mean(position > 0.75):.1%}, "
-        f"in the first half {np.mean(position < 0.5):.1%}"
-    )
-    return bool(np.mean(position > 0.75) > 0.6)
+    last_quarter = float(np.mean(position > 0.75))
+    share = mean(found, lambda run: run.groups["reno"]["throughput_bps"]) / 25e6
+    rows = [
+        ("packets of the flow", packets),
+        ("bursts", len(lengths)),
+        ("packets in a burst, median", f"{np.median(lengths):.0f}"),
+        ("share of the residual bandwidth", f"{share:.2f}"),
+        ("gap in a burst, in packet times, median", f"{np.median(inside):.2f}"),
+        ("gaps in a burst of up to 4 packet times", f"{100 * np.mean(inside <= 4):.1f} %"),
+        ("gaps in a burst of up to 8 packet times", f"{100 * np.mean(inside <= 8):.1f} %"),
+        ("gap between bursts, median", f"{np.median(gap_s[gap_s > BETWEEN_BURSTS_S]):.4f} s"),
+        ("drops", len(position)),
+        ("bursts with drops", len(losing)),
+        ("mean position of the drops of a burst", f"{losing.mean():.3f}"),
+        ("its standard deviation if drops fell anywhere", f"{1 / np.sqrt(12 * len(losing)):.3f}"),
+        ("drops in the last quarter of a burst", f"{100 * last_quarter:.1f} %"),
+        ("drops in the first half of a burst", f"{100 * np.mean(position < 0.5):.1f} %"),
+    ]
+    yield Table("", ("Figure 4", "tailroom"), rows)
+    share_of_drops = above("drops in the last quarter of a burst", last_quarter, 0.6, percent=True)
+    yield Claim("bursts lose their last packets", (share_of_drops,))
 
 
-def main(show: Callable[[str], None] = print) -> int:
-    """Runs every comparison; 0 if all claims hold."""
-    held = {
-        "10 Gbit/s at a load of 0.9 loses less than 1 packet in 30,000": sizes(show),
-        "the number of elastic flows is geometric within 0.05": sharing(show),
-        "20 packets waste a fifth of the link and 625 nothing, also beside finite flows": (
-            background(show)
-        ),
-        "bursts lose their last packets": bursts(show),
-    }
-    for claim, holds in held.items():
-        show(f"{'holds' if holds else 'FAILS'}: {claim}")
-    return int(not all(held.values()))
+def items() -> Iterator[Item]:
+    """Every comparison."""
+    for part in (sizes, sharing, background, bursts):
+        yield from part()
 
+
+main = Validation(items, PAGE)
 
 if __name__ == "__main__":
-    import sys
-
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

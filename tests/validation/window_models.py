@@ -5,16 +5,14 @@ beside.
 """
 
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-import tailroom as tr
 from tailroom.models import Model, Requirement
 from tailroom.models.sawtooth import residual_sawtooth, sawtooth
 from tailroom.models.window_laws import law_of
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
+from tests.validation import frame
 
 CONTROLS = ("reno", "scalable", "highspeed", "cubic", "bic", "htcp", "fhstcp")
 STARTS = 'start = { uniform = ["0 s", "10 s"] }\n'
@@ -22,10 +20,7 @@ STARTS = 'start = { uniform = ["0 s", "10 s"] }\n'
 
 def simulated(text: str) -> Mapping[str, Any]:
     """The link of one run."""
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "scenario.toml"
-        file.write_text(text, encoding="utf-8")
-        return tr.run(file).links["link"]
+    return frame.simulate(text)[0].links["link"]
 
 
 def beside(text: str, model: Model) -> str:

@@ -4,13 +4,14 @@ python -m tests.validation.two_way.codel
 """
 
 import sys
-import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-import tailroom as tr
+from tailroom.reproduction import below
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Table, Validation
 from tests.validation.two_way import simulator
 
 FROM_S, UNTIL_S = 10, 70
@@ -61,8 +62,7 @@ class Case:
 
     def run(self) -> list[tuple[float, float, float]]:
         """Mean and p99 of the delay in ms and the utilization of each link, means of the seeds."""
-        scenario = cast(tr.Scenario, tomllib.loads(self.toml()))
-        runs = [tr.run(scenario, seed=seed) for seed in SEEDS]
+        runs = frame.simulate(self.toml(), SEEDS)
         links: list[list[Any]] = [list(run.links.values()) for run in runs]
         keys = (("queue_delay_s_mean", 1e3), ("queue_delay_s_p99", 1e3), ("utilization", 1.0))
         found = []
@@ -119,28 +119,34 @@ def _simulate(case: Case) -> list[tuple[float, float]]:
     return case.simulate()
 
 
-def main() -> int:
-    """Prints both tables; returns the exit status."""
+def items() -> Iterator[Item]:
+    """Both tables, and how many delays are too far apart."""
     named = list(compared())
     with ProcessPoolExecutor() as pool:
         theirs = list(pool.map(_simulate, [case for _, case in named]))
-    far = 0
-    print("delay in ms, mean / p99    | down: second, ours       | up: second, ours")
+    far, rows = 0, []
     for (name, case), second in zip(named, theirs, strict=True):
         cells = []
         for (mean, p99), (our_mean, our_p99, _) in zip(second, case.run(), strict=True):
             for one, other in ((mean, our_mean), (p99, our_p99)):
                 is_far = max(one, other) / min(one, other) > LARGEST_RATIO
                 far += is_far and abs(one - other) > SMALLEST_MS
-            cells.append(f"{mean:5.1f} /{p99:4.0f}   {our_mean:5.1f} /{our_p99:4.0f}")
-        print(f"{name:26} | {cells[0]} | {cells[1]}")
-    print(f"{far} of {4 * len(named)} differ by more than a factor of {LARGEST_RATIO}")
-    print("delay in ms, mean / p99, utilization | down              | up")
-    for name, case in remedies():
-        cells = [f"{mean:5.1f} /{p99:4.0f} {used:6.1%}" for mean, p99, used in case.run()]
-        print(f"{name:36} | {cells[0]} | {cells[1]}")
-    return int(far > 0)
+            cells += [f"{mean:.1f} / {p99:.0f}", f"{our_mean:.1f} / {our_p99:.0f}"]
+        rows.append((name, *cells))
+    heads = [f"{link}: {what}" for link in ("down", "up") for what in ("second", "tailroom")]
+    yield Table("codel", ("mean / p99 of the delay in ms", *heads), rows)
+    yield Claim(
+        f"{far} of {4 * len(named)} differ by more than a factor of {LARGEST_RATIO}",
+        (below("delays that differ by more", far, 0),),
+    )
+    rows = [
+        (name, *(f"{mean:.1f} / {p99:.0f}, {used:.1%}" for mean, p99, used in case.run()))
+        for name, case in remedies()
+    ]
+    yield Table("", ("mean / p99 of the delay in ms, utilization", "down", "up"), rows)
 
+
+main = Validation(items, "validation/two-way.md")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -12,14 +12,15 @@ import itertools
 import statistics
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import tailroom as tr
+from tailroom.reproduction import below
+from tests.validation import frame
+from tests.validation.frame import Claim, Item, Table, Validation
 
 DIRECTORY = Path(__file__).parent
 REFERENCE = DIRECTORY / "ns2.csv"
@@ -99,7 +100,7 @@ class Case:
 
     def run(self, seed: int) -> Shares:
         """The flows' shares of their links, headers included."""
-        result = tr.run(cast(tr.Scenario, tomllib.loads(self.toml())), seed=seed)
+        result = tr.run(frame.scenario_of(self.toml()), seed=seed)
         wire = DATA_BYTES / PAYLOAD_BYTES
         goodput = (result.groups[name]["goodput_bps"] for name in ("a", "b"))
         first, second = (
@@ -176,8 +177,8 @@ class Comparison:
         return f"{means[0]} {means[1]} / {means[2]} {means[3]}{mark}"
 
 
-def compare() -> int:
-    """Prints every case beside ns-2; returns the exit status."""
+def items() -> Iterator[Item]:
+    """Every case beside ns-2."""
     reference = read()
     points = [(case, seed) for case in reference for seed in SEEDS]
     with ThreadPoolExecutor() as pool:
@@ -186,24 +187,29 @@ def compare() -> int:
     for (case, _), pair in zip(points, shares, strict=True):
         ours[case].append(pair)
     found = {case: Comparison(theirs, ours[case]) for case, theirs in reference.items()}
-    print("| flows | Mbit/s | buffer | jitter | " + " | ".join(f"side {side}" for side in SIDES))
+    rows: list[list[object]] = []
     for case, comparison in found.items():
         if case.side == SIDES[0]:
             flows, rates = ("{} + {}".format(*pair) for pair in (case.flows, case.rates_mbps))
-            print(f"| {flows} | {rates} | {case.buffer} | {case.jitter_us} us |", end="")
-        print(f" {comparison} |", end="\n" if case.side == SIDES[-1] else "")
+            jitter = f"{case.jitter_us} us" if case.jitter_us else "none"
+            rows.append([flows, rates, case.buffer, jitter])
+        rows[-1].append(comparison)
+    sides = (f"`side` {side}: ns-2 / tailroom" for side in SIDES)
+    yield Table("layouts", ("flows", "Mbit/s", "buffer", "jitter", *sides), rows)
     differences = [pair for comparison in found.values() for pair in comparison.differences()]
     outside = sum(is_far for _, is_far in differences)
-    print(
+    median = statistics.median(difference for difference, _ in differences)
+    yield Claim(
         f"{outside} of {len(differences)} shares differ by more than {LARGEST_DIFFERENCE} and the "
-        f"seeds' interval (*); the median difference is "
-        f"{statistics.median(difference for difference, _ in differences):.4f}"
+        f"seeds' interval (*); the median difference is {median:.4f}",
+        (below("part of the shares", outside / len(differences), ACCEPTED_OUTSIDE),),
     )
-    return int(outside > ACCEPTED_OUTSIDE * len(differences))
 
+
+main = Validation(items, "validation/two-way.md")
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--make"]:
         make()
     else:
-        sys.exit(compare())
+        sys.exit(main(sys.argv[1:]))
