@@ -24,7 +24,7 @@ from tailroom.buffer_atlas.plan import plan
 from tailroom.buffer_atlas.scaling import power_law
 from tailroom.buffer_atlas.scenarios import LINK, scenario
 from tailroom.scenario.dumbbell import dumbbell
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.studies.atlas_study import study
 from tailroom.studies.atlas_study.rows import cell_columns, scaled_rows
 from tailroom.studies.atlas_study.study import AtlasRuns, compute_atlas
@@ -97,7 +97,7 @@ def test_a_smallest_value_bounds_the_estimate() -> None:
 
 def test_links_unlike_any_cell_have_no_bracket(shipped_atlas: Path) -> None:
     alike = scenario(TINY.cell, 1.0, 4.0)
-    link = models.read_bottleneck(ScenarioSource.of(alike, {}), LINK)
+    link = models.read_bottleneck(Scenario.of(alike, {}), LINK)
     known = lookup.bracket(link, 0.98)
     assert known
     assert known[0] < known[1]
@@ -113,7 +113,7 @@ def test_links_unlike_any_cell_have_no_bracket(shipped_atlas: Path) -> None:
 def test_the_bracket_holds_the_cells_own_answer(
     shipped_atlas: Path, tiny_atlas: tuple[AtlasRuns, Path]
 ) -> None:
-    link = models.read_bottleneck(ScenarioSource.of(scenario(TINY.cell, 1.0, 4.0), {}), LINK)
+    link = models.read_bottleneck(Scenario.of(scenario(TINY.cell, 1.0, 4.0), {}), LINK)
     for row in tiny_atlas[0].answers:
         bracket = lookup.bracket(link, row["target_utilization"])
         assert bracket

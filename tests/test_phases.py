@@ -10,7 +10,7 @@ import pytest
 import tailroom as tr
 from tailroom.reproduction import Form, load, names
 from tailroom.reproduction.runs import plan_parts
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.studies.phases import phase_spread
 from tests.conftest import Tailroom
 
@@ -167,9 +167,9 @@ def test_every_run_of_a_paper_says_which_delay_its_senders_have() -> None:
                 assert not silent, (planned.part.name, planned.study.name, silent)
 
 
-def silent_groups(source: ScenarioSource) -> list[str]:
+def silent_groups(source: Scenario) -> list[str]:
     """The groups with congestion control for which the scenario does not give the delay."""
-    flows = tomllib.loads(source.resolve(seed=None))["flows"]
+    flows = source.resolved["flows"]
     written = tomllib.loads(source.text)["flows"]
     replaced = dict(source.overrides)
     return [

@@ -5,8 +5,8 @@
     result = tr.run("scenario.toml")
     result.links["bottleneck"]["utilization"]
 
-A scenario may be a TOML file or be built in Python from the classes of
-`tailroom.scenario.types`, which carry the keys of the file, their documentation and their types.
+A scenario is a TOML file or a `Scenario`; `tailroom.scenario.types` describes its tables: the keys
+of the file, their documentation and their types.
 """
 
 from importlib import import_module
@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     from tailroom.models.model import Requirement
     from tailroom.scenario.axis import Axis
     from tailroom.scenario.custom_controls import CongestionControl, RateBasedControl
-    from tailroom.scenario.types import Scenario
+    from tailroom.scenario.dumbbell import dumbbell
+    from tailroom.scenario.scenario import Scenario
     from tailroom.simulation.engine_run import run
     from tailroom.simulation.result import Result
     from tailroom.statistics.intervals import Interval
@@ -128,6 +129,7 @@ __all__ = [
     "__version__",
     "atlas",
     "choices",
+    "dumbbell",
     "evaluate",
     "import_capture",
     "load",
@@ -148,7 +150,8 @@ _MODULES = {
     "models.model": ("Requirement",),
     "scenario.axis": ("Axis",),
     "scenario.custom_controls": ("CongestionControl", "RateBasedControl"),
-    "scenario.types": ("Scenario",),
+    "scenario.dumbbell": ("dumbbell",),
+    "scenario.scenario": ("Scenario",),
     "simulation.engine_run": ("run",),
     "simulation.result": ("Result",),
     "statistics.intervals": ("Interval",),

@@ -13,7 +13,7 @@ from typing import Any
 
 import tailroom as tr
 from tailroom.models import MODELS, Prediction, Requirement, read_bottleneck
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 Show = Callable[[str], None]
 
@@ -47,7 +47,7 @@ class Case:
 
     def predict(self, model: str) -> Prediction:
         """What a model says."""
-        link = read_bottleneck(ScenarioSource(self._text, Path(), "case"))
+        link = read_bottleneck(Scenario.from_toml(self._text, "case"))
         return MODELS[model].predict(link, Requirement())
 
     def run(self, model: str) -> tuple[tr.Result, Prediction]:

@@ -8,12 +8,10 @@ of flows. docs/models/bursts-over-background.md has the figures.
 
 import argparse
 import statistics
-import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,7 +23,7 @@ from tailroom.models import Bottleneck, Requirement, read_bottleneck
 from tailroom.models.bursts import bursts_over_background as bursts
 from tailroom.models.sawtooth import residual_sawtooth
 from tailroom.models.window_laws import law_of
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 CONTROLS = ("reno", "highspeed", "cubic")
 LOADS = (0.3, 0.5, 0.7, 0.9)
@@ -100,7 +98,7 @@ class Row:
 
 def compare(cell: Cell) -> Row:
     """One cell, mean over seeds."""
-    source = ScenarioSource(cell.toml(), Path(), "scenario")
+    source = Scenario.from_toml(cell.toml())
     link = read_bottleneck(source)
     simulated = [simulate(cell, seed) for seed in SEEDS]
     found = bursts.at_limit(link, link.limit_packets)
@@ -119,7 +117,7 @@ def compare(cell: Cell) -> Row:
 
 def simulate(cell: Cell, seed: int) -> tuple[float, float, float]:
     """Utilization, the flow's part of the residual capacity, and seconds between losses."""
-    result = tr.run(cast(tr.Scenario, tomllib.loads(cell.toml())), seed=seed)
+    result = tr.run(tr.Scenario.from_toml(cell.toml()), seed=seed)
     link = result.links["bottleneck"]
     background = result.groups["background"]["links"]["bottleneck"]
     carried = background["arrivals_packets"] - background["drops_packets"]

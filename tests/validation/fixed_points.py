@@ -12,7 +12,7 @@ from typing import Any
 
 import tailroom as tr
 from tailroom.models import MODELS, Prediction, Requirement, read_bottleneck
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tests.validation.traffic import SCENARIOS, mean
 
 BARMAN = SCENARIOS.parent / "barman-2004"
@@ -60,7 +60,7 @@ def simulated(scenario: Path, settings: Mapping[str, Any], seeds: int) -> dict[s
 
 def predicted(scenario: Path, settings: Mapping[str, Any], model: str) -> Prediction:
     """What a model says."""
-    link = read_bottleneck(ScenarioSource.of(scenario, settings))
+    link = read_bottleneck(Scenario.of(scenario, settings))
     return MODELS[model].predict(link, Requirement())
 
 

@@ -15,11 +15,9 @@ share. docs/validation/l4s-tests.md has the table, and what is known of the rows
 
 import argparse
 import statistics
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import cast
 
 import tailroom as tr
 
@@ -105,7 +103,7 @@ class Row:
 
     def run(self, seed: int, end_s: float = END_S, draft: bool = False) -> Pair:
         """Goodput of the two flows in Mbit/s."""
-        scenario = cast(tr.Scenario, tomllib.loads(self.toml(end_s, draft)))
+        scenario = tr.Scenario.from_toml(self.toml(end_s, draft))
         groups = tr.run(scenario, seed=seed).groups
         return groups["a"]["goodput_bps"] / 1e6, groups["b"]["goodput_bps"] / 1e6
 

@@ -19,11 +19,9 @@ import argparse
 import csv
 import math
 import statistics
-import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import cast
 
 import tailroom as tr
 from tailroom_papers.reference import NS2
@@ -305,7 +303,7 @@ Figures = dict[str, float]
 
 def measure(case: Case, seed: int, as_ns2: bool) -> Figures:
     """One run's figures, under the names of the reference."""
-    scenario = cast(tr.Scenario, tomllib.loads(case.toml(seed, as_ns2)))
+    scenario = tr.Scenario.from_toml(case.toml(seed, as_ns2))
     result = tr.run(scenario, seed=seed)
     link = result.links["bottleneck"]
     flows = [flow for flow in result.flows if flow["congestion"]]

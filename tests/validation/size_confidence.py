@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 import tailroom as tr
+from tailroom.scenario import types
 
 REPETITIONS = 200
 LOAD = 0.8
@@ -33,7 +34,7 @@ def loss_of_a_queue(places: int, rho: float) -> float:
     return blocked
 
 
-def scenario(seed: int) -> tr.Scenario:
+def scenario(seed: int) -> types.Scenario:
     """20,000 packets a run."""
     return {
         "seed": seed,

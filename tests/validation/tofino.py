@@ -16,12 +16,10 @@ wait is above 0.
 
 import argparse
 import statistics
-import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import cast
 
 import tailroom as tr
 from tailroom_papers.today import hardware
@@ -80,7 +78,7 @@ class Setup:
 
 def first_percentile(setup: Setup, cell: Cell, buffer_cells: int) -> float:
     """1st percentile of the packets that an arriving one finds waiting, mean over seeds."""
-    scenario = cast(tr.Scenario, tomllib.loads(setup.toml(cell, buffer_cells)))
+    scenario = tr.Scenario.from_toml(setup.toml(cell, buffer_cells))
     links = [tr.run(scenario, seed=seed).links["switch"] for seed in SEEDS]
     return statistics.fmean(link["queue_seen_packets_p01"] or 0.0 for link in links)
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 import tailroom as tr
 from tailroom.models import MODELS, Requirement, read_bottleneck
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "auge-roberts-2006"
 SEEDS = range(1, 6)
@@ -84,7 +84,7 @@ def sizes(show: Callable[[str], None]) -> bool:
 
 def overload_loss(settings: Settings) -> float:
     """What the model of the transparent regime says is lost while more flows are there than fit."""
-    link = read_bottleneck(ScenarioSource.of(SCENARIOS / "transparent.toml", settings))
+    link = read_bottleneck(Scenario.of(SCENARIOS / "transparent.toml", settings))
     return MODELS["transparent"].predict(link, Requirement()).details["overload_loss_fraction"]
 
 

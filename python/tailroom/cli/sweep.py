@@ -20,7 +20,7 @@ from tailroom.cli.options import (
 )
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.sweep_table import show, show_warnings_of_runs
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metrics import full_names
 from tailroom.studies.sweep_study.plan import Precision, parse_precision
 from tailroom.studies.sweep_study.study import MOST_RUNS, SweepResult, sweep
@@ -115,7 +115,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     with failures.reported(_show_known):
         settings = parse_settings(set_)
         if metric:
-            full_names(ScenarioSource.of(file, settings), metric)
+            full_names(Scenario.of(file, settings), metric)
         with runs_bar() as progress:
             result = sweep(
                 file,

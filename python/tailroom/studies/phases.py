@@ -11,7 +11,6 @@ describes the simulation and not the network.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from os import PathLike
 
 import numpy as np
 import pyarrow as pa
@@ -26,9 +25,8 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import CONFIDENCE, Interval
@@ -171,7 +169,7 @@ def compare_rows(
 
 
 def phase_check(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     *,
     metrics: Sequence[str] = (),
     runs: int = RUNS,
@@ -214,7 +212,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     SEED.check("seed", seed)
     WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set, congestion)
+        source = Scenario.of(scenario, set, congestion)
     point = Point.of(source, {} if seed is None else {"seed": seed})
     with Runner.opened(
         None, in_processes=bool(point.controls), workers=workers, executor=executor

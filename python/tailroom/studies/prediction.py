@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isinf
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from tailroom import models
@@ -13,9 +12,8 @@ from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requireme
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import nearest
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -155,7 +153,7 @@ class Predictions:
 
 
 def predict(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     *,
     link: str | None = None,
     target: Requirement | None = None,
@@ -186,12 +184,12 @@ def predict(  # noqa: PLR0913 - keyword arguments
         ArgumentError: There is no such model.
     """
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set, congestion)
+        source = Scenario.of(scenario, set, congestion)
     return predict_source(source, link=link, target=target, only=only, seed=seed)
 
 
 def predict_source(
-    source: ScenarioSource,
+    source: Scenario,
     *,
     link: str | None = None,
     target: Requirement | None = None,
@@ -277,7 +275,7 @@ class Curves:
 
 
 def predict_over(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     axis: Axis,
     *,
     link: str | None = None,
@@ -293,7 +291,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python.
-        axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`.
+        axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`, or
+            `tr.Axis("links.core.queue.limit", (10, 20))` for packets.
         link: Name of the link; if left out, the link that its traffic fills first.
         target: The requirement on utilization and loss that the required buffers meet.
         only: Names of the models to evaluate; all models if left out.
@@ -310,17 +309,12 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         ArgumentError: There is no such model.
     """
     names = None if only is None else list(only)
+    with allowing(code=allow_code, files=allow_files):
+        source = Scenario.of(scenario, set, congestion)
+    axis = axis.in_scenario(source)
     points = (
-        predict(
-            scenario,
-            link=link,
-            target=target,
-            only=names,
-            seed=seed,
-            set={**(set or {}), axis.key: value},
-            congestion=congestion,
-            allow_code=allow_code,
-            allow_files=allow_files,
+        predict_source(
+            source.with_({axis.key: value}), link=link, target=target, only=names, seed=seed
         )
         for value in axis.values
     )

@@ -4,11 +4,10 @@ python -m tests.validation.two_way.codel
 """
 
 import sys
-import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import tailroom as tr
 from tests.validation.two_way import simulator
@@ -61,7 +60,7 @@ class Case:
 
     def run(self) -> list[tuple[float, float, float]]:
         """Mean and p99 of the delay in ms and the utilization of each link, means of the seeds."""
-        scenario = cast(tr.Scenario, tomllib.loads(self.toml()))
+        scenario = tr.Scenario.from_toml(self.toml())
         runs = [tr.run(scenario, seed=seed) for seed in SEEDS]
         links: list[list[Any]] = [list(run.links.values()) for run in runs]
         keys = (("queue_delay_s_mean", 1e3), ("queue_delay_s_p99", 1e3), ("utilization", 1.0))

@@ -12,12 +12,10 @@ import itertools
 import statistics
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import tailroom as tr
 
@@ -99,7 +97,7 @@ class Case:
 
     def run(self, seed: int) -> Shares:
         """The flows' shares of their links, headers included."""
-        result = tr.run(cast(tr.Scenario, tomllib.loads(self.toml())), seed=seed)
+        result = tr.run(tr.Scenario.from_toml(self.toml()), seed=seed)
         wire = DATA_BYTES / PAYLOAD_BYTES
         goodput = (result.groups[name]["goodput_bps"] for name in ("a", "b"))
         first, second = (

@@ -7,7 +7,7 @@ import numpy as np
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.window_laws.window_law import Floats
 from tailroom.reproduction.part_results import StoredRun
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 FALL = 0.97
 """A window was reduced if a row of the series has less than this part of the row before."""
@@ -44,7 +44,7 @@ def link_of(run: StoredRun) -> Bottleneck:
 
 @lru_cache(maxsize=4096)
 def _link(scenario: str, seed: int) -> Bottleneck:
-    return read_bottleneck(ScenarioSource.stored(scenario), seed=seed)
+    return read_bottleneck(Scenario.stored(scenario), seed=seed)
 
 
 def _longest_s(run: StoredRun) -> float:

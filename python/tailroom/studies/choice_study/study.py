@@ -17,9 +17,8 @@ from tailroom.scenario.axis import Axis, axis, headings, value_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, full_names, names_of
 from tailroom.simulation.warned import warn
@@ -33,12 +32,11 @@ from tailroom.studies.sweep_study.study import MOST_RUNS
 SCENARIO_HEADING = "scenario"
 """Heading of the column that names the scenarios if there are several."""
 
-AnyScenario = str | PathLike[str] | Scenario
 """A scenario as `tailroom.run` takes it."""
 
 
 def choices(  # noqa: PLR0913 - keyword arguments
-    scenarios: AnyScenario | Sequence[AnyScenario],
+    scenarios: ScenarioLike | Sequence[ScenarioLike],
     vary: Mapping[str, object] | None = None,
     *,
     metrics: Sequence[str] = (),
@@ -93,11 +91,13 @@ def choices(  # noqa: PLR0913 - keyword arguments
     SEED.check("seed", seed)
     WORKERS.check("workers", workers)
     check_mapping("set", set, '{"links.down.queue.limit": "625 packets"}')
-    many = [scenarios] if isinstance(scenarios, (str, PathLike, Mapping)) else list(scenarios)
+    if isinstance(scenarios, (str, PathLike, Mapping, Scenario)):
+        scenarios = [scenarios]
+    many: list[ScenarioLike] = list(scenarios)
     first = {} if seed is None else {"seed": seed}
     overrides = {**(set or {}), **first}
     with allowing(code=allow_code, files=allow_files):
-        sources = [ScenarioSource.of(scenario, overrides, congestion) for scenario in many]
+        sources = [Scenario.of(scenario, overrides, congestion) for scenario in many]
     planned = _plan(sources, vary or {})
     if len(planned.points) * seeds > MOST_RUNS:
         raise ScenarioError(
@@ -144,7 +144,7 @@ class _Plan:
     notes: list[str]
 
 
-def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Plan:
+def _plan(sources: Sequence[Scenario], vary: Mapping[str, object]) -> _Plan:
     """Every scenario with every combination of values; the last key varies fastest."""
     axes = [
         values if isinstance(values, Axis) else axis(key, values) for key, values in vary.items()
@@ -156,7 +156,7 @@ def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Pla
     words = []
     notes: dict[str, list[str]] = {}
     for source, name in zip(sources, names, strict=True):
-        source.resolve(seed=None)  # Reports errors of the scenario before those of the values.
+        source.check()  # Reports errors of the scenario before those of the values.
         spelled, kept = spell_out(source, axes)
         for note in kept:
             notes.setdefault(str(note), []).append(name)
@@ -192,7 +192,7 @@ def _check_values(axes: Sequence[Axis]) -> None:
                 raise ScenarioError(f"{varied.key}: {value!r} is given twice; keep one of them")
 
 
-def _names(sources: Sequence[ScenarioSource]) -> list[str]:
+def _names(sources: Sequence[Scenario]) -> list[str]:
     """Names of the scenarios: file names without directory and suffix if these differ."""
     stems = [Path(source.place).stem for source in sources]
     places = [source.place for source in sources]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 
 @with_field_docs
@@ -26,7 +26,7 @@ class SmallestLimit:
         )
 
 
-def smallest_accepted(source: ScenarioSource, key: str, largest: int) -> SmallestLimit:
+def smallest_accepted(source: Scenario, key: str, largest: int) -> SmallestLimit:
     """Finds the smallest accepted limit by bisection; a larger one than an accepted one is valid.
 
     Args:
@@ -55,10 +55,10 @@ def smallest_accepted(source: ScenarioSource, key: str, largest: int) -> Smalles
     return SmallestLimit(accepted, refusal)
 
 
-def _refusal(source: ScenarioSource, key: str, packets: int) -> str:
+def _refusal(source: Scenario, key: str, packets: int) -> str:
     """The engine's message about a limit; empty if the engine accepts the limit."""
     try:
-        source.replacing({key: f"{packets} packets"}).resolve(seed=None)
+        source.replacing({key: f"{packets} packets"}).check()
     except ScenarioError as error:
         return str(error)
     return ""

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from datetime import timedelta
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -19,9 +20,8 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.models import Bottleneck, Requirement
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.source import own_controls
+from tailroom.scenario.scenario import ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.warned import warn
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
@@ -69,14 +69,14 @@ RUNS_PER_LOOK = 14
 
 
 def size(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario | None = None,
+    scenario: ScenarioLike | None = None,
     targets: str | Target | Sequence[str | Target] = (),
     *,
-    rate: str | None = None,
-    rtt: str | None = None,
+    rate: str | float | None = None,
+    rtt: "str | float | timedelta | tuple[float, float] | None" = None,
     flows: int | str | Mapping[str, int] | None = None,
     congestion: Congestion | None = None,
-    duration: str | None = None,
+    duration: str | float | timedelta | None = None,
     host: str | None = None,
     link: str | None = None,
     store: str | PathLike[str] | None = None,
@@ -107,13 +107,15 @@ def size(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
         targets: One target or several, such as `"utilization >= 98%"` or
             `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
-        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
-        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`.
+        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or
+            in bit/s.
+        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`, or in
+            seconds.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
             control: `{"cubic": 500, "bbr3": 100}` or `"500 cubic, 100 bbr3"`.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them; without a scenario the congestion control of all flows, CUBIC if left out.
-        duration: Without a scenario: simulated duration of a run, as in `"60 s"`.
+        duration: Without a scenario: simulated duration of a run, as in `"60 s"`, or in seconds.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
             the slowest link that carries flows.
@@ -152,16 +154,17 @@ def size(  # noqa: PLR0913 - keyword arguments
     arguments.PRECISION.check("precision", precision)
     arguments.WORKERS.check("workers", workers)
     of_numbers, of_scenario = (congestion, None) if scenario is None else (None, congestion)
-    asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
+    numbers = Numbers(rate, rtt, flows, of_numbers, duration, host)
     naming = named_as_arguments() if scenario is None else nullcontext()
     with allowing(code=allow_code, files=allow_files), naming:
+        asked = asked_scenario(scenario, numbers)
         question = read_question(asked, targets, link, set, of_scenario, most_loss)
     predictions = _predict(question.link, question.targets)
     with (
         _place(store) as place,
         Runner.opened(
             place,
-            in_processes=bool(own_controls(question.source.resolve(seed=None))),
+            in_processes=bool(question.source.handle.controls),
             workers=workers,
             executor=executor,
         ) as runner,

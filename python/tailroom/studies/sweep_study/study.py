@@ -17,9 +17,8 @@ from tailroom.execution.runner import Runner
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation import frames
 from tailroom.simulation.metrics import full_names
 from tailroom.simulation.warned import with_names
@@ -276,7 +275,7 @@ class SweepResult:
 
 
 def sweep(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     store: str | PathLike[str],
     *,
     grid: Mapping[str, object] | None = None,
@@ -345,7 +344,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     RUNS.check("max_runs", max_runs)
     WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set, congestion)
+        source = Scenario.of(scenario, set, congestion)
     planned = plan(
         source,
         grid=grid,
@@ -399,6 +398,7 @@ class _Work:
             title=planned.title,
             scenario=planned.source.place,
             axes={varied.key: list(varied.values) for varied in planned.axes},
+            units={varied.key: varied.bare_unit for varied in planned.axes if varied.bare_unit},
             until=vars(planned.until) if planned.until else None,
         )
 
