@@ -25,7 +25,7 @@ from tailroom.scenario.trust import allowing
 from tailroom.simulation.warned import warn
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
-from tailroom.studies.prediction import Predictions, ask
+from tailroom.studies.prediction import Answer, Predictions, ask
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
@@ -159,7 +159,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files), naming:
         asked = asked_scenario(scenario, numbers)
         question = read_question(asked, targets, link, set, of_scenario, most_loss)
-    predictions = _predict(question.link, question.targets)
+    predictions = _predict(question.link, question.targets, first=True)
     with (
         _place(store) as place,
         Runner.opened(
@@ -193,8 +193,14 @@ def size(  # noqa: PLR0913 - keyword arguments
     return found
 
 
-def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
-    """Asks every model for the buffer that meets the targets on utilization and loss."""
+def _predict(link: Bottleneck, targets: Sequence[Target], *, first: bool = False) -> Predictions:
+    """Asks every model for the buffer that meets the targets on utilization and loss.
+
+    Args:
+        link: The link, with the limit that the predictions are about.
+        targets: The targets.
+        first: Whether the runs wait for the answers, so that slow models are not asked.
+    """
     bounds = {
         (target.metric.rpartition(".")[2], target.at_least): target.bound for target in targets
     }
@@ -203,7 +209,12 @@ def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
         "loss_fraction": bounds.get(("loss_fraction", False), 0.0),
     }
     requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
-    answers = tuple(ask(model, link, requirement) for model in models.MODELS.values())
+    answers = tuple(
+        Answer(model, None, why_not="the question ended before this slow model was asked")
+        if first and model.is_slow
+        else ask(model, link, requirement)
+        for model in models.MODELS.values()
+    )
     return Predictions(link, requirement, answers)
 
 
