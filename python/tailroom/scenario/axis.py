@@ -58,20 +58,22 @@ class Axis:
         object.__setattr__(self, "values", values)
 
     def in_scenario(self, scenario: Scenario) -> "Axis":
-        """Returns the axis with the unit that the scenario gives its numbers.
+        """Returns the axis with its key in full, and with the unit of its numbers.
 
         Raises:
-            ScenarioError: A file or a command line gives a quantity without its unit.
+            ScenarioError: A file or a command line gives a quantity without its unit, or several
+                keys end with the axis' key.
         """
+        key = scenario.full_key(self.key)
         numbers = [value for value in self.values if _is_number(value)]
-        unit = scenario.unit_of(self.key, numbers[0]) if numbers else ""
+        unit = scenario.unit_of(key, numbers[0]) if numbers else ""
         if unit and self.is_text:
             raise ScenarioError(
                 f"{self.key}: {numbers[0]} has no unit; write it with its unit, as in "
                 f'"{numbers[0]} {unit}"'
             )
         is_bare = unit and len(numbers) == len(self.values)
-        return replace(self, bare_unit=unit) if is_bare else self
+        return replace(self, key=key, bare_unit=unit if is_bare else self.bare_unit)
 
     @property
     def numbers(self) -> list[float] | None:

@@ -54,7 +54,7 @@ def spell_out(
             spelled.append(replace(axis, values=values))
             kept += [] if varies else [KeptLimit(axis.key, limit)]
         else:
-            spelled.append(axis.in_scenario(source))
+            spelled.append(axis)
     return tuple(spelled), kept
 
 

@@ -21,6 +21,7 @@ from tailroom.errors import ScenarioError
 from tailroom.scenario import types
 from tailroom.scenario.custom_controls import Congestion, OwnControls
 from tailroom.scenario.given_controls import controls_by_group
+from tailroom.scenario.named_values import MOST_NAMED
 from tailroom.scenario.shipped import did_you_mean, shipped_scenario
 from tailroom.scenario.toml_values import inline, plain
 from tailroom.scenario.trust import EVERYTHING, Trust, allowing, trust_in_files
@@ -165,7 +166,8 @@ class Scenario:
         """Returns the same scenario with some values replaced, as the argument `set` does.
 
         Args:
-            values: The values by dotted key, as in `{"links.bottleneck.queue.limit": 20}`.
+            values: The values by dotted key, as in `{"links.bottleneck.queue.limit": 20}`; the end
+                of a key suffices if no other key ends so.
 
         Raises:
             ScenarioError: A value cannot be written as TOML.
@@ -187,7 +189,10 @@ class Scenario:
         Raises:
             ScenarioError: A key or a value cannot be encoded, or a value is a Python object.
         """
-        values = {key: plain(f"{self.place}: {key}", value) for key, value in overrides.items()}
+        values = {
+            self.full_key(key): plain(f"{self.place}: {key}", value)
+            for key, value in overrides.items()
+        }
         texts = {
             key: value if isinstance(value, str) else inline(value) for key, value in values.items()
         }
@@ -198,6 +203,22 @@ class Scenario:
         return self.changed(
             overrides=(*self.overrides, *texts.items()), bare=self.bare - texts.keys() | bare
         )
+
+    def full_key(self, key: str) -> str:
+        """Returns the dotted key that ends with a key, such as `limit`; the key itself if none does.
+
+        Raises:
+            ScenarioError: Several keys end with it.
+        """
+        if key.partition(".")[0] in types.Scenario.__annotations__:
+            return key
+        known = [full for full in _dotted(self.resolved) if full.endswith(f".{key}")]
+        if len(known) > 1:
+            raise ScenarioError(
+                f"{self.place}: {key} is short for several keys: {', '.join(known[:MOST_NAMED])}; "
+                "write one of them"
+            )
+        return known[0] if known else key
 
     def unit_of(self, key: str, number: object) -> str:
         """Returns the unit of a number that is given for a key; empty if it stands for itself."""
@@ -349,6 +370,14 @@ class Scenario:
 
 ScenarioLike: TypeAlias = Union[str, "PathLike[str]", Scenario, types.Scenario]
 """A scenario, the path of its file, the name of a shipped scenario, or its tables."""
+
+
+def _dotted(table: Mapping[str, Any], start: str = "") -> Iterator[str]:
+    """Yields the dotted keys of a table and of the tables in it."""
+    for key, value in table.items():
+        yield f"{start}{key}"
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{start}{key}.")
 
 
 def _scenario(

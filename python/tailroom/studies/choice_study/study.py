@@ -157,7 +157,7 @@ def _plan(sources: Sequence[Scenario], vary: Mapping[str, object]) -> _Plan:
     notes: dict[str, list[str]] = {}
     for source, name in zip(sources, names, strict=True):
         source.check()  # Reports errors of the scenario before those of the values.
-        spelled, kept = spell_out(source, axes)
+        spelled, kept = spell_out(source, [varied.in_scenario(source) for varied in axes])
         for note in kept:
             notes.setdefault(str(note), []).append(name)
         for settings in _combinations(spelled):
@@ -165,7 +165,7 @@ def _plan(sources: Sequence[Scenario], vary: Mapping[str, object]) -> _Plan:
             points.append(point)
             value_texts = [value_words(settings[varied.key], varied.values) for varied in spelled]
             words.append((*([name] if len(sources) > 1 else []), *value_texts))
-    keys = tuple(varied.key for varied in axes)
+    keys = tuple(varied.key for varied in spelled)
     heads = [SCENARIO_HEADING] if len(sources) > 1 else []
     heads += headings(keys)
     if not heads:

@@ -170,6 +170,9 @@ def plan(  # noqa: PLR0913 - keyword arguments
         written = read.written("sweep") or {}
         grids = _axes(written.get("grid", {}), grid)
         rows = _axes(written.get("together", {}), together)
+        grids, rows = (
+            tuple(varied.in_scenario(source) for varied in axes) for axes in (grids, rows)
+        )
         keys = [varied.key for varied in (*grids, *rows)]
         grids, rows = (spell_out(source, axes, keys)[0] for axes in (grids, rows))
         _check_axes(grids, rows)
