@@ -213,7 +213,7 @@ def test_a_scenario_that_was_read_names_code_only_if_that_is_allowed(small: Path
         tr.run(read, allow_code=True)
 
 
-NUMBERS = {"duration": "6 s", "congestion": "reno"}
+NUMBERS: dict[str, Any] = {"duration": "6 s", "congestion": "reno"}
 
 
 def test_a_dumbbell_takes_numbers_and_texts() -> None:
@@ -225,14 +225,11 @@ def test_a_dumbbell_takes_numbers_and_texts() -> None:
 
 
 def test_a_dumbbell_has_any_queue_and_other_groups() -> None:
-    scenario = tr.dumbbell(
-        20e6,
-        0.04,
-        2,
-        queue={"kind": "codel", "limit": 50},
-        groups={"calls": {"source": {"kind": "poisson", "rate": 1e6}}},
-        duration=6,
-    )
+    others: dict[str, Any] = {
+        "queue": {"kind": "codel", "limit": 50},
+        "groups": {"calls": {"source": {"kind": "poisson", "rate": 1e6}}},
+    }
+    scenario = tr.dumbbell(20e6, 0.04, 2, duration=6, **others)
     assert scenario.resolved["links"]["bottleneck"]["queue"]["limit"] == "50 packets"
     assert scenario.resolved["flows"]["calls"]["path"] == ["bottleneck"]
     assert scenario.groups == ["flows"]

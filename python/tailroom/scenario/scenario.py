@@ -205,7 +205,7 @@ class Scenario:
         )
 
     def full_key(self, key: str) -> str:
-        """Returns the dotted key that ends with a key, such as `limit`; the key itself if none does.
+        """Returns the dotted key that ends with a key, such as `limit`; the key if none does.
 
         Raises:
             ScenarioError: Several keys end with it.
