@@ -22,13 +22,14 @@ from pathlib import Path
 
 import tailroom as tr
 from tailroom import _engine
+from tailroom.scenario import types
 from tailroom.storage.run import Run, as_run, run_key
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 
 POINTS = 100
 LIMIT = "links.bottleneck.queue.limit"
-SCENARIO: tr.Scenario = {
+SCENARIO: types.Scenario = {
     "title": "Two groups",
     "duration": "2 s",
     "measure_from": "1 s",

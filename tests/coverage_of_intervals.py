@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tailroom as tr
+from tailroom.scenario import types
 from tailroom.scenario.types import DropTailQueue, Flows, Link, PoissonSource
 from tailroom.statistics.intervals import mean_interval
 from tailroom.studies.sweep_study.plan import Precision, runs_needed
@@ -87,7 +88,7 @@ def losses(draw: np.random.Generator) -> Draw:
     """
     names = [f"queue-{number}" for number in range(QUEUES)]
     # The queue forgets its state within some 10 packet times of 1 ms.
-    scenario: tr.Scenario = {
+    scenario: types.Scenario = {
         "duration": "4.2 s",
         "measure_from": "200 ms",
         "links": {name: lossy_link() for name in names},

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario import types
+from tailroom.scenario.scenario import Scenario
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
 from tests.conftest import Tailroom
 
@@ -19,9 +20,9 @@ STEP_MARK = {"kind": "step_mark", "limit": "100 packets", "threshold": "30 packe
 KEY = "links.bottleneck.queue.limit"
 
 
-def scenario(queue: object) -> tr.Scenario:
+def scenario(queue: object) -> types.Scenario:
     """Four flows at 20 Mbit/s, whose bdp is 67 packets."""
-    found: tr.Scenario = {
+    found: types.Scenario = {
         "duration": "10 s",
         "measure_from": "3 s",
         "links": {"bottleneck": {"rate": "20 Mbit/s", "delay": "5 ms", "queue": queue}},  # type: ignore[typeddict-item]
@@ -41,18 +42,18 @@ def scenario(queue: object) -> tr.Scenario:
 @pytest.mark.parametrize(("queue", "smallest"), [(STEP_MARK, 31), (RED, 21), ("drop_tail", 1)])
 def test_the_smallest_limit_is_one_that_the_engine_accepts(queue: object, smallest: int) -> None:
     whole = {"kind": queue, "limit": "100 packets"} if isinstance(queue, str) else queue
-    source = ScenarioSource.of(scenario(whole), {})
+    source = Scenario.of(scenario(whole), {})
     found = smallest_accepted(source, KEY, 1000)
     assert found.packets == smallest
-    source.replacing({KEY: f"{smallest} packets"}).resolve(seed=None)
+    source.replacing({KEY: f"{smallest} packets"}).to_toml()
     if smallest > 1:
         with pytest.raises(tr.ScenarioError, match="limit"):
-            source.replacing({KEY: f"{smallest - 1} packets"}).resolve(seed=None)
+            source.replacing({KEY: f"{smallest - 1} packets"}).to_toml()
         assert f"below {smallest} packets" in found.warning["text"]
 
 
 def test_no_limit_in_question_is_accepted() -> None:
-    source = ScenarioSource.of(scenario(STEP_MARK), {})
+    source = Scenario.of(scenario(STEP_MARK), {})
     with pytest.raises(tr.ScenarioError, match=f"{KEY} = 25 packets.*threshold: 30 packets"):
         smallest_accepted(source, KEY, 25)
 

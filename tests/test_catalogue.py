@@ -1,6 +1,5 @@
 """`tailroom list`, `tailroom schema` and the shipped scenarios."""
 
-import dataclasses
 import json
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import pytest
 import tomli_w
 
 from tailroom import _engine
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
 
 REPOSITORY = Path(__file__).parents[1]
@@ -24,7 +23,7 @@ def test_there_are_shipped_scenarios() -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_shipped_scenario_is_valid(path: Path) -> None:
-    assert ScenarioSource.of(path, {}).resolve(seed=None)
+    assert Scenario.of(path, {}).to_toml()
 
 
 def test_list_shows_every_component(tailroom: Tailroom) -> None:
@@ -61,8 +60,8 @@ def test_a_shipped_scenario_with_defaults_is_the_one_written_out_by_hand(path: P
     if "host" in defaults:
         written["defaults"] = {"host": defaults.pop("host")}
     written["flows"] = {name: {**defaults, **group} for name, group in written["flows"].items()}
-    by_hand = dataclasses.replace(ScenarioSource.of(path, {}), text=tomli_w.dumps(written))
-    assert ScenarioSource.of(path, {}).hash() == by_hand.hash()
+    by_hand = Scenario.of(path).changed(text=tomli_w.dumps(written))
+    assert Scenario.of(path, {}).hash == by_hand.hash
 
 
 def test_the_schema_names_the_keys_that_the_shipped_scenarios_have(tailroom: Tailroom) -> None:

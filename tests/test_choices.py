@@ -15,7 +15,7 @@ from rich.console import Console
 import tailroom as tr
 from tailroom.cli import choices as shown
 from tailroom.execution import task
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
 from tests.conftest import SMALL, Tailroom
 
@@ -379,7 +379,7 @@ def test_standard_input_is_a_scenario_too(
 def test_a_run_that_fails_is_named(
     tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(source: ScenarioSource, **options: Any) -> tr.Result:
+    def failing(source: Scenario, **options: Any) -> tr.Result:
         if "codel" in str(source.overrides):
             raise tr.RunError("the account of packets does not balance")
         return simulate(source, **options)

@@ -183,12 +183,12 @@ def test_code_that_is_not_allowed_leaves_the_metrics_of_links(
 
 
 def test_a_completed_metric_is_accepted(completed: Completed, two_links: str) -> None:
-    from tailroom.scenario.source import ScenarioSource  # noqa: PLC0415
+    from tailroom.scenario.scenario import Scenario  # noqa: PLC0415
     from tailroom.simulation.metrics import full_names  # noqa: PLC0415
 
     offered = completed("tailroom", "run", two_links, "--metric", "")
     measured = [one for one in offered if "discipline_state" not in one]
-    assert len(full_names(ScenarioSource.of(two_links, {}), measured)) == len(measured) > 100
+    assert len(full_names(Scenario.of(two_links, {}), measured)) == len(measured) > 100
 
 
 def test_models_papers_controls_and_kinds_are_completed(completed: Completed) -> None:

@@ -18,7 +18,8 @@ from tailroom.execution.dask_cluster import Cluster
 from tailroom.execution.point import Point
 from tailroom.execution.runner import Runner
 from tailroom.execution.task import Task, run_task
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario import types
+from tailroom.scenario.scenario import Scenario
 from tailroom.storage.run import Run
 from tailroom.storage.store import Store
 from tests.conftest import SMALL, Tailroom
@@ -69,7 +70,7 @@ def test_half_characters_are_refused_and_shown(small: Path) -> None:
     with pytest.raises(tr.ScenarioError, match=r"links\.bottleneck\.rate: .*ud800 is not Unicode"):
         tr.run(small, set={"links.bottleneck.rate": "\ud800"})
     with pytest.raises(tr.ScenarioError, match=r"ud800 is not Unicode"):
-        tr.run(cast("tr.Scenario", {"title": "\ud800"}))
+        tr.run(cast("types.Scenario", {"title": "\ud800"}))
 
 
 @pytest.mark.parametrize("name", ["run", "model", "compare"])
@@ -268,7 +269,7 @@ def test_runs_that_are_under_way_ask_for_the_workers_too(small: Path, tmp_path: 
         def cancel(self, running: object) -> None:
             """Nothing is cancelled."""
 
-    point = Point.of(ScenarioSource.of(small), {})
+    point = Point.of(Scenario.of(small), {})
     Runner(Store.create(tmp_path / "store"), Slow()).complete([point], 1)
     assert len(asked) >= 3
 

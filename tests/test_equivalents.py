@@ -8,7 +8,7 @@ import pytest
 from tailroom import _engine
 from tailroom.export.other_tools import as_texts, equivalents
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 QUEUES = {
     "drop_head": {"limit": "1 bdp"},
@@ -31,7 +31,7 @@ TC = "tc qdisc replace dev DEV root"
 def link_with(small: Path, kind: str, **parameters: object) -> Bottleneck:
     """The link of the small scenario with another queue discipline."""
     queue = {"kind": kind, **QUEUES.get(kind, {"limit": "1 bdp"}), **parameters}
-    return read_bottleneck(ScenarioSource.of(small, {"links.bottleneck.queue": queue}, None))
+    return read_bottleneck(Scenario.of(small, {"links.bottleneck.queue": queue}, None))
 
 
 def texts(link: Bottleneck, limit: int = 17) -> dict[str, str]:
@@ -139,7 +139,7 @@ def test_ns3_gets_the_attributes_of_its_queue_disc(small: Path) -> None:
 
 def test_a_burst_of_tbf_above_the_buffer_is_named(small: Path) -> None:
     """The reviewer's link: 500 Mbit/s and 24 packets of 1500 B."""
-    source = ScenarioSource.of(small, {"links.bottleneck.rate": "500 Mbit/s"}, None)
+    source = Scenario.of(small, {"links.bottleneck.rate": "500 Mbit/s"}, None)
     lines = {line.tool: line for line in equivalents(read_bottleneck(source), 24)}
     shaper = lines["tc tbf (rate and buffer)"]
     # 500 Mbit/s / 8 / 250 Hz; 250,000 / 36,000 = 6.9.

@@ -6,12 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tailroom as tr
 from tailroom.scenario.dumbbell import dumbbell, read_flows
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
 
 NUMBERS = ("5 Mbit/s", "20 ms", 8)
@@ -81,8 +80,8 @@ def in_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def simulated(scenario: Any, **given: Any) -> dict[str, Any]:
     """Title, and the control of each group in the resolved scenario."""
-    source = ScenarioSource.of(scenario, {}, given.get("congestion"))
-    document = tomllib.loads(source.resolve(seed=None))
+    source = Scenario.of(scenario, {}, given.get("congestion"))
+    document = source.resolved
     groups = document["flows"].items()
     return {
         "title": document["title"].partition(",")[0],
@@ -121,7 +120,7 @@ def test_a_mix_of_flows_names_a_class_of_the_user() -> None:
 
 def test_two_classes_of_one_name_are_two_groups() -> None:
     scenario = dumbbell("5 Mbit/s", "20 ms", {"a:Mild": 2, "b:Mild": 3})
-    assert list(scenario["flows"]) == ["Mild", "Mild-2"]
+    assert list(scenario.resolved["flows"]) == ["Mild", "Mild-2"]
 
 
 def test_size_simulates_the_class_that_it_is_given(tmp_path: Path) -> None:
@@ -213,7 +212,7 @@ def test_one_control_for_several_groups_is_refused(call: Callable[..., object]) 
 
 
 def test_a_class_may_stand_in_a_scenario_built_in_python() -> None:
-    scenario: Any = dumbbell(*NUMBERS)
+    scenario: Any = tomllib.loads(dumbbell(*NUMBERS).text)
     scenario["flows"]["flows"]["congestion"] = Mild
     assert simulated(scenario)["flows"] == {"kind": "custom", "control": NAME}
     assert scenario["flows"]["flows"]["congestion"] is Mild
@@ -225,21 +224,21 @@ def test_a_class_may_stand_in_a_scenario_built_in_python() -> None:
         (Mild(), rf'flows\.flows\.congestion: Mild .* "{NAME}"'),
         ({"kind": Mild}, rf'flows\.flows\.congestion\.kind: Mild .* "{NAME}"'),
         (
-            {"kind": "aimd", "increase": np.int64(2)},
-            r"flows\.flows\.congestion\.increase: .* int64",
+            {"kind": "aimd", "increase": 2j},
+            r"flows\.flows\.congestion\.increase: 2j is of type complex",
         ),
         (None, r"flows\.flows\.congestion: None is of type NoneType"),
     ],
 )
 def test_what_a_scenario_cannot_hold_is_named_by_its_key(value: object, named: str) -> None:
-    scenario: Any = dumbbell(*NUMBERS)
+    scenario: Any = tomllib.loads(dumbbell(*NUMBERS).text)
     scenario["flows"]["flows"]["congestion"] = value
     with pytest.raises(tr.ScenarioError, match=f"^scenario: {named}"):
         tr.run(scenario)
 
 
 def test_what_is_no_scenario_is_refused() -> None:
-    with pytest.raises(tr.ScenarioError, match=r"^scenario: 42 is not a scenario; give the path"):
+    with pytest.raises(tr.ScenarioError, match=r"^scenario: 42 is not a scenario; give a tailroom"):
         tr.run(42)  # type: ignore[arg-type]
 
 

@@ -1,8 +1,7 @@
 """The recorded runs of the Linux kernel's TCP are whole, and tailroom agrees with them."""
 
-import tomllib
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -57,7 +56,7 @@ def test_a_directory_of_new_recordings_is_compared(tmp_path: Path) -> None:
 def test_requests_of_a_recording_arrive_when_those_of_the_simulator_do(name: str) -> None:
     recorded = kernel.load(kernel.RECORDED / f"{name}.json.xz")
     run = recorded["runs"][1]
-    scenario = cast(tr.Scenario, tomllib.loads(recorded["scenario"]))
+    scenario = tr.Scenario.from_toml(recorded["scenario"])
     simulated = tr.run(scenario, seed=run["seed"]).table("flow_log").to_pydict()["start_s"]
     starts = run["flows"][0]["requests"]["start_s"]
     measured = [start for start in starts if start >= run["measured_from_s"]]

@@ -11,7 +11,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.scenario.json_text import json_text
-from tailroom.scenario.source import own_controls, replace_files
+from tailroom.scenario.scenario import own_controls, replace_files
 from tailroom.storage.store import _as_list, _digest
 from tailroom.studies.sweep_study.plan import _check_distinct
 from tailroom.studies.warm_up_time import BATCH, truncation
@@ -139,8 +139,8 @@ def test_a_run_reads_its_resolved_scenario_once(
 
     monkeypatch.setattr(tomllib, "loads", counted)
     result = tr.run(small)
-    assert [text for text in read if text == result.scenario] == [result.scenario]
-    assert len(read) <= 2
+    assert result.scenario
+    assert not read
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from recorded_scenarios import recorded_scenarios
 from tailroom import _engine
+from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped import shipped_scenarios
-from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation import metric_catalogue as catalogue
 from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import (
@@ -49,7 +49,7 @@ def produced() -> set[str]:
     for name, scenario in recorded_scenarios().items():
         # A trace is a file beside the scenario; it brings no metric of its own.
         if name.startswith(("shipped/", "queue/", "network/")) and "/trace_" not in name:
-            names = expected_names(ScenarioSource.of(scenario, {}))
+            names = expected_names(Scenario.of(scenario, {}))
             assert names is not None or name == f"shipped/{TOO_LONG}", name
             found |= {pattern_of(one) for one in names or ()}
     return found

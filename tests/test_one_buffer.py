@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tailroom as tr
 from tailroom.models import read_bottleneck
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
 
 LINK = "bottleneck"
@@ -130,7 +130,7 @@ def test_every_output_has_the_same_buffer(present: list[Group], limit: str, mbps
     if unit == "packets":
         assert summary["limit_packets"] == int(number)
 
-    link = read_bottleneck(ScenarioSource.of(scenario, {}))
+    link = read_bottleneck(Scenario.of(scenario, {}))
     assert link.limit_packets == pytest.approx(summary["limit_packets"])
     assert link.limit_packets * link.packet_bytes == pytest.approx(summary["limit_bytes"])
     assert 1e3 * link.limit_packets / link.capacity_pps == pytest.approx(summary["limit_ms"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.studies.phases import phase_spread
 from tailroom_papers.framework import Form, load, names
 from tailroom_papers.framework.plan import plan_parts
@@ -167,9 +167,9 @@ def test_every_run_of_a_paper_says_which_delay_its_senders_have() -> None:
                 assert not silent, (planned.part.name, planned.study.name, silent)
 
 
-def silent_groups(source: ScenarioSource) -> list[str]:
+def silent_groups(source: Scenario) -> list[str]:
     """The groups with congestion control for which the scenario does not give the delay."""
-    flows = tomllib.loads(source.resolve(seed=None))["flows"]
+    flows = source.resolved["flows"]
     written = tomllib.loads(source.text)["flows"]
     replaced = dict(source.overrides)
     return [

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 import tailroom as tr
+from tailroom.scenario import types
 from tests.conftest import Tailroom
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "python-control" / "rate-based.toml"
@@ -47,7 +48,7 @@ class Paced:
         return self.output
 
 
-def one_flow(**flow: Any) -> tr.Scenario:
+def one_flow(**flow: Any) -> types.Scenario:
     """10 Mbit/s, 833 packets/s, 20 ms, 20 packets of buffer."""
     return {
         "duration": "5 s",

@@ -124,7 +124,8 @@ def test_an_answer_needs_fewer_reductions_than_a_run() -> None:
 @pytest.mark.parametrize("numbers", [("1 Gbit/s", "100 ms", 1), ("1 Gbit/s", "40 ms", 10)])
 def test_runs_of_a_simple_question_are_long_enough(numbers: tuple[str, str, int]) -> None:
     scenario = dumbbell(*numbers)
-    measured_s = _seconds(scenario["duration"]) - _seconds(scenario["measure_from"])
+    times = scenario.resolved
+    measured_s = _seconds(times["duration"]) - _seconds(times["measure_from"])
     rtt_s = _seconds(numbers[1]) / 1e3
     window = 1e9 * rtt_s / 12_000 / numbers[2]
     assert measured_s == pytest.approx(4 * cubic_cycle_s(window, rtt_s), rel=1e-4)
@@ -132,7 +133,7 @@ def test_runs_of_a_simple_question_are_long_enough(numbers: tuple[str, str, int]
 
 
 def test_short_cycles_leave_the_duration_of_a_simple_question() -> None:
-    assert dumbbell("100 Mbit/s", "20 ms to 60 ms", 10)["duration"] == "30 s"
+    assert dumbbell("100 Mbit/s", "20 ms to 60 ms", 10).resolved["duration"] == "30 s"
 
 
 def test_the_cycle_of_cubic_is_that_of_rfc_9438() -> None:
@@ -176,7 +177,7 @@ def test_sweeps_and_sizes_warn_of_short_runs_too(small: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("control", "interval_s"), [("bbr1", 10), ("bbr3", 5)])
 def test_simple_questions_about_bbr_hold_its_intervals(control: str, interval_s: float) -> None:
-    scenario = dumbbell("100 Mbit/s", "40 ms", {"cubic": 2, control: 2})
+    scenario = dumbbell("100 Mbit/s", "40 ms", {"cubic": 2, control: 2}).resolved
     from_s = _seconds(scenario["measure_from"])
     assert from_s >= interval_s
     assert _seconds(scenario["duration"]) - from_s >= 2 * interval_s - 1e-3

@@ -15,7 +15,7 @@ from tailroom.execution import executors, task
 from tailroom.execution.point import Point, repeats_itself
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
 from tests.conftest import SMALL, Tailroom
 from tests.killed_sweeps import GRID, RANDOM_START, measured
@@ -26,10 +26,10 @@ PATIENCE_S = 20.0
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> ScenarioSource:
+def source(tmp_path: Path) -> Scenario:
     path = tmp_path / "random.toml"
     path.write_text(SMALL.replace('"4 s"', '"2 s"') + RANDOM_START, encoding="utf-8")
-    return ScenarioSource.of(path, {})
+    return Scenario.of(path, {})
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def seeds_of(point: Point) -> list[int]:
     return [row["seed"] for row in point.finished]
 
 
-def test_a_point_gets_runs_with_consecutive_seeds(source: ScenarioSource, runner: Runner) -> None:
+def test_a_point_gets_runs_with_consecutive_seeds(source: Scenario, runner: Runner) -> None:
     point = Point.of(source, {"seed": 5})
     runner.complete([point], 3)
     assert seeds_of(point) == [5, 6, 7]
@@ -63,7 +63,7 @@ def test_a_point_gets_runs_with_consecutive_seeds(source: ScenarioSource, runner
 
 
 def test_a_run_that_two_points_need_is_performed_once_with_the_tables_of_both(
-    source: ScenarioSource, runner: Runner, performed: list[task.Task]
+    source: Scenario, runner: Runner, performed: list[task.Task]
 ) -> None:
     told: list[RunProgress] = []
     one = Point.of(source, {})
@@ -80,7 +80,7 @@ def test_a_run_that_two_points_need_is_performed_once_with_the_tables_of_both(
 
 
 def test_a_run_without_a_table_that_is_needed_is_performed_again(
-    source: ScenarioSource, runner: Runner, performed: list[task.Task]
+    source: Scenario, runner: Runner, performed: list[task.Task]
 ) -> None:
     runner.complete([Point.of(source, {})], 2)
     runner.complete([Point.of(source, {}, keep=["link_series"])], 2)
@@ -88,7 +88,7 @@ def test_a_run_without_a_table_that_is_needed_is_performed_again(
 
 
 def test_a_point_is_asked_for_its_runs_whenever_all_have_ended(
-    source: ScenarioSource, runner: Runner
+    source: Scenario, runner: Runner
 ) -> None:
     asked: list[int] = []
 
@@ -109,7 +109,7 @@ def test_a_point_is_asked_for_its_runs_whenever_all_have_ended(
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    def failing_simulate(source: ScenarioSource, **options: Any) -> tr.Result:
+    def failing_simulate(source: Scenario, **options: Any) -> tr.Result:
         if options["seed"] == seed:
             raise tr.RunError("the account of packets does not balance")
         return simulate(source, **options)
@@ -118,7 +118,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
 
 
 def test_a_failed_run_is_raised_at_once_or_at_the_end(
-    source: ScenarioSource, runner: Runner, monkeypatch: pytest.MonkeyPatch
+    source: Scenario, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing(monkeypatch, seed=2)
     point = Point.of(source, {LIMIT: "20 packets"})
@@ -140,7 +140,7 @@ POOLS: dict[str, Callable[[], Executor]] = {
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_an_executor_of_the_callers_gives_the_same_numbers_and_stays_open(
-    source: ScenarioSource, tmp_path: Path, pool: str
+    source: Scenario, tmp_path: Path, pool: str
 ) -> None:
     with POOLS[pool]() as executor:
         there = tr.sweep(
@@ -153,7 +153,7 @@ def test_an_executor_of_the_callers_gives_the_same_numbers_and_stays_open(
 
 @pytest.mark.parametrize("pool", POOLS)
 def test_cancelled_runs_free_an_executor_of_the_callers(
-    source: ScenarioSource, tmp_path: Path, pool: str
+    source: Scenario, tmp_path: Path, pool: str
 ) -> None:
     def stop(state: RunProgress) -> None:
         if state.done == 1:
@@ -174,7 +174,7 @@ def test_cancelled_runs_free_an_executor_of_the_callers(
     assert tr.Store(tmp_path / "store").runs().num_rows == 1
 
 
-def test_workers_limits_the_runs_on_an_executor(source: ScenarioSource, tmp_path: Path) -> None:
+def test_workers_limits_the_runs_on_an_executor(source: Scenario, tmp_path: Path) -> None:
     """With one at a time, no run begins before the one before it has been reported."""
     told: list[RunProgress] = []
     begun: list[int] = []
@@ -196,7 +196,7 @@ def test_workers_limits_the_runs_on_an_executor(source: ScenarioSource, tmp_path
     assert begun == [0, 1, 2]
 
 
-def test_an_executor_that_is_shut_down_is_refused(source: ScenarioSource, tmp_path: Path) -> None:
+def test_an_executor_that_is_shut_down_is_refused(source: Scenario, tmp_path: Path) -> None:
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
     with pytest.raises(
@@ -211,7 +211,7 @@ def die(one: task.Task, cancelled: task.Flag) -> None:
 
 
 def test_a_process_that_dies_is_reported(
-    source: ScenarioSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executors, "run_task", die)
     with (

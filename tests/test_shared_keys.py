@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.types import Defaults, Flows, Link
 from tailroom.simulation.metrics import metrics_of
 from tests.conftest import Tailroom
@@ -99,7 +99,7 @@ def test_the_same_scenario_by_hand_has_the_same_hash_and_the_same_results(short:
     first, second = tr.run(short), tr.run(by_hand)
     assert first.scenario == second.scenario
     assert "defaults" not in first.scenario
-    assert ScenarioSource.of(short, {}).hash() == ScenarioSource.of(by_hand, {}).hash()
+    assert Scenario.of(short, {}).hash == Scenario.of(by_hand, {}).hash
     assert _without_timing(first) == _without_timing(second)
 
 

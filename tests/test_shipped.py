@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
+from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped import shipped_scenarios
-from tailroom.scenario.source import ScenarioSource
 from tests.conftest import SMALL, Tailroom
 
 TITLE = "One Reno flow, half a bandwidth-delay product of buffer"
@@ -60,7 +60,7 @@ def test_a_directory_of_that_name_is_no_scenario(tailroom: Tailroom) -> None:
 
 
 def test_the_last_part_of_a_name_suffices_where_it_is_the_only_one(tailroom: Tailroom) -> None:
-    short, full = (ScenarioSource.of(name, {}) for name in ("figure-3", "barman-2004/figure-3"))
+    short, full = (Scenario.of(name, {}) for name in ("figure-3", "barman-2004/figure-3"))
     assert short.text == full.text
     ended = tailroom("run", "figure-4")
     assert ended.status == 2

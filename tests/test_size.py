@@ -10,6 +10,7 @@ import pytest
 import tailroom as tr
 from tailroom.cli.size_report import where_met
 from tailroom.models.bottleneck import Bottleneck
+from tailroom.scenario import types
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Tried, feasible_limits
@@ -20,7 +21,9 @@ from tests.killed_sweeps import RANDOM_START
 FULL = "utilization >= 0.98"
 
 
-def alone(rate: str, rtt_ms: float, duration: str, measure_from: str, **flow: Any) -> tr.Scenario:
+def alone(
+    rate: str, rtt_ms: float, duration: str, measure_from: str, **flow: Any
+) -> types.Scenario:
     """One flow on a link that is otherwise empty."""
     return {
         "duration": duration,
@@ -152,7 +155,7 @@ SLOW = "queue_delay_s_mean >= 0.006 s"
 
 
 @pytest.fixture
-def few() -> tr.Scenario:
+def few() -> types.Scenario:
     """Four Reno flows; 2 ms are 3 packets, 6 ms 10 packets."""
     return alone("20 Mbit/s", 20, "20 s", "5 s", congestion="reno", **FEW)
 
@@ -161,7 +164,7 @@ def names(conflicts: list[tuple[Target, Target]]) -> list[tuple[str, str]]:
     return [(str(one), str(other)) for one, other in conflicts]
 
 
-def test_two_targets_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
+def test_two_targets_that_no_buffer_meets_conflict(few: types.Scenario) -> None:
     found = tr.size(few, [FULL, QUICK], max_seeds=8)
     assert found.limit_packets is None
     assert found.chosen is None
@@ -173,13 +176,13 @@ def test_two_targets_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
     assert quick.high < full.low < 30
 
 
-def test_three_targets_conflict_in_pairs(few: tr.Scenario) -> None:
+def test_three_targets_conflict_in_pairs(few: types.Scenario) -> None:
     found = tr.size(few, [FULL, QUICK, SLOW], max_seeds=8)
     assert names(found.conflicts) == [(FULL, QUICK), (QUICK, SLOW)]
     assert found.limit_packets is None
 
 
-def test_a_target_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> None:
+def test_a_target_that_is_met_nowhere_conflicts_with_none(few: types.Scenario) -> None:
     impossible = "queue_delay_s_mean >= 100 s"
     found = tr.size(few, [impossible, QUICK], max_seeds=4)
     assert found.limit_packets is None
@@ -189,7 +192,7 @@ def test_a_target_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> N
     assert quick.low == 0
 
 
-def test_targets_that_some_buffers_meet_together(few: tr.Scenario) -> None:
+def test_targets_that_some_buffers_meet_together(few: types.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
     found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], max_seeds=8)
     assert found.limit_packets is not None
@@ -279,7 +282,7 @@ def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: bo
     assert below.outcome(mirrored) is Outcome(verdict)
 
 
-def test_asking_again_runs_nothing(few: tr.Scenario, tmp_path: Path) -> None:
+def test_asking_again_runs_nothing(few: types.Scenario, tmp_path: Path) -> None:
     told: list[int] = []
     options: dict[str, Any] = {
         "store": tmp_path / "store",
@@ -298,7 +301,7 @@ def test_asking_again_runs_nothing(few: tr.Scenario, tmp_path: Path) -> None:
     assert alone_.limit_packets == first.limit_packets
 
 
-def test_the_answer_holds_in_runs_with_other_seeds(few: tr.Scenario) -> None:
+def test_the_answer_holds_in_runs_with_other_seeds(few: types.Scenario) -> None:
     found = tr.size(few, ["utilization >= 0.95"], max_seeds=16)
     key = "links.bottleneck.queue.limit"
     used = [

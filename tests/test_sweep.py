@@ -17,7 +17,7 @@ from tailroom.execution import executors, task
 from tailroom.execution.task import Flag, Task, run_task
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
 from tailroom.simulation.metrics import metrics_of
 from tailroom.storage.run import Run
@@ -234,7 +234,7 @@ together = {{ "flows.reno.count" = [1, 2], flows.reno.pacing = [false, true] }}
     assert len(result.runs) == 8
     again = tr.sweep(scenario, store=store, grid={LIMIT: ["5 packets"]}, seeds=1)
     assert len(again.runs) == 2
-    read = sweep_plan.plan(ScenarioSource.of(scenario, {}), grid={"seed": Axis("a", (1,))})
+    read = sweep_plan.plan(Scenario.of(scenario, {}), grid={"seed": Axis("a", (1,))})
     assert read.axes[-1] == Axis("a", (1,))
 
 

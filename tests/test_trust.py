@@ -172,8 +172,9 @@ def test_a_file_names_no_file_outside_its_directory(
         traced.write_text(text.replace("../secret", path), encoding="utf-8")
         ended = tailroom("run", traced)
         assert ended.status == 2
-        start = f'error: {traced}: links.bottleneck.trace: "{path}" is not below the directory'
-        assert ended.errors.startswith(start)
+        place = f"error: {traced}: line 9, links.bottleneck.trace: "
+        problem = f'cannot read "{path}": it is not below the directory of the scenario file'
+        assert ended.errors.startswith(place + problem)
         assert "--allow-files" in ended.errors
         assert tailroom("model", traced).errors == ended.errors
     traced.write_text(text, encoding="utf-8")
@@ -193,7 +194,7 @@ def test_a_sweep_in_a_file_names_no_file_outside_its_directory(
     traced.write_text(f"{text}\n{swept}", encoding="utf-8")
     ended = tailroom("sweep", traced, "--store", tmp_path / "store", "--seeds", 1)
     assert ended.status == 2
-    assert '"../secret" is not below the directory' in ended.errors
+    assert 'cannot read "../secret": it is not below the directory' in ended.errors
 
 
 def test_no_message_quotes_a_file_that_is_no_scenario(tailroom: Tailroom, traced: Path) -> None:

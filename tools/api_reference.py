@@ -28,7 +28,7 @@ LINE_LENGTH = 100
 """Longest signature that stands on one line."""
 ELSEWHERE = ("tailroom.scenario.types", "tailroom.simulation.result_types")
 """Modules that other pages describe."""
-INTERNAL = ("Measure", "Metrics", "RunIndex", "ScenarioSource", "Signature", "Task")
+INTERNAL = ("Measure", "Metrics", "RunIndex", "Scenario", "Signature", "Task")
 """Types at which the search for further types ends: a caller makes no use of them."""
 SHARED = "AnyResult"
 """The base class whose members its subclasses do not repeat."""

@@ -11,9 +11,11 @@ HEADER = '''"""The keys of a scenario, for scenarios built in Python. Generated 
 Each class is a dictionary with the keys of one table of the scenario file: both
 `DropTailQueue(kind="drop_tail", limit="100 packets")` and
 `{"kind": "drop_tail", "limit": "100 packets"}` are completed by editors and checked by type
-checkers. Quantities are text with a unit, as in the file.
+checkers. Quantities are text with a unit, as in the file, or numbers of seconds, bit/s or bytes,
+and of packets where they are amounts of a queue.
 """
 
+from datetime import timedelta
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 '''
 
@@ -28,12 +30,21 @@ def python_source(items: list[Class | Alias]) -> str:
     parts = [HEADER.rstrip()]
     for item in items:
         if isinstance(item, Alias):
-            parts.append(f"{item.name}: TypeAlias = {item.type_name}\n{docstring(item.doc)}")
+            parts.append(f"{item.name}: TypeAlias = {_type_name(item)}\n{docstring(item.doc)}")
         elif any(keyword.iskeyword(key.name) for key in item.keys):
             parts.append(_functional(item))
         else:
             parts.append(_class(item))
     return "\n\n".join(parts) + "\n"
+
+
+def _type_name(item: Alias) -> str:
+    """The type of an alias; all aliases of texts are quantities."""
+    if item.type_name != "str":
+        return item.type_name
+    return (
+        "str | float" if item.name in ("Rate", "RateOrZero", "Size") else "str | float | timedelta"
+    )
 
 
 def _class(item: Class) -> str:

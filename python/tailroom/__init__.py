@@ -5,8 +5,8 @@
     result = tr.run("scenario.toml")
     result.links["bottleneck"]["utilization"]
 
-A scenario may be a TOML file or be built in Python from the classes of
-`tailroom.scenario.types`, which carry the keys of the file, their documentation and their types.
+A scenario is a TOML file or a `Scenario`; `tailroom.scenario.types` describes its tables: the keys
+of the file, their documentation and their types.
 """
 
 import ast

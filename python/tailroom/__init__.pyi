@@ -42,7 +42,8 @@ from tailroom.scenario.custom_controls import (
     CongestionControl as CongestionControl,
     RateBasedControl as RateBasedControl,
 )
-from tailroom.scenario.types import Scenario as Scenario
+from tailroom.scenario.dumbbell import dumbbell as dumbbell
+from tailroom.scenario.scenario import Scenario as Scenario
 from tailroom.simulation.any_result import AnyResult as AnyResult
 from tailroom.simulation.engine_run import run as run
 from tailroom.simulation.progress import Progress as Progress

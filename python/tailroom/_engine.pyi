@@ -16,14 +16,12 @@ __all__ = [
     "RateSampleEvent",
     "RestartEvent",
     "RoundEvent",
+    "Scenario",
     "build",
     "components",
     "import_capture",
-    "model_input",
     "profile",
     "quantity",
-    "resolve",
-    "run",
     "schema",
     "summary_schema",
     "tables",
@@ -55,6 +53,60 @@ class Columns:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Hands the columns over as NumPy arrays by name, without copying; once."""
+
+@final
+class Scenario:
+    """A scenario that has been read.
+
+    Every key is known, every value is in range, and the files that it names are loaded.
+    """
+
+    def __new__(
+        cls,
+        text: str,
+        directory: str | PathLike[str],
+        overrides: Sequence[tuple[str, str]],
+        bare: Sequence[str] = (),
+        find_control: _FindControl | None = None,
+        files: tuple[Sequence[str], str] | None = None,
+    ) -> Scenario: ...
+    @property
+    def seed(self) -> int:
+        """Seed of the random streams."""
+    @property
+    def groups(self) -> list[str]:
+        """Names of the groups under congestion control; the name of the only group."""
+    @property
+    def controls(self) -> list[str]:
+        """Names of the controls that are not the engine's own, one per group that has one."""
+    @property
+    def files(self) -> list[str]:
+        """Paths of the files that the scenario names, as it writes them."""
+    @property
+    def bare_numbers(self) -> dict[str, str]:
+        """Units of the numbers that were given without one, by dotted key."""
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """The tables of the scenario with every default filled in."""
+    def written(self, key: str) -> Any:
+        """What the text and the overrides give for a dotted key; `None` if nothing."""
+    def check(self, seed: int | None = None) -> None:
+        """Checks that the scenario can be run with a seed; with its own if left out."""
+    def to_toml(self, seed: int | None = None) -> str:
+        """The scenario as TOML with every default filled in."""
+    def model_input(self, seed: int | None = None) -> str:
+        """The input of the analytic models, as JSON."""
+    def run(
+        self,
+        seed: int | None = None,
+        progress: Callable[[float, float], object] | None = None,
+        find_control: _FindControl | None = None,
+        series: bool = False,
+    ) -> _Answer:
+        """Runs the scenario from start to end without holding the interpreter's lock.
+
+        With `series`, the answer has all time series as JSON.
+        """
 
 @final
 class AckEvent:
@@ -290,33 +342,7 @@ class CongestionEvent:
     def is_slow_start(self) -> bool:
         """Whether the window was below ssthresh."""
 
-def run(
-    text: str,
-    base_directory: str | PathLike[str],
-    overrides: Sequence[tuple[str, str]],
-    seed: int | None = None,
-    progress: Callable[[float, float], object] | None = None,
-    find_control: _FindControl | None = None,
-    watch: Callable[[str | None], object] | None = None,
-    files: Sequence[str] | None = None,
-) -> _Answer: ...
 def import_capture(path: str | PathLike[str], window_ns: int) -> _Capture: ...
-def model_input(
-    text: str,
-    base_directory: str | PathLike[str],
-    overrides: Sequence[tuple[str, str]],
-    seed: int | None = None,
-    find_control: _FindControl | None = None,
-    files: Sequence[str] | None = None,
-) -> str: ...
-def resolve(
-    text: str,
-    base_directory: str | PathLike[str],
-    overrides: Sequence[tuple[str, str]],
-    seed: int | None = None,
-    find_control: _FindControl | None = None,
-    files: Sequence[str] | None = None,
-) -> str: ...
 def build() -> str: ...
 def profile() -> str: ...
 def schema() -> str: ...

@@ -16,7 +16,7 @@ from tailroom import models
 from tailroom.buffer_atlas import data, lookup
 from tailroom.buffer_atlas.kinds import MEGABIT, Site
 from tailroom.scenario.dumbbell import dumbbell
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.studies.size_study.question import read_question
 from tailroom.studies.size_study.search import Search
 from tailroom.studies.size_study.study import atlas_bracket
@@ -95,7 +95,7 @@ def test_a_smallest_value_bounds_the_estimate() -> None:
 
 def test_links_unlike_any_cell_have_no_bracket(shipped_atlas: Path) -> None:
     alike = scenario(TINY.cell, 1.0, 4.0)
-    link = models.read_bottleneck(ScenarioSource.of(alike, {}), LINK)
+    link = models.read_bottleneck(Scenario.of(alike, {}), LINK)
     known = lookup.bracket(link, 0.98)
     assert known
     assert known[0] < known[1]
@@ -111,7 +111,7 @@ def test_links_unlike_any_cell_have_no_bracket(shipped_atlas: Path) -> None:
 def test_the_bracket_holds_the_cells_own_answer(
     shipped_atlas: Path, tiny_atlas: tuple[AtlasRuns, Path]
 ) -> None:
-    link = models.read_bottleneck(ScenarioSource.of(scenario(TINY.cell, 1.0, 4.0), {}), LINK)
+    link = models.read_bottleneck(Scenario.of(scenario(TINY.cell, 1.0, 4.0), {}), LINK)
     for row in tiny_atlas[0].answers:
         bracket = lookup.bracket(link, row["target_utilization"])
         assert bracket

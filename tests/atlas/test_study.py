@@ -15,7 +15,7 @@ from tailroom.buffer_atlas import data, lookup
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.buffer_atlas.kinds import KINDS, Site
 from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom_atlas.cells import Cell, chosen_cells
 from tailroom_atlas.cost import planned_cell
 from tailroom_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_cells, plan
@@ -55,17 +55,17 @@ def test_every_cell_is_a_valid_scenario_over_the_whole_range_of_its_search() -> 
         if entry.how == "scaled":
             continue
         asked = sought(entry.cell)
-        source = ScenarioSource.of(scenario(entry.cell, entry.warm_up_s, entry.measured_s), {})
+        source = Scenario.of(scenario(entry.cell, entry.warm_up_s, entry.measured_s), {})
         assert asked.smallest <= asked.first[0] < asked.first[1] <= asked.largest
         for value in (asked.smallest, asked.largest):
-            source.replacing({asked.key: asked.value(value)}).resolve(seed=None)
+            source.replacing({asked.key: asked.value(value)}).to_toml()
 
 
 def test_a_cell_has_the_link_that_its_site_says() -> None:
     for entry in plan()[::20]:
         site = entry.cell.site
         written = scenario(entry.cell, 1.0, 2.0)
-        link = models.read_bottleneck(ScenarioSource.of(written, {}), LINK)
+        link = models.read_bottleneck(Scenario.of(written, {}), LINK)
         assert link.rate_bps == site.rate_bps
         assert link.flow_count == site.flows
         assert link.packet_bytes == PACKET_BYTES

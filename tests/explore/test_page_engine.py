@@ -11,8 +11,8 @@ import tomli_w
 
 from shortened_scenarios import shortened
 from tailroom import _engine
+from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped import shipped_scenarios
-from tailroom.scenario.source import ScenarioSource
 from tests.conftest import SMALL
 
 REPOSITORY = Path(__file__).parents[2]
@@ -49,16 +49,13 @@ def native_answer(
         seed: The seed.
         directory: Where the files are that the scenario names.
     """
-    watched: list[str | None] = []
-    native = _engine.run(
-        text, directory or "", list(values.items()), seed, None, None, watched.append
-    )
-    scenario = json.dumps(native["scenario"], ensure_ascii=False)
-    source = ScenarioSource(text, Path(), "scenario", tuple(values.items()))
-    digest = "null" if directory else f'"{source.hash()}"'
+    scenario = _engine.Scenario(text, directory or "", list(values.items()))
+    native = scenario.run(seed, series=True)
+    written = json.dumps(scenario.to_toml(seed), ensure_ascii=False)
+    digest = "null" if directory else f'"{Scenario.from_toml(text).with_(values).hash}"'
     series = native["series"] or "null"
     return (
-        f'{{"scenario":{scenario},"hash":{digest},"summary":{native["summary"]},"series":{series}}}'
+        f'{{"scenario":{written},"hash":{digest},"summary":{native["summary"]},"series":{series}}}'
     )
 
 
@@ -100,7 +97,7 @@ def test_problems_are_those_of_the_native_engine() -> None:
     found = answers([{"text": text, "set": {}, "seed": None} for text in (wrong, trace, own)])
     texts = [json.loads(answer)["problems"][0]["text"] for answer in found]
     with pytest.raises(ValueError, match="parsec") as native:
-        _engine.resolve(wrong, "", [])
+        _engine.Scenario(wrong, "", [])
     assert texts[0] == str(native.value)
     assert "tailroom explore FILE" in texts[1]
     assert 'does not run controls in Python, such as "module:Class"' in texts[2]

@@ -210,7 +210,7 @@ def test_files_elsewhere_need_permission(small: Path, tmp_path: Path) -> None:
     (tmp_path / "link.trace").write_text(TRACE, encoding="utf-8")
     file = below / "scenario.toml"
     file.write_text(TRACED.replace("link.trace", "../link.trace"), encoding="utf-8")
-    with pytest.raises(ScenarioError, match="is not below the directory"):
+    with pytest.raises(ScenarioError, match="it is not below the directory"):
         opened(str(file), None)
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from math import inf
-from pathlib import Path
 from typing import Any
 
 from hypothesis import settings
@@ -12,7 +11,7 @@ from hypothesis import settings
 from tailroom import _engine
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=60, database=None)
 """Random examples that are the same in every run."""
@@ -161,4 +160,4 @@ source = {{ kind = "{kind}", rate = "{rate}" }}
 
 def bottleneck(text: str) -> Bottleneck:
     """The link of a scenario."""
-    return read_bottleneck(ScenarioSource(text, Path(), "scenario"))
+    return read_bottleneck(Scenario.from_toml(text))

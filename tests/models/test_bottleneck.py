@@ -12,7 +12,7 @@ from scipy import special, stats
 import tailroom as tr
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.bottleneck import DynamicFlows
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 MIXED = """\
 duration = "10 s"
@@ -76,7 +76,7 @@ def mixed(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def narrow(mixed: Path) -> Bottleneck:
-    return read_bottleneck(ScenarioSource.of(mixed, {}))
+    return read_bottleneck(Scenario.of(mixed, {}))
 
 
 def test_the_slowest_link_is_looked_at_unless_another_is_named(mixed: Path) -> None:
@@ -148,7 +148,7 @@ Exceeds = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 def dynamic_of(path: Path, size: str, seed: int) -> DynamicFlows:
     path.write_text(PASSING % size, encoding="utf-8")
-    return read_bottleneck(ScenarioSource.of(path, {}), seed=seed).dynamic[0]
+    return read_bottleneck(Scenario.of(path, {}), seed=seed).dynamic[0]
 
 
 def bounded_pareto(shape: float, least: float, most: float) -> Exceeds:

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from tailroom.models import read_bottleneck
+from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped import SCENARIOS
-from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import (
     figure_1,
@@ -279,7 +279,7 @@ def test_log_of_the_ratio_is_that_of_the_shorter_rtt_over_the_longer() -> None:
 
 def test_the_fixed_point_is_one_and_its_iteration_diverges() -> None:
     # docs/models/fixed-points.md: plain iteration has a slope of about -0.7 K.
-    source = ScenarioSource.of(SCENARIOS / FIGURE_3.scenario, {LIMIT: "1249 packets"})
+    source = Scenario.of(SCENARIOS / FIGURE_3.scenario, {LIMIT: "1249 packets"})
     found = solutions(read_bottleneck(source))
     assert found.crossings == 1
     assert found.falls

@@ -7,17 +7,16 @@ A validation yields lines of text, tables and claims. They are printed as they c
 import argparse
 import re
 import statistics
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import tailroom as tr
 from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, read_bottleneck
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.outcome import Outcome
 from tailroom_papers.framework import Check, shown
 
@@ -115,24 +114,19 @@ def write_table(page: Path, name: str, lines: Sequence[str]) -> None:
     page.write_text(f"{above}{found[:-1]}{table}\n{rest}", encoding="utf-8")
 
 
-def scenario_of(text: str) -> tr.Scenario:
-    """Returns the scenario that a text describes."""
-    return cast(tr.Scenario, tomllib.loads(text))
-
-
 def simulate(
     scenario: str | Path, seeds: Iterable[int] = (1,), settings: Settings | None = None
 ) -> list[tr.Result]:
     """Runs a scenario, a file or its text, with each seed, two at a time."""
-    given = scenario if isinstance(scenario, Path) else scenario_of(scenario)
+    given = scenario if isinstance(scenario, Path) else tr.Scenario.from_toml(scenario)
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(lambda seed: tr.run(given, seed=seed, set=settings), seeds))
 
 
 def link_of(scenario: str | Path, settings: Settings | None = None) -> Bottleneck:
     """The link of a scenario as the models read it."""
-    given = scenario if isinstance(scenario, Path) else scenario_of(scenario)
-    return read_bottleneck(ScenarioSource.of(given, settings))
+    given = scenario if isinstance(scenario, Path) else tr.Scenario.from_toml(scenario)
+    return read_bottleneck(Scenario.of(given, settings))
 
 
 def predict(model: str, scenario: str | Path, settings: Settings | None = None) -> Prediction:

@@ -19,6 +19,7 @@ import json
 import lzma
 import statistics
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -264,15 +265,14 @@ def simulate(scenario: str, seed: int, settings: dict[str, str]) -> tr.Result:
         seed: Seed of the run.
         settings: Values that replace those of the scenario.
     """
-    loaded = frame.scenario_of(scenario)
     sampled = {"series.interval": f"{SAMPLE_S} s"}
     # The recorder times a request from its first data packet, when its connection is open.
     sampled |= {
         f"flows.{name}.handshake": "done"
-        for name, group in loaded["flows"].items()
+        for name, group in tomllib.loads(scenario)["flows"].items()
         if "source" in group
     }
-    return tr.run(loaded, seed=seed, set={**sampled, **settings})
+    return tr.run(tr.Scenario.from_toml(scenario), seed=seed, set={**sampled, **settings})
 
 
 def items(only: str, settings: list[str], recorded: Path) -> Iterator[Item]:

@@ -9,7 +9,7 @@ from tailroom.buffer_atlas.data import METRICS, MOST_LOSS, UTILIZATIONS
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Search, Tried
 from tailroom.studies.size_study.stopping import (
@@ -93,7 +93,7 @@ class CellSearch:
         """Writes down the scenario."""
         planned = self.planned
         self._sought = sought(planned.cell)
-        self._source = ScenarioSource.of(
+        self._source = Scenario.of(
             scenario(planned.cell, planned.warm_up_s, planned.measured_s), {}
         )
 

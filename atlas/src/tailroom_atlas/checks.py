@@ -10,7 +10,7 @@ import numpy as np
 from tailroom import models
 from tailroom.buffer_atlas.lookup import estimate, link_of
 from tailroom.models import Requirement
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.studies.prediction import ask
 from tailroom_atlas.cost import PlannedCell
 from tailroom_atlas.scenarios import LINK, scenario
@@ -96,7 +96,7 @@ def _required(entry: PlannedCell, target: float) -> dict[str, float]:
         first, last = group["rtt"]["uniform"]
         mean = f"{1e3 * entry.cell.site.mean_rtt_s:g} ms"
         group["rtt"] = mean if group["count"] == 1 else {"from": first, "to": last}
-    link = models.read_bottleneck(ScenarioSource.of(written, {}), LINK)
+    link = models.read_bottleneck(Scenario.of(written, {}), LINK)
     required = {}
     for model in models.MODELS.values():
         if model.name in NO_BUFFER_MODELS:

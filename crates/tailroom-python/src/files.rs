@@ -3,43 +3,35 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use tailroom_engine::scenario::{self, FileLoader, Scenario};
-
-use crate::error::Failure;
+use tailroom_engine::scenario::FileLoader;
 
 /// Longest file; a longer one is a mistake (a Mahimahi trace of 1 Gbit/s has 12 MB for 60 s, a list
 /// of 1,000,000 flows about 100 MB).
 const LARGEST_FILE_BYTES: u64 = 512 << 20;
 
-/// Reads a scenario, and the files that it names.
-pub(crate) fn parse(
-    text: &str,
-    overrides: &[(String, String)],
-    seed: Option<u64>,
-    files: &Directory,
-) -> Result<Scenario, Failure> {
-    scenario::parse(text, overrides, seed, files).map_err(|error| {
-        files.interruption.take().map_or(Failure::Scenario(error), Failure::Python)
-    })
-}
-
 /// The directory of the scenario file, to which paths in the scenario are relative.
 pub(crate) struct Directory {
     base: PathBuf,
-    /// The paths that a scenario may name; any if left out.
-    permitted: Option<Vec<String>>,
+    /// The paths that the scenario may name wherever they are, and what to do about others; any
+    /// path if left out.
+    outside: Option<(Vec<String>, String)>,
     /// The exception that ended the reading of a file although it says nothing about the file, such
     /// as Ctrl-C.
     interruption: Cell<Option<PyErr>>,
 }
 
 impl Directory {
-    pub(crate) fn new(base: PathBuf, permitted: Option<Vec<String>>) -> Self {
-        Directory { base, permitted, interruption: Cell::new(None) }
+    pub(crate) fn new(base: PathBuf, outside: Option<(Vec<String>, String)>) -> Self {
+        Directory { base, outside, interruption: Cell::new(None) }
+    }
+
+    /// The exception that ended the reading of a file, such as Ctrl-C.
+    pub(crate) fn interruption(&self) -> Option<PyErr> {
+        self.interruption.take()
     }
 
     /// A list of flows in Parquet as the CSV that the engine reads. Ctrl-C acts while Python reads it.
@@ -59,23 +51,37 @@ impl Directory {
         })
     }
 
-    fn permits(&self, path: &str) -> bool {
-        self.permitted.as_ref().is_none_or(|paths| paths.iter().any(|known| known == path))
+    /// Refuses a path out of the directory, unless the caller permits it.
+    fn check(&self, path: &str) -> Result<(), String> {
+        match &self.outside {
+            Some((permitted, remedy)) if !permitted.iter().any(|known| known == path) => {
+                let problem = "it is not below the directory of the scenario file";
+                self.holds(path).then_some(()).ok_or_else(|| format!("{problem} ({remedy})"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a path stays below the directory, with its symbolic links followed.
+    fn holds(&self, path: &str) -> bool {
+        let base = if self.base.as_os_str().is_empty() { Path::new(".") } else { &self.base };
+        match (base.canonicalize(), self.base.join(path).canonicalize()) {
+            (Ok(base), Ok(place)) => place.starts_with(base),
+            // What does not exist cannot be read either.
+            _ => {
+                let is_inside = |step| matches!(step, Component::Normal(_) | Component::CurDir);
+                Path::new(path).components().all(is_inside)
+            }
+        }
     }
 }
 
 impl FileLoader for Directory {
     fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String> {
-        if !self.permits(path) {
-            return Err(
-                "only the scenario file that was opened may name files, below its directory \
-                        or with --allow-files"
-                    .to_owned(),
-            );
-        }
+        self.check(path)?;
         let place = self.base.join(path);
         let most_bytes = most_bytes.min(LARGEST_FILE_BYTES);
-        // To open a pipe would wait for its writer, and a scenario is read more than once.
+        // To open a pipe would wait for its writer, and a scenario may be read more than once.
         if place.metadata().is_ok_and(|known| !known.is_file() && !known.is_dir()) {
             return Err("it is a pipe or a device, not a file".to_owned());
         }

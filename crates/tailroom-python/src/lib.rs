@@ -1,7 +1,7 @@
 //! The Python binding of the engine: scenario text in, summary and tables out.
 //!
-//! Nothing is computed here. `run` drives the simulation in slices, so that Python can interrupt
-//! it; `columns` hands tables over as `NumPy` arrays, without copying and only on demand; `files`
+//! Nothing is computed here. `scenario` is what Python holds; `run` drives the simulation in slices,
+//! so that Python can interrupt it; `columns` hands tables over as `NumPy` arrays, without copying and only on demand; `files`
 //! reads the files that a scenario names; `control` calls congestion controls written in Python
 //! with `events`, and `control_output` is what rate-based controls return; `capture` converts a
 //! packet capture to a list of flows; `error` converts errors to Python exceptions.
@@ -14,37 +14,32 @@ mod error;
 mod events;
 mod files;
 mod run;
+mod scenario;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _engine {
-    use std::path::PathBuf;
-
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
-    use tailroom_engine::model_input::ModelInput;
-    use tailroom_engine::network::Network;
     use tailroom_engine::quantity::read_base_units;
     use tailroom_engine::results::{self, Tables};
-    use tailroom_engine::scenario::{self, Scenario};
+    use tailroom_engine::scenario;
 
     #[pymodule_export]
     use super::capture::import_capture;
     #[pymodule_export]
     use super::columns::Columns;
-    use super::control::PythonControls;
     #[pymodule_export]
     use super::control_output::PyControlOutput;
-    use super::error::{self, Failure, ScenarioError};
+    use super::error::{self, ScenarioError};
     #[pymodule_export]
     use super::events::{
         PyAckEvent, PyBeginEvent, PyCongestionEvent, PyLostPacketEvent, PyRateSampleEvent,
         PyRestartEvent, PyRoundEvent,
     };
-    use super::files::{self, Directory};
     #[pymodule_export]
-    use super::run::run;
+    use super::scenario::PyScenario;
 
     /// JSON Schema of the scenario file.
     #[pyfunction]
@@ -94,73 +89,6 @@ mod _engine {
     #[pyfunction]
     fn summary_schema() -> String {
         results::summary_schema().to_string()
-    }
-
-    /// Checks a scenario and returns it as TOML with every default filled in.
-    #[pyfunction]
-    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None, files=None))]
-    fn resolve(
-        py: Python<'_>,
-        text: &str,
-        base_directory: PathBuf,
-        overrides: Vec<(String, String)>,
-        seed: Option<u64>,
-        find_control: Option<Py<PyAny>>,
-        files: Option<Vec<String>>,
-    ) -> PyResult<String> {
-        let files = Directory::new(base_directory, files);
-        // Other threads go on meanwhile.
-        let resolved = py.detach(move || {
-            let checked = Checked::new(text, &files, overrides, seed, find_control)?;
-            Ok::<_, Failure>(checked.scenario.to_toml())
-        });
-        Ok(resolved?)
-    }
-
-    /// The input of the analytic models for a scenario, as JSON.
-    #[pyfunction]
-    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None, files=None))]
-    fn model_input(
-        py: Python<'_>,
-        text: &str,
-        base_directory: PathBuf,
-        overrides: Vec<(String, String)>,
-        seed: Option<u64>,
-        find_control: Option<Py<PyAny>>,
-        files: Option<Vec<String>>,
-    ) -> PyResult<String> {
-        let files = Directory::new(base_directory, files);
-        let input = py.detach(move || {
-            let checked = Checked::new(text, &files, overrides, seed, find_control)?;
-            // Cannot fail: numbers and strings are JSON.
-            Ok::<_, Failure>(
-                serde_json::to_string(&ModelInput::of(&checked.network)).unwrap_or_default(),
-            )
-        });
-        Ok(input?)
-    }
-
-    /// A scenario without faults, and its network.
-    struct Checked {
-        scenario: Scenario,
-        network: Network,
-    }
-
-    impl Checked {
-        fn new(
-            text: &str,
-            files: &Directory,
-            overrides: Vec<(String, String)>,
-            seed: Option<u64>,
-            find_control: Option<Py<PyAny>>,
-        ) -> Result<Self, Failure> {
-            error::catch_panics(move || {
-                let scenario = files::parse(text, &overrides, seed, files)?;
-                let scenario = PythonControls::new(find_control).find_all(scenario)?;
-                let network = scenario.resolve()?;
-                Ok(Checked { scenario, network })
-            })
-        }
     }
 
     #[pymodule_init]

@@ -126,7 +126,7 @@ def advice(link: Bottleneck, name: str, target: Requirement) -> dict[str, Any]:
 
 def export(text: str) -> dict[str, Any]:
     """Returns the lines for other tools, as the page's `equivalents` does, and their input."""
-    model_input = json.loads(_engine.model_input(text, SCENARIOS, [], None, lambda _: None))
+    model_input = json.loads(_engine.Scenario(text, SCENARIOS, []).model_input())
     link = _at(model_input, _busiest(model_input))
     for group in model_input["groups"]:
         group["source"].pop("sizes_bytes", None)
@@ -138,7 +138,7 @@ def main() -> None:
     """Writes the files."""
     rules = []
     for name, text in scenarios().items():
-        model_input = json.loads(_engine.model_input(text, SCENARIOS, [], None, lambda _: None))
+        model_input = json.loads(_engine.Scenario(text, SCENARIOS, []).model_input())
         link = _at(model_input, _busiest(model_input))
         for group in model_input["groups"]:
             group["source"].pop("sizes_bytes", None)

@@ -200,12 +200,12 @@ def metric_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 def _metrics(scenario: Path | None) -> list[str]:
     """Metrics that runs of a scenario have; without a scenario that can run, those of a link."""
-    from tailroom.scenario.source import ScenarioSource  # noqa: PLC0415 - for shells only
+    from tailroom.scenario.scenario import Scenario  # noqa: PLC0415 - for shells only
     from tailroom.simulation.metric_catalogue import LINK  # noqa: PLC0415 - as above
     from tailroom.simulation.metrics import expected_names  # noqa: PLC0415 - as above
 
     with suppress(TailroomError):
-        if scenario and (known := expected_names(ScenarioSource.of(scenario))):
+        if scenario and (known := expected_names(Scenario.of(scenario))):
             return known
     return list(LINK)
 

@@ -11,7 +11,7 @@ from tailroom.cli.options import ScenarioFile
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.sweep_table import show
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metrics import full_names
 from tailroom.studies.sweep_study.study import SweepResult, sweep
 
@@ -56,7 +56,7 @@ def sweep_command(
     are in the store are not repeated, so an interrupted sweep continues with the missing runs.
     """
     if metric:
-        full_names(ScenarioSource.of(scenario, options.get("set")), metric)
+        full_names(Scenario.of(scenario, options.get("set")), metric)
     with runs_bar() as progress:
         result = sweep(scenario, store=store, progress=progress, **options)
     show(result, Console(highlight=False), metrics=metric or ())

@@ -17,7 +17,7 @@ from tailroom import _engine
 from tailroom.errors import ClusterError, RunError, ScenarioError
 from tailroom.execution.task import Task, run_task
 from tailroom.scenario.custom_controls import beside
-from tailroom.scenario.source import ScenarioSource, own_controls
+from tailroom.scenario.scenario import Scenario
 from tailroom.storage.run import Run
 
 if TYPE_CHECKING:
@@ -247,9 +247,8 @@ def _packed(task: Task) -> bytes:
     """
     import cloudpickle  # noqa: PLC0415 - comes with Dask
 
-    names = own_controls(task.source.resolve(seed=None))
-    source = dataclasses.replace(
-        task.source,
+    names = task.source.handle.controls
+    source = task.source.changed(
         directory=task.source.directory.absolute(),
         controls=task.source.controls.gathered(names),
     )
@@ -265,7 +264,7 @@ def _packed(task: Task) -> bytes:
 
 
 @contextmanager
-def _by_value(source: ScenarioSource) -> Iterator[None]:
+def _by_value(source: Scenario) -> Iterator[None]:
     """Makes cloudpickle send functions and classes of the user's modules by value."""
     import cloudpickle  # noqa: PLC0415 - comes with Dask
 
@@ -314,7 +313,7 @@ def _check_files(worker: str, task: Task) -> None:
         ClusterError: A file is missing or has other content.
     """
     try:
-        scenario_hash = task.source.hash()
+        scenario_hash = task.source.hash
     except (ScenarioError, OSError) as error:
         raise ClusterError(f"worker {worker}: {error}; {SAME_FILES}") from None
     if scenario_hash != task.scenario_hash:

@@ -1,6 +1,5 @@
 """A point of a study: a scenario with some of its values replaced, and the runs that it needs."""
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +9,7 @@ from tailroom.errors import RunError, ScenarioError
 from tailroom.execution.task import Task
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
-from tailroom.scenario.source import ScenarioSource, own_controls
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metrics import find_metric
 from tailroom.storage.run import Row, metric_names, run_key
 
@@ -25,7 +24,7 @@ class Point:
 
     settings: dict[str, object]
     """The replaced values, by dotted key."""
-    source: ScenarioSource = field(repr=False)
+    source: Scenario = field(repr=False)
     """The scenario with the replaced values."""
     scenario_hash: str
     """Hash of the scenario and of the contents of its files."""
@@ -44,7 +43,7 @@ class Point:
 
     @classmethod
     def of(
-        cls, source: ScenarioSource, settings: dict[str, object], *, keep: Sequence[str] = ()
+        cls, source: Scenario, settings: dict[str, object], *, keep: Sequence[str] = ()
     ) -> "Point":
         """Resolves a scenario with some of its values replaced.
 
@@ -60,7 +59,7 @@ class Point:
         by_depth = dict(sorted(settings.items(), key=lambda setting: setting[0].count(".")))
         source = source.replacing(by_depth)
         try:
-            resolved = source.resolve(seed=None)
+            source.check()
         except ScenarioError as error:
             # Every replaced value is reported as one of `set`.
             text = str(error)
@@ -70,10 +69,10 @@ class Point:
                 # A key of the file is wrong only beside a replaced value.
                 text = f"{text}; the point has {setting_words(settings, {})}"
             raise ScenarioError(text) from None
+        read = source.handle
         with source.named_in_errors():
-            controls = source.controls.fingerprint(own_controls(resolved))
-        seed = tomllib.loads(resolved)["seed"]
-        return cls(settings, source, source.hash(), controls, seed, tuple(keep))
+            controls = source.controls.fingerprint(read.controls)
+        return cls(settings, source, source.hash_of(read), controls, read.seed, tuple(keep))
 
     def extend(self, count: int) -> None:
         """Adds runs with the next seeds until the point has `count` runs."""

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from tailroom import _engine
 from tailroom.errors import RunError
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
 from tailroom.storage.run import Run, as_run
 
@@ -28,7 +28,7 @@ class Cancelled(Exception):  # noqa: N818 - not an error
 class Task:
     """One run, which can be sent to another process or machine."""
 
-    source: ScenarioSource
+    source: Scenario
     """The scenario."""
     seed: int
     """Seed of the run."""

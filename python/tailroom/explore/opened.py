@@ -1,13 +1,13 @@
 """The scenario file of the command line, as the page gets it: its text, and the files it names."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tailroom.errors import ExploreError, ScenarioError
 from tailroom.scenario.custom_controls import OwnControls
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 MOST_FILE_BYTES = 64_000_000
 """Largest size of all files together. Each worker of the page holds a copy."""
@@ -43,15 +43,16 @@ def opened(file: str | None, workers: int | None) -> bytes:
         ScenarioError: The scenario is wrong, or names a control in Python.
         ExploreError: Its files are too large for the page.
     """
-    scenario = None if file is None else _scenario(ScenarioSource.of(file))
+    scenario = None if file is None else _scenario(Scenario.of(file))
     return json.dumps({"workers": workers, "scenario": scenario}).encode()
 
 
-def _scenario(source: ScenarioSource) -> dict[str, object]:
-    source = replace(source, controls=_NoControls(source.directory, trust=source.trust))
+def _scenario(source: Scenario) -> dict[str, object]:
+    source = source.changed(controls=_NoControls(source.directory, trust=source.trust))
+    source.check()
     files: dict[str, str] = {}
     left = MOST_FILE_BYTES
-    for path in source.files():
+    for path in source.files:
         text = _text(source.directory / path, left)
         if text is None or len(text) > left:
             raise ExploreError(

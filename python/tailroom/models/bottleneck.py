@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from tailroom import _engine
+from tailroom.arguments import SEED
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 
 @with_field_docs
@@ -198,7 +198,7 @@ class Bottleneck:
 
 
 def read_bottleneck(
-    source: ScenarioSource, link: str | None = None, seed: int | None = None
+    source: Scenario, link: str | None = None, seed: int | None = None
 ) -> Bottleneck:
     """Reads a link of a scenario.
 
@@ -222,7 +222,7 @@ def read_bottleneck(
     return _at(model_input, link)
 
 
-def crossed_links(source: ScenarioSource) -> list[str]:
+def crossed_links(source: Scenario) -> list[str]:
     """Returns the names of the links that carry data packets, in the order of the scenario.
 
     Args:
@@ -236,18 +236,11 @@ def crossed_links(source: ScenarioSource) -> list[str]:
     return [table["name"] for table in model_input["links"] if table["name"] in crossed]
 
 
-def _model_input(source: ScenarioSource, seed: int | None) -> dict[str, Any]:
+def _model_input(source: Scenario, seed: int | None) -> dict[str, Any]:
+    SEED.check("seed", seed)
+    read = source.handle
     with source.named_in_errors():
-        source.check(seed)
-        text = _engine.model_input(
-            source.text,
-            source.directory,
-            source.overrides,
-            seed,
-            source.controls.find,
-            source.permitted(),
-        )
-    model_input: dict[str, Any] = json.loads(text)
+        model_input: dict[str, Any] = json.loads(read.model_input(seed))
     return model_input
 
 

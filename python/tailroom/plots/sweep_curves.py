@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.plots.sweep_view import Line, Means, SweepView
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
 from tailroom.studies.prediction import predict_source
 
@@ -213,8 +213,6 @@ class _Models:
         if (place, link) not in self._asked:
             text = self.view.scenario(place)
             self._asked[place, link] = (
-                predict_source(ScenarioSource.stored(text), link=link, only=self.names)
-                if text
-                else None
+                predict_source(Scenario.stored(text), link=link, only=self.names) if text else None
             )
         return self._asked[place, link]

@@ -68,7 +68,11 @@ class SweepView:
             MetricError: There is no such link.
         """
         self.result = result
-        self.axes = {key: Axis(key, tuple(values)) for key, values in result.record.axes.items()}
+        units = result.record.units
+        self.axes = {
+            key: Axis(key, tuple(values), bare_unit=units.get(key, ""))
+            for key, values in result.record.axes.items()
+        }
         self.points = [point["settings"] for point in result.record.points]
         self._intervals: dict[str, list[Interval | None]] = {}
         runs = result.runs

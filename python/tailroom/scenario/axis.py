@@ -3,14 +3,16 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from math import exp, isfinite, log
 from typing import Any
 
 from tailroom.arguments import check_unicode
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.given_controls import check_values
+from tailroom.scenario.scenario import Scenario
+from tailroom.scenario.toml_values import plain
 
 MOST_POINTS = 10_000
 """Largest number of values of a key."""
@@ -36,7 +38,12 @@ class Axis:
     key: str
     """Dotted key of the scenario."""
     values: tuple[object, ...]
-    """TOML values: text, numbers, tables."""
+    """TOML values: text, numbers, tables; a number may stand for a quantity, as in a scenario built
+    in Python."""
+    is_text: bool = False
+    """Whether a file or a command line has the values, whose quantities have units."""
+    bare_unit: str = ""
+    """Unit of values that are given as numbers or time spans."""
 
     def __post_init__(self) -> None:
         # The engine would leave blanks out, and two spellings of a key would vary independently.
@@ -45,8 +52,28 @@ class Axis:
             raise ScenarioError(
                 f"{self.key!a}: is not a dotted key; write it as in links.bottleneck.queue.limit"
             )
-        for value in self.values:
-            check_values(self.key, value)
+        if not self.bare_unit and all(isinstance(value, timedelta) for value in self.values):
+            object.__setattr__(self, "bare_unit", "s")
+        values = tuple(plain(self.key, value) for value in self.values)
+        object.__setattr__(self, "values", values)
+
+    def in_scenario(self, scenario: Scenario) -> "Axis":
+        """Returns the axis with its key in full, and with the unit of its numbers.
+
+        Raises:
+            ScenarioError: A file or a command line gives a quantity without its unit, or several
+                keys end with the axis' key.
+        """
+        key = scenario.full_key(self.key)
+        numbers = [value for value in self.values if _is_number(value)]
+        unit = scenario.unit_of(key, numbers[0]) if numbers else ""
+        if unit and self.is_text:
+            raise ScenarioError(
+                f"{self.key}: {numbers[0]} has no unit; write it with its unit, as in "
+                f'"{numbers[0]} {unit}"'
+            )
+        is_bare = unit and len(numbers) == len(self.values)
+        return replace(self, key=key, bare_unit=unit if is_bare else self.bare_unit)
 
     @property
     def numbers(self) -> list[float] | None:
@@ -62,28 +89,37 @@ class Axis:
     @property
     def unit(self) -> str:
         """The unit of `numbers`; empty without a unit."""
+        if self.bare_unit:
+            return self.bare_unit
         first = _quantity(self.values[0])
         return first[1] if first and self.numbers is not None else ""
 
 
-def axis(key: str, values: object) -> Axis:
+def axis(key: str, values: object, *, is_text: bool = False) -> Axis:
     """Reads the values of a key: a list of them, or a range with `from`, `to` and `points`.
+
+    Args:
+        key: Dotted key of the scenario.
+        values: The values.
+        is_text: Whether a file or a command line has the values.
 
     Raises:
         ScenarioError: There is no value, the range is wrong, or a value is a Python object.
     """
     if isinstance(values, Mapping):
         read: Sequence[object] = _range(key, values)
-    elif isinstance(values, (list, tuple)):
+    elif isinstance(values, (list, tuple, range)):
         read = values
+    elif hasattr(values, "tolist") and isinstance(values.tolist(), list):
+        read = values.tolist()
     else:
-        check_values(key, values)
+        plain(key, values)
         raise ScenarioError(f"{key}: {values!r} is not a list of values; {_HOW}")
     if not read:
         raise ScenarioError(f"{key}: the list of values is empty; {_HOW}")
     if len(read) > MOST_POINTS:
         raise ScenarioError(f"{key}: {len(read)} values; at most {MOST_POINTS} are allowed")
-    return Axis(key, tuple(read))
+    return Axis(key, tuple(read), is_text)
 
 
 def values_by_key(table: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
@@ -113,14 +149,15 @@ def parse_axis(text: str) -> Axis:
     if not (key and equals and values):
         raise ScenarioError(f"{text}: not KEY=VALUES; {_HOW}")
     try:
-        return axis(key, tomllib.loads(f"values = {values}")["values"])
+        return axis(key, tomllib.loads(f"values = {values}")["values"], is_text=True)
     except tomllib.TOMLDecodeError:
         if values[0] in "[{":
             raise ScenarioError(f"{key}: {values} is not TOML; {_HOW}") from None
     except ScenarioError:
         if values[0] in "[{":
             raise
-    return axis(key, [bare_value(value.strip()) for value in values.split(",") if value.strip()])
+    parts = [bare_value(value.strip()) for value in values.split(",") if value.strip()]
+    return axis(key, parts, is_text=True)
 
 
 def key_words(key: str) -> str:
@@ -196,6 +233,16 @@ def bare_value(text: str) -> object:
     except tomllib.TOMLDecodeError:
         return text
     return value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def number_of(value: object) -> float | None:
+    """Returns the number of a value such as `"10 packets"` or 10; `None` for other values."""
+    read = _quantity(value)
+    return None if read is None else read[0]
 
 
 def _quantity(value: object) -> tuple[float, str] | None:

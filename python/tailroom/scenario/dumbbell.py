@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from numbers import Real
+from typing import Any, cast
 
 from tailroom import _engine
 from tailroom.arguments import check_unicode
@@ -13,7 +15,8 @@ from tailroom.scenario.custom_controls import Congestion, Control
 from tailroom.scenario.given_controls import control_words, controls_by_group, read_control
 from tailroom.scenario.named_values import near
 from tailroom.scenario.periods import PROBE_RTT_INTERVALS_S, period_s
-from tailroom.scenario.types import DropTailQueue, Scenario
+from tailroom.scenario.scenario import Scenario
+from tailroom.scenario.types import DropTailQueue, Flows, Queue
 
 HOST = "linux"
 """Profile of the hosts: a question without a scenario is about hosts of today."""
@@ -47,15 +50,17 @@ ONLY_GROUP = "flows"
 
 
 def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
-    rate: str,
-    rtt: str,
+    rate: str | float,
+    rtt: "str | float | timedelta | tuple[float, float]",
     flows: int | str | Mapping[str, int] = 1,
     congestion: Congestion | None = None,
     *,
-    duration: str | None = None,
+    queue: "Queue | str" = BUFFER,
+    duration: str | float | timedelta | None = None,
     host: str = HOST,
+    groups: Mapping[str, Flows] | None = None,
 ) -> Scenario:
-    """Long flows of 1500-byte packets over one DropTail link.
+    """Long flows of 1500-byte packets over one link, `bottleneck`.
 
     The flows start at random times. The RTTs of several flows are drawn from `rtt` plus or minus
     10 %, as flows that do not differ lose packets together, or from the range that `rtt` gives; one
@@ -64,22 +69,24 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     intervals after a first one, but no more than 20 million packets.
 
     Args:
-        rate: Rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
-        rtt: Two-way propagation delay with its unit, as in `"40 ms"` or `"5 ms to 200 ms"`.
+        rate: Rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or in bit/s.
+        rtt: Two-way propagation delay with its unit, as in `"40 ms"` or `"5 ms to 200 ms"`, or in
+            seconds, as in `0.04` or `(0.005, 0.2)`.
         flows: Number of flows, or number per congestion control: `{"cubic": 500, "bbr3": 100}` or
             `"500 cubic, 100 bbr3"`.
         congestion: The congestion control of all flows, where `flows` is a number; CUBIC if left
             out. Or congestion controls by the name of their group; see `ONLY_GROUP`.
-        duration: Simulated time of a run, with its unit.
+        queue: Queue discipline of the link: its name, or a table with its parameters; a DropTail
+            queue of one bandwidth-delay product if left out.
+        duration: Simulated time of a run, with its unit or in seconds.
         host: Profile of the hosts, as `tailroom list host` names it.
+        groups: Other groups of flows by name; they cross the same link unless they have a `path`.
 
     Raises:
         ScenarioError: A value is wrong; the message begins with the name of the argument.
     """
-    _check_text("rate", rate, "1 Gbit/s")
-    _check_text("rtt", rtt, "40 ms")
-    _check_text("duration", duration, "60 s")
-    rate, rate_bps = read_rate(rate)
+    rate, rate_bps = read_rate(_rate_text(rate))
+    rtt = _rtt_text(rtt)
     shortest_s, longest_s = read_rtts(rtt)
     mix = _groups(flows, congestion)
     total = sum(group.count for group in mix)
@@ -87,7 +94,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     if shortest_s == longest_s and total > 1:
         shortest_s, longest_s = (mean_s * part for part in (1 - RTT_SPREAD, 1 + RTT_SPREAD))
     if duration:
-        span_s = _read("duration", "positive_duration", duration)
+        span_s = _read("duration", "positive_duration", _time_text("duration", duration, "60 s"))
     else:
         most_s = max(MOST_PACKETS * 8 * PACKET_BYTES / rate_bps, 20 * mean_s)
         window = rate_bps * mean_s / (8 * PACKET_BYTES) / total
@@ -95,7 +102,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
         span_s = min(max(FEWEST_RTTS * mean_s, least_s, FEWEST_SECONDS), most_s)
     start_s = min(0.2 * span_s, 50 * mean_s)
     delay = _milliseconds(min(mean_s / 4, shortest_s / 2))
-    groups: dict[str, Any] = {
+    tables: dict[str, Any] = {
         group.name: {
             "count": group.count,
             "path": ["bottleneck"],
@@ -109,13 +116,16 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
         }
         for group in mix
     }
-    return {
-        "title": f"{_words(mix)}, {rate.strip()}, RTT {rtt.strip()}",
-        "duration": f"{span_s:.6g} s",
-        "measure_from": f"{SETTLING * span_s:.6g} s",
-        "links": {"bottleneck": {"rate": rate, "delay": delay, "queue": BUFFER}},
-        "flows": groups,
-    }
+    others = {name: {"path": ["bottleneck"], **group} for name, group in (groups or {}).items()}
+    if both := tables.keys() & others.keys():
+        raise ScenarioError(f"groups: {', '.join(sorted(both))} is taken; choose another name")
+    return Scenario(
+        title=f"{_words(mix)}, {rate.strip()}, RTT {rtt.strip()}",
+        duration=f"{span_s:.6g} s",
+        measure_from=f"{SETTLING * span_s:.6g} s",
+        links={"bottleneck": {"rate": rate, "delay": delay, "queue": cast("Queue", queue)}},
+        flows=tables | others,
+    )
 
 
 def _least_s(group: "_Group", window_packets: float, rtt_s: float) -> float:
@@ -313,14 +323,42 @@ def read_rtts(rtt: str) -> tuple[float, float]:
     return shortest_s, longest_s
 
 
-def _check_text(name: str, value: object, example: str) -> None:
-    """Refuses a number, which has no unit.
+def _rate_text(rate: object) -> str:
+    if isinstance(rate, str):
+        return rate
+    rate_bps = _number("rate", rate, "of bit/s", "1 Gbit/s")
+    scales = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+    scale, unit = next((known for known in scales if abs(rate_bps) >= known[0]), scales[-1])
+    return f"{rate_bps / scale:.12g} {unit}"
+
+
+def _rtt_text(rtt: object) -> str:
+    if isinstance(rtt, (tuple, list)) and len(rtt) == 2:
+        return " to ".join(_time_text("rtt", end, "40 ms") for end in rtt)
+    return _time_text("rtt", rtt, "40 ms")
+
+
+def _time_text(name: str, value: object, example: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    value_s = _number(name, value, "of seconds", example)
+    return f"{value_s:.12g} s" if abs(value_s) >= 1 else f"{1e3 * value_s:.12g} ms"
+
+
+def _number(name: str, value: object, unit: str, example: str) -> float:
+    """Returns a number.
 
     Raises:
-        ScenarioError: The value is not a string.
+        ScenarioError: The value is something else.
     """
-    if value is not None and not isinstance(value, str):
-        raise ScenarioError(f'{name}: {value!r} has no unit; write a string, as in "{example}"')
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ScenarioError(
+            f"{name}: {value!r} is not a quantity; "
+            f'write text, as in "{example}", or a number {unit}'
+        )
+    return float(value)
 
 
 def _read(name: str, kind: str, text: str) -> float:

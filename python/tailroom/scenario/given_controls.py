@@ -66,38 +66,6 @@ def control_words(control: Control) -> str:
     return str(getattr(made, "__name__", type(made).__name__))
 
 
-def check_values(place: str, value: object) -> None:
-    """Refuses a class, a function or an object of a class of the user's own as a value of a key.
-
-    Args:
-        place: The key, for messages.
-        value: The value; the items of a list and of a table are checked too.
-
-    Raises:
-        ScenarioError: There is such a value.
-    """
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            check_values(f"{place}.{key}", item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            check_values(place, item)
-    elif callable(value) or is_control(value):
-        made = value if callable(value) else type(value)
-        module, whole = getattr(made, "__module__", ""), getattr(made, "__qualname__", "")
-        name = getattr(made, "__name__", type(made).__name__)
-        can_be_named = isinstance(made, type) and module != "__main__" and "<" not in whole
-        how = (
-            f'name the class, as in "{module}:{whole}"'
-            if can_be_named
-            else 'put the class into a module, and name it, as in "mymodule:MyControl"'
-        )
-        raise ScenarioError(
-            f"{place}: {name} is a Python object, and a value of a scenario is text, a number, a "
-            f"boolean, a list or a table; {how}, or give the class in the argument `congestion`"
-        )
-
-
 def controls_by_group(
     congestion: Congestion | None, groups: Callable[[], Sequence[str]]
 ) -> dict[str, Control]:

@@ -6,15 +6,13 @@ a table is used unchanged.
 """
 
 import json
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from tailroom import _engine
-from tailroom.scenario.axis import Axis, bare_value
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.axis import Axis
+from tailroom.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class KeptLimit:
 
 
 def spell_out(
-    source: ScenarioSource, axes: Sequence[Axis], varied: Sequence[str] = ()
+    source: Scenario, axes: Sequence[Axis], varied: Sequence[str] = ()
 ) -> tuple[tuple[Axis, ...], list[KeptLimit]]:
     """Writes words for queue disciplines as tables with the scenario's limit.
 
@@ -51,36 +49,13 @@ def spell_out(
     for axis in axes:
         if _is_queue(axis.key) and any(isinstance(value, str) for value in axis.values):
             varies = f"{axis.key}.limit" in keys
-            limit = None if varies else written_value(source, f"{axis.key}.limit")
+            limit = None if varies else source.handle.written(f"{axis.key}.limit")
             values = tuple(_as_table(value, limit) for value in axis.values)
-            spelled.append(Axis(axis.key, values))
+            spelled.append(replace(axis, values=values))
             kept += [] if varies else [KeptLimit(axis.key, limit)]
         else:
             spelled.append(axis)
     return tuple(spelled), kept
-
-
-def written_value(source: ScenarioSource, key: str) -> object | None:
-    """What the scenario's text and what replaces parts of it say of a key; `None` if nothing."""
-    document: dict[str, Any] = tomllib.loads(source.text)
-    for name, text in source.overrides:
-        *path, last = name.split(".")
-        table = document
-        for part in path:
-            table = _table(table, part)
-        table[last] = bare_value(text)
-    value: object = document
-    for part in key.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
-
-
-def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
-    """Returns the table of this key, created if missing."""
-    if not isinstance(table.get(key), dict):
-        table[key] = {}
-    inner: dict[str, Any] = table[key]
-    return inner
 
 
 def _is_queue(key: str) -> bool:

@@ -3,18 +3,20 @@
 Each class is a dictionary with the keys of one table of the scenario file: both
 `DropTailQueue(kind="drop_tail", limit="100 packets")` and
 `{"kind": "drop_tail", "limit": "100 packets"}` are completed by editors and checked by type
-checkers. Quantities are text with a unit, as in the file.
+checkers. Quantities are text with a unit, as in the file, or numbers of seconds, bit/s or bytes,
+and of packets where they are amounts of a queue.
 """
 
+from datetime import timedelta
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-PositiveDuration: TypeAlias = str
+PositiveDuration: TypeAlias = str | float | timedelta
 """Time above zero with its unit: ps, ns, us, ms, s, min or h."""
 
-Duration: TypeAlias = str
+Duration: TypeAlias = str | float | timedelta
 """Time with its unit: ps, ns, us, ms, s, min or h."""
 
-Size: TypeAlias = str
+Size: TypeAlias = str | float
 """Size above zero with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB."""
 
 
@@ -25,11 +27,11 @@ class Series(TypedDict):
     """Time between two samples. Default: '100 ms'."""
 
 
-Rate: TypeAlias = str
+Rate: TypeAlias = str | float
 """Rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as
 in tc."""
 
-QueueLimit: TypeAlias = str
+QueueLimit: TypeAlias = str | float | timedelta
 """Amount of waiting data, excluding the packet in transmission: packets, bytes (B, kB, MB,
 KiB, ...), time at the link's rate (us, ms, s), or bdp, rounded down."""
 
@@ -590,7 +592,7 @@ class GilbertElliottLoss(TypedDict):
 Loss: TypeAlias = NoneLoss | BernoulliLoss | PeriodicLoss | GilbertElliottLoss
 """Random loss on the wire."""
 
-RateOrZero: TypeAlias = str
+RateOrZero: TypeAlias = str | float
 """Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc."""
 
 

@@ -5,17 +5,15 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
-from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from tailroom import _engine
-from tailroom.arguments import SERIES_SAMPLES
+from tailroom.arguments import SEED, SERIES_SAMPLES
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.one_control_each import OneEach
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.progress import Progress
 from tailroom.simulation.result import Result
@@ -33,7 +31,7 @@ MOST_SERIES_ROWS = 5_000_000
 
 
 def run(  # noqa: PLR0913 - each is one option of a run
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     *,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
@@ -80,9 +78,9 @@ def run(  # noqa: PLR0913 - each is one option of a run
         KeyboardInterrupt: The user pressed Ctrl-C; the run stops at once.
     """
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set, congestion)
+        read = Scenario.of(scenario, set, congestion)
     told = None if progress is None else partial(_tell, progress)
-    result = simulate(source, seed=seed, progress=told, series_samples=series_samples)
+    result = simulate(read, seed=seed, progress=told, series_samples=series_samples)
     warn(result.summary["warnings"])
     return result
 
@@ -92,7 +90,7 @@ def _tell(progress: Callable[[Progress], object], fraction: float, simulated_s: 
 
 
 def simulate(
-    source: ScenarioSource,
+    scenario: Scenario,
     *,
     seed: int | None = None,
     progress: Callable[[float, float], object] | None = None,
@@ -103,25 +101,23 @@ def simulate(
     `progress` is called with the fraction done and the simulated time in seconds.
     """
     SERIES_SAMPLES.check("series_samples", series_samples)
-    resolved = source.resolve(seed)
-    document = tomllib.loads(resolved)
-    recorded = _with_series(source.overrides, document, series_samples)
-    controls = OneEach(source.controls.find)
-    with source.named_in_errors():
+    SEED.check("seed", seed)
+    read = scenario.handle
+    document = read.resolved
+    recorded = _with_series(scenario, document, series_samples)
+    controls = OneEach(scenario.controls.find)
+    with scenario.named_in_errors():
         started = time.perf_counter()
-        answer = _engine.run(
-            source.text,
-            source.directory,
-            recorded,
-            seed,
-            progress,
-            controls.find,
-            files=source.permitted(),
+        answer = (read if recorded is scenario else recorded.handle).run(
+            seed, progress, controls.find
         )
         wall_s = time.perf_counter() - started
+    resolved = scenario.with_absolute_paths(read, read.to_toml(seed))
+    if read.files:
+        document = tomllib.loads(resolved)
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
     measured["warnings"] += [_of_shared_control(name) for name in controls.shared]
-    summary = _summary(measured, document, source.hash(), wall_s)
+    summary = _summary(measured, document, scenario.hash_of(read), wall_s)
     tables = {
         name: None if columns is None else _table_maker(name, columns, summary)
         for name, columns in answer["tables"].items()
@@ -144,16 +140,14 @@ def _table_maker(
     return lambda: arrow_table(columns.arrays(), labels_of(name, summary))
 
 
-def _with_series(
-    overrides: tuple[tuple[str, str], ...], document: dict[str, Any], samples: int | None
-) -> list[tuple[str, str]]:
+def _with_series(scenario: Scenario, document: dict[str, Any], samples: int | None) -> Scenario:
     """Adds an interval for the time series if the scenario has none."""
     if samples is None or "series" in document:
-        return list(overrides)
+        return scenario
     flows = sum(group["count"] for group in document["flows"].values())
     samples = max(1, min(samples, MOST_SERIES_ROWS // flows))
     number, unit = document["duration"].split()
-    return [*overrides, ("series.interval", f"{float(number) / samples:.12f} {unit}")]
+    return scenario.replacing({"series.interval": f"{float(number) / samples:.12f} {unit}"})
 
 
 def _summary(

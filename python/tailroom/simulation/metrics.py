@@ -1,12 +1,11 @@
 """Metrics: the numbers of a summary by the names that sweeps store and targets use."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import MetricError, ScenarioError
 from tailroom.scenario.named_values import near
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
 
 if TYPE_CHECKING:
@@ -73,12 +72,12 @@ def names_of(table: "pa.Table") -> list[str]:
     ]
 
 
-def expected_names(source: ScenarioSource) -> list[str] | None:
+def expected_names(source: Scenario) -> list[str] | None:
     """Returns the metrics that runs of a scenario will have, by simulating 1 us of it.
 
     Returns `None` if the scenario does not permit a run of 1 us; the first run then shows them.
     """
-    flows = tomllib.loads(source.resolve(seed=None))["flows"]
+    flows = source.resolved["flows"]
     starts = {f"flows.{name}.start": "0 s" for name in flows}
     instant = source.replacing({"duration": "1 us", "measure_from": "0 s", **starts})
     try:
@@ -87,7 +86,7 @@ def expected_names(source: ScenarioSource) -> list[str] | None:
         return None
 
 
-def full_names(source: ScenarioSource, wanted: Iterable[str]) -> dict[str, str]:
+def full_names(source: Scenario, wanted: Iterable[str]) -> dict[str, str]:
     """Returns the full names of metrics by the given names, without a finished run.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tailroom.errors import ArgumentError
 from tailroom.scenario.custom_controls import portable_file
 from tailroom.scenario.json_text import json_text, read_json
-from tailroom.scenario.source import own_controls, replace_files
+from tailroom.scenario.scenario import own_controls, replace_files
 from tailroom.simulation.result import Result
 from tailroom.simulation.result_tables import ResultTables
 

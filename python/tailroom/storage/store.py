@@ -25,8 +25,10 @@ import time
 import weakref
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -73,6 +75,9 @@ def table_of(row: Row) -> pa.Table:
     if isinstance(row, StoredRow):
         return row.table
     return pa.table({name: pa.array([value], _type_of(name)) for name, value in row.items()})
+
+
+_FLOAT, _FLOAT_BYTES = pa.float64(), Struct("=d")
 
 
 def _type_of(name: str) -> pa.DataType:
@@ -497,13 +502,30 @@ def _digest(table: pa.Table) -> bytes:
     """Hashes the names and values of the columns."""
     sha = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
-        is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-        if is_number and not column.null_count:
-            kind, values = str(column.type), np.ascontiguousarray(column.to_numpy()).tobytes()
-        else:
-            kind, values = "", json.dumps(_as_list(column)).encode()
-        sha.update(json.dumps([name, kind, len(values)]).encode() + values)
+        kind, values = _values_of_one(column) if len(column) == 1 else _values(column)
+        sha.update(_heading(name, kind, len(values)) + values)
     return sha.hexdigest().encode()
+
+
+@lru_cache(maxsize=4096)
+def _heading(name: str, kind: str, length: int) -> bytes:
+    return json.dumps([name, kind, length]).encode()
+
+
+def _values(column: pa.ChunkedArray) -> tuple[str, bytes]:
+    """Returns the type of numbers, and the values as bytes."""
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if is_number and not column.null_count:
+        return str(column.type), np.ascontiguousarray(column.to_numpy()).tobytes()
+    return "", json.dumps(_as_list(column)).encode()
+
+
+def _values_of_one(column: pa.ChunkedArray) -> tuple[str, bytes]:
+    """Returns what `_values` returns, for a column with one value in a tenth of its time."""
+    value = column[0].as_py()
+    if isinstance(value, float) and column.type == _FLOAT:
+        return "double", _FLOAT_BYTES.pack(value)
+    return ("", b"[null]") if value is None else _values(column)
 
 
 def _as_list(column: pa.ChunkedArray) -> list[Any]:

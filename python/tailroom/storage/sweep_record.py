@@ -38,6 +38,8 @@ class SweepRecord:
     points: list[dict[str, Any]] = field(default_factory=list)
     """Each point has `settings` (key to value), `runs` (keys of its runs) and, if phases were
     checked, `shifted_runs` (keys of its runs with shifted RTTs)."""
+    units: dict[str, str] = field(default_factory=dict)
+    """Units of the values that the user gave as numbers or time spans, by key."""
     until: dict[str, Any] | None = None
     """The fields of `Precision`, if a precision decides the number of runs."""
 
@@ -126,7 +128,7 @@ def _check(values: Mapping[str, Any], name: str) -> None:
     for key in values:
         _expect(key in known, f"has the unknown key {_shown(key)}")
     for key in known:
-        _expect(key in values or key in ("points", "until"), f"lacks the key {key}")
+        _expect(key in values or key in ("points", "units", "until"), f"lacks the key {key}")
     _expect(_is_unicode(values), "has text that is not Unicode")
     _expect(values["id"] == name, f"has the id {_shown(values['id'])}, which is not its file name")
     for key in ("title", "scenario"):
@@ -140,6 +142,8 @@ def _check(values: Mapping[str, Any], name: str) -> None:
     _expect(isinstance(points, list), "points is not a list")
     for number, point in enumerate(points, 1):
         _check_point(f"point {number}", point, axes)
+    units = values.get("units", {})
+    _expect(isinstance(units, dict) and units.keys() <= axes.keys(), "units is not a table of keys")
     until = values.get("until")
     _expect(until is None or _is_precision(until), "until is not a precision")
 

@@ -11,7 +11,6 @@ describes the simulation and not the network.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,8 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.distributions import f_quantile, student_quantile
@@ -186,7 +184,7 @@ def compare_rows(
 
 
 def phase_check(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     *,
     metrics: Sequence[str] = (),
     runs: int = RUNS,
@@ -229,7 +227,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     SEED.check("seed", seed)
     WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set, congestion)
+        source = Scenario.of(scenario, set, congestion)
     point = Point.of(source, {} if seed is None else {"seed": seed})
     with Runner.opened(
         None, in_processes=bool(point.controls), workers=workers, executor=executor

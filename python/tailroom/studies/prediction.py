@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from tailroom import models
@@ -13,9 +12,8 @@ from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requireme
 from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import nearest
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.warned import once, warning
 
@@ -167,7 +165,7 @@ class Predictions(AnyResult):
 
 
 def predict(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     *,
     link: str | None = None,
     target: Requirement | None = None,
@@ -198,12 +196,12 @@ def predict(  # noqa: PLR0913 - keyword arguments
         ArgumentError: There is no such model.
     """
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set, congestion)
+        source = Scenario.of(scenario, set, congestion)
     return predict_source(source, link=link, target=target, only=models, seed=seed)
 
 
 def predict_source(
-    source: ScenarioSource,
+    source: Scenario,
     *,
     link: str | None = None,
     target: Requirement | None = None,
@@ -300,7 +298,7 @@ class Curves(AnyResult):
 
 
 def predict_over(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     axis: Axis,
     *,
     link: str | None = None,
@@ -316,7 +314,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python.
-        axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`.
+        axis: The key with its values: `tr.Axis("links.core.queue.limit", ("1 bdp", "2 bdp"))`, or
+            `tr.Axis("links.core.queue.limit", (10, 20))` for packets.
         link: Name of the link; if left out, the link that its traffic fills first.
         target: The requirement on utilization and loss that the required buffers meet.
         models: Names of the models to evaluate; all models if left out.
@@ -333,17 +332,12 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         ArgumentError: There is no such model.
     """
     names = None if models is None else list(models)
+    with allowing(code=allow_code, files=allow_files):
+        source = Scenario.of(scenario, set, congestion)
+    axis = axis.in_scenario(source)
     points = (
-        predict(
-            scenario,
-            link=link,
-            target=target,
-            models=names,
-            seed=seed,
-            set={**(set or {}), axis.key: value},
-            congestion=congestion,
-            allow_code=allow_code,
-            allow_files=allow_files,
+        predict_source(
+            source.with_({axis.key: value}), link=link, target=target, only=names, seed=seed
         )
         for value in axis.values
     )

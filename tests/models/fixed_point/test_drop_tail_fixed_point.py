@@ -21,7 +21,7 @@ from tailroom.models.fixed_point.drop_tail_fixed_point import MODEL, solve
 from tailroom.models.fixed_point.solution import Demand
 from tailroom.models.numerics.queue_chains import Stationary, md1k, mm1k
 from tailroom.models.window_laws import highspeed
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 PACKET_BYTES = 1000
@@ -425,7 +425,7 @@ def test_it_does_not_apply_without_a_law_or_without_traffic() -> None:
 
 
 def test_it_reads_the_shipped_scenario_of_the_paper() -> None:
-    at = read_bottleneck(ScenarioSource.of(SCENARIOS / "barman-2004" / "figure-3.toml", {}))
+    at = read_bottleneck(Scenario.of(SCENARIOS / "barman-2004" / "figure-3.toml", {}))
     assert solve(at).load == pytest.approx(solve(BARMAN).load, rel=1e-9)
 
 
@@ -457,7 +457,7 @@ def test_the_simulator_agrees_where_every_assumption_holds(
     """Four runs of 190,000 packets; their means deviate by about 2 % (loss) and 0.5 %."""
     file = tmp_path / "poisson.toml"
     file.write_text(SIMULATED.replace("SIZES", sizes))
-    at = read_bottleneck(ScenarioSource.of(file, {}))
+    at = read_bottleneck(Scenario.of(file, {}))
     assert all(one.holds for one in MODELS[model].assumptions(at))
     expected = MODELS[model].predict(at, Requirement())
     runs: Sequence[Mapping[str, Any]] = [

@@ -19,7 +19,7 @@ from tailroom.models import Bottleneck, Requirement, read_bottleneck
 from tailroom.models.fixed_point import drop_tail_fixed_point as drop_tail
 from tailroom.models.fixed_point.red_fixed_point import MODEL, Red, chain, parameters, solve
 from tailroom.models.fixed_point.solution import Demand
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tests.models.fixed_point.test_drop_tail_fixed_point import (
     BARMAN,
     RANDOM,
@@ -284,7 +284,7 @@ def test_it_does_not_apply_to_other_buffers_nor_to_endless_ones() -> None:
 
 
 def test_it_reads_the_shipped_scenario_of_the_paper() -> None:
-    at = read_bottleneck(ScenarioSource.of(SCENARIOS / "barman-2004" / "figure-7.toml", {}))
+    at = read_bottleneck(Scenario.of(SCENARIOS / "barman-2004" / "figure-7.toml", {}))
     prediction = MODEL.predict(at, Requirement())
     # Far from its target of 562 packets the mean queue leaves max_p at its lowest.
     assert prediction.details["max_p_fraction"] == 8e-5
@@ -320,7 +320,7 @@ def test_the_simulator_agrees_where_every_assumption_holds(tmp_path: Path) -> No
     """Three runs of 420,000 packets; their means deviate by about 0.7 % (loss) and 0.3 %."""
     file = tmp_path / "red.toml"
     file.write_text(SIMULATED)
-    at = read_bottleneck(ScenarioSource.of(file, {}))
+    at = read_bottleneck(Scenario.of(file, {}))
     assert all(one.holds for one in MODEL.assumptions(at))
     expected = MODEL.predict(at, Requirement())
     runs: Sequence[Mapping[str, Any]] = [

@@ -72,6 +72,8 @@ pub(crate) enum Amount {
 }
 
 const PACKETS: &[Unit] = &[("packets", 1), ("packet", 1)];
+/// Unit of a number without a unit.
+pub(super) const BARE: &str = PACKETS[0].0;
 const BDP: Unit = ("bdp", 1);
 const EXAMPLES: &[&str] = &["1249 packets", "1.25 MB", "20 ms", "0.1 bdp"];
 /// Fractions of a byte in which a bandwidth-delay product is counted before the multiplication.

@@ -42,7 +42,7 @@ pub struct Dimension {
     /// Units used in output, largest first; each is a power of ten of the base unit.
     printed: &'static [Unit],
     example: &'static str,
-    /// Unit of a number without a unit in a table of numbers.
+    /// Unit of a number without a unit, in a table of numbers or from a program.
     bare: &'static str,
     maximum: u64,
     /// Whether a fraction of the base unit is an error instead of being rounded.
@@ -277,6 +277,14 @@ macro_rules! kinds {
             match name {
                 $($name => <$kind>::DIMENSION.units.to_vec(),)+
                 _ => limit::units(),
+            }
+        }
+
+        /// Returns the unit of a number without a unit, where a program may give one.
+        pub(crate) fn bare_unit_of(name: &str) -> &'static str {
+            match name {
+                $($name => <$kind>::DIMENSION.bare,)+
+                _ => limit::BARE,
             }
         }
 

@@ -20,14 +20,17 @@ mod resolve;
 mod text;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::congestion::CongestionConfig;
 use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
 pub use format::components::components;
 use format::file::ScenarioFile;
+use format::flows::ControlConfig;
 pub use format::schema::schema;
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
@@ -55,9 +58,10 @@ pub struct Scenario {
     document: Document,
     file: ScenarioFile,
     /// Rate traces by the name of their link.
-    traces: BTreeMap<String, Trace>,
+    traces: Arc<BTreeMap<String, Trace>>,
     /// The files of distributions and sources, by their path.
-    files: FileTexts,
+    files: Arc<FileTexts>,
+    bare_numbers: Vec<(String, &'static str)>,
 }
 
 /// Reads a scenario.
@@ -74,13 +78,32 @@ pub fn parse(
     seed: Option<u64>,
     files: &dyn FileLoader,
 ) -> Result<Scenario, ScenarioError> {
+    parse_from_program(text, overrides, &[], seed, files)
+}
+
+/// Reads a scenario that a program wrote, or some values of which it wrote.
+///
+/// Below the dotted keys of `bare`, where an empty key stands for the whole scenario, a number
+/// without a unit is in seconds, bit/s or bytes, and in packets if it is an amount of a queue.
+/// People who read a scenario file do not know that, so its numbers have units.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_from_program(
+    text: &str,
+    overrides: &[(String, String)],
+    bare: &[String],
+    seed: Option<u64>,
+    files: &dyn FileLoader,
+) -> Result<Scenario, ScenarioError> {
     let mut document = Document::parse(text)?;
     let refused = overrides.iter().filter_map(|(key, value)| document.set(key, value).err());
     let mut problems: Vec<Problem> = refused.collect();
     problems.extend(seed.and_then(|seed| document.set_seed(seed).err()));
+    let bare_numbers = document.add_units(schema(), bare);
     let inherited = defaults::write_out(&mut document.table);
     document.inherit(inherited);
-    let mut faults = check::check(&schema(), &document.table);
+    let mut faults = check::check(schema(), &document.table);
     faults.retain(|fault| !document.is_inherited(fault));
     if !(faults.is_empty() && problems.is_empty()) {
         faults.extend(names::check(&document.table, &faults));
@@ -101,7 +124,7 @@ pub fn parse(
     if !faults.is_empty() {
         return Err(document.locate(faults));
     }
-    Ok(Scenario { document, file, traces, files })
+    Ok(Scenario { document, file, traces: traces.into(), files: files.into(), bare_numbers })
 }
 
 /// The rate traces of the links, and the faults of those that cannot be read.
@@ -135,6 +158,58 @@ impl Scenario {
         &self.file.title
     }
 
+    /// The seed of all random streams.
+    pub fn seed(&self) -> u64 {
+        self.file.seed
+    }
+
+    /// The same scenario with another seed.
+    ///
+    /// # Errors
+    /// The seed is larger than an integer of TOML.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, ScenarioError> {
+        let mut other = self.clone();
+        other.document.set_seed(seed)?;
+        other.file.seed = seed;
+        Ok(other)
+    }
+
+    /// The names of the groups under congestion control; the name of the only group, whose control
+    /// may be missing.
+    pub fn controlled_groups(&self) -> Vec<&str> {
+        let groups = &self.file.flows;
+        let named = groups.iter().filter(|(_, group)| group.tcp.congestion.is_some());
+        let is_alone = groups.len() == 1;
+        let named = named.filter(|_| !is_alone).chain(groups.iter().filter(|_| is_alone));
+        named.map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The names of the controls that are not in the registry, one per group that has one.
+    pub fn custom_controls(&self) -> Vec<&str> {
+        let controls = self.file.flows.values().map(|group| &group.tcp.congestion);
+        let custom = controls.filter_map(|control| match control {
+            Some(ControlConfig::Table(CongestionConfig::Custom(params))) => Some(params),
+            _ => None,
+        });
+        custom.map(|params| params.control.as_str()).collect()
+    }
+
+    /// The paths of the files that the scenario names, as it writes them.
+    pub fn files(&self) -> Vec<&str> {
+        let traces = self.file.links.values().filter_map(|link| link.trace.as_deref());
+        traces.chain(self.files.keys().map(String::as_str)).collect()
+    }
+
+    /// What the text and the overrides give for a dotted key; keys that groups inherit included.
+    pub fn written(&self, key: &str) -> Option<&toml::Value> {
+        self.document.get(key)
+    }
+
+    /// The dotted keys of the numbers that a program gave without a unit, with their units.
+    pub fn bare_numbers(&self) -> &[(String, &'static str)] {
+        &self.bare_numbers
+    }
+
     /// The same scenario with the custom congestion controls that `controls` finds.
     ///
     /// # Errors
@@ -165,7 +240,7 @@ impl Scenario {
     }
 
     fn network(&self) -> Result<Network, Vec<Fault>> {
-        let Scenario { file, document, traces, files } = self;
+        let Scenario { file, document, traces, files, .. } = self;
         resolve::resolve(Inputs { file, document, traces, files })
     }
 

@@ -68,6 +68,54 @@ fn the_seed_option_overrides_the_seed_of_the_file() {
 }
 
 #[test]
+fn a_program_may_leave_out_the_unit_of_a_key() {
+    let overrides = [
+        ("links.bottleneck.rate", "5e6"),
+        ("links.bottleneck.queue.limit", "9"),
+        ("flows.tcp.start.uniform", "[0, 0.5]"),
+        ("defaults.packet_size", "1000"),
+        ("flows.tcp.count", "2"),
+    ];
+    let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let read = |bare: &[&str]| {
+        let bare: Vec<String> = bare.iter().map(|key| (*key).to_owned()).collect();
+        scenario::parse_from_program(BASE, &overrides, &bare, None, &FILES)
+    };
+    let whole = read(&[""]).unwrap();
+    let units = whole.bare_numbers().iter().map(|(key, unit)| (key.as_str(), *unit));
+    let expected = [
+        ("links.bottleneck.rate", "bit/s"),
+        ("links.bottleneck.queue.limit", "packets"),
+        ("flows.tcp.start.uniform[0]", "s"),
+        ("flows.tcp.start.uniform[1]", "s"),
+        ("defaults.packet_size", "B"),
+    ];
+    let mut units: Vec<_> = units.collect();
+    units.sort_unstable();
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    assert_eq!(units, expected);
+    let network = whole.resolve().unwrap();
+    assert_eq!(network.groups[0].packet_size, 1000);
+    assert_eq!(network.links[0].rate, Rate::from_bits_per_second(5_000_000));
+    // Every other number is still without a unit.
+    let error = read(&["links.bottleneck.rate"]).unwrap_err().to_string();
+    assert_eq!(error.matches("without a unit").count(), 4, "{error}");
+}
+
+#[test]
+fn another_seed_gives_what_the_text_with_that_seed_gives() {
+    let text = BASE.replace("rtt = \"80 ms\"", "rtt = { uniform = [\"80 ms\", \"90 ms\"] }");
+    let seeded = scenario::parse(&text, &[], Some(7), &FILES).unwrap();
+    let again = scenario::parse(&text, &[], None, &FILES).unwrap().with_seed(7).unwrap();
+    assert_eq!(again.to_toml(), seeded.to_toml());
+    let round_trips =
+        |network: &Network| network.flows.iter().map(|flow| flow.rtt).collect::<Vec<_>>();
+    assert_eq!(round_trips(&again.resolve().unwrap()), round_trips(&seeded.resolve().unwrap()));
+    assert!(again.with_seed(u64::MAX).is_err());
+}
+
+#[test]
 fn limits_in_time_and_bdp_round_down_to_bytes() {
     let bytes = |limit: &str| {
         let network = resolve(&base_with("100 packets", limit));

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from tailroom.scenario.types import Flows, Scenario
+from tailroom.scenario.types import Duration, Flows, Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import columns, setup
@@ -49,7 +49,7 @@ def _newcomers(form: Form) -> Flows:
     last_s = form.of(80, 190, 540)
     flow = setup.bulk(EXISTING)
     del flow["start"], flow["count"]
-    arrivals = [f"{time_s} s" for time_s in range(FIRST_S, last_s + 1, APART_S)]
+    arrivals: list[Duration] = [f"{time_s} s" for time_s in range(FIRST_S, last_s + 1, APART_S)]
     flow["source"] = {"kind": "finite_flows", "size": f"{SIZE_MB:g} MB", "arrivals": arrivals}
     return flow
 

@@ -7,7 +7,7 @@ from tailroom.models import read_bottleneck
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.bursts.bursts_over_background import SEARCH, at_limit
 from tailroom.models.bursts.cycle import Cycle
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom_papers.framework import *
 
 
@@ -35,8 +35,8 @@ def _link(scenario: str) -> Bottleneck:
     return read_bottleneck(_source(scenario))
 
 
-def _source(scenario: str) -> ScenarioSource:
-    return ScenarioSource.stored(scenario)
+def _source(scenario: str) -> Scenario:
+    return Scenario.stored(scenario)
 
 
 def _share(results: Cycle) -> float:

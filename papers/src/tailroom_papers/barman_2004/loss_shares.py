@@ -6,7 +6,7 @@ import numpy as np
 
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.window_laws.window_law import Floats
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom_papers.framework import *
 
 FALL = 0.97
@@ -44,7 +44,7 @@ def link_of(run: StoredRun) -> Bottleneck:
 
 @lru_cache(maxsize=4096)
 def _link(scenario: str, seed: int) -> Bottleneck:
-    return read_bottleneck(ScenarioSource.stored(scenario), seed=seed)
+    return read_bottleneck(Scenario.stored(scenario), seed=seed)
 
 
 def _longest_s(run: StoredRun) -> float:

@@ -7,7 +7,7 @@ from tailroom.errors import NotApplicableError
 from tailroom.models import Bottleneck, Prediction, read_bottleneck
 from tailroom.models.fixed_point.drop_tail_fixed_point import solve
 from tailroom.models.fixed_point.drop_tail_fixed_point_fluid import LAWS as FLUID
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.studies.prediction import predict_source
 from tailroom_papers.barman_2004.bounds import BOUNDS
@@ -29,7 +29,7 @@ RED_MODEL = "red_fixed_point"
 def of_scenario(scenario: str, model: str) -> Prediction | None:
     """Returns a model's prediction for a stored scenario; `None` if it does not apply."""
     try:
-        return predict_source(ScenarioSource.stored(scenario), only=[model])[model]
+        return predict_source(Scenario.stored(scenario), only=[model])[model]
     except NotApplicableError:
         return None
 
@@ -53,7 +53,7 @@ def link_of(point: PointResults) -> Bottleneck:
 
 def link_of_scenario(scenario: str) -> Bottleneck:
     """The link of a stored scenario as the models read it."""
-    return read_bottleneck(ScenarioSource.stored(scenario))
+    return read_bottleneck(Scenario.stored(scenario))
 
 
 def with_both_corrections(point: PointResults) -> float:
@@ -84,7 +84,7 @@ def curve(
 
     NaN where the model does not predict.
     """
-    source = ScenarioSource.stored(study.points[0].runs[0].scenario)
+    source = Scenario.stored(study.points[0].runs[0].scenario)
     predicted = []
     for fraction in fractions:
         settings = {LIMIT: setting.limit(fraction)}

@@ -168,7 +168,7 @@ def _points(
                 f"part {planned.part.name}: the data lack study {planned.study.name} at "
                 f"{point.name}; they are of another version of the paper: reproduce it anew"
             )
-        scenario = pa.array([point.source.resolve(seed=None)])
+        scenario = pa.array([point.source.to_toml()])
         runs = (
             StoredRun(None, "", run.row.append_column("scenario", scenario))
             for run in of_point[place]

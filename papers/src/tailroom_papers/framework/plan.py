@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped import SCENARIOS
-from tailroom.scenario.source import ScenarioSource
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.sweep_study.plan import Plan, plan, runs_needed
 from tailroom_papers.framework.paper import Paper, Part, Variation
@@ -86,10 +86,10 @@ def _planned(paper: Paper, part: Part, variation: Variation | None, study: Study
     return Planned(part, variation, study, what, points)
 
 
-def _source(study: Study, first_seed: int) -> ScenarioSource:
+def _source(study: Study, first_seed: int) -> Scenario:
     scenario = study.scenario
     given = SCENARIOS / scenario if isinstance(scenario, str) else scenario
-    return ScenarioSource.of(given, {"seed": first_seed, **study.set})
+    return Scenario.of(given, {"seed": first_seed, **study.set})
 
 
 def run_missing(

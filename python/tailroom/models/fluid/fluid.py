@@ -249,4 +249,5 @@ MODEL = Model(
     source="Misra, Gong, Towsley 2000; Hollot, Misra, Towsley, Gong 2001",
     assumptions=assumptions,
     predict=predict,
+    is_slow=True,
 )

@@ -12,14 +12,12 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.scenario.axis import Axis, headings, value_words
+from tailroom.scenario.axis import Axis, axis, headings, value_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.short_keys import named_axes
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, full_names
 from tailroom.simulation.warned import warn
@@ -34,12 +32,11 @@ from tailroom.studies.sweep_study.study import MOST_RUNS
 SCENARIO_HEADING = "scenario"
 """Heading of the column that names the scenarios if there are several."""
 
-AnyScenario = str | PathLike[str] | Scenario
 """A scenario as `tailroom.run` takes it."""
 
 
 def choices(  # noqa: PLR0913 - keyword arguments
-    scenarios: AnyScenario | Sequence[AnyScenario],
+    scenarios: ScenarioLike | Sequence[ScenarioLike],
     vary: Mapping[str, object] | None = None,
     *,
     metrics: Sequence[str] = (),
@@ -98,11 +95,13 @@ def choices(  # noqa: PLR0913 - keyword arguments
     SEED.check("seed", seed)
     WORKERS.check("workers", workers)
     check_mapping("set", set, '{"links.down.queue.limit": "625 packets"}')
-    many = [scenarios] if isinstance(scenarios, (str, PathLike, Mapping)) else list(scenarios)
+    if isinstance(scenarios, (str, PathLike, Mapping, Scenario)):
+        scenarios = [scenarios]
+    many: list[ScenarioLike] = list(scenarios)
     first = {} if seed is None else {"seed": seed}
     overrides = {**(set or {}), **first}
     with allowing(code=allow_code, files=allow_files):
-        sources = [ScenarioSource.of(scenario, overrides, congestion) for scenario in many]
+        sources = [Scenario.of(scenario, overrides, congestion) for scenario in many]
     planned = _plan(sources, vary or {})
     if len(planned.points) * seeds > MOST_RUNS:
         raise ScenarioError(
@@ -149,9 +148,11 @@ class _Plan:
     notes: list[str]
 
 
-def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Plan:
+def _plan(sources: Sequence[Scenario], vary: Mapping[str, object]) -> _Plan:
     """Every scenario with every combination of values; the last key varies fastest."""
-    axes = list(named_axes(vary, sources[0]).values())
+    axes = [
+        values if isinstance(values, Axis) else axis(key, values) for key, values in vary.items()
+    ]
     _check_values(axes)
     sources = [source.trusting([varied.values for varied in axes]) for source in sources]
     names = _names(sources)
@@ -159,8 +160,8 @@ def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Pla
     words = []
     notes: dict[str, list[str]] = {}
     for source, name in zip(sources, names, strict=True):
-        source.resolve(seed=None)  # Reports errors of the scenario before those of the values.
-        spelled, kept = spell_out(source, axes)
+        source.check()  # Reports errors of the scenario before those of the values.
+        spelled, kept = spell_out(source, [varied.in_scenario(source) for varied in axes])
         for note in kept:
             notes.setdefault(str(note), []).append(name)
         for settings in _combinations(spelled):
@@ -168,7 +169,7 @@ def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Pla
             points.append(point)
             value_texts = [value_words(settings[varied.key], varied.values) for varied in spelled]
             words.append((*([name] if len(sources) > 1 else []), *value_texts))
-    keys = tuple(varied.key for varied in axes)
+    keys = tuple(varied.key for varied in spelled)
     heads = [SCENARIO_HEADING] if len(sources) > 1 else []
     heads += headings(keys)
     if not heads:
@@ -195,7 +196,7 @@ def _check_values(axes: Sequence[Axis]) -> None:
                 raise ScenarioError(f"{varied.key}: {value!r} is given twice; keep one of them")
 
 
-def _names(sources: Sequence[ScenarioSource]) -> list[str]:
+def _names(sources: Sequence[Scenario]) -> list[str]:
     """Names of the scenarios: file names without directory and suffix if these differ."""
     stems = [Path(source.place).stem for source in sources]
     places = [source.place for source in sources]

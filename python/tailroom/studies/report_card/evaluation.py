@@ -20,7 +20,7 @@ from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.given_controls import control_words, read_control
 from tailroom.scenario.named_values import nearest
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.statistics.outcome import Outcome
@@ -313,12 +313,12 @@ def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
     return parts
 
 
-def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioSource:
+def _source(experiment: Experiment, control: Control, *, quick: bool) -> Scenario:
     overrides: dict[str, object] = {}
     if quick and not experiment.is_long:
         overrides.update(QUICK_TIMES)
     scenario: Any = experiment.scenario
-    return ScenarioSource.of(scenario, overrides, dict.fromkeys(experiment.groups, control))
+    return Scenario.of(scenario, overrides, dict.fromkeys(experiment.groups, control))
 
 
 def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:

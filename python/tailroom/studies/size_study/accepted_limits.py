@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.warned import warning
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class SmallestLimit:
         return warning("smallest_limit", "", text, packets=self.packets)
 
 
-def smallest_accepted(source: ScenarioSource, key: str, largest: int) -> SmallestLimit:
+def smallest_accepted(source: Scenario, key: str, largest: int) -> SmallestLimit:
     """Finds the smallest accepted limit by bisection; a larger one than an accepted one is valid.
 
     Args:
@@ -61,10 +61,10 @@ def smallest_accepted(source: ScenarioSource, key: str, largest: int) -> Smalles
     return SmallestLimit(accepted, refusal)
 
 
-def _refusal(source: ScenarioSource, key: str, packets: int) -> str:
+def _refusal(source: Scenario, key: str, packets: int) -> str:
     """The engine's message about a limit; empty if the engine accepts the limit."""
     try:
-        source.replacing({key: f"{packets} packets"}).resolve(seed=None)
+        source.replacing({key: f"{packets} packets"}).check()
     except ScenarioError as error:
         return str(error)
     return ""

@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from os import PathLike
+from datetime import timedelta
 
 from tailroom import arguments, models
 from tailroom.errors import MetricError, ScenarioError, TargetError
 from tailroom.models import Bottleneck
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.dumbbell import HOST, dumbbell
-from tailroom.scenario.source import ScenarioSource
-from tailroom.scenario.types import Scenario
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.simulation.metrics import expected_names, find_metric, short_name
 from tailroom.studies.size_study.targets import (
     Target,
@@ -27,22 +26,17 @@ _CONGESTION_KEY = re.compile(r"^scenario: (?:line \d+, )?flows\.[^.: ]+\.congest
 
 @dataclass(frozen=True)
 class Numbers:
-    """A question without a scenario: long flows over one link.
+    """A question without a scenario: long flows over one link; see `dumbbell`."""
 
-    Quantities are texts with units, as in a scenario.
-    """
-
-    rate: str | None = None
-    rtt: str | None = None
+    rate: str | float | None = None
+    rtt: str | float | timedelta | tuple[float, float] | None = None
     flows: int | str | Mapping[str, int] | None = None
     congestion: Congestion | None = None
-    duration: str | None = None
+    duration: str | float | timedelta | None = None
     host: str | None = None
 
 
-def asked_scenario(
-    scenario: str | PathLike[str] | Scenario | None, numbers: Numbers
-) -> str | PathLike[str] | Scenario:
+def asked_scenario(scenario: ScenarioLike | None, numbers: Numbers) -> ScenarioLike:
     """The given scenario, or the scenario that the numbers describe.
 
     Raises:
@@ -91,7 +85,7 @@ def named_as_arguments() -> Iterator[None]:
 class Question:
     """A scenario, targets, and the link whose buffer is sought."""
 
-    source: ScenarioSource
+    source: Scenario
     targets: tuple[Target, ...]
     """Targets with unambiguous names of metrics."""
     loss: Target | None
@@ -103,7 +97,7 @@ class Question:
 
 
 def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     targets: str | Target | Sequence[str | Target],
     link: str | None,
     overrides: Mapping[str, object] | None,
@@ -136,7 +130,7 @@ def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
         )
     if not targets:
         check_targets([])
-    source = ScenarioSource.of(scenario, overrides, congestion)
+    source = Scenario.of(scenario, overrides, congestion)
     if link is not None:
         models.read_bottleneck(source, link)  # Raises ScenarioError if there is no such link.
     known = expected_names(source)
@@ -199,7 +193,7 @@ def _named_in_full(
 
 
 def _sought_link(
-    source: ScenarioSource, metrics: Sequence[str], link: str | None
+    source: Scenario, metrics: Sequence[str], link: str | None
 ) -> tuple[str | None, str]:
     """The link whose buffer is sought, and the reason if the choice is not obvious.
 

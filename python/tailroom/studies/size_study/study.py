@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import timedelta
 from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -18,14 +19,13 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.models import Bottleneck, Requirement
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.source import own_controls
+from tailroom.scenario.scenario import ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.warned import warn
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
-from tailroom.studies.prediction import Predictions, ask
+from tailroom.studies.prediction import Answer, Predictions, ask
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
@@ -71,14 +71,14 @@ RUNS_PER_LOOK = 14
 
 
 def size(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario | None = None,
+    scenario: ScenarioLike | None = None,
     targets: str | Target | Sequence[str | Target] = (),
     *,
-    rate: str | None = None,
-    rtt: str | None = None,
+    rate: str | float | None = None,
+    rtt: "str | float | timedelta | tuple[float, float] | None" = None,
     flows: int | str | Mapping[str, int] | None = None,
     congestion: Congestion | None = None,
-    duration: str | None = None,
+    duration: str | float | timedelta | None = None,
     host: str | None = None,
     link: str | None = None,
     store: str | PathLike[str] | None = None,
@@ -109,8 +109,10 @@ def size(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
         targets: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
             `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
-        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`.
-        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`.
+        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or
+            in bit/s.
+        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`, or in
+            seconds.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
             control: `"500 cubic, 100 bbr3"` or `"8 cubic, 8 module:Class"`. In Python also
             `{"cubic": 500, "bbr3": 100}`.
@@ -118,7 +120,7 @@ def size(  # noqa: PLR0913 - keyword arguments
             `"module:Class"` of your own, or a table such as `"{ kind = 'aimd', increase = 2.0 }"`;
             without a scenario, CUBIC if left out. In Python also controls by group, as
             `tailroom.run` takes them.
-        duration: Without a scenario: simulated duration of a run, as in `"60 s"`.
+        duration: Without a scenario: simulated duration of a run, as in `"60 s"`, or in seconds.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
             the slowest link that carries flows.
@@ -161,10 +163,10 @@ def size(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files), naming:
         asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
         question = read_question(asked, targets, link, set, of_scenario, most_loss)
-    predictions = _predict(question.link, question.targets)
+    predictions = _predict(question.link, question.targets, first=True)
     with Runner.opened(
         store,
-        in_processes=bool(own_controls(question.source.resolve(seed=None))),
+        in_processes=bool(question.source.handle.controls),
         workers=workers,
         executor=executor,
     ) as runner:
@@ -192,8 +194,14 @@ def size(  # noqa: PLR0913 - keyword arguments
     return found
 
 
-def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
-    """Asks every model for the buffer that meets the targets on utilization and loss."""
+def _predict(link: Bottleneck, targets: Sequence[Target], *, first: bool = False) -> Predictions:
+    """Asks every model for the buffer that meets the targets on utilization and loss.
+
+    Args:
+        link: The link, with the limit that the predictions are about.
+        targets: The targets.
+        first: Whether the runs wait for the answers, so that slow models are not asked.
+    """
     bounds = {
         (target.metric.rpartition(".")[2], target.at_least): target.bound for target in targets
     }
@@ -202,7 +210,12 @@ def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
         "loss_fraction": bounds.get(("loss_fraction", False), 0.0),
     }
     requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
-    answers = tuple(ask(model, link, requirement) for model in models.MODELS.values())
+    answers = tuple(
+        Answer(model, None, why_not="the question ended before this slow model was asked")
+        if first and model.is_slow
+        else ask(model, link, requirement)
+        for model in models.MODELS.values()
+    )
     return Predictions(link, requirement, answers)
 
 

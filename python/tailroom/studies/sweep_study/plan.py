@@ -3,7 +3,6 @@
 import hashlib
 import itertools
 import json
-import tomllib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, prod
@@ -17,8 +16,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axis, values_by_key
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.short_keys import named_axes
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.intervals import mean_interval
 
 MOST_KEYS = 100
@@ -87,7 +85,7 @@ def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:
 class Plan:
     """The points of a sweep, and the number of runs per point."""
 
-    source: ScenarioSource
+    source: Scenario
     grid: tuple[Axis, ...]
     """Keys whose values are combined with each other."""
     together: tuple[Axis, ...]
@@ -148,7 +146,7 @@ class Plan:
 
 
 def plan(  # noqa: PLR0913 - keyword arguments
-    source: ScenarioSource,
+    source: Scenario,
     *,
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
@@ -165,12 +163,15 @@ def plan(  # noqa: PLR0913 - keyword arguments
     """
     until = _read_until(until)
     source = source.trusting([_written_values(given) for given in (grid, together)])
-    resolved = tomllib.loads(source.resolve(seed=None))
+    source.check()
+    read = source.handle
     with source.named_in_errors():
-        written = tomllib.loads(source.text).get("sweep", {})
-        grid, together = (named_axes(given or {}, source) for given in (grid, together))
-        grids = _axes({**values_by_key(written.get("grid", {})), **grid})
-        rows = _axes({**values_by_key(written.get("together", {})), **together})
+        written = read.written("sweep") or {}
+        grids = _axes(written.get("grid", {}), grid)
+        rows = _axes(written.get("together", {}), together)
+        grids, rows = (
+            tuple(varied.in_scenario(source) for varied in axes) for axes in (grids, rows)
+        )
         keys = [varied.key for varied in (*grids, *rows)]
         grids, rows = (spell_out(source, axes, keys)[0] for axes in (grids, rows))
         _check_axes(grids, rows)
@@ -188,7 +189,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
             raise ScenarioError(
                 "sweep: a phase check compares shifts with several seeds; give at least 2 seeds"
             )
-    title = resolved["title"]
+    title = read.resolved["title"]
     return Plan(source, grids, rows, seeds, until, series, phase_check, title)
 
 
@@ -241,7 +242,16 @@ def _check_repeats(seeds: int, until: Precision | None) -> None:
         )
 
 
-def _axes(values: Mapping[str, object]) -> tuple[Axis, ...]:
+def _axes(written: Mapping[str, object], given: Mapping[str, object] | None) -> tuple[Axis, ...]:
+    """Returns the axes of the scenario file, and those that the caller adds or replaces.
+
+    Raises:
+        ScenarioError: Too many keys vary, or an axis has wrong values.
+    """
+    of_file = {
+        key: axis(key, values, is_text=True) for key, values in values_by_key(written).items()
+    }
+    values = {**of_file, **(given or {})}
     if len(values) > MOST_KEYS:
         raise ScenarioError(
             f"sweep: {len(values):,} keys vary; at most {MOST_KEYS} are allowed; leave out those "

@@ -17,9 +17,8 @@ from tailroom.execution.runner import Runner
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.source import ScenarioSource
+from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.scenario.types import Scenario
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import full_names
 from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, with_names
@@ -292,7 +291,7 @@ class SweepResult(AnyResult):
 
 
 def sweep(  # noqa: PLR0913 - keyword arguments
-    scenario: str | PathLike[str] | Scenario,
+    scenario: ScenarioLike,
     *,
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
@@ -368,7 +367,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     COMPARED_RUNS.check("max_seeds", max_seeds)
     WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
-        source = ScenarioSource.of(scenario, set, congestion)
+        source = Scenario.of(scenario, set, congestion)
     planned = plan(
         source,
         grid=grid,
@@ -423,6 +422,7 @@ class _Work:
             title=planned.title,
             scenario=planned.source.place,
             axes={varied.key: list(varied.values) for varied in planned.axes},
+            units={varied.key: varied.bare_unit for varied in planned.axes if varied.bare_unit},
             until=vars(planned.until) if planned.until else None,
         )
 

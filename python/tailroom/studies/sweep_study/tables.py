@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 import pyarrow as pa
 
-from tailroom.scenario.axis import value_words
+from tailroom.scenario.axis import number_of, value_words
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
@@ -39,14 +40,14 @@ def runs_of(store: Store, record: SweepRecord, *, texts: bool = True) -> pa.Tabl
     if texts:
         rows = {key: store.read(key) for key in dict.fromkeys(key for _, key in places)}
         finished = [(settings, row) for settings, key in places if (row := rows[key]) is not None]
-        return table_of_runs(list(record.axes), finished, in_words=True)
+        return table_of_runs(list(record.axes), finished, units=record.units, in_words=True)
     index = store.columns()
     stored = [(settings, key) for settings, key in places if key in index]
     if not stored:
         return table_of_runs(list(record.axes), [])
     table = index.rows([key for _, key in stored])
     of_runs = [settings for settings, _ in stored]
-    return _with_settings(table, list(record.axes), of_runs, value_words)
+    return _with_settings(table, list(record.axes), of_runs, value_words, record.units)
 
 
 def all_runs(store: Store, *, texts: bool = True) -> pa.Table:
@@ -75,13 +76,15 @@ def all_runs(store: Store, *, texts: bool = True) -> pa.Table:
         index = store.columns()
         table = index.rows(sorted(index.signatures))
     by_row = [settings.get(run, {}) for run in table["key"].to_pylist()]
-    return _with_settings(table, keys, by_row, value_words)
+    units = {key: unit for record in records for key, unit in record.units.items()}
+    return _with_settings(table, keys, by_row, value_words, units)
 
 
 def table_of_runs(
     keys: Sequence[str],
     finished: Sequence[tuple[Mapping[str, object], pa.Table]],
     *,
+    units: Mapping[str, str] = MappingProxyType({}),
     in_words: bool = False,
 ) -> pa.Table:
     """One row per run: a column for each key, then the row of the run in the store.
@@ -89,17 +92,22 @@ def table_of_runs(
     Args:
         keys: The keys of the settings.
         finished: Settings and row of each run.
+        units: Units of the settings that are numbers, by key.
         in_words: Write tables, such as a queue, in the words that distinguish them, not as JSON.
     """
     if not finished:
         return pa.table({key: pa.array([], pa.string()) for key in keys})
     table = pa.concat_tables([row for _, row in finished], promote_options="default")
     by_row = [settings for settings, _ in finished]
-    return _with_settings(table, keys, by_row, value_words if in_words else _json)
+    return _with_settings(table, keys, by_row, value_words if in_words else _json, units)
 
 
 def _with_settings(
-    table: pa.Table, keys: Sequence[str], settings: Sequence[Mapping[str, object]], write: _Write
+    table: pa.Table,
+    keys: Sequence[str],
+    settings: Sequence[Mapping[str, object]],
+    write: _Write,
+    units: Mapping[str, str],
 ) -> pa.Table:
     """Orders the columns for readers: settings, seed, metrics, identity of the run."""
     last = [name for name in IDENTITY if name in table.column_names]
@@ -108,25 +116,30 @@ def _with_settings(
     table = table.select([*first, *metrics, *last])
     for place, key in enumerate(keys):
         values = [of_run.get(key) for of_run in settings]
-        table = table.add_column(place, key, _column(values, write))
+        column = _column(values, write, units.get(key))
+        table = table.add_column(place, _field(key, column, units), column)
     return table
 
 
 def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
     """One row per point: its settings, then mean and 95 % interval of a metric, and the runs.
 
-    The columns `mean`, `half_width` (of Student's interval), `low` and `high` (ends of the
-    interval, which stay within the range of the metric) are in the unit of the metric, those of
-    the interval null for a single run; `runs` is the number of runs.
+    Settings that were given as numbers or time spans are numbers; the metadata of their columns
+    have the `unit`. The columns `mean`, `half_width` (of Student's interval), `low` and `high`
+    (ends of the interval, which stay within the range of the metric) are in the unit of the metric,
+    those of the interval null for a single run; `runs` is the number of runs.
 
     Raises:
         MetricError: There is no such metric.
     """
     points = [point["settings"] for point in record.points]
     by_point = intervals(index, record, metric)
-    columns = {key: _column([settings[key] for settings in points]) for key in record.axes}
+    columns = {
+        key: _column([settings[key] for settings in points], unit=record.units.get(key))
+        for key in record.axes
+    }
     by_name = [interval.as_dict() if interval else {} for interval in by_point]
-    return pa.table(
+    table = pa.table(
         {
             **columns,
             **{
@@ -136,6 +149,13 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
             "runs": [interval.count if interval else 0 for interval in by_point],
         }
     )
+    fields = [_field(name, table[name], record.units) for name in table.column_names]
+    return table.cast(pa.schema(fields))
+
+
+def _field(key: str, column: pa.Array, units: Mapping[str, str]) -> pa.Field:
+    """Returns the field of a column, whose metadata have the unit of numbers."""
+    return pa.field(key, column.type, metadata={"unit": units[key]} if key in units else None)
 
 
 def intervals(index: RunIndex, record: SweepRecord, metric: str) -> list[Interval | None]:
@@ -155,11 +175,18 @@ def metrics_of_sweep(index: RunIndex, record: SweepRecord) -> list[str]:
     return index.metrics(key for point in record.points for key in point["runs"])
 
 
-def _column(values: list[object], write: _Write = value_words) -> pa.Array:
+def _column(values: list[object], write: _Write = value_words, unit: str | None = None) -> pa.Array:
     """Numbers or texts without change; tables and lists, which CSV does not have, as text.
 
     As structs, Arrow would give each table the keys of all other tables.
+
+    Args:
+        values: The values.
+        write: Writes a table as text.
+        unit: Unit of values that are numbers or time spans; `None` for others.
     """
+    if unit is not None:
+        values = [value if isinstance(value, int) else number_of(value) for value in values]
     if not any(isinstance(value, dict | list) for value in values):
         with suppress(pa.ArrowException):
             return pa.array(values)

@@ -28,7 +28,7 @@ pub fn components() -> Value {
     let registries = REGISTRIES.iter().map(|(name, definition)| {
         let union = &root["$defs"][definition];
         let kinds = alternatives(union).into_iter().flatten();
-        ((*name).to_owned(), kinds.map(|kind| component(&root, kind)).collect())
+        ((*name).to_owned(), kinds.map(|kind| component(root, kind)).collect())
     });
     let hosts = std::iter::once(("host".to_owned(), hosts::components()));
     Value::Object(registries.chain(hosts).collect())

@@ -1,6 +1,8 @@
 //! The JSON Schema of the scenario file. Editors complete keys from it, `check` compares scenarios
 //! with it, and `components` reads the list of components from it.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::file::ScenarioFile;
@@ -9,17 +11,24 @@ use super::flows::TransportConfig;
 /// The JSON Schema (draft 2020-12) of the scenario file.
 ///
 /// A quantity is a string whose schema has `x-quantity`, the name of its kind.
-pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(ScenarioFile).to_value();
-    tidy(&mut schema);
-    schema
+pub fn schema() -> &'static Value {
+    // Generating it takes longer than reading a scenario.
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+        let mut schema = schemars::schema_for!(ScenarioFile).to_value();
+        tidy(&mut schema);
+        schema
+    });
+    &SCHEMA
 }
 
 /// Names of the keys that only groups under congestion control have.
-pub(in crate::scenario) fn tcp_keys() -> Vec<String> {
-    let schema = schemars::schema_for!(TransportConfig).to_value();
-    let properties = schema["properties"].as_object();
-    properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+pub(in crate::scenario) fn tcp_keys() -> &'static [String] {
+    static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let schema = schemars::schema_for!(TransportConfig).to_value();
+        let properties = schema["properties"].as_object();
+        properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+    });
+    &KEYS
 }
 
 /// Adapts the schema to TOML, which has no null: a key that may be left out must not be null. Also

@@ -18,7 +18,6 @@ use crate::scenario::text::document::Inherited;
 pub(in crate::scenario) fn write_out(table: &mut Table) -> Inherited {
     let mut inherited = Inherited::default();
     let defaults = table.get("defaults").and_then(Value::as_table).cloned().unwrap_or_default();
-    let tcp_keys = if defaults.is_empty() { Vec::new() } else { tcp_keys() };
     let groups = table.get_mut("flows").and_then(Value::as_table_mut);
     for (name, group) in groups.into_iter().flatten() {
         let Some(group) = group.as_table_mut() else { continue };
@@ -30,7 +29,7 @@ pub(in crate::scenario) fn write_out(table: &mut Table) -> Inherited {
             let is_of_use = match key.as_str() {
                 "count" => has_count,
                 "host" => is_controlled,
-                _ => is_controlled || !tcp_keys.contains(key),
+                _ => is_controlled || !tcp_keys().contains(key),
             };
             if is_of_use && !group.contains_key(key) {
                 group.insert(key.clone(), value.clone());

@@ -21,11 +21,11 @@ pub(in crate::scenario) fn resolve_transport(
 ) -> Result<Option<TcpSpec>, Fault> {
     let (kind, class) = (group.source.name(), group.source.class());
     if !class.is_responsive() {
-        let written = tcp_keys().into_iter().find(|key| document.contains(&["flows", name, key]));
+        let written = tcp_keys().iter().find(|key| document.contains(&["flows", name, key]));
         return written.map_or(Ok(None), |key| {
             let problem = format!("a source of kind \"{kind}\" has no congestion control");
             let remedy = format!("remove the key, or use {}", responsive_kinds(class));
-            Err(Fault::new(&at.key(&key), problem, remedy))
+            Err(Fault::new(&at.key(key), problem, remedy))
         });
     }
     let Some(ControlConfig::Table(congestion)) = &group.tcp.congestion else {

@@ -18,15 +18,27 @@ const LONGEST_TEXT: usize = 10_000;
 
 /// Returns the faults of `table` according to the schema `root`, at most [`MOST_FAULTS`].
 pub(in crate::scenario) fn check(root: &Json, table: &Table) -> Vec<Fault> {
-    let mut checker = Checker { root, faults: Vec::new() };
+    let mut checker = Checker { root, most: MOST_FAULTS, faults: Vec::new(), bare: Vec::new() };
     checker.table(root, table, &Path::default());
     checker.faults.truncate(MOST_FAULTS);
     checker.faults
 }
 
+/// Returns the place of every number that stands where `root` asks for a quantity, with the unit of
+/// such a number.
+pub(in crate::scenario) fn bare_numbers(root: &Json, table: &Table) -> Vec<(Path, &'static str)> {
+    // Keys that groups inherit are missing in `table`, and must not end the search.
+    let mut checker = Checker { root, most: usize::MAX, faults: Vec::new(), bare: Vec::new() };
+    checker.table(root, table, &Path::default());
+    checker.bare
+}
+
 struct Checker<'a> {
     root: &'a Json,
+    /// Number of faults after which the check stops.
+    most: usize,
     faults: Vec<Fault>,
+    bare: Vec<(Path, &'static str)>,
 }
 
 impl<'a> Checker<'a> {
@@ -35,7 +47,7 @@ impl<'a> Checker<'a> {
     }
 
     fn has_enough(&self) -> bool {
-        self.faults.len() >= MOST_FAULTS
+        self.faults.len() >= self.most
     }
 
     fn value(&mut self, schema: &'a Json, value: &Value, path: &Path) {
@@ -50,6 +62,9 @@ impl<'a> Checker<'a> {
             return self.union(options, value, path);
         }
         if let Some(name) = target["x-quantity"].as_str() {
+            if matches!(value, Value::Integer(_) | Value::Float(_)) {
+                self.bare.push((path.clone(), quantity::bare_unit_of(name)));
+            }
             return self.note(check_quantity(name, target, value, path));
         }
         match (target["type"].as_str(), value) {

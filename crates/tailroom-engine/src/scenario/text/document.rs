@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::Value as Json;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
+use super::check::bare_numbers;
 use super::error::{Fault, Path, Place, Problem, ScenarioError, Step, suggestion};
 
 /// Longest scenario text; far longer than any scenario written by hand.
@@ -113,6 +115,28 @@ impl Document {
         Ok(())
     }
 
+    /// Adds to the numbers below `keys` the units that `root` gives such numbers; returns the places
+    /// and the units.
+    pub(in crate::scenario) fn add_units(
+        &mut self,
+        root: &Json,
+        keys: &[String],
+    ) -> Vec<(String, &'static str)> {
+        if keys.is_empty() {
+            return Vec::new();
+        }
+        let keys = keys.iter().map(|key| Path::of(&split_key(key).unwrap_or_default()));
+        let keys: Vec<Path> = keys.collect();
+        let mut found = bare_numbers(root, &self.table);
+        found.retain(|(path, _)| keys.iter().any(|key| path.starts_with(key)));
+        for (path, unit) in &found {
+            if let Some(value) = value_at(&mut self.table, path) {
+                *value = format!("{value} {unit}").into();
+            }
+        }
+        found.into_iter().map(|(path, unit)| (path.to_string(), unit)).collect()
+    }
+
     /// Sets the seed.
     pub(in crate::scenario) fn set_seed(&mut self, seed: u64) -> Result<(), Problem> {
         let value = i64::try_from(seed).map_err(|_| Problem {
@@ -135,6 +159,16 @@ impl Document {
             tables = value.and_then(Value::as_table);
             value.is_some()
         })
+    }
+
+    /// What the text or an override gives for a dotted key.
+    pub(in crate::scenario) fn get(&self, key: &str) -> Option<&Value> {
+        let (first, rest) =
+            key.split_once('.').map_or((key, None), |(key, rest)| (key, Some(rest)));
+        let value = self.table.get(first)?;
+        rest.into_iter()
+            .flat_map(|rest| rest.split('.'))
+            .try_fold(value, |value, key| value.get(key))
     }
 
     /// Notes which keys of groups were copied there from `[defaults]` and from hosts.
@@ -189,6 +223,16 @@ impl Document {
         let line = keys.find_map(|key| self.lines.get(&key));
         line.map_or(Place::Text, |line| Place::Line(*line))
     }
+}
+
+/// The value at a path.
+fn value_at<'a>(table: &'a mut toml::Table, path: &Path) -> Option<&'a mut Value> {
+    let (first, rest) = path.0.split_first()?;
+    let Step::Key(key) = first else { return None };
+    rest.iter().try_fold(table.get_mut(key)?, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Index(index) => value.get_mut(*index),
+    })
 }
 
 /// The group and the key of that group on a path, if the path leads into a group.

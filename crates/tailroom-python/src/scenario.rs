@@ -1,0 +1,196 @@
+//! A scenario that is read once, and then checked, written out and run with any seed.
+
+use std::path::PathBuf;
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use tailroom_engine::model_input::ModelInput;
+use tailroom_engine::network::Network;
+use tailroom_engine::scenario::{self, Scenario};
+use toml::{Table, Value};
+
+use crate::control::PythonControls;
+use crate::error::{self, Failure, RunError};
+use crate::files::Directory;
+use crate::run::{self, Observer};
+
+/// A scenario that has been read: every key is known, every value is in range, and the files that
+/// it names are loaded.
+#[pyclass(frozen, name = "Scenario", module = "tailroom._engine")]
+pub(crate) struct PyScenario {
+    scenario: Scenario,
+    find_control: Option<Py<PyAny>>,
+}
+
+#[pymethods]
+impl PyScenario {
+    /// Reads a scenario, and the files that it names.
+    ///
+    /// `overrides` are dotted keys and values. Below the keys of `bare`, numbers need no unit; the
+    /// key "" stands for the whole scenario. `find_control` finds congestion controls written in
+    /// Python. `files` are the paths that the scenario may name outside its directory, any if left
+    /// out, and what to do about others.
+    #[new]
+    #[pyo3(signature = (text, directory, overrides, bare=Vec::new(), find_control=None, files=None))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        directory: PathBuf,
+        overrides: Vec<(String, String)>,
+        bare: Vec<String>,
+        find_control: Option<Py<PyAny>>,
+        files: Option<(Vec<String>, String)>,
+    ) -> PyResult<Self> {
+        let files = Directory::new(directory, files);
+        // Other threads go on meanwhile.
+        let read = py.detach(move || {
+            error::catch_panics(move || {
+                scenario::parse_from_program(text, &overrides, &bare, None, &files)
+                    .map_err(|error| files.interruption().map_or(error.into(), Failure::Python))
+            })
+        });
+        Ok(PyScenario { scenario: read?, find_control })
+    }
+
+    /// Seed of the random streams.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.scenario.seed()
+    }
+
+    /// Names of the groups under congestion control; the name of the only group.
+    #[getter]
+    fn groups(&self) -> Vec<&str> {
+        self.scenario.controlled_groups()
+    }
+
+    /// Names of the controls that are not the engine's own, one per group that has one.
+    #[getter]
+    fn controls(&self) -> Vec<&str> {
+        self.scenario.custom_controls()
+    }
+
+    /// Paths of the files that the scenario names, as it writes them.
+    #[getter]
+    fn files(&self) -> Vec<&str> {
+        self.scenario.files()
+    }
+
+    /// Units of the numbers that were given without one, by dotted key.
+    #[getter]
+    fn bare_numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let units = PyDict::new(py);
+        self.scenario
+            .bare_numbers()
+            .iter()
+            .try_for_each(|(key, unit)| units.set_item(key, unit))?;
+        Ok(units)
+    }
+
+    /// What the text and the overrides give for a dotted key; `None` if nothing.
+    fn written<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.scenario.written(key).map(|value| to_python(py, value.clone())).transpose()
+    }
+
+    /// Checks that the scenario can be run with a seed; with its own if left out.
+    #[pyo3(signature = (seed=None))]
+    fn check(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<()> {
+        let controls = PythonControls::new(self.find_control(py));
+        py.detach(|| error::catch_panics(|| self.network(&controls, seed).map(drop)))?;
+        Ok(())
+    }
+
+    /// The scenario as TOML with every default filled in.
+    #[pyo3(signature = (seed=None))]
+    fn to_toml(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<String> {
+        Ok(py.detach(|| self.seeded(seed).map(|scenario| scenario.to_toml()))?)
+    }
+
+    /// The tables of the scenario with every default filled in.
+    #[getter]
+    fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        // The text has the order of the keys that files and results have.
+        let read = py.detach(|| self.scenario.to_toml().parse::<Table>());
+        let table = read.map_err(|error| RunError::new_err(error.to_string()))?;
+        to_python(py, Value::Table(table))
+    }
+
+    /// The input of the analytic models, as JSON.
+    #[pyo3(signature = (seed=None))]
+    fn model_input(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<String> {
+        let controls = PythonControls::new(self.find_control(py));
+        let input = py.detach(|| {
+            error::catch_panics(|| {
+                let network = self.network(&controls, seed)?;
+                // Cannot fail: numbers and strings are JSON.
+                Ok(serde_json::to_string(&ModelInput::of(&network)).unwrap_or_default())
+            })
+        });
+        Ok(input?)
+    }
+
+    /// Runs the scenario from start to end without holding the interpreter's lock.
+    ///
+    /// `progress` is called with the completed fraction of the run and the simulated seconds, at
+    /// most ten times per second; an exception in it ends the run. `find_control` finds the
+    /// controls of this run. With `series`, the answer has all time series as JSON.
+    #[pyo3(signature = (seed=None, progress=None, find_control=None, series=false))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        seed: Option<u64>,
+        progress: Option<Py<PyAny>>,
+        find_control: Option<Py<PyAny>>,
+        series: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let controls = PythonControls::new(find_control.or_else(|| self.find_control(py)));
+        let (results, series) = py.detach(|| {
+            error::catch_panics(|| {
+                let network = self.network(&controls, seed)?;
+                let results = controls.blame(run::simulate(&network, Observer::new(progress)))?;
+                let series = series.then(|| run::all_series(&network, &results)).flatten();
+                Ok((results, series))
+            })
+        })?;
+        run::to_python(py, results, series)
+    }
+}
+
+impl PyScenario {
+    fn find_control(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.find_control.as_ref().map(|find| find.clone_ref(py))
+    }
+
+    fn seeded(&self, seed: Option<u64>) -> Result<Scenario, Failure> {
+        let scenario =
+            seed.map_or_else(|| Ok(self.scenario.clone()), |seed| self.scenario.with_seed(seed));
+        Ok(scenario?)
+    }
+
+    fn network(&self, controls: &PythonControls, seed: Option<u64>) -> Result<Network, Failure> {
+        Ok(controls.find_all(self.seeded(seed)?)?.resolve()?)
+    }
+}
+
+fn to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
+    match value {
+        Value::Table(table) => {
+            let dict = PyDict::new(py);
+            for (key, item) in table {
+                dict.set_item(key, to_python(py, item)?)?;
+            }
+            Ok(dict.into_any())
+        }
+        Value::Array(items) => {
+            let items: PyResult<Vec<_>> =
+                items.into_iter().map(|item| to_python(py, item)).collect();
+            Ok(PyList::new(py, items?)?.into_any())
+        }
+        Value::String(text) => text.into_bound_py_any(py),
+        Value::Integer(number) => number.into_bound_py_any(py),
+        Value::Float(number) => number.into_bound_py_any(py),
+        Value::Boolean(flag) => flag.into_bound_py_any(py),
+        Value::Datetime(date) => date.to_string().into_bound_py_any(py),
+    }
+}
