@@ -23,7 +23,6 @@ from pathlib import Path
 
 import tailroom as tr
 from tailroom_papers.framework import below
-from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation
 
 MEASURED = Path(__file__).with_suffix(".csv")
@@ -109,7 +108,7 @@ class Row:
 
     def run(self, seed: int, end_s: float = END_S, draft: bool = False) -> Pair:
         """Goodput of the two flows in Mbit/s."""
-        groups = tr.run(frame.scenario_of(self.toml(end_s, draft)), seed=seed).groups
+        groups = tr.run(tr.Scenario.from_toml(self.toml(end_s, draft)), seed=seed).groups
         return groups["a"]["goodput_bps"] / 1e6, groups["b"]["goodput_bps"] / 1e6
 
 

@@ -306,7 +306,7 @@ Figures = dict[str, float]
 
 def measure(case: Case, seed: int, as_ns2: bool) -> Figures:
     """One run's figures, under the names of the reference."""
-    result = tr.run(frame.scenario_of(case.toml(seed, as_ns2)), seed=seed)
+    result = tr.run(tr.Scenario.from_toml(case.toml(seed, as_ns2)), seed=seed)
     link = result.links["bottleneck"]
     flows = [flow for flow in result.flows if flow["congestion"]]
     if case.beside:

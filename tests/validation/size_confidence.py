@@ -14,7 +14,6 @@ import numpy as np
 
 import tailroom as tr
 from tailroom_papers.framework import above
-from tests.validation import frame
 from tests.validation.frame import Claim, Item, Validation
 
 REPETITIONS = 200
@@ -59,7 +58,7 @@ def items() -> Iterator[Item]:
     right = PLACES - 1  # The limit leaves out the packet in transmission.
     suffices, is_exact, is_bounded, is_held, runs = [], [], [], [], []
     for repetition in range(REPETITIONS):
-        scenario = frame.scenario_of(f"seed = {1 + 1000 * repetition}\n{SCENARIO}")
+        scenario = tr.Scenario.from_toml(f"seed = {1 + 1000 * repetition}\n{SCENARIO}")
         found = tr.size(scenario, [f"loss_fraction <= {bound}"])
         answer, chosen = found.limit_packets, found.chosen
         assert answer is not None

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import tailroom as tr
 from tailroom_papers.framework import below
-from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation
 
 DIRECTORY = Path(__file__).parent
@@ -100,7 +99,7 @@ class Case:
 
     def run(self, seed: int) -> Shares:
         """The flows' shares of their links, headers included."""
-        result = tr.run(frame.scenario_of(self.toml()), seed=seed)
+        result = tr.run(tr.Scenario.from_toml(self.toml()), seed=seed)
         wire = DATA_BYTES / PAYLOAD_BYTES
         goodput = (result.groups[name]["goodput_bps"] for name in ("a", "b"))
         first, second = (
