@@ -4,7 +4,7 @@
 //! it; `columns` hands tables over as `NumPy` arrays, without copying and only on demand; `files`
 //! reads the files that a scenario names; `control` calls congestion controls written in Python
 //! with `events`, and `control_output` is what rate-based controls return; `capture` converts a
-//! packet capture to a list of flows; `error` converts errors to Python exceptions.
+//! packet capture to a list of flows; `rules` has the rules of the literature; `error` converts errors to Python exceptions.
 
 mod capture;
 mod columns;
@@ -13,6 +13,7 @@ mod control_output;
 mod error;
 mod events;
 mod files;
+mod rules;
 mod run;
 
 use pyo3::prelude::*;
@@ -28,6 +29,7 @@ mod _engine {
     use tailroom_engine::quantity::read_base_units;
     use tailroom_engine::results::{self, Tables};
     use tailroom_engine::scenario::{self, Scenario};
+    use tailroom_rules::reading::Bottlenecks;
 
     #[pymodule_export]
     use super::capture::import_capture;
@@ -44,7 +46,26 @@ mod _engine {
     };
     use super::files::{self, Directory};
     #[pymodule_export]
+    use super::rules::{
+        bbr_in_flight_cap, bbr_loss_based_share, bbr_probing_fraction, bounds_harmonic_rtt_s,
+        bounds_loss, cliff_edge_packets, cliff_edges, cliff_hosts, cliff_paced_fill,
+        cliff_train_fill, cliff_utilization, dctcp_amplitude, dctcp_queue_mean, dctcp_utilization,
+        decrease_minimum_utilization, equivalents, need_load_below_one, need_permanent_flows,
+        no_window_law, permanent_load, rule_assumptions, rule_prediction, rule_words,
+        sawtooth_cycle, sawtooth_trough, shared_assumption, square_root_quantile,
+        square_root_required, square_root_utilization, stability_fixed_point, stability_margin,
+        stability_window, tiny_kept, tiny_required,
+    };
+    #[pymodule_export]
     use super::run::run;
+    use tailroom_rules::rules::{dctcp_threshold, square_root_rule};
+
+    /// Threshold of DCTCP in bandwidth-delay products (Alizadeh et al. 2010, Eq. 13).
+    #[pymodule_export]
+    const DCTCP_THRESHOLD_BDP: f64 = dctcp_threshold::THRESHOLD_BDP;
+    /// Standard deviation of a sawtooth window over its mean.
+    #[pymodule_export]
+    const SQUARE_ROOT_SPREAD: f64 = square_root_rule::SPREAD;
 
     /// JSON Schema of the scenario file.
     #[pyfunction]
@@ -132,10 +153,9 @@ mod _engine {
         let files = Directory::new(base_directory, files);
         let input = py.detach(move || {
             let checked = Checked::new(text, &files, overrides, seed, find_control)?;
+            let links = Bottlenecks::of(&ModelInput::of(&checked.network));
             // Cannot fail: numbers and strings are JSON.
-            Ok::<_, Failure>(
-                serde_json::to_string(&ModelInput::of(&checked.network)).unwrap_or_default(),
-            )
+            Ok::<_, Failure>(serde_json::to_string(&links).unwrap_or_default())
         });
         Ok(input?)
     }
