@@ -12,15 +12,13 @@ import type { Engine } from "./engine/pool";
 import { encodeState } from "./keep/address";
 import type { PageDocument } from "./keep/document";
 import { KeepView, type Snapshot } from "./keep/keep_view";
-import { limitPackets, sum, withLimit, type Bottleneck } from "./rules/bottleneck";
+import { limitPackets, withLimit, type Bottleneck } from "./rules/bottleneck";
 import { limitTexts } from "./rules/buffer_units";
-import { DEFAULT_REQUIREMENT, type Requirement } from "./rules/rule";
-import { adviceFor, type Advice } from "./rules/rules";
+import { adviceFor, DEFAULT_REQUIREMENT, type Advice, type Requirement } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
 import { PRESETS } from "./scenario/presets";
 import { linkOf, problemsOf, questionOf, Reader, type Reading } from "./scenario/reading";
-import { setKey } from "./scenario/text";
-import { PlaceError } from "./scenario/toml_places";
+import { setKey, TextError } from "./scenario/text";
 import { BufferSlider, largestLimit } from "./see/buffer_slider";
 import { Live } from "./see/live";
 import { seriesInterval } from "./see/live_pictures";
@@ -275,7 +273,7 @@ export class Page {
     try {
       this.#store.change({ text: setKey(this.#store.state.text, path, value) });
     } catch (error) {
-      if (!(error instanceof PlaceError)) throw error;
+      if (!(error instanceof TextError)) throw error;
       announce(`The scenario is not valid TOML, so no control can change it: ${error.message}`);
     }
   }
@@ -303,8 +301,7 @@ export class Page {
   /** The interval of the series; before a first reading, of an ordinary scenario. */
   #interval(): string {
     if (!this.#reading) return seriesInterval(60, 10);
-    const { duration_s: durationS, groups } = this.#reading.input;
-    const flows = sum(groups.flatMap((group) => group.flows.map((one) => one.count)));
+    const { duration_s: durationS, flows } = this.#reading.input;
     return seriesInterval(durationS, flows);
   }
 

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ModelInput } from "../src/engine/engine";
-import { busiestLink } from "../src/rules/bottleneck";
+import { begin } from "../src/engine/here";
+import { adviceFor, DEFAULT_REQUIREMENT, equivalents } from "../src/rules/rules";
 import { PRESETS } from "../src/scenario/presets";
+import { removeKey, setKey, TextError } from "../src/scenario/text";
 import { studyText } from "../src/study/study";
 
 // The real engine, if `make page` or `make wasm` has built it.
@@ -16,6 +18,7 @@ async function engine(): Promise<typeof import("#wasm/tailroom_web.js")> {
   const name = new URL("../wasm/tailroom_web.js", import.meta.url).href;
   const module = (await import(/* @vite-ignore */ name)) as typeof import("#wasm/tailroom_web.js");
   await module.default({ module_or_path: readFileSync(WASM) });
+  begin(module);
   return module;
 }
 
@@ -32,16 +35,62 @@ test.skipIf(!existsSync(WASM))(
     const none = new Files("{}");
     for (const { name, text } of PRESETS) {
       const input = JSON.parse(model_input(text, "{}", undefined, none)) as ModelInput;
-      const link = busiestLink(input);
-      expect(link, name).not.toBeNull();
-      if (link === null) continue;
-      const another = studyText(text, link, 123_456);
+      const another = studyText(text, input.busiest, 123_456);
       const changed = JSON.parse(resolve(another, "{}", undefined, none)) as { scenario: string };
       expect(changed.scenario, name).toContain("123456 packets");
     }
   },
   SLOW_MS,
 );
+
+const RENO = `duration = "3 s"
+[links.l]
+rate = "100 Mbit/s"
+delay = "1 ms"
+queue = { kind = "drop_tail", limit = "335 packets" }
+[flows.f]
+count = 4
+path = ["l"]
+congestion = "reno"
+rtt = "40 ms"
+`;
+
+test.skipIf(!existsSync(WASM))("the engine says what the rules say of a link", async () => {
+  const { Files, model_input } = await engine();
+  const input = JSON.parse(model_input(RENO, "{}", undefined, new Files("{}"))) as ModelInput;
+  const [link] = input.links;
+  if (!link) throw new Error("no link");
+  // 100 Mbit/s times 40 ms, in packets of 1500 B.
+  expect(link.bdp_packets).toBeCloseTo(333.3, 1);
+  const said = new Map(adviceFor(link, DEFAULT_REQUIREMENT).map((one) => [one.name, one]));
+  expect(said.size).toBe(9);
+  expect(said.get("rule_of_thumb")?.packets).toBeCloseTo(333.3, 1);
+  expect(said.get("square_root_rule")?.packets).toBeCloseTo(166.7, 1);
+  expect(said.get("rule_of_thumb")?.assumptions[1]).toEqual({
+    statement: "one flow, or all reduce together",
+    holds: false,
+    found: "4 flows",
+  });
+  expect(said.get("bbr_buffer")).toMatchObject({
+    packets: null,
+    words: "link l: no BBRv1 flow crosses it",
+  });
+  // A window can fall by no more than what erases a utilization of so many nines.
+  const never = adviceFor(link, { utilization: 0.999_999_999, loss: 1e-3 });
+  expect(never.find(({ name }) => name === "stability")?.packets).toBe(Infinity);
+  expect(equivalents(link, 335)[0]).toEqual({
+    tool: "tc pfifo (packets)",
+    purpose: "on the router's own port",
+    text: "tc qdisc replace dev DEV root pfifo limit 335",
+  });
+});
+
+test.skipIf(!existsSync(WASM))("a text that is not TOML is refused with its line", async () => {
+  await engine();
+  expect(() => setKey("x = 1\na = \n", ["a"], "1")).toThrow(TextError);
+  expect(() => setKey("x = 1\na = \n", ["a"], "1")).toThrow(/^line 2: /);
+  expect(removeKey("x = 1 # c\ny = 2\n", ["y"])).toBe("x = 1 # c\n");
+});
 
 const TRACED = `duration = "3 s"
 [links.l]

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ScenarioFault, type Question, type Resolved } from "../src/engine/engine";
+import { begin } from "../src/engine/here";
 import type { Engine } from "../src/engine/pool";
 import { smallest, targetsOf, verdictOf } from "../src/study/answer";
 import { COARSE, FINE, MOST_SEEDS, nextTasks, spread } from "../src/study/plan";
@@ -112,7 +113,16 @@ test("the lower end of a study is the smallest limit that the queue accepts", as
   await expect(smallestAccepted(new Threshold(100), at, 100)).rejects.toThrow("too large");
 });
 
+/** The engine's edits of a text, as far as a study needs them here. */
+const EDITS = {
+  set_key: (_text: string, path: string[], value: string) => `${path.join(".")} = ${value}`,
+  remove_key: (text: string) => text,
+  advice: () => "[]",
+  equivalents: () => "[]",
+};
+
 test.each([65, 300])("a study with a threshold of %i tries no refused limit", async (threshold) => {
+  begin(EDITS);
   const engine = new Threshold(threshold);
   const study = new Study(engine as unknown as Engine, () => undefined);
   study.about({ text: "[links.l]\n", link: "l", largest: 200, seed: 1 }, []);

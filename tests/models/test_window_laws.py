@@ -17,17 +17,14 @@ from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import FlowClass
 from tailroom.models.window_laws import (
     LAWS,
-    NO_LAW,
     cubic,
     dctcp,
     fhstcp,
     highspeed,
-    htcp,
     law_of,
     pftk,
     scalable,
 )
-from tailroom.models.window_laws.window_law import Epoch
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "reno": {},
@@ -123,16 +120,6 @@ def htcp_growth(rtt_s: float) -> Callable[[float, float, float], float]:
         return 0.4 * max(1.0, scale * (1 + 10 * excess + excess**2 / 4)) / w
 
     return growth
-
-
-@pytest.mark.parametrize("rtt_s", [0.005, 0.03, 0.1, 0.3])
-@pytest.mark.parametrize("elapsed_s", [0.5, 1.02, 1.5, 10.0])
-def test_htcp_grows_by_at_least_a_packet_times_its_backoff(rtt_s: float, elapsed_s: float) -> None:
-    """Leith, Shorten 2004 sec. 3: RTT scaling never makes alpha smaller than 1."""
-    constants = htcp.Constants(low_speed_period_s=1.0, rtt_scaling=True, adaptive_backoff=True)
-    epoch = Epoch(peak=100.0, goal=100.0, base_rtt_s=rtt_s, peak_rtt_s=rtt_s)
-    wanted = 100 * htcp_growth(rtt_s)(100.0, 0.0, elapsed_s)
-    assert htcp.growth(epoch, elapsed_s, constants) == pytest.approx(wanted, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -450,7 +437,10 @@ def test_small_windows_are_renos() -> None:
     assert float(scalable.steep_window(1e-5)) == pytest.approx(1000 / log(8 / 7))
 
 
-@pytest.mark.parametrize("control", [*sorted(NO_LAW), "westwood"])
+@pytest.mark.parametrize(
+    "control",
+    ["bbr1", "bbr3", "fast", "fixed_window", "ledbat", "packet_pair", "vegas", "westwood"],
+)
 def test_a_control_without_a_law_is_named(control: str) -> None:
     with pytest.raises(NotApplicableError, match=f"{control}.*group flows"):
         law_of(flows(control))

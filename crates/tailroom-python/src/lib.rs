@@ -1,10 +1,11 @@
 //! The Python binding of the engine: scenario text in, summary and tables out.
 //!
 //! Nothing is computed here. `scenario` is what Python holds; `run` drives the simulation in slices,
-//! so that Python can interrupt it; `columns` hands tables over as `NumPy` arrays, without copying and only on demand; `files`
-//! reads the files that a scenario names; `control` calls congestion controls written in Python
-//! with `events`, and `control_output` is what rate-based controls return; `capture` converts a
-//! packet capture to a list of flows; `error` converts errors to Python exceptions.
+//! so that Python can interrupt it; `columns` hands tables over as `NumPy` arrays, without copying
+//! and only on demand; `files` reads the files that a scenario names; `control` calls congestion
+//! controls written in Python with `events`, and `control_output` is what rate-based controls
+//! return; `capture` converts a packet capture to a list of flows; `rules` has the rules of the
+//! literature; `error` converts errors to Python exceptions.
 
 mod capture;
 mod columns;
@@ -13,6 +14,7 @@ mod control_output;
 mod error;
 mod events;
 mod files;
+mod rules;
 mod run;
 mod scenario;
 
@@ -39,7 +41,26 @@ mod _engine {
         PyRestartEvent, PyRoundEvent,
     };
     #[pymodule_export]
+    use super::rules::{
+        bbr_in_flight_cap, bbr_loss_based_share, bbr_probing_fraction, bounds_harmonic_rtt_s,
+        bounds_loss, cliff_edge_packets, cliff_edges, cliff_hosts, cliff_paced_fill,
+        cliff_train_fill, cliff_utilization, dctcp_amplitude, dctcp_queue_mean, dctcp_utilization,
+        decrease_minimum_utilization, equivalents, need_load_below_one, need_permanent_flows,
+        no_window_law, permanent_load, rule_assumptions, rule_prediction, rule_words,
+        sawtooth_cycle, sawtooth_trough, shared_assumption, square_root_quantile,
+        square_root_required, square_root_utilization, stability_fixed_point, stability_margin,
+        stability_window, tiny_kept, tiny_required,
+    };
+    #[pymodule_export]
     use super::scenario::PyScenario;
+    use tailroom_rules::rules::{dctcp_threshold, square_root_rule};
+
+    /// Threshold of DCTCP in bandwidth-delay products (Alizadeh et al. 2010, Eq. 13).
+    #[pymodule_export]
+    const DCTCP_THRESHOLD_BDP: f64 = dctcp_threshold::THRESHOLD_BDP;
+    /// Standard deviation of a sawtooth window over its mean.
+    #[pymodule_export]
+    const SQUARE_ROOT_SPREAD: f64 = square_root_rule::SPREAD;
 
     /// JSON Schema of the scenario file.
     #[pyfunction]

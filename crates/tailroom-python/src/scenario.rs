@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use tailroom_engine::model_input::ModelInput;
 use tailroom_engine::network::Network;
 use tailroom_engine::scenario::{self, Scenario};
+use tailroom_rules::reading::Bottlenecks;
 use toml::{Table, Value};
 
 use crate::control::PythonControls;
@@ -124,7 +125,8 @@ impl PyScenario {
             error::catch_panics(|| {
                 let network = self.network(&controls, seed)?;
                 // Cannot fail: numbers and strings are JSON.
-                Ok(serde_json::to_string(&ModelInput::of(&network)).unwrap_or_default())
+                let links = Bottlenecks::of(&ModelInput::of(&network));
+                Ok(serde_json::to_string(&links).unwrap_or_default())
             })
         });
         Ok(input?)

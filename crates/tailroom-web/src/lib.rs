@@ -8,9 +8,10 @@ mod controls;
 mod failure;
 mod files;
 mod question;
+mod rules;
 mod run;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tailroom_engine::model_input::ModelInput;
 use tailroom_engine::scenario;
 use wasm_bindgen::prelude::*;
@@ -18,6 +19,7 @@ use wasm_bindgen::prelude::*;
 use failure::Failure;
 pub use files::Files;
 use question::Question;
+pub use rules::{advice, equivalents, remove_key, set_key};
 pub use run::Run;
 
 /// Version of the engine, and a hash of the sources that it was built from.
@@ -41,7 +43,7 @@ pub fn resolve(text: &str, set: &str, seed: Option<u64>, files: &Files) -> Resul
     answer(text, set, seed, files, |question| Ok(question.identity()?.into()))
 }
 
-/// The input of the analytic models for a scenario, as JSON.
+/// The links of a scenario and their traffic, as the rules read them, as JSON.
 ///
 /// # Errors
 /// The problems of the scenario, as JSON.
@@ -54,7 +56,7 @@ pub fn model_input(
 ) -> Result<String, JsValue> {
     answer(text, set, seed, files, |question| {
         let network = question.read()?.resolve()?;
-        Ok(json!(ModelInput::of(&network)))
+        Ok(rules::links(&ModelInput::of(&network)))
     })
 }
 

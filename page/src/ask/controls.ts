@@ -2,7 +2,6 @@
 
 import { labelled, make } from "../dom";
 import type { Component, Components, Problem } from "../engine/engine";
-import { crossedLinks } from "../rules/bottleneck";
 import { linkOf, type Reading } from "../scenario/reading";
 import { valueAt, type Table } from "../scenario/text";
 import {
@@ -44,7 +43,7 @@ export class Controls {
 
   show(reading: Reading, chosen: string | null): void {
     const link = linkOf(reading, chosen)?.name ?? null;
-    const links = crossedLinks(reading.input);
+    const links = reading.input.crossed;
     const { scenario } = reading;
     const groups = groupShapes(reading);
     const shape = JSON.stringify([link, links, groups]);
@@ -142,8 +141,9 @@ function isOffered(component: Component): boolean {
 function groupShapes({ scenario, input }: Reading): [string, string[]][] {
   const keys = ["count", "congestion", "send_burst", "source.load", "source.rate"];
   const groups = Object.entries((scenario["flows"] ?? {}) as Table);
-  const dynamic = input.groups.filter(({ source }) => source.kind === "dynamic");
-  const uncounted = new Set(dynamic.map(({ name }) => name));
+  const uncounted = new Set(
+    input.links.flatMap(({ dynamic }) => dynamic.map(({ group }) => group)),
+  );
   return groups.map(([name, group]) => [
     name,
     keys

@@ -138,53 +138,32 @@ export interface Components {
   source: Component[];
 }
 
-export interface ModelLink {
+/** One link and the traffic that crosses it; the fields that the page itself reads. */
+export interface Bottleneck {
   name: string;
-  rate_bps: number;
-  delay_s: number;
-  bdp_bytes: number;
-  changes: boolean;
-  random_loss_fraction: number;
   discipline: string;
-  parameters: Record<string, unknown>;
-  amounts: { key: string; packets: number | null; bytes: number | null }[];
-}
-
-export interface ModelTransport {
-  congestion: string;
-  parameters: Record<string, unknown>;
-  packets_per_ack: number;
-  initial_window: number;
-  max_window: number | null;
-  pacing: boolean;
-  send_burst: number;
-  ecn: boolean;
-}
-
-export interface ModelGroup {
-  name: string;
-  path: string[];
-  reverse_path: string[];
+  /** Amounts in the buffer (`limit`, `threshold`), in waiting packets. */
+  amounts_packets: Record<string, number>;
+  /** Groups whose flows arrive and depart. */
+  dynamic: { group: string }[];
+  /** Size of the packets in which the buffer is counted. */
   packet_bytes: number;
-  header_bytes: number;
-  source: {
-    kind: "bulk" | "stream" | "dynamic";
-    process?: string;
-    rate_bps?: number;
-    fixed_size?: boolean;
-    arrivals_per_s?: number;
-    wire_bytes_mean?: number;
-  };
-  transport: ModelTransport | null;
-  flows: { count: number; rtt_s: number; access_rate_bps: number | null }[];
+  capacity_pps: number;
+  /** Capacity times the mean propagation RTT of the long flows; 0 without flows. */
+  bdp_packets: number;
 }
 
-/** A network in plain numbers: what the analytic models read. */
+/** The links of a network, as the rules read them. */
 export interface ModelInput {
   duration_s: number;
   measure_from_s: number;
-  links: ModelLink[];
-  groups: ModelGroup[];
+  /** Number of permanent flows. */
+  flows: number;
+  links: Bottleneck[];
+  /** Names of the links that carry data packets. */
+  crossed: string[];
+  /** Name of the slowest of these links, and among equally slow links of the busiest. */
+  busiest: string;
 }
 
 /** Raises what an engine reports as JSON. */

@@ -1,5 +1,6 @@
 /** The engine: one worker per core, and one more for questions that take no run. */
 
+import init, * as wasm from "#wasm/tailroom_web.js";
 import address from "#wasm/tailroom_web_bg.wasm?url";
 import {
   aborted,
@@ -12,6 +13,7 @@ import {
   type Resolved,
   type RunOptions,
 } from "./engine";
+import { begin } from "./here";
 import type { Reply, Request, Started } from "./messages";
 import { Slots } from "./slots";
 
@@ -192,6 +194,8 @@ export async function startEngine(
   workers: number | null,
 ): Promise<Engine> {
   const module = await compile();
+  await init({ module_or_path: module });
+  begin(wasm);
   const texts = JSON.stringify(files);
   const desk = new Seat(module, texts);
   const started = await desk.ready;

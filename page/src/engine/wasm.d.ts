@@ -17,6 +17,10 @@ declare module "#wasm/tailroom_web.js" {
     seed: bigint | undefined,
     files: Files,
   ): string;
+  export function advice(link: string, utilization: number, loss_fraction: number): string;
+  export function equivalents(link: string, limit: number): string;
+  export function set_key(text: string, path: string[], value: string): string;
+  export function remove_key(text: string, path: string[]): string;
   export class Files {
     constructor(texts: string);
     free(): void;

@@ -5,6 +5,7 @@ import type { Series } from "../engine/engine";
 import type { Picture } from "../pictures/picture";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { wholePackets } from "../rules/buffer_units";
+import { equivalents } from "../rules/rules";
 import { PRESETS } from "../scenario/presets";
 import { hashText, type Reading } from "../scenario/reading";
 import type { State } from "../state";
@@ -13,7 +14,6 @@ import { commands } from "./commands";
 import { flowSeriesCsv, linkSeriesCsv, tradeOffCsv } from "./csv";
 import { documentText, type PageDocument } from "./document";
 import { pngFile, svgFile, textFile } from "./files";
-import { equivalents } from "./other_tools";
 
 /** What the page shows now, for files. */
 export interface Snapshot {

@@ -1,7 +1,7 @@
 /** A buffer in packets, bytes, time and bandwidth-delay products: the only conversions of the page. */
 
 import { bytes, duration, packets, plain } from "../scenario/quantities";
-import { bdpPackets, capacityPps, type Bottleneck } from "./bottleneck";
+import type { Bottleneck } from "./bottleneck";
 
 /** The buffers that are in question, in packets. */
 export interface BufferRange {
@@ -17,7 +17,7 @@ export function wholePackets(limit: number): number {
 
 /** A limit in bandwidth-delay products of the permanent flows; a dash if the link has none. */
 export function bdpText(link: Bottleneck, limit: number): string {
-  const bdp = bdpPackets(link);
+  const bdp = link.bdp_packets;
   return bdp > 0 ? plain(limit / bdp) : "–";
 }
 
@@ -25,8 +25,8 @@ export function bdpText(link: Bottleneck, limit: number): string {
 export function limitTexts(link: Bottleneck, limit: number): string[] {
   return [
     Number.isFinite(limit) ? packets(wholePackets(limit)) : "no limit",
-    bytes(limit * link.packetBytes),
-    duration(limit / capacityPps(link)),
-    ...(bdpPackets(link) > 0 ? [`${bdpText(link, limit)} BDP`] : []),
+    bytes(limit * link.packet_bytes),
+    duration(limit / link.capacity_pps),
+    ...(link.bdp_packets > 0 ? [`${bdpText(link, limit)} BDP`] : []),
   ];
 }

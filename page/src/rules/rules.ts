@@ -1,32 +1,30 @@
-/** The rules of the literature, asked for a link. */
+/** The rules of the literature, and the words of other tools, which the engine knows. */
 
-import { BBR_BUFFER } from "./bbr_buffer";
+import { here } from "../engine/here";
 import type { Bottleneck } from "./bottleneck";
-import { BURST_CLIFF } from "./burst_cliff";
-import { DCTCP_THRESHOLD } from "./dctcp_threshold";
-import { DECREASE_RULE } from "./decrease_rule";
-import { LOSS_AND_DELAY_BOUNDS } from "./loss_and_delay_bounds";
-import { RULE_OF_THUMB } from "./rule_of_thumb";
-import { NotApplicable, type Assumption, type Requirement, type Rule } from "./rule";
-import { SQUARE_ROOT_RULE } from "./square_root_rule";
-import { STABILITY } from "./stability";
-import { TINY_BUFFERS } from "./tiny_buffers";
 
-export const RULES: Rule[] = [
-  RULE_OF_THUMB,
-  SQUARE_ROOT_RULE,
-  DECREASE_RULE,
-  TINY_BUFFERS,
-  BURST_CLIFF,
-  STABILITY,
-  LOSS_AND_DELAY_BOUNDS,
-  BBR_BUFFER,
-  DCTCP_THRESHOLD,
-];
+/** What a required buffer must achieve, if the rule can take it into account. */
+export interface Requirement {
+  utilization: number;
+  loss: number;
+}
+
+export const DEFAULT_REQUIREMENT: Requirement = { utilization: 0.98, loss: 1e-3 };
+
+export interface Assumption {
+  statement: string;
+  holds: boolean;
+  /** The scenario's value if the assumption fails; else empty. */
+  found: string;
+}
 
 export interface Advice {
-  rule: Rule;
-  /** Required limit in packets; null if the rule does not apply. */
+  name: string;
+  /** A few words for a mark in a picture. */
+  short: string;
+  title: string;
+  source: string;
+  /** Required limit in packets, infinite if no limit suffices; null if the rule does not apply. */
   packets: number | null;
   /** What the limit is for, or why the rule does not apply. */
   words: string;
@@ -35,13 +33,26 @@ export interface Advice {
 
 /** What each rule says about a link. */
 export function adviceFor(link: Bottleneck, target: Requirement): Advice[] {
-  return RULES.map((rule) => {
-    try {
-      const { packets, purpose } = rule.predict(link, target);
-      return { rule, packets, words: purpose, assumptions: rule.assumptions(link) };
-    } catch (error) {
-      if (!(error instanceof NotApplicable)) throw error;
-      return { rule, packets: null, words: error.message, assumptions: [] };
-    }
-  });
+  const text = here().advice(JSON.stringify(link), target.utilization, target.loss);
+  const said = JSON.parse(text) as (Advice & { applies: boolean })[];
+  // JSON has no infinity.
+  return said.map(({ applies, packets, ...one }) => ({
+    ...one,
+    packets: applies ? (packets ?? Infinity) : null,
+  }));
+}
+
+/** The configuration of a buffer in another tool. */
+export interface Equivalent {
+  /** The tool and what it configures. */
+  tool: string;
+  /** Where the configuration belongs, and what else it does; may be empty. */
+  purpose: string;
+  /** The command or statement; without an exact equivalent, a sentence that says why. */
+  text: string;
+}
+
+/** A limit in packets in the words of other tools. */
+export function equivalents(link: Bottleneck, limit: number): Equivalent[] {
+  return JSON.parse(here().equivalents(JSON.stringify(link), limit)) as Equivalent[];
 }

@@ -12,7 +12,7 @@ const SAME = 1.02;
 export function ruleMarks(advice: Advice[]): Mark[] {
   const marks: Mark[] = [];
   const applying = advice.filter((one) => one.packets !== null);
-  for (const [place, { rule, packets: required, assumptions }] of applying.entries()) {
+  for (const [place, { short, packets: required, assumptions }] of applying.entries()) {
     if (required === null || !Number.isFinite(required)) continue;
     const key = String(place + 1);
     const at = Math.max(1, required);
@@ -21,9 +21,9 @@ export function ruleMarks(advice: Advice[]): Mark[] {
       (mark) => mark.kind === kind && Math.max(mark.at / at, at / mark.at) < SAME,
     );
     if (same) {
-      same.label += `, ${key} ${rule.short}`;
+      same.label += `, ${key} ${short}`;
       same.key = `${same.key}, ${key}`;
-    } else marks.push({ axis: "x", at, label: `${key} ${rule.short}`, key, kind });
+    } else marks.push({ axis: "x", at, label: `${key} ${short}`, key, kind });
   }
   return marks;
 }
@@ -47,15 +47,21 @@ export class RulesView {
   }
 }
 
-function entry({ rule, packets: at, words, assumptions }: Advice): HTMLElement {
+function entry({
+  title: method,
+  source: paper,
+  packets: at,
+  words,
+  assumptions,
+}: Advice): HTMLElement {
   const failing = assumptions.filter((assumption) => !assumption.holds);
   const isPale = at === null || failing.length > 0;
   const required =
     at === null
       ? `does not apply: ${words}`
       : `${Number.isFinite(at) ? packets(at) : "no buffer suffices"} for ${words}`;
-  const title = make("strong", {}, rule.title);
-  const source = make("span", { class: "quiet" }, ` (${rule.source})`);
+  const title = make("strong", {}, method);
+  const source = make("span", { class: "quiet" }, ` (${paper})`);
   const why = failing.map(({ statement, found }) =>
     make("li", {}, `fails: ${statement}${found ? ` (here: ${found})` : ""}`),
   );

@@ -8,7 +8,7 @@ import {
   type Question,
 } from "../engine/engine";
 import type { Engine } from "../engine/pool";
-import { busiestLink, crossedLinks, readBottleneck, type Bottleneck } from "../rules/bottleneck";
+import type { Bottleneck } from "../rules/bottleneck";
 import { parseToml, type Table } from "./text";
 
 export interface Reading {
@@ -83,7 +83,7 @@ export function problemsOf(error: unknown): Problem[] {
 
 /** The link of a reading that the page asks about: the chosen one if there is such a link. */
 export function linkOf(reading: Reading, chosen: string | null): Bottleneck | null {
-  const names = crossedLinks(reading.input);
-  const name = chosen !== null && names.includes(chosen) ? chosen : busiestLink(reading.input);
-  return name === null ? null : readBottleneck(reading.input, name);
+  const { links, crossed, busiest } = reading.input;
+  const name = chosen !== null && crossed.includes(chosen) ? chosen : busiest;
+  return links.find((link) => link.name === name) ?? null;
 }

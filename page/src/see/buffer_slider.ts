@@ -2,7 +2,7 @@
  * bandwidth-delay products. */
 
 import { make } from "../dom";
-import { bdpPackets, limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { limitTexts, type BufferRange } from "../rules/buffer_units";
 
 const STEPS = 1000;
@@ -10,7 +10,7 @@ const MOST_BDP = 4;
 
 /** Largest limit of slider and study, in packets. */
 export function largestLimit(link: Bottleneck): number {
-  const bdp = bdpPackets(link);
+  const bdp = link.bdp_packets;
   const most = bdp > 0 ? MOST_BDP * bdp : 8 * limitPackets(link);
   return Math.max(8, Math.ceil(Number.isFinite(most) ? most : 1000));
 }

@@ -4,7 +4,7 @@ import { make, table } from "../dom";
 import type { Answer, Progress, Series, Summary } from "../engine/engine";
 import { Chart } from "../pictures/chart";
 import type { Picture } from "../pictures/picture";
-import { capacityPps, limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { wholePackets } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import {
@@ -114,7 +114,7 @@ export class LiveView {
     const pictures: Picture[] = [
       queuePicture(series, link.name, wholePackets(this.#limit), this.#span),
       windowsPicture(series, this.#span),
-      delayPicture(series, link.name, capacityPps(link), this.#span, p99),
+      delayPicture(series, link.name, link.capacity_pps, this.#span, p99),
       utilizationPicture(series, link.name, this.#span),
     ];
     pictures.forEach((picture, place) => {

@@ -55,7 +55,18 @@ export class TradeOffView {
     });
     const numbers = make("details", {}, make("summary", {}, "The numbers"), this.#numbers);
     const status = make("div", { class: "row" }, this.#button, this.#status);
-    host.append(this.#verdict, status, make("div", { class: "pictures" }, ...figures), numbers);
+    const note = make(
+      "p",
+      { class: "quiet" },
+      "This search is coarser than that of `tailroom size`, whose command stands below.",
+    );
+    host.append(
+      this.#verdict,
+      note,
+      status,
+      make("div", { class: "pictures" }, ...figures),
+      numbers,
+    );
   }
 
   get charts(): Chart[] {

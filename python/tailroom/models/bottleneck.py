@@ -212,14 +212,13 @@ def read_bottleneck(
         ScenarioError: The scenario is wrong, or has no such link.
     """
     model_input = _model_input(source, seed)
-    names = [table["name"] for table in model_input["links"]]
-    if link is None:
-        link = _busiest(model_input)
-    elif link not in names:
+    by_name = {table["name"]: table for table in model_input["links"]}
+    link = link or model_input["busiest"]
+    if link not in by_name:
         raise ScenarioError(
-            f"{source.place}: there is no link {link!r}; choose one of {', '.join(names)}"
+            f"{source.place}: there is no link {link!r}; choose one of {', '.join(by_name)}"
         )
-    return _at(model_input, link)
+    return _bottleneck(by_name[link])
 
 
 def crossed_links(source: Scenario) -> list[str]:
@@ -231,9 +230,8 @@ def crossed_links(source: Scenario) -> list[str]:
     Raises:
         ScenarioError: The scenario is wrong.
     """
-    model_input = _model_input(source, None)
-    crossed = {name for group in model_input["groups"] for name in group["path"]}
-    return [table["name"] for table in model_input["links"] if table["name"] in crossed]
+    crossed: list[str] = _model_input(source, None)["crossed"]
+    return crossed
 
 
 def _model_input(source: Scenario, seed: int | None) -> dict[str, Any]:
@@ -244,112 +242,23 @@ def _model_input(source: Scenario, seed: int | None) -> dict[str, Any]:
     return model_input
 
 
-def _busiest(model_input: dict[str, Any]) -> str:
-    def rank(link: dict[str, Any]) -> tuple[float, int]:
-        crossing = [group for group in model_input["groups"] if link["name"] in group["path"]]
-        flows = sum(flow["count"] for group in crossing for flow in group["flows"])
-        return (link["rate_bps"] if crossing else inf, -flows)
-
-    name: str = min(model_input["links"], key=rank)["name"]
-    return name
-
-
-def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
-    link = next(table for table in model_input["links"] if table["name"] == name)
-    groups = [group for group in model_input["groups"] if name in group["path"]]
-    classes = tuple(flow_class for group in groups for flow_class in _classes(group))
-    streams = tuple(stream for group in groups for stream in _streams(group))
-    dynamic = tuple(source for group in groups for source in _dynamic(group))
-    packet_bytes = link["packet_bytes"]
-    others = {at for group in groups for at in (*group["path"], *group["reverse_path"])}
-    return Bottleneck(
-        name=name,
-        rate_bps=link["rate_bps"],
-        discipline=link["discipline"],
-        parameters=link["parameters"],
-        amounts_packets={
-            amount["key"]: (
-                amount["bytes"] / packet_bytes if amount["packets"] is None else amount["packets"]
-            )
-            for amount in link["amounts"]
-        },
-        packet_bytes=packet_bytes,
-        classes=classes,
-        streams=streams,
-        dynamic=dynamic,
-        random_loss_fraction=link["random_loss_fraction"],
-        other_links=tuple(sorted(others - {name})),
-        changes=link["changes"],
-        packet_sizes_bytes=frozenset(group["packet_bytes"] for group in groups),
-        short_rtt_s=0.0 if classes else 8 * link["bdp_bytes"] / link["rate_bps"],
-    )
+def _bottleneck(table: dict[str, Any]) -> Bottleneck:
+    lists = {
+        "classes": tuple(FlowClass(**_unbounded(one)) for one in table["classes"]),
+        "streams": tuple(Stream(**one) for one in table["streams"]),
+        "dynamic": tuple(
+            DynamicFlows(**{**_unbounded(one), "sizes_bytes": tuple(one["sizes_bytes"])})
+            for one in table["dynamic"]
+        ),
+        "other_links": tuple(table["other_links"]),
+        "packet_sizes_bytes": frozenset(table["packet_sizes_bytes"]),
+    }
+    return Bottleneck(**{**table, **lists})
 
 
-def _classes(group: dict[str, Any]) -> list[FlowClass]:
-    """Returns a class per RTT and access rate of the group."""
-    transport = group["transport"]
-    if group["source"]["kind"] != "bulk":
-        return []
-    counts: dict[tuple[float, float], int] = {}
-    for flows in group["flows"]:
-        key = (flows["rtt_s"], flows["access_rate_bps"] or inf)
-        counts[key] = counts.get(key, 0) + flows["count"]
-    return [
-        FlowClass(
-            group=group["name"],
-            count=count,
-            rtt_s=rtt_s,
-            congestion=transport["congestion"],
-            parameters=transport["parameters"],
-            packet_bytes=group["packet_bytes"],
-            access_rate_bps=access_rate_bps,
-            max_window=transport["max_window"] or inf,
-            packets_per_ack=transport["packets_per_ack"],
-            pacing=transport["pacing"],
-            send_burst=transport["send_burst"],
-            ecn=transport["ecn"],
-        )
-        for (rtt_s, access_rate_bps), count in counts.items()
-    ]
-
-
-def _streams(group: dict[str, Any]) -> list[Stream]:
-    source = group["source"]
-    if source["kind"] != "stream":
-        return []
-    count = sum(flows["count"] for flows in group["flows"])
-    return [
-        Stream(
-            group=group["name"],
-            process=source["process"],
-            count=count,
-            rate_bps=count * source["rate_bps"],
-            packet_bytes=group["packet_bytes"],
-            fixed_size=source["fixed_size"],
-        )
-    ]
-
-
-def _dynamic(group: dict[str, Any]) -> list[DynamicFlows]:
-    source, transport = group["source"], group["transport"] or {}
-    if source["kind"] != "dynamic":
-        return []
-    return [
-        DynamicFlows(
-            group=group["name"],
-            process=source["process"],
-            congestion=transport.get("congestion"),
-            parameters=transport.get("parameters", {}),
-            arrivals_per_s=source["arrivals_per_s"],
-            poisson=source["poisson"],
-            size_bytes_mean=source["size_bytes_mean"],
-            wire_bytes_mean=source["wire_bytes_mean"],
-            sizes_bytes=tuple(source["sizes_bytes"]),
-            rtt_s=source["rtt_s"],
-            peak_rate_bps=source["peak_rate_bps"] or inf,
-            packet_bytes=group["packet_bytes"],
-            header_bytes=group["header_bytes"],
-            initial_window=transport.get("initial_window", 1),
-            max_window=transport.get("max_window") or inf,
-        )
-    ]
+def _unbounded(table: dict[str, Any]) -> dict[str, Any]:
+    """JSON has null for a quantity without bound; a media flow has no control at all."""
+    return {
+        name: inf if value is None and name != "congestion" else value
+        for name, value in table.items()
+    }

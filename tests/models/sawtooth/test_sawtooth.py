@@ -15,7 +15,6 @@ from tailroom.errors import NotApplicableError
 from tailroom.models import Requirement
 from tailroom.models.sawtooth import sawtooth as model
 from tailroom.models.sawtooth.cycle import Flows, cycle
-from tailroom.models.window_laws import law_of
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
 TARGET = Requirement()
@@ -24,7 +23,7 @@ TARGET = Requirement()
 def flows_of(control: str, parameters: str = "", count: int = 1, bdp: float = 625) -> Flows:
     """Flows with an RTT of 100 ms over a link of this bandwidth-delay product."""
     link = bottleneck(scenario(10, long_flows(control, count, parameters)))
-    return Flows(law_of(link.classes[0]), count, 0.1, bdp / 0.1)
+    return Flows(link.classes[0], count, 0.1, bdp / 0.1)
 
 
 @pytest.mark.parametrize(

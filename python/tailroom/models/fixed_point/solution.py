@@ -11,7 +11,7 @@ from math import floor, log
 import numpy as np
 
 from tailroom.errors import NotApplicableError
-from tailroom.models.assumptions import counted, one_bottleneck, steady_link
+from tailroom.models.assumptions import one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, Prediction, assume
 from tailroom.models.numerics.queue_chains import Stationary
@@ -264,7 +264,8 @@ def as_random_as_poisson(link: Bottleneck) -> Assumption:
     flows = link.flow_count + sum(
         stream.count for stream in link.streams if stream.process == "cbr"
     )
-    few = [f"{counted(flows)} for {remembered:.3g} packets"] if 0 < flows < remembered else []
+    counted = "1 flow" if flows == 1 else f"{flows} flows"
+    few = [f"{counted} for {remembered:.3g} packets"] if 0 < flows < remembered else []
     return assume(
         "arrivals are random over the K^2 packets that a queue remembers",
         not (bursty or few),

@@ -107,9 +107,7 @@ def filled_share(link: Bottleneck, limit: float) -> float:
     if flows == 1:
         return 1.0
     if is_paced:
-        return burst_cliff.paced_fill(
-            limit, bdp / flows, flows, burst_cliff.PACED_LOSS, burst_cliff.PACED_SHARPNESS
-        )
+        return burst_cliff.paced_fill(limit, bdp / flows, flows)
     whole = burst_cliff.train_fill(limit, bdp, flows, burst)
     load = TRAINS * whole / sqrt(1 - whole**2)
     trains = load / hypot(1, load)

@@ -72,24 +72,20 @@ def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
         raise NotApplicableError(
             f"link {link.name}: flows run {controls[0]} with different parameters"
         )
-    return Flows(
-        law=law_of(first),
-        count=link.flow_count,
-        rtt_s=link.mean_rtt_s,
-        capacity_pps=capacity_pps,
-    )
+    law_of(first)
+    return Flows(first, link.flow_count, link.mean_rtt_s, capacity_pps)
 
 
 def required(link: Bottleneck, flows: Flows, utilization: float) -> float:
     """Returns the smallest limit with this mean utilization, in waiting packets."""
-    control, bdp = link.classes[0].congestion, flows.bdp_packets
-    if flows.law.decrease is not None and control in ("reno", "aimd", "dctcp"):
-        buffer = aimd_buffer(utilization, float(flows.law.decrease(1.0)))
+    control, bdp, law = link.classes[0].congestion, flows.bdp_packets, flows.law
+    if law.decrease is not None and control in ("reno", "aimd", "dctcp"):
+        buffer = aimd_buffer(utilization, float(law.decrease(1.0)))
         return max(LEAST_LIMIT, bdp * buffer)
-    if flows.law.decrease is not None and control == "scalable":
-        buffer = mimd_buffer(utilization, float(flows.law.decrease(inf)))
+    if law.decrease is not None and control == "scalable":
+        buffer = mimd_buffer(utilization, float(law.decrease(inf)))
         limit = max(LEAST_LIMIT, bdp * buffer)
-        if flows.trough(limit) > max(flows.law.kinks):
+        if flows.trough(limit) > max(law.kinks):
             return limit
     return smallest_limit(lambda limit: cycle(flows, limit).utilization >= utilization)
 

@@ -9,7 +9,7 @@ from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import FlowClass
 from tailroom.models.window_laws import reno
 from tailroom.models.window_laws.cycle import Curve, Response
-from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, WindowLaw
+from tailroom.models.window_laws.window_law import Floats, Numbers, WindowLaw
 
 CLOSE = 2.0
 """In packets per round trip; smaller steps are the slow last part, as in the simulator."""
@@ -25,23 +25,9 @@ class Constants:
     smooth_part: float = 20.0
     decrease: float = 205 / 1024
 
-    def increment(self, window: float, goal: float) -> float:
-        """Growth in packets per round trip, below and beyond the goal."""
-        if window <= self.low_window:
-            return 1.0
-        smooth = self.search_divisor / self.smooth_part
-        if window >= goal:
-            beyond = window - goal
-            fast = min(beyond / (self.search_divisor - 1), self.max_increment)
-            return smooth if beyond < self.search_divisor else fast
-        step = (goal - window) / self.search_divisor
-        return smooth if step < CLOSE else min(step, self.max_increment)
-
 
 def law(flows: FlowClass) -> WindowLaw:
     """BIC with the scenario's parameters; losses come at equal windows, small ones are Reno's.
-
-    With fast convergence every second epoch aims lower, as with CUBIC.
 
     Raises:
         NotApplicableError: `low_window` is so large that p does not determine the cycle.
@@ -59,15 +45,7 @@ def law(flows: FlowClass) -> WindowLaw:
         source="Xu, Harfoush, Rhee 2004 sec. III, with the slow end of the search of Linux",
         window=lambda p, _rtt_s: mean_window(p, constants),
         decrease=lambda w: np.where(np.asarray(w) <= constants.low_window, 0.5, constants.decrease),
-        goals=(1 - constants.decrease / 2, 1.0) if flows.parameters["fast_convergence"] else (1.0,),
-        seconds_to=lambda epoch, w: seconds_to(epoch, w, constants),
     )
-
-
-def seconds_to(epoch: Epoch, w: float, constants: Constants) -> float:
-    """Time until the search reaches w."""
-    growth = constants.increment((epoch.window + w) / 2, epoch.goal)
-    return (w - epoch.window) / growth * epoch.rtt_s
 
 
 def mean_window(p: Numbers, constants: Constants) -> Floats:

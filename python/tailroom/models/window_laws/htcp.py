@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, WindowLaw, seconds
+from tailroom.models.window_laws.window_law import Floats, Numbers, WindowLaw, seconds
 
 LEAST_BACKOFF = 0.5  # Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
 LARGEST_BACKOFF = 0.8
@@ -55,26 +55,7 @@ def law(flows: FlowClass) -> WindowLaw:
         source="Leith, Shorten 2004 sec. 3, integrated",
         window=lambda p, rtt_s: mean_window(p, rtt_s, constants),
         decrease=lambda w: np.full_like(w, 1 - flat, dtype=float),
-        seconds_to=lambda epoch, w: seconds_to(epoch, w, constants),
-        decrease_at=lambda epoch: 1 - constants.backoff(epoch.base_rtt_s, epoch.peak_rtt_s),
     )
-
-
-def seconds_to(epoch: Epoch, w: float, constants: Constants) -> float:
-    """Time until the window reaches w, at the growth half way there."""
-    wanted = (w - epoch.window) * epoch.rtt_s
-    first = wanted / growth(epoch, epoch.elapsed_s, constants)
-    return wanted / growth(epoch, epoch.elapsed_s + first / 2, constants)
-
-
-def growth(epoch: Epoch, elapsed_s: float, constants: Constants) -> float:
-    """Growth in packets per round trip, 2 (1 - beta) alpha, this time after a loss."""
-    excess = max(0.0, elapsed_s - constants.low_speed_period_s)
-    alpha = 1 + LINEAR * excess + SQUARE * excess**2
-    if constants.rtt_scaling:
-        scale = epoch.base_rtt_s / REFERENCE_RTT_S
-        alpha = max(1.0, alpha * min(max(scale, LEAST_SCALE), LARGEST_SCALE))
-    return 2 * (1 - constants.backoff(epoch.base_rtt_s, epoch.peak_rtt_s)) * alpha
 
 
 def mean_window(p: Numbers, rtt_s: Numbers, constants: Constants) -> Floats:

@@ -1,0 +1,95 @@
+//! What the page asks about a link without a run: rules of the literature, and other tools' words.
+
+use serde_json::{Value, json};
+use tailroom_engine::model_input::ModelInput;
+use tailroom_rules::bottleneck::Bottleneck;
+use tailroom_rules::reading::Bottlenecks;
+use tailroom_rules::rule::{NotApplicable, Requirement, Rule};
+use tailroom_rules::{RULES, other_tools, scenario_text};
+use wasm_bindgen::prelude::*;
+
+use crate::failure::Failure;
+
+/// The links of a network with their capacity and bandwidth-delay product.
+pub(crate) fn links(input: &ModelInput) -> Value {
+    let read = Bottlenecks::of(input);
+    let links: Vec<Value> = read
+        .links
+        .iter()
+        .map(|link| {
+            let mut table = json!(link);
+            table["capacity_pps"] = link.capacity_pps().into();
+            table["bdp_packets"] = link.bdp_packets().into();
+            table
+        })
+        .collect();
+    let mut answer = json!(read);
+    answer["links"] = links.into();
+    answer
+}
+
+fn link(text: &str) -> Result<Bottleneck, JsValue> {
+    let link = serde_json::from_str(text);
+    Ok(link.map_err(|error| Failure::Page(format!("the link: {error}")))?)
+}
+
+/// What each rule says about a link, as JSON. `link` is one of the links that
+/// [`model_input`](crate::model_input) returns, perhaps with another limit.
+///
+/// # Errors
+/// The link is not such a link; as JSON.
+#[wasm_bindgen]
+pub fn advice(link: &str, utilization: f64, loss_fraction: f64) -> Result<String, JsValue> {
+    let link = self::link(link)?;
+    let target = Requirement { utilization, loss_fraction };
+    let advice: Vec<Value> = RULES.iter().map(|rule| of_rule(rule, &link, target)).collect();
+    Ok(json!(advice).to_string())
+}
+
+fn of_rule(rule: &Rule, link: &Bottleneck, target: Requirement) -> Value {
+    let said = (rule.predict)(link, target)
+        .and_then(|prediction| Ok((prediction, (rule.assumptions)(link)?)));
+    let (applies, packets, words, assumptions) = match said {
+        Ok((said, assumptions)) => {
+            (true, Some(said.required_packets), said.required_for, assumptions)
+        }
+        Err(NotApplicable(why)) => (false, None, why, Vec::new()),
+    };
+    json!({
+        "name": rule.name,
+        "short": rule.short,
+        "title": rule.title,
+        "source": rule.source,
+        "applies": applies,
+        "packets": packets,
+        "words": words,
+        "assumptions": assumptions,
+    })
+}
+
+/// The configuration of a link's queue in other tools, with this limit in packets, as JSON.
+///
+/// # Errors
+/// The link is not such a link; as JSON.
+#[wasm_bindgen]
+pub fn equivalents(link: &str, limit: f64) -> Result<String, JsValue> {
+    Ok(json!(other_tools::equivalents(&self::link(link)?, limit as u64)).to_string())
+}
+
+/// A scenario's text with another value of a key; `path` is a list of keys.
+///
+/// # Errors
+/// The text is not TOML; as a sentence with the line.
+#[wasm_bindgen]
+pub fn set_key(text: &str, path: Vec<String>, value: &str) -> Result<String, JsValue> {
+    scenario_text::set_key(text, &path, value).map_err(|why| JsValue::from_str(&why))
+}
+
+/// A scenario's text without a key, or without a table.
+///
+/// # Errors
+/// The text is not TOML; as a sentence with the line.
+#[wasm_bindgen]
+pub fn remove_key(text: &str, path: Vec<String>) -> Result<String, JsValue> {
+    scenario_text::remove_key(text, &path).map_err(|why| JsValue::from_str(&why))
+}

@@ -1,0 +1,17 @@
+/** The engine in the page's own thread, for answers that take no run. */
+
+import type * as wasm from "#wasm/tailroom_web.js";
+
+export type Here = Pick<typeof wasm, "advice" | "equivalents" | "set_key" | "remove_key">;
+
+const started: { engine: Here | null } = { engine: null };
+
+/** Hands the engine over, once it is loaded. */
+export function begin(engine: Here): void {
+  started.engine = engine;
+}
+
+export function here(): Here {
+  if (!started.engine) throw new Error("the engine is not started");
+  return started.engine;
+}
