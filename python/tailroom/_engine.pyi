@@ -102,7 +102,7 @@ class Scenario:
         text: str,
         directory: str | PathLike[str],
         overrides: Sequence[tuple[str, str]],
-        bare: Sequence[str] = (),
+        bare: Sequence[str] = ...,
         find_control: _FindControl | None = None,
         files: tuple[Sequence[str], str] | None = None,
     ) -> Scenario: ...

@@ -276,9 +276,9 @@ macro_rules! formulas {
 }
 
 formulas! {
-    /// Packets that BBRv1 flows alone have in flight together at most (Ware et al. 2019, Eq. 6).
+    /// Packets that `BBRv1` flows alone have in flight together at most (Ware et al. 2019, Eq. 6).
     bbr_in_flight_cap(bdp, flows) -> f64 = bbr_buffer::in_flight_cap;
-    /// Share of the link that loss-based flows keep next to BBRv1 flows (Ware et al. 2019, Eq. 9).
+    /// Share of the link that loss-based flows keep next to `BBRv1` flows (Ware et al. 2019, Eq. 9).
     bbr_loss_based_share(bdp, limit, flows) -> f64 = bbr_buffer::loss_based_share;
     /// The cliff's edge without pacing, in packets; `edge` is the factor of the control.
     cliff_edge_packets(edge, bdp, flows, burst) -> f64 = burst_cliff::edge_packets;
@@ -296,7 +296,7 @@ formulas! {
     square_root_quantile(loss_fraction, bdp, flows) -> f64 = square_root_rule::quantile;
     /// Limit at which the bound of the utilization is the target.
     square_root_required(target, bdp, flows) -> f64 = square_root_rule::required;
-    /// Lower bound of the utilization (Appenzeller, Keslassy, McKeown 2004).
+    /// Lower bound of the utilization (Appenzeller, Keslassy, `McKeown` 2004).
     square_root_utilization(limit, bdp, flows) -> f64 = square_root_rule::utilization;
     /// Load and loss at the fixed point.
     stability_fixed_point(share, packets) -> (f64, f64) = stability::fixed_point;

@@ -1,15 +1,16 @@
 //! Numbers with so many significant digits, as C's and Python's format `g` writes them.
 
 /// `value` with at most `digits` significant digits, without zeros at the end.
-pub fn general(value: f64, digits: usize) -> String {
+pub fn general(value: f64, digits: u8) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "nan".to_owned() } else { format!("{value}") };
     }
-    let scientific = format!("{value:.*e}", digits - 1);
+    let scientific = format!("{value:.*e}", usize::from(digits) - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let power: i32 = exponent.parse().unwrap_or(0);
-    if power >= -4 && power < digits as i32 {
-        let decimals = (digits as i32 - 1 - power) as usize;
+    let digits = i32::from(digits);
+    if power >= -4 && power < digits {
+        let decimals = (digits - 1 - power) as usize;
         return without_zeros(&format!("{value:.decimals$}")).to_owned();
     }
     let sign = if power < 0 { '-' } else { '+' };

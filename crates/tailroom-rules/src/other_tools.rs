@@ -2,7 +2,7 @@
 //!
 //! Each queue discipline has lines of its own: a line for another discipline would remove the one
 //! that was simulated. Sources: the manual pages of iproute2 (tc-codel(8), tc-fq_codel(8), tc-pie(8),
-//! tc-fq_pie(8), tc-red(8), tc-tbf(8), tc-dualpi2(8)), `calculate_probability` in Linux's sch_pie.c,
+//! tc-fq_pie(8), tc-red(8), tc-tbf(8), tc-dualpi2(8)), `calculate_probability` in Linux's `sch_pie.c`,
 //! the attributes of the queue discs of ns-3, and the usage message of mm-link.
 
 use serde::Serialize;
@@ -358,7 +358,7 @@ fn microseconds(link: &Bottleneck, key: &str) -> Option<u64> {
 
 /// A duration as tc and ns-3 write it.
 fn time(microseconds: u64) -> String {
-    if microseconds % 1000 == 0 {
+    if microseconds.is_multiple_of(1000) {
         format!("{}ms", microseconds / 1000)
     } else {
         format!("{microseconds}us")

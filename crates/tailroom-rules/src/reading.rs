@@ -106,12 +106,11 @@ fn classes(group: &GroupInput) -> Vec<FlowClass> {
     for flows in &group.flows {
         let class = class(group, transport, flows);
         let key = (class.rtt_s.to_bits(), class.access_rate_bps.to_bits());
-        match places.get(&key) {
-            Some(&place) => classes[place].count += flows.count,
-            None => {
-                places.insert(key, classes.len());
-                classes.push(class);
-            }
+        if let Some(&place) = places.get(&key) {
+            classes[place].count += flows.count;
+        } else {
+            places.insert(key, classes.len());
+            classes.push(class);
         }
     }
     classes

@@ -81,6 +81,7 @@ pub fn equivalents(link: &str, limit: f64) -> Result<String, JsValue> {
 /// # Errors
 /// The text is not TOML; as a sentence with the line.
 #[wasm_bindgen]
+#[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen hands lists over")]
 pub fn set_key(text: &str, path: Vec<String>, value: &str) -> Result<String, JsValue> {
     scenario_text::set_key(text, &path, value).map_err(|why| JsValue::from_str(&why))
 }
@@ -90,6 +91,7 @@ pub fn set_key(text: &str, path: Vec<String>, value: &str) -> Result<String, JsV
 /// # Errors
 /// The text is not TOML; as a sentence with the line.
 #[wasm_bindgen]
+#[expect(clippy::needless_pass_by_value, reason = "wasm-bindgen hands lists over")]
 pub fn remove_key(text: &str, path: Vec<String>) -> Result<String, JsValue> {
     scenario_text::remove_key(text, &path).map_err(|why| JsValue::from_str(&why))
 }

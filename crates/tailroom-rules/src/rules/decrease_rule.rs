@@ -83,7 +83,7 @@ fn controls(link: &Bottleneck) -> Result<Vec<Control<'_>>, NotApplicable> {
 }
 
 /// Smallest utilization in a cycle, all flows reducing together with equal windows: the mean over
-/// the flows of min(beta (1 + b), 1), of `BBRv1` min(3/4 + b, 1) (Spang, Arslan, McKeown 2021).
+/// the flows of min(beta (1 + b), 1), of `BBRv1` min(3/4 + b, 1) (Spang, Arslan, `McKeown` 2021).
 ///
 /// # Errors
 /// The decrease of a control is not known in advance.

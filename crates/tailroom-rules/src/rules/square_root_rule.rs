@@ -22,7 +22,7 @@ pub(super) const MANY: u64 = 100;
 /// In packets; with fewer in flight, three duplicate ACKs cannot arrive, and losses time out.
 const SMALL_WINDOW: f64 = 4.0;
 
-/// Lower bound of the utilization (Appenzeller, Keslassy, McKeown 2004).
+/// Lower bound of the utilization (Appenzeller, Keslassy, `McKeown` 2004).
 ///
 /// erf(3 sqrt(3) / (2 sqrt(2)) B sqrt(n) / (BDP + B)) with limit B and bandwidth-delay product in
 /// packets: the probability that the sum of windows is within B / 2 of its mean (BDP + B).
@@ -44,7 +44,7 @@ pub fn required(target: f64, bdp: f64, flows: f64) -> f64 {
 
 /// Limit in packets that the sum of windows exceeds only with this probability.
 ///
-/// 3.3 deviations of the sum, whose mean is the BDP, for 0.1 % (Wischik and McKeown 2005).
+/// 3.3 deviations of the sum, whose mean is the BDP, for 0.1 % (Wischik and `McKeown` 2005).
 pub fn quantile(loss_fraction: f64, bdp: f64, flows: f64) -> f64 {
     normal_deviations(loss_fraction / 2.0) * SPREAD * bdp / flows.sqrt()
 }
