@@ -21,7 +21,7 @@ def page() -> str:
 
 
 def further(package: griffe.Module) -> list[griffe.Object]:
-    names = api_reference.public_names(package)
+    names = api_reference.public_names().values()
     public = [api_reference.definition(package, name) for name in names]
     return api_reference.further_types(package, public)
 

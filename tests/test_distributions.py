@@ -1,5 +1,7 @@
 """Student's t, F and Poisson distributions against SciPy's."""
 
+from math import isnan, nan
+
 import pytest
 from scipy import special
 
@@ -17,6 +19,7 @@ def test_students_t_is_that_of_scipy(degrees: float) -> None:
     for probability in (0.75, 0.975, 0.995, 0.9999):
         known = special.stdtrit(degrees, probability)
         assert student_quantile(degrees, probability) == pytest.approx(known, rel=1e-10)
+    assert isnan(student_tail(degrees, nan))
     for t in (0.0, 0.01, 1.0, 5.0, 100.0):
         known = special.stdtr(degrees, -t)
         assert student_tail(degrees, t) == pytest.approx(known, rel=1e-10)

@@ -26,7 +26,8 @@ def without(code: str, *arguments: object, cwd: Path) -> "subprocess.CompletedPr
 
 
 @pytest.mark.parametrize(
-    "arguments", [["run", "first", "--set", "duration=21 s"], ["size", *QUESTION, "--at-most", "4"]]
+    "arguments",
+    [["run", "first", "--set", "duration=21 s"], ["size", *QUESTION, "--max-seeds", "4"]],
 )
 def test_run_and_size_need_numpy_alone(arguments: list[str], tmp_path: Path) -> None:
     ended = without(COMMAND, *arguments, cwd=tmp_path)

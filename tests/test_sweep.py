@@ -130,7 +130,7 @@ def test_without_a_store_the_runs_go_with_the_result(scenario: Path) -> None:
 
 def test_an_end_of_several_keys_or_of_one_key_twice_is_refused(scenario: Path) -> None:
     with pytest.raises(
-        tr.ScenarioError, match=r"delay: several .*; choose one of links\.west\.delay, "
+        tr.ScenarioError, match=r"delay is short for several keys: links\.west\.delay, "
     ):
         tr.sweep("parking-lot", grid={"delay": ["1 ms"]})
     with pytest.raises(tr.ScenarioError, match=f"limit: the values of {LIMIT} are given twice"):

@@ -30,8 +30,13 @@ WRONG_OPTIONS = {
         [f"--grid {LIMIT}: the key is given twice; give all its values in one option"],
     ),
     "row given twice": (
-        ["--together", "flows.reno.count=1, 2, 1", "--together", f"{LIMIT}=[5, 6, 5]"],
-        ["sweep.together: (1, 5) is given twice; keep one"],
+        [
+            "--together",
+            "flows.reno.count=1, 2, 1",
+            "--together",
+            f"{LIMIT}=5 packets, 6 packets, 5 packets",
+        ],
+        ["sweep.together: (1, '5 packets') is given twice; keep one"],
     ),
     "key in grid and together": (
         ["--grid", f"{LIMIT}=1 packets", "--together", f"{LIMIT}=2 packets"],
@@ -67,11 +72,21 @@ WRONG_OPTIONS = {
     ),
     "no seeds": (["--seeds", "0"], ["--seeds"]),
     "too many runs": (
-        ["--grid", f"{LIMIT}={{ from = 1, to = 100, points = 100 }}", "--seeds", "101"],
+        [
+            "--grid",
+            f'{LIMIT}={{ from = "1 packets", to = "100 packets", points = 100 }}',
+            "--seeds",
+            "101",
+        ],
         ["10,100 runs are more than the 10,000 allowed; give fewer values or seeds", "--max-runs"],
     ),
     "too many runs until": (
-        ["--grid", f"{LIMIT}={{ from = 1, to = 1001, points = 1001 }}", "--until", "utilization<1"],
+        [
+            "--grid",
+            f'{LIMIT}={{ from = "1 packets", to = "1001 packets", points = 1001 }}',
+            "--until",
+            "utilization<1",
+        ],
         ["10,010 runs are more than the 10,000 allowed", "--max-runs"],
     ),
     "seeds and until": (

@@ -3,6 +3,7 @@
 The sources are read, not imported: the site is built without the engine.
 """
 
+import ast
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
@@ -28,7 +29,16 @@ LINE_LENGTH = 100
 """Longest signature that stands on one line."""
 ELSEWHERE = ("tailroom.scenario.types", "tailroom.simulation.result_types")
 """Modules that other pages describe."""
-INTERNAL = ("Measure", "Metrics", "RunIndex", "Scenario", "Signature", "Task")
+INTERNAL = (
+    "Measure",
+    "Metrics",
+    "OwnControls",
+    "RunIndex",
+    "Scenario",
+    "Signature",
+    "Task",
+    "Trust",
+)
 """Types at which the search for further types ends: a caller makes no use of them."""
 SHARED = "AnyResult"
 """The base class whose members its subclasses do not repeat."""
@@ -45,16 +55,23 @@ def load() -> griffe.Module:
     return cast(griffe.Module, loaded)
 
 
-def public_names(package: griffe.Module) -> list[str]:
-    """The names of `tailroom.__all__` that are functions or classes."""
-    return [str(name) for name in package.exports or () if str(name)[0] != "_"]
+def public_names() -> dict[str, str]:
+    """The public functions and classes, each with its dotted name below the package."""
+    stub = SOURCES / "tailroom" / "__init__.pyi"
+    imported = {
+        name.name: f"{statement.module}.{name.name}".removeprefix("tailroom.")
+        for statement in ast.parse(stub.read_bytes()).body
+        if isinstance(statement, ast.ImportFrom)
+        for name in statement.names
+    }
+    return dict(sorted(imported.items()))
 
 
 def python_page() -> str:
     """The page, with functions first, then classes, further types, exceptions."""
     package = load()
     sections: dict[str, list[str]] = {FUNCTIONS: [], CLASSES: [], TYPES: [FURTHER], ERRORS: []}
-    public = {name: definition(package, name) for name in public_names(package)}
+    public = {name: definition(package, path) for name, path in public_names().items()}
     for name, item in public.items():
         sections[_section(item)].append("\n".join(_entry(name, item)))
     for item in further_types(package, list(public.values())):

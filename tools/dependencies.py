@@ -70,11 +70,12 @@ def npm_packages() -> list[Row]:
     return sorted((name, one["version"], one["license"]) for name, one in used.items())
 
 
-def python_packages(known: dict[tuple[str, str], str]) -> list[Row]:
-    """Returns the packages that the package needs at run time, with all extras.
+def python_packages(known: dict[tuple[str, str], str], *, extras: bool = True) -> list[Row]:
+    """Returns the packages that the package needs at run time.
 
     Args:
         known: Licences by name and version, for those that are not installed here.
+        extras: Whether those of all extras are among them.
     """
     document = tomllib.loads((REPOSITORY / "uv.lock").read_text(encoding="utf-8"))
     locked: dict[str, list[dict[str, Any]]] = {}
@@ -90,8 +91,8 @@ def python_packages(known: dict[tuple[str, str], str]) -> list[Row]:
         for package in locked[name]:
             left += [needed["name"] for needed in package.get("dependencies", ())]
             if name == "tailroom":
-                for extra in package["optional-dependencies"].values():
-                    left += [needed["name"] for needed in extra]
+                optional = package["optional-dependencies"].values() if extras else ()
+                left += [needed["name"] for extra in optional for needed in extra]
             else:
                 version = package["version"]
                 licence = _installed_licence(name) or known.get((name, version), "unknown")

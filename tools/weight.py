@@ -22,7 +22,17 @@ from markdown_table import markdown_table
 
 REPOSITORY = Path(__file__).parents[1]
 SOURCES = (".py", ".rs", ".ts")
-ROOMS = ("python", "papers", "tests", "tools", "page", "crates", "benchmarks", "validation")
+ROOMS = (
+    "python",
+    "atlas",
+    "papers",
+    "tests",
+    "tools",
+    "page",
+    "crates",
+    "benchmarks",
+    "validation",
+)
 KINDS = ("lines", "code", "documentation", "tests", "generated")
 GENERATED = re.compile(r'\A(?:"""[^"]{0,99}|<!-- |# .*\n\n)Generated (?:by|from) ')
 COMPUTED_PAGES = ("docs/atlas", "docs/papers")
@@ -109,7 +119,7 @@ def main(arguments: list[str]) -> None:
     said = ", ".join(f"{number:,} {kind}" for kind, number in sorted(words.items()))
     print(f"Words of Markdown: {words.total():,} ({said})")
     print(f"Files in git: {len(names):,}")
-    required = {name for name, _, _ in python_packages({})}
+    required = {name for name, _, _ in python_packages({}, extras=False)}
     print(f"Required packages: {len(required)}, {megabytes(required):.0f} MB")
     if log is not None:
         print(f"Seconds of `make test`: {seconds(log.read_text(encoding='utf-8')):,.0f}")

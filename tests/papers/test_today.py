@@ -107,7 +107,8 @@ def test_each_number_of_flows_is_once_fitted_and_once_judged() -> None:
 
 
 def run(summary: dict[str, Any], seed: int = 1) -> StoredRun:
-    row = pa.table({"summary": [json.dumps(summary)], "seed": [seed]})
+    known = {"measured_from_s": 0.0, "measured_to_s": 1.0, "warnings": [], **summary}
+    row = pa.table({"summary": [json.dumps(known)], "seed": [seed]})
     return StoredRun(cast(Store, None), "", row)
 
 

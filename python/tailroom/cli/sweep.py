@@ -34,7 +34,8 @@ def sweep_command(
     store: Annotated[
         Path,
         typer.Option(
-            metavar="DIR", help="Directory of the store; it is created if it does not exist."
+            metavar="DIR",
+            help="Directory of the store that keeps the runs; it is created if it does not exist.",
         ),
     ] = Path("tailroom-store"),
     metric: Annotated[

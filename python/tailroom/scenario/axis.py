@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import exp, isfinite, log
@@ -59,6 +59,9 @@ class Axis:
 
     def in_scenario(self, scenario: Scenario) -> "Axis":
         """Returns the axis with its key in full, and with the unit of its numbers.
+
+        Args:
+            scenario: The scenario of which it is a key.
 
         Raises:
             ScenarioError: A file or a command line gives a quantity without its unit, or several
@@ -120,6 +123,27 @@ def axis(key: str, values: object, *, is_text: bool = False) -> Axis:
     if len(read) > MOST_POINTS:
         raise ScenarioError(f"{key}: {len(read)} values; at most {MOST_POINTS} are allowed")
     return Axis(key, tuple(read), is_text)
+
+
+def axes_in_scenario(axes: Iterable[Axis], scenario: Scenario) -> dict[str, Axis]:
+    """Returns axes by their keys in full, with the units of their numbers.
+
+    Args:
+        axes: The axes, whose keys may be ends of keys.
+        scenario: The scenario of which they are keys.
+
+    Raises:
+        ScenarioError: Two axes have the same key, or one is wrong (`Axis.in_scenario`).
+    """
+    by_key: dict[str, Axis] = {}
+    for one in axes:
+        varied = one.in_scenario(scenario)
+        if varied.key in by_key:
+            raise ScenarioError(
+                f"{one.key}: the values of {varied.key} are given twice; keep one of them"
+            )
+        by_key[varied.key] = varied
+    return by_key
 
 
 def values_by_key(table: Mapping[str, Any], prefix: str = "") -> dict[str, object]:

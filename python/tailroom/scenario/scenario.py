@@ -184,7 +184,10 @@ class Scenario:
         return self.changed(trust=trust, controls=dataclasses.replace(self.controls, trust=trust))
 
     def replacing(self, overrides: Mapping[str, object]) -> "Scenario":
-        """Returns the same scenario with more of its values replaced, by dotted key.
+        """Returns the same scenario with more of its values replaced.
+
+        Args:
+            overrides: The values by dotted key, or the end of one.
 
         Raises:
             ScenarioError: A key or a value cannot be encoded, or a value is a Python object.
@@ -207,6 +210,9 @@ class Scenario:
     def full_key(self, key: str) -> str:
         """Returns the dotted key that ends with a key, such as `limit`; the key if none does.
 
+        Args:
+            key: The end of a key, or a whole one.
+
         Raises:
             ScenarioError: Several keys end with it.
         """
@@ -221,14 +227,23 @@ class Scenario:
         return known[0] if known else key
 
     def unit_of(self, key: str, number: object) -> str:
-        """Returns the unit of a number that is given for a key; empty if it stands for itself."""
+        """Returns the unit of a number that is given for a key; empty if it stands for itself.
+
+        Args:
+            key: A dotted key in full.
+            number: The number.
+        """
         try:
             return self.replacing({key: number}).handle.bare_numbers.get(key, "")
         except ScenarioError:  # which names the value when it is used
             return ""
 
     def changed(self, **attributes: object) -> "Scenario":
-        """Returns the same scenario with other attributes."""
+        """Returns the same scenario with other attributes.
+
+        Args:
+            **attributes: The attributes by name.
+        """
         other = copy.copy(self)
         other.__dict__.pop("_handle", None)
         other.__dict__.update(attributes)

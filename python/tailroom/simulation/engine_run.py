@@ -145,7 +145,8 @@ def _with_series(scenario: Scenario, document: dict[str, Any], samples: int | No
     if samples is None or "series" in document:
         return scenario
     flows = sum(group["count"] for group in document["flows"].values())
-    samples = max(1, min(samples, MOST_SERIES_ROWS // flows))
+    # Without flows the engine refuses the scenario.
+    samples = max(1, min(samples, MOST_SERIES_ROWS // max(1, flows)))
     number, unit = document["duration"].split()
     return scenario.replacing({"series.interval": f"{float(number) / samples:.12f} {unit}"})
 

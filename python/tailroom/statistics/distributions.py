@@ -64,7 +64,7 @@ def poisson_beyond(events: int, mean: float) -> float:
 def _smallest(is_enough: Callable[[float], bool]) -> float:
     """The smallest number from 0 on that is enough, to the last digit, by bisection."""
     low, high = 0.0, 1.0
-    while not is_enough(high):
+    while high < inf and not is_enough(high):
         low, high = high, 2 * high
     while nextafter(low, inf) < high:
         middle = (low + high) / 2
@@ -98,7 +98,7 @@ def _gamma(a: float, x: float) -> float:
     for n in count(1):
         term *= x / (a + n)
         total += term
-        if term < total * PRECISION:
+        if not term >= total * PRECISION:  # also of a NaN
             break
     return total * exp(a * log(x) - x - lgamma(a))
 
@@ -118,6 +118,6 @@ def _fraction(parts: Iterator[tuple[float, float]]) -> float:
         c = b + a / c or TINY
         d = 1 / d
         value *= c * d
-        if abs(c * d - 1) < PRECISION * 4:
+        if not abs(c * d - 1) >= PRECISION * 4:  # also of a NaN
             break
     return value

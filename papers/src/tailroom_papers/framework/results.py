@@ -11,6 +11,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.storage.run_index import StoredRow
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.stored_warnings import known_summary_of
@@ -45,7 +46,7 @@ class StoredRun:
                 "the data beside a report have no summary; read the number through "
                 "`run.value(FUNCTION)`, so that the data contain it"
             )
-        return known_summary_of(self.row)
+        return known_summary_of(StoredRow(self.row))
 
     @property
     def seed(self) -> int:

@@ -12,7 +12,7 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.scenario.axis import Axis, axis, headings, value_words
+from tailroom.scenario.axis import Axis, axes_in_scenario, axis, headings, value_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
@@ -161,7 +161,7 @@ def _plan(sources: Sequence[Scenario], vary: Mapping[str, object]) -> _Plan:
     notes: dict[str, list[str]] = {}
     for source, name in zip(sources, names, strict=True):
         source.check()  # Reports errors of the scenario before those of the values.
-        spelled, kept = spell_out(source, [varied.in_scenario(source) for varied in axes])
+        spelled, kept = spell_out(source, list(axes_in_scenario(axes, source).values()))
         for note in kept:
             notes.setdefault(str(note), []).append(name)
         for settings in _combinations(spelled):

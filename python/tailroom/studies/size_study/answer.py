@@ -114,7 +114,7 @@ class Size(AnyResult):
         columns: dict[str, list[object]] = {
             "limit_packets": [tried.limit for tried in self.tried],
             "runs": [len(tried.point.finished) for tried in self.tried],
-            "meets_targets": [tried.verdict for tried in self.tried],
+            "meets_targets": [tried.verdict.value for tried in self.tried],
         }
         for metric in self.shown_metrics:
             intervals = [tried.interval(metric).as_dict() for tried in self.tried]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tailroom.arguments import named
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.axis import Axis, axis, values_by_key
+from tailroom.scenario.axis import Axis, axes_in_scenario, axis, values_by_key
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.scenario import Scenario
@@ -167,11 +167,8 @@ def plan(  # noqa: PLR0913 - keyword arguments
     read = source.handle
     with source.named_in_errors():
         written = read.written("sweep") or {}
-        grids = _axes(written.get("grid", {}), grid)
-        rows = _axes(written.get("together", {}), together)
-        grids, rows = (
-            tuple(varied.in_scenario(source) for varied in axes) for axes in (grids, rows)
-        )
+        grids = _axes(source, written.get("grid", {}), grid or {})
+        rows = _axes(source, written.get("together", {}), together or {})
         keys = [varied.key for varied in (*grids, *rows)]
         grids, rows = (spell_out(source, axes, keys)[0] for axes in (grids, rows))
         _check_axes(grids, rows)
@@ -242,24 +239,24 @@ def _check_repeats(seeds: int, until: Precision | None) -> None:
         )
 
 
-def _axes(written: Mapping[str, object], given: Mapping[str, object] | None) -> tuple[Axis, ...]:
+def _axes(
+    source: Scenario, written: Mapping[str, object], given: Mapping[str, object]
+) -> tuple[Axis, ...]:
     """Returns the axes of the scenario file, and those that the caller adds or replaces.
 
     Raises:
         ScenarioError: Too many keys vary, or an axis has wrong values.
     """
-    of_file = {
-        key: axis(key, values, is_text=True) for key, values in values_by_key(written).items()
-    }
-    values = {**of_file, **(given or {})}
-    if len(values) > MOST_KEYS:
+    of_file = [axis(key, one, is_text=True) for key, one in values_by_key(written).items()]
+    of_caller = [one if isinstance(one, Axis) else axis(key, one) for key, one in given.items()]
+    count = len(of_file) + len(of_caller)
+    if count > MOST_KEYS:
         raise ScenarioError(
-            f"sweep: {len(values):,} keys vary; at most {MOST_KEYS} are allowed; leave out those "
-            "that have one value"
+            f"sweep: {count:,} keys vary; at most {MOST_KEYS} are allowed; leave out those that "
+            "have one value"
         )
-    return tuple(
-        given if isinstance(given, Axis) else axis(key, given) for key, given in values.items()
-    )
+    axes = axes_in_scenario(of_file, source) | axes_in_scenario(of_caller, source)
+    return tuple(axes.values())
 
 
 def _check_axes(grid: Sequence[Axis], together: Sequence[Axis]) -> None:
