@@ -8,7 +8,7 @@ import pytest
 import tailroom as tr
 from tailroom.scenario.dumbbell import dumbbell
 from tailroom.scenario.periods import cubic_cycle_s, period_s
-from tailroom.simulation.warned import once, warning, with_names
+from tailroom.simulation.run_warnings import once, warning, with_names
 from tests.conftest import Tailroom
 
 FEW = "with fewer than 10 its figures are not a steady state"

@@ -3,7 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import { announce, find } from "./dom";
-import { readOpened, type OpenedScenario } from "./engine/opened";
+import { readOpened, type OpenedScenario } from "./engine/page_scenario";
 import { startEngine, type Engine } from "./engine/pool";
 import { decodeState } from "./keep/address";
 import { Page } from "./page";

@@ -7,7 +7,7 @@ import { CompareView } from "./compare/compare_view";
 import { KeptSettings } from "./compare/kept";
 import { announce, find } from "./dom";
 import type { Answer, Problem, Series } from "./engine/engine";
-import type { OpenedScenario } from "./engine/opened";
+import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
 import { encodeState } from "./keep/address";
 import type { PageDocument } from "./keep/document";

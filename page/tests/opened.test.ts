@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { readOpened } from "../src/engine/opened";
+import { readOpened } from "../src/engine/page_scenario";
 
 afterEach(() => vi.unstubAllGlobals());
 

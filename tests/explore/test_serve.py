@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tailroom.errors import ExploreError, ScenarioError
-from tailroom.explore import opened as opening
+from tailroom.explore import page_scenario as opening
 from tailroom.explore import serve
-from tailroom.explore.opened import opened
+from tailroom.explore.page_scenario import opened
 from tests.conftest import SMALL, Tailroom
 
 TRACED = SMALL.replace('rate = "10 Mbit/s"', 'trace = "link.trace"')

@@ -1,7 +1,7 @@
 /** The choice of a shipped scenario. */
 
 import { labelled, make } from "../dom";
-import type { OpenedScenario } from "../engine/opened";
+import type { OpenedScenario } from "../engine/page_scenario";
 import type { Preset } from "../scenario/presets";
 
 export class PresetChoice {

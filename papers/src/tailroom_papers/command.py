@@ -13,7 +13,7 @@ from rich.text import Text
 from tailroom.cli import completion, failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
-from tailroom.cli.shown_text import escape
+from tailroom.cli.terminal_text import escape
 from tailroom.storage.output import output_directory
 from tailroom_papers import framework
 from tailroom_papers.framework.checked_report import write_report

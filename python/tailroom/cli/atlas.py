@@ -12,8 +12,8 @@ from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, e
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom.cli import completion, failures
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
-from tailroom.cli.shown_text import shown
 from tailroom.cli.table import NumberTable
+from tailroom.cli.terminal_text import shown
 from tailroom.errors import ScenarioError
 from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
 from tailroom.scenario.named_values import near as near_names

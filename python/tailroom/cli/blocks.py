@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from tailroom.cli import report
-from tailroom.cli.shown_text import escape
+from tailroom.cli.terminal_text import escape
 
 GAP = 2
 """Spaces between two columns."""

@@ -4,7 +4,7 @@ from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import cell, heading, owner_of
-from tailroom.cli.shown_text import escape
+from tailroom.cli.terminal_text import escape
 from tailroom.studies.choice_study.answer import Choices
 
 

@@ -12,8 +12,8 @@ from tailroom.arguments import COMPARED_RUNS
 from tailroom.cli import report
 from tailroom.cli.options import Json, ScenarioFile, refuse
 from tailroom.cli.progress import progress_bar, runs_bar
-from tailroom.cli.shown_text import escape
 from tailroom.cli.signature import options_of
+from tailroom.cli.terminal_text import escape
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.prediction import Predictions
 

@@ -12,8 +12,8 @@ from tailroom.cli import completion, report
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import Json
 from tailroom.cli.progress import runs_bar
-from tailroom.cli.shown_text import escape
 from tailroom.cli.signature import options_of
+from tailroom.cli.terminal_text import escape
 from tailroom.reports.presentation import write
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory

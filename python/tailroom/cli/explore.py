@@ -7,7 +7,7 @@ import typer
 
 from tailroom.cli import completion
 from tailroom.cli.signature import options_of
-from tailroom.explore.opened import opened
+from tailroom.explore.page_scenario import opened
 from tailroom.explore.serve import serve
 
 PORT = 8217

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from tailroom.arguments import named_as_options
-from tailroom.cli.shown_text import shown
+from tailroom.cli.terminal_text import shown
 from tailroom.errors import (
     ControlError,
     Interrupted,

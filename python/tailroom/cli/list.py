@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tailroom import _engine
 from tailroom.cli import completion, failures
-from tailroom.cli.shown_text import shown
+from tailroom.cli.terminal_text import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.shipped import shipped_scenarios
 

@@ -12,8 +12,8 @@ from rich.table import Table
 from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import Json, PictureFile, ScenarioFile
-from tailroom.cli.shown_text import escape
 from tailroom.cli.signature import options_of
+from tailroom.cli.terminal_text import escape
 from tailroom.models import Bottleneck, Prediction, Requirement
 from tailroom.scenario.axis import parse_axis
 from tailroom.simulation import metric_units

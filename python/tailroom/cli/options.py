@@ -9,7 +9,7 @@ import typer
 
 from tailroom.arguments import WORKERS, option
 from tailroom.cli import completion, failures
-from tailroom.cli.shown_text import shown
+from tailroom.cli.terminal_text import shown
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tailroom.cli import report
 from tailroom.cli.metric_cells import cell, value
-from tailroom.cli.shown_text import escape
+from tailroom.cli.terminal_text import escape
 
 if TYPE_CHECKING:
     from tailroom.studies.phases import PhaseSpread

@@ -13,8 +13,8 @@ from tailroom.cli.figures import OF_RESULTS, OF_SWEEPS, FileFormat, Kind
 from tailroom.cli.options import chosen_sweep, refuse, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
-from tailroom.cli.shown_text import shown
 from tailroom.cli.signature import options_of
+from tailroom.cli.terminal_text import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_file
 from tailroom.storage.store import MARKER, Store

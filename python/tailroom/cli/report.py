@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from tailroom.cli.shown_text import escape
 from tailroom.cli.table import NumberTable
+from tailroom.cli.terminal_text import escape
 from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.result import Result

@@ -13,9 +13,9 @@ from rich.console import Console
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.options import chosen_sweep, warn_of_damage
-from tailroom.cli.shown_text import escape
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
+from tailroom.cli.terminal_text import escape
 from tailroom.parquet_files import write_table
 from tailroom.storage.output import output_file
 from tailroom.storage.store import Store

@@ -8,7 +8,7 @@ from rich.console import Console
 from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
-from tailroom.cli.shown_text import escape
+from tailroom.cli.terminal_text import escape
 from tailroom.export.other_tools import equivalents
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size

@@ -7,10 +7,10 @@ from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import in_lines
-from tailroom.cli.shown_text import escape
+from tailroom.cli.terminal_text import escape
 from tailroom.scenario.axis import headings, setting_words, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
-from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING
+from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.sweep_study.study import SweepResult

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tailroom.arguments import named
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
-from tailroom.reports.drawn import drawn
+from tailroom.reports.picture import drawn
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
 from tailroom.studies.report_card.verdict import Grade

@@ -11,8 +11,8 @@ from typing import Any, cast
 from tailroom import _engine
 from tailroom.arguments import check_unicode
 from tailroom.errors import ScenarioError
+from tailroom.scenario.control_arguments import control_words, controls_by_group, read_control
 from tailroom.scenario.custom_controls import Congestion, Control
-from tailroom.scenario.given_controls import control_words, controls_by_group, read_control
 from tailroom.scenario.named_values import near
 from tailroom.scenario.periods import PROBE_RTT_INTERVALS_S, period_s
 from tailroom.scenario.scenario import Scenario

@@ -19,8 +19,8 @@ from tailroom import _engine
 from tailroom.arguments import SEED, check_mapping, check_unicode, named
 from tailroom.errors import ScenarioError
 from tailroom.scenario import types
+from tailroom.scenario.control_arguments import controls_by_group
 from tailroom.scenario.custom_controls import Congestion, OwnControls
-from tailroom.scenario.given_controls import controls_by_group
 from tailroom.scenario.named_values import MOST_NAMED
 from tailroom.scenario.shipped import did_you_mean, shipped_scenario
 from tailroom.scenario.toml_values import inline, plain

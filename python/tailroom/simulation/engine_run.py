@@ -17,8 +17,8 @@ from tailroom.scenario.trust import allowing
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.progress import Progress
 from tailroom.simulation.result import Result
+from tailroom.simulation.run_warnings import warn, warning
 from tailroom.simulation.short_windows import short_windows
-from tailroom.simulation.warned import warn, warning
 
 if TYPE_CHECKING:
     import pyarrow as pa

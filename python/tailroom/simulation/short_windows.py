@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom import _engine
 from tailroom.scenario.periods import PROBE_RTT_INTERVALS_S
-from tailroom.simulation.warned import warning
+from tailroom.simulation.run_warnings import warning
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning

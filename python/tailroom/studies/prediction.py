@@ -15,7 +15,7 @@ from tailroom.scenario.named_values import nearest
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
-from tailroom.simulation.warned import once, warning
+from tailroom.simulation.run_warnings import once, warning
 
 if TYPE_CHECKING:
     import pyarrow as pa

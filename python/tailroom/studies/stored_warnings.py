@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import StoreError
 from tailroom.scenario.json_text import read_json
-from tailroom.simulation.warned import once, warning
+from tailroom.simulation.run_warnings import once, warning
 from tailroom.storage.run import Row, RunsInMemory
 
 if TYPE_CHECKING:

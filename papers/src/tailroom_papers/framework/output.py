@@ -26,7 +26,7 @@ from tailroom.arguments import named
 from tailroom.errors import NotWrittenError, OutputDirectoryError
 from tailroom.plots import style
 from tailroom.reports.document import Drawn
-from tailroom.reports.drawn import drawn
+from tailroom.reports.picture import drawn
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store, write_whole

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation.any_result import AnyResult, Tables
-from tailroom.simulation.warned import with_names
+from tailroom.simulation.run_warnings import with_names
 from tailroom.statistics.intervals import Interval
 
 if TYPE_CHECKING:

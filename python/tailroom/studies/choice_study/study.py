@@ -14,13 +14,13 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.axis import Axis, axes_in_scenario, axis, headings, value_words
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.queue_words import spell_out
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, full_names
-from tailroom.simulation.warned import warn
+from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.storage.store import Store

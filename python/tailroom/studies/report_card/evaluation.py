@@ -17,8 +17,8 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, value_words
+from tailroom.scenario.control_arguments import control_words, read_control
 from tailroom.scenario.custom_controls import Control
-from tailroom.scenario.given_controls import control_words, read_control
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.any_result import AnyResult, Tables

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.warned import warning
+from tailroom.simulation.run_warnings import warning
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning

@@ -14,7 +14,7 @@ from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.progress import Progress
-from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, once
+from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread

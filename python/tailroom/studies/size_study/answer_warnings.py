@@ -8,7 +8,7 @@ from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
 from tailroom.simulation.metrics import find_metric
-from tailroom.simulation.warned import warning
+from tailroom.simulation.run_warnings import warning
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss

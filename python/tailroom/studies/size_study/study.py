@@ -21,7 +21,7 @@ from tailroom.models import Bottleneck, Requirement
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.scenario import ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.simulation.warned import warn
+from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted

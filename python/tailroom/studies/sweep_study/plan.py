@@ -14,8 +14,8 @@ from tailroom.arguments import named
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axes_in_scenario, axis, values_by_key
-from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.queue_words import spell_out
 from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.intervals import mean_interval
 

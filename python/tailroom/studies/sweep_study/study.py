@@ -21,7 +21,7 @@ from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import full_names
-from tailroom.simulation.warned import SEEDS_CHANGE_NOTHING, with_names
+from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, with_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run import Row
 from tailroom.storage.run_index import RunIndex
