@@ -12,7 +12,7 @@ import pytest
 import tailroom as tr
 from tailroom.scenario.json_text import json_text
 from tailroom.scenario.scenario import own_controls, replace_files
-from tailroom.storage.store import _as_list, _digest
+from tailroom.storage.store import _as_list, _digest, _values, _values_of_one
 from tailroom.studies.sweep_study.plan import _check_distinct
 from tailroom.studies.warm_up_time import BATCH, truncation
 
@@ -85,6 +85,13 @@ COLUMNS = {
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_column_is_listed_as_arrow_lists_it(column: str) -> None:
     assert json.dumps(_as_list(COLUMNS[column])) == json.dumps(COLUMNS[column].to_pylist())
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_digest_takes_one_value_as_it_takes_many(column: str) -> None:
+    for row in range(len(COLUMNS[column])):
+        one = COLUMNS[column].slice(row, 1)
+        assert _values_of_one(one) == _values(one)
 
 
 def test_digests_of_stored_tables_stay_the_same() -> None:

@@ -65,14 +65,12 @@ impl Directory {
     /// Whether a path stays below the directory, with its symbolic links followed.
     fn holds(&self, path: &str) -> bool {
         let base = if self.base.as_os_str().is_empty() { Path::new(".") } else { &self.base };
-        match (base.canonicalize(), self.base.join(path).canonicalize()) {
-            (Ok(base), Ok(place)) => place.starts_with(base),
-            // What does not exist cannot be read either.
-            _ => {
-                let is_inside = |step| matches!(step, Component::Normal(_) | Component::CurDir);
-                Path::new(path).components().all(is_inside)
-            }
+        if let (Ok(base), Ok(place)) = (base.canonicalize(), self.base.join(path).canonicalize()) {
+            return place.starts_with(base);
         }
+        // What does not exist cannot be read either.
+        let is_inside = |step| matches!(step, Component::Normal(_) | Component::CurDir);
+        Path::new(path).components().all(is_inside)
     }
 }
 

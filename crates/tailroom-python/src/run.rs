@@ -80,11 +80,11 @@ impl Observer {
 }
 
 /// The summary, the tables, and the series as text.
-pub(crate) fn to_python<'py>(
-    py: Python<'py>,
+pub(crate) fn to_python(
+    py: Python<'_>,
     results: Results,
     series: Option<String>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'_, PyDict>> {
     let summary = serde_json::to_string(&results.summary)
         .map_err(|error| error::RunError::new_err(error.to_string()))?;
     let tables = PyDict::new(py);

@@ -525,7 +525,9 @@ def _values_of_one(column: pa.ChunkedArray) -> tuple[str, bytes]:
     value = column[0].as_py()
     if isinstance(value, float) and column.type == _FLOAT:
         return "double", _FLOAT_BYTES.pack(value)
-    return ("", b"[null]") if value is None else _values(column)
+    if value is None or isinstance(value, str):
+        return "", json.dumps([value]).encode()
+    return _values(column)
 
 
 def _as_list(column: pa.ChunkedArray) -> list[Any]:

@@ -337,6 +337,10 @@ macro_rules! registry {
             fn block_rules(&self) -> BlockRules {
                 dispatch!(self, $($law)+ Custom, law => law.block_rules())
             }
+
+            fn failure(&mut self) -> Option<String> {
+                dispatch!(self, $($law)+ Custom, law => law.failure())
+            }
         }
 
         #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
@@ -364,6 +368,10 @@ macro_rules! registry {
 
             fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
                 dispatch!(self, $($rate_based)+ Custom, control => control.on_restart(event))
+            }
+
+            fn failure(&mut self) -> Option<String> {
+                dispatch!(self, $($rate_based)+ Custom, control => control.failure())
             }
         }
 
