@@ -16,6 +16,9 @@ use crate::units::Time;
 
 /// Recoveries without a duplicate after which the reordering window is small again (sec. 6.2 step 4).
 const RECOVERIES_WITHOUT_DUPLICATE: u32 = 16;
+/// Differences of RTTs below it mean nothing: packets of one instant are recorded picoseconds apart.
+/// Linux compares microseconds (`tcp_rack_advance`).
+const CLOCK_UNIT: Time = Time::from_picoseconds(1_000_000);
 /// Bits of a record that are not its time, which is below 2^62 ps.
 const RETRANSMITTED: u64 = 1 << 63;
 const DELIVERED: u64 = 1 << 62;
@@ -187,7 +190,7 @@ impl Rack {
         let rtt = now.since(record.sent());
         if !record.is_retransmitted() {
             self.min_rtt = self.min_rtt.min(rtt);
-        } else if rtt < self.min_rtt && self.min_rtt != Time::NEVER {
+        } else if rtt + CLOCK_UNIT < self.min_rtt && self.min_rtt != Time::NEVER {
             return; // the first transmission has arrived, and the other one is on the way
         }
         self.rtt = rtt;
