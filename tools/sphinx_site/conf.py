@@ -27,6 +27,7 @@ root_doc = "docs/index"
 include_patterns = [
     "*.md",
     "docs/**",
+    "atlas/README.md",
     "benchmarks/limit/README.md",
     "page/README.md",
     "papers/README.md",

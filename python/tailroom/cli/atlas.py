@@ -29,7 +29,7 @@ class AtlasGroup(LazyGroup):
                 "scenario": Subcommand(
                     "tailroom_atlas.command:print_scenario",
                     "Print the scenario of a cell as TOML, for `run`, `size` and `explore`.",
-                    "atlas scenario home-100-8 > cell.toml",
+                    "atlas scenario dsl-10Mbit-20-60ms-1-cubic-drop_tail > cell.toml",
                 ),
                 "plan": Subcommand(
                     "tailroom_atlas.command:print_plan",
@@ -40,7 +40,7 @@ class AtlasGroup(LazyGroup):
                     "tailroom_atlas.command:run_cells",
                     "Compute cells: all of them in 90 minutes on two cores, and nothing that the "
                     "store holds.",
-                    "atlas run home-100-8 --store store --out out",
+                    "atlas run dsl-10Mbit-20-60ms-1-cubic-drop_tail --store store --out out",
                 ),
             },
             **settings,
