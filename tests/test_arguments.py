@@ -110,9 +110,9 @@ def test_what_is_not_known_is_refused_with_the_librarys_errors(small: Path) -> N
 def test_messages_name_arguments_in_python_and_options_in_commands(
     tailroom: Tailroom, small: Path
 ) -> None:
-    with pytest.raises(tr.ScenarioError, match=r"^scenario: set nowhere: there is no such key"):
-        tr.run({"duration": "5 s"}, set={"nowhere": "1"})
-    assert "--set nowhere: there is no such key" in tailroom("run", small, "--set", "nowhere=1").errors
+    with pytest.raises(tr.ScenarioError, match=r"^scenario: set hue: there is no such key"):
+        tr.run({"duration": "5 s"}, set={"hue": "1"})
+    assert "--set hue: there is no such key" in tailroom("run", small, "--set", "hue=1").errors
     with pytest.raises(tr.TargetError, match=r"^targets: is missing"):
         tr.size(small)
     assert tailroom("size", small).errors.startswith("error: --target: is missing")
