@@ -12,6 +12,7 @@ use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::QueueLimit;
 use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
@@ -117,6 +118,7 @@ fn barman_figure_3() -> Network {
         duration: Time::from_milliseconds(160_000),
         measure_from: Time::from_milliseconds(60_000),
         seed: 1,
+        ties: Ties::ByChance,
         links: vec![link],
         groups: vec![group],
         flows: flows.collect(),

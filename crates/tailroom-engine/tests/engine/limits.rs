@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Summary;
 use tailroom_engine::simulation::Simulation;
@@ -180,6 +181,7 @@ fn constant(rate_bps: u64, first_link_bps: u64, stop_ms: u64, duration_ms: u64) 
         duration: MS(duration_ms),
         measure_from: Time::ZERO,
         seed: 1,
+        ties: Ties::ByChance,
         links: vec![link("first", first_link_bps), link("second", 1_000_000)],
         groups: vec![GroupSpec {
             path: vec![0, 1],

@@ -14,6 +14,7 @@ use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{ArrivalLog, Results};
@@ -204,6 +205,7 @@ fn full_of_ties() -> Network {
         duration: Time::from_milliseconds(5_000),
         measure_from: Time::ZERO,
         seed: 1,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![link],
         groups: vec![networks::bulk("reno", transport::reno()), background],

@@ -11,6 +11,7 @@ use proptest::test_runner::TestRunner;
 use tailroom_engine::link::queue::ScheduledQueue;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
@@ -94,6 +95,7 @@ fn network(script: &Script, queue: QueueConfig) -> Network {
         duration: Time::NEVER,
         measure_from: Time::ZERO,
         seed: script.seed,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![link],
         groups: vec![group("a"), group("b")],

@@ -14,6 +14,7 @@ use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::link::wire_loss::LossSpec;
+use crate::packet::ties::Ties;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 
@@ -35,6 +36,9 @@ pub(in crate::scenario) struct ScenarioFile {
     #[serde(default = "first_seed")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub(in crate::scenario) seed: u64,
+    /// Whose packet comes first when several arrive at a link at the same instant.
+    #[serde(default, skip_serializing_if = "is_by_chance")]
+    pub(in crate::scenario) ties: Ties,
     /// Lengthens the RTT of each permanent flow under congestion control by a random fraction of
     /// the transmission time of one of its packets on the slowest link of its path. 0 lengthens no
     /// RTT; each other number draws other fractions. `--phase-check` compares several numbers.
@@ -129,6 +133,10 @@ fn hundred_seeds() -> u64 {
 
 fn from_the_start() -> Duration {
     Duration::new(0)
+}
+
+fn is_by_chance(ties: &Ties) -> bool {
+    *ties == Ties::ByChance
 }
 
 fn first_seed() -> u64 {

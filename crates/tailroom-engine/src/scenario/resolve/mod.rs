@@ -73,6 +73,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         duration: file.duration.time(),
         measure_from: file.measure_from.time(),
         seed: file.seed,
+        ties: file.ties,
         links,
         groups,
         flows,

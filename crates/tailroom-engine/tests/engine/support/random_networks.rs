@@ -15,6 +15,7 @@ use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
@@ -445,6 +446,8 @@ fn assemble(
         duration: Time::from_milliseconds(2_000),
         measure_from,
         seed,
+        // A quarter of the networks have the order that the seed does not decide.
+        ties: if seed % 4 == 0 { Ties::AsDeclared } else { Ties::ByChance },
         memory_limit_bytes: u64::MAX,
         links,
         groups,

@@ -40,7 +40,7 @@ pub(crate) use heap::TieBreak;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
 pub(crate) fn run(network: &Network) -> Results {
-    run_with(network, TieBreak::ByTurn)
+    run_with(network, TieBreak::ByTurn(network.ties))
 }
 
 /// The same with another order of the arrivals of one instant.
