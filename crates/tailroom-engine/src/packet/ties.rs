@@ -18,7 +18,7 @@ pub enum Ties {
 }
 
 /// Bits of a flow's number.
-pub(super) const FLOWS: u32 = (1 << 24) - 1;
+const FLOWS: u32 = (1 << 24) - 1;
 
 /// The [`Ties`] of a run with its seed, in one word, since events carry it.
 #[derive(Clone, Copy, Debug)]

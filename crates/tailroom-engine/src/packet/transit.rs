@@ -1,6 +1,6 @@
 //! What is on its way: a packet or an ACK until it arrives at a link, or a wake-up of a flow.
 
-use super::ties::{FLOWS, Instant};
+use super::ties::Instant;
 use super::{Ecn, Packet};
 use crate::units::Time;
 
