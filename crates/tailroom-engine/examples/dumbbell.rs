@@ -88,6 +88,7 @@ fn barman_figure_3() -> Network {
         rate_changes: Vec::new(),
         rate_period: None,
         delay_changes: Vec::new(),
+        jitter: None,
         packet_log: 0,
         arrival_dispersion: None,
         arrival_log: None,

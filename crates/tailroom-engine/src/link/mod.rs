@@ -7,6 +7,7 @@
 
 pub mod arrivals;
 pub mod fifo;
+pub mod jitter;
 pub mod probe;
 pub mod queue;
 pub mod serializer;
@@ -64,7 +65,7 @@ impl Link {
         let queue = LinkQueue::new(&spec.queue, info);
         let probe = LinkProbe::new(info.groups.len(), spec, window);
         let is_steady = spec.rate_changes.is_empty()
-            && spec.delay_changes.is_empty()
+            && !spec.varies_in_delay()
             && spec.loss == LossSpec::None
             && !probe.watches_packets();
         let is_scheduled = matches!(queue, LinkQueue::Scheduled(_));

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::ArrivalLogSpec;
+use super::jitter::JitterSpec;
 use super::serializer::RateChange;
 use super::wire_loss::LossSpec;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -30,6 +31,8 @@ pub struct LinkSpec {
     pub rate_period: Option<Time>,
     /// Changes of delay, sorted by time. Packets stay in order.
     pub delay_changes: Vec<DelayChange>,
+    /// A further delay that varies at random, if there is one. Packets stay in order.
+    pub jitter: Option<JitterSpec>,
     /// The most entries that the packet log of this link may hold; 0 switches the log off.
     pub packet_log: usize,
     /// Shortest time scale of the index of dispersion of arrivals, if it is measured.
@@ -47,6 +50,11 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
+    /// Whether the delay differs from packet to packet.
+    pub fn varies_in_delay(&self) -> bool {
+        !self.delay_changes.is_empty() || self.jitter.is_some()
+    }
+
     /// An amount of the link's discipline, in packets or bytes.
     pub fn limit(&self, amount: QueueLimit) -> Limit {
         amount.at_link(self.rate, self.bdp_bytes)

@@ -1,6 +1,7 @@
 //! The sending side of a link: serialization, random loss on the wire, and propagation.
 
 use super::LinkOutcome;
+use super::jitter::JitterProcess;
 use super::serializer::Serializer;
 use super::spec::{DelayChange, LinkSpec};
 use super::wire_loss::LossProcess;
@@ -17,6 +18,7 @@ pub(super) struct Transmitter {
     pub(super) in_transmission_bytes: u32,
     pub(super) delay: Time,
     delay_changes: Vec<DelayChange>,
+    jitter: Option<Box<JitterProcess>>,
     last_delivery: Time,
     loss: LossProcess,
 }
@@ -31,6 +33,10 @@ impl Transmitter {
             last_wait: Time::ZERO,
             delay: spec.delay,
             delay_changes: spec.delay_changes.clone(),
+            jitter: spec
+                .jitter
+                .as_ref()
+                .map(|jitter| Box::new(JitterProcess::new(jitter, seed, &spec.name))),
             last_delivery: Time::ZERO,
             loss: LossProcess::new(spec.loss, seed, &spec.name),
         }
@@ -51,12 +57,14 @@ impl Transmitter {
     /// another: after a fall of the delay, a packet arrives no earlier than those before it.
     #[inline]
     fn deliver(&mut self, departure: Time) -> Time {
-        if !self.delay_changes.is_empty() {
-            let passed = self.delay_changes.partition_point(|change| change.at <= departure);
-            let delay = passed.checked_sub(1).map_or(self.delay, |at| self.delay_changes[at].delay);
-            self.last_delivery = self.last_delivery.max(departure.saturating_add(delay));
-            return self.last_delivery;
+        if self.delay_changes.is_empty() && self.jitter.is_none() {
+            return departure.saturating_add(self.delay);
         }
-        departure.saturating_add(self.delay)
+        let passed = self.delay_changes.partition_point(|change| change.at <= departure);
+        let delay = passed.checked_sub(1).map_or(self.delay, |at| self.delay_changes[at].delay);
+        let jitter = self.jitter.as_mut().map_or(Time::ZERO, |jitter| jitter.delay_at(departure));
+        let arrival = departure.saturating_add(delay).saturating_add(jitter);
+        self.last_delivery = self.last_delivery.max(arrival);
+        self.last_delivery
     }
 }

@@ -12,6 +12,7 @@ use super::defaults_config::DefaultsConfig;
 use super::flows::FlowsConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::jitter::JitterConfig;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::link::wire_loss::LossSpec;
 use crate::packet::ties::Ties;
@@ -184,6 +185,10 @@ pub(in crate::scenario) struct LinkConfig {
     /// another, even if the delay decreases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::scenario) changes: Vec<ChangeConfig>,
+    /// Jitter: a further delay that varies at random, in which packets stay in order. Off unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) jitter: Option<JitterConfig>,
     /// File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds per
     /// line, in order, each an opportunity for 1500 bytes; the file repeats after its last
     /// timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is

@@ -2,6 +2,7 @@
 
 use super::load::Load;
 use super::mahimahi::Trace;
+use crate::distribution::config::FileTexts;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::serializer::RateChange;
@@ -26,6 +27,7 @@ pub(in crate::scenario) fn resolve_link(
     name: &str,
     link: &LinkConfig,
     trace: Option<&Trace>,
+    texts: &FileTexts,
     load: &Load,
 ) -> Result<LinkSpec, Fault> {
     let at = Path::of(&["links", name]);
@@ -45,6 +47,8 @@ pub(in crate::scenario) fn resolve_link(
     if let Some(trace) = trace {
         rate_changes.clone_from(&trace.changes);
     }
+    let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(texts)).transpose();
+    let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
     let queue = resolve_queue(&link.queue, rate, load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {
         check_flow_admission(admission, rate, &at)?;
@@ -61,6 +65,7 @@ pub(in crate::scenario) fn resolve_link(
         rate_changes,
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
+        jitter,
         packet_log: link.packet_log as usize,
         admission: link.admission,
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),

@@ -61,7 +61,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     let loads = Load::of_links(file.links.len(), &groups, &flows, file.duration.time());
     let mut links = Vec::new();
     for ((name, link), load) in file.links.iter().zip(&loads) {
-        match resolve_link(name, link, traces.get(name), load) {
+        match resolve_link(name, link, traces.get(name), inputs.files, load) {
             Ok(link) => links.push(link),
             Err(fault) => faults.push(fault),
         }

@@ -21,6 +21,7 @@ pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> Link
         rate_changes: Vec::new(),
         rate_period: None,
         delay_changes: Vec::new(),
+        jitter: None,
         packet_log: 0,
         arrival_dispersion: None,
         arrival_log: None,
