@@ -176,7 +176,7 @@ deny: package
 	$(BIN)/python tools/deny.py
 
 bench: setup-release
-	cargo bench --package tailroom-engine --locked --bench controls --bench discipline --bench packet_hop
+	cargo bench --package tailroom-engine --locked --bench controls --bench discipline --bench many_links --bench packet_hop
 	$(BIN)/python benchmarks/against_limit.py
 	$(BIN)/python benchmarks/against_ns2.py
 

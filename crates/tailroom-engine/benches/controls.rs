@@ -5,6 +5,8 @@
 
 #[path = "../tests/engine/support/controls.rs"]
 mod controls;
+mod reading;
+mod stopwatch;
 mod timing;
 
 /// Acceptable cost relative to Reno: of a control, and of a control that paces each packet.

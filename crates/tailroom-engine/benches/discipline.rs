@@ -75,7 +75,8 @@ fn measure(queue: &str, load: f64, flows: u32) -> String {
     let arrivals = arrivals(load, flows);
     let mut figures: Vec<f64> = (0..PASSES)
         .map(|_| {
-            let mut link = Link::new(&network.links[0], &network.link_facts(0), network.measured());
+            let mut link =
+                Link::new(&network.links[0], &network.link_facts()[0], network.measured());
             let started = Instant::now();
             for &packet in &arrivals {
                 pass(&mut link, packet);

@@ -10,9 +10,9 @@
 //! case simulates little, as callgrind is 50 times as slow as the processor.
 
 mod dumbbell;
+mod reading;
 
 use dumbbell::dumbbell;
-use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
@@ -28,10 +28,7 @@ fn main() {
         .into_iter()
         .find(|case| case.0 == wanted)
         .unwrap_or_else(|| panic!("no case is named {wanted}"));
-    let network = scenario::parse(&text, &[], None, &NoFiles)
-        .and_then(|scenario| scenario.resolve())
-        .expect("the scenario of the benchmark is valid");
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&reading::network(&text));
     simulation.run_until(Time::from_seconds(from_s)).expect("the run fits in memory");
     let before = simulation.packet_hops();
     measured(&mut simulation, Time::from_seconds(to_s));
@@ -66,12 +63,4 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
         ("fair", many("kind = \"fair\""), 1.0, 1.05),
         ("two_hops", two_hops, 20.0, 24.0),
     ]
-}
-
-struct NoFiles;
-
-impl scenario::FileLoader for NoFiles {
-    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err(format!("a benchmark has no files; cannot load {path}"))
-    }
 }

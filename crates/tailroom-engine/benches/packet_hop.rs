@@ -6,6 +6,8 @@
 //! by the whole name, and `--runs 1` runs each once. Timing begins after the slow starts.
 
 mod dumbbell;
+mod reading;
+mod stopwatch;
 mod timing;
 
 use dumbbell::{NO_JITTER, dumbbell};

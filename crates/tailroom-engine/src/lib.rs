@@ -34,6 +34,7 @@ pub mod parameters;
 mod prefetch;
 pub mod quantity;
 pub mod random;
+mod tournament;
 pub mod units;
 
 pub mod congestion;

@@ -1,12 +1,10 @@
 //! The CPU time of a scenario per packet and shared link.
 
-#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-
-use std::time::{Duration, Instant};
-
-use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
+
+use crate::reading;
+use crate::stopwatch::Stopwatch;
 
 /// How often a case is run if nothing else is said.
 pub(crate) const RUNS: usize = 5;
@@ -23,9 +21,7 @@ pub(crate) struct Figures {
 
 /// Runs a scenario several times; timing begins at `warm_up_s`, after the slow starts.
 pub(crate) fn measure(text: &str, warm_up_s: f64, runs: usize) -> Figures {
-    let network = scenario::parse(text, &[], None, &NoFiles)
-        .and_then(|scenario| scenario.resolve())
-        .expect("the scenario of the benchmark is valid");
+    let network = reading::network(text);
     let mut figures: Vec<(f64, f64)> = (0..runs)
         .map(|_| {
             let mut simulation = Simulation::new(&network);
@@ -41,37 +37,4 @@ pub(crate) fn measure(text: &str, warm_up_s: f64, runs: usize) -> Figures {
     figures.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (median, real_time) = figures[runs / 2];
     Figures { min: figures[0].0, median, max: figures[runs - 1].0, real_time }
-}
-
-/// CPU time of this thread where the system tells it (Linux), and elapsed time elsewhere.
-struct Stopwatch {
-    cpu: Option<Duration>,
-    wall: Instant,
-}
-
-impl Stopwatch {
-    fn start() -> Self {
-        Self { cpu: cpu_time(), wall: Instant::now() }
-    }
-
-    fn elapsed(&self) -> Duration {
-        match (self.cpu, cpu_time()) {
-            (Some(before), Some(now)) => now.saturating_sub(before),
-            _ => self.wall.elapsed(),
-        }
-    }
-}
-
-/// Reads the CPU time of this thread; Linux brings it up to date some hundred times a second.
-fn cpu_time() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
-}
-
-struct NoFiles;
-
-impl scenario::FileLoader for NoFiles {
-    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err(format!("a benchmark has no files; cannot load {path}"))
-    }
 }

@@ -36,10 +36,11 @@ pub struct FlowAdmissions {
 }
 
 impl FlowAdmissions {
-    /// The admission controls of `network`, before the first packet.
-    pub fn new(network: &Network) -> Self {
-        let links = network.links.iter().enumerate();
-        let links = links.map(|(at, link)| FlowAdmission::new(link, &network.link_facts(at)));
+    /// The admission controls of `network`, before the first packet; `facts` are its
+    /// [`Network::link_facts`].
+    pub fn new(network: &Network, facts: &[LinkInfo]) -> Self {
+        let links = network.links.iter().zip(facts);
+        let links = links.map(|(link, facts)| FlowAdmission::new(link, facts));
         let links: Vec<Option<FlowAdmission>> = links.collect();
         let is_any = links.iter().any(Option::is_some);
         FlowAdmissions { links: if is_any { links } else { Vec::new() } }

@@ -10,6 +10,7 @@ pub mod bottlenecked;
 
 use crate::network::{GroupSpec, Network};
 use crate::probe::dynamic_flows::{DynamicFlowProbe, FlowStart};
+use crate::tournament::Tournament;
 use crate::traffic::context::Group;
 use crate::traffic::{AnyFlowSource, FlowRequest, FlowSource, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
@@ -18,9 +19,8 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Debug)]
 pub struct FlowGenerators {
     all: Vec<FlowGenerator>,
-    /// Time and generator of the next arrival; [`Time::NEVER`] if there is none.
-    next: Time,
-    first: usize,
+    /// By generator, the time of its next arrival; [`Time::NEVER`] if there is none.
+    arrivals: Tournament,
     /// Number of the first flow that is not permanent.
     first_number: u32,
     /// By generator, the numbers that are free again. A number stays with its group.
@@ -72,14 +72,13 @@ impl FlowGenerators {
         let all: Vec<FlowGenerator> = all.collect();
         let mut generators = FlowGenerators {
             free: vec![Vec::new(); all.len()],
+            arrivals: Tournament::new(all.len()),
             all,
-            next: Time::NEVER,
-            first: 0,
             first_number: network.flows.len() as u32,
             reuses_numbers: true,
             active_flows: Vec::new(),
         };
-        generators.find_next();
+        (0..generators.all.len()).for_each(|at| generators.note_arrival(at));
         generators
     }
 
@@ -104,34 +103,34 @@ impl FlowGenerators {
     /// Time of the next arrival; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn next_arrival(&self) -> Time {
-        self.next
+        self.arrivals.earliest()
     }
 
-    fn find_next(&mut self) {
-        let arrivals = self.all.iter().map(|generator| generator.source.next_arrival());
-        let first = arrivals.zip(0..).min();
-        (self.next, self.first) = first.unwrap_or((Time::NEVER, 0));
+    /// Takes note of the next arrival of a generator, which may have changed.
+    fn note_arrival(&mut self, generator: usize) {
+        self.arrivals.set(generator, self.all[generator].source.next_arrival());
     }
 
     /// The group of the flow that arrives next.
     pub fn next_group(&self) -> Option<usize> {
-        self.all.get(self.first).map(|generator| generator.group)
+        self.all.get(self.arrivals.first()).map(|generator| generator.group)
     }
 
     /// Refuses the flow that arrives next. Its source is notified at once, as if the flow were
     /// complete: a session gives up the object and continues.
     pub fn refuse(&mut self, network: &Network) {
-        if let Some((flow_start, request)) = self.arrive(network) {
-            let generator = &mut self.all[self.first];
+        let at = self.arrivals.first();
+        if let Some((flow_start, request)) = self.arrive(network, at) {
+            let generator = &mut self.all[at];
             generator.probe.on_refusal(&flow_start);
             generator.source.on_completion(request.tag, request.start);
-            self.find_next();
+            self.note_arrival(at);
         }
     }
 
-    /// Counts the flow that arrives next, and draws the one behind it.
-    fn arrive(&mut self, network: &Network) -> Option<(FlowStart, FlowRequest)> {
-        let generator = self.all.get_mut(self.first)?;
+    /// Counts the next flow of a generator, and draws the one behind it.
+    fn arrive(&mut self, network: &Network, at: usize) -> Option<(FlowStart, FlowRequest)> {
+        let generator = self.all.get_mut(at)?;
         let request = generator.source.next_flow()?;
         let group = &network.groups[generator.group];
         let (flow_start, wire_bytes) = flow_start(network, group, &request);
@@ -141,12 +140,12 @@ impl FlowGenerators {
 
     /// Takes in the flow that arrives next: its number, its group and what it is to do.
     pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowRequest)> {
-        let at = self.first;
-        let (flow_start, request) = self.arrive(network)?;
+        let at = self.arrivals.first();
+        let (flow_start, request) = self.arrive(network, at)?;
         let peak_rate = request.media.map(|media| media.rate).or(request.access_rate);
         let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, tag: request.tag };
         let index = self.group(at);
-        self.find_next();
+        self.note_arrival(at);
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
         let number = recycled.unwrap_or(self.first_number + self.active_flows.len() as u32);
         match self.active_flows.get_mut((number - self.first_number) as usize) {
@@ -160,7 +159,7 @@ impl FlowGenerators {
     pub fn complete(&mut self, number: u32, at: Time) {
         if let Some(ActiveFlow { generator, tag, .. }) = self.active_flow(number) {
             self.all[generator].source.on_completion(tag, at);
-            self.find_next();
+            self.note_arrival(generator);
         }
     }
 

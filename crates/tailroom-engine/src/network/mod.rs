@@ -165,8 +165,12 @@ impl Network {
     /// The longest private propagation of a group's flows: the RTT without the shared links. For
     /// dynamic flows, that of the mean RTT.
     pub fn private_propagation(&self, group: usize) -> Time {
-        let round_trips = self.round_trips().filter(|(index, ..)| *index == group);
-        let longest = round_trips.map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO);
+        let members = self.members(group);
+        let permanent = &self.flows[members.start as usize..members.end as usize];
+        let dynamic = self.groups[group].source.dynamic_rtt();
+        let dynamic = dynamic.map(|rtt| Time::from_picoseconds(rtt as u64));
+        let round_trips = permanent.iter().map(|flow| flow.rtt).chain(dynamic);
+        let longest = round_trips.max().unwrap_or(Time::ZERO);
         let (forward, backward) = self.propagation(&self.groups[group]);
         longest.since(forward + backward)
     }
@@ -179,30 +183,43 @@ impl Network {
         meet(one, other) && meet(other, one)
     }
 
-    /// What the queue discipline of link `index` may know about it.
-    pub fn link_facts(&self, index: usize) -> LinkInfo {
-        let data = || self.groups.iter().filter(|group| group.path.contains(&index));
-        let largest = data().map(|group| group.packet_size).max();
-        let acks = self.groups.iter().filter(|group| group.reverse_path.contains(&index));
+    /// What the queue discipline of each link may know about it.
+    pub fn link_facts(&self) -> Vec<LinkInfo> {
+        let crossing = self.crossing();
+        let links = crossing.iter().enumerate();
+        links.map(|(index, groups)| self.facts_of_link(index, groups)).collect()
+    }
+
+    /// What the discipline of a link may know, which these groups cross.
+    fn facts_of_link(&self, index: usize, crossing: &[usize]) -> LinkInfo {
+        let groups = || crossing.iter().map(|&at| &self.groups[at]);
+        let data = groups().filter(|group| group.path.contains(&index));
+        let largest = data.map(|group| group.packet_size).max();
+        let acks = groups().filter(|group| group.reverse_path.contains(&index));
         let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(TcpSpec::ack_bytes).max();
-        let groups = self.crossing(index).into_iter();
+        let members = crossing.iter().map(|&at| (self.groups[at].name.clone(), self.members(at)));
         LinkInfo {
             name: self.links[index].name.clone(),
             seed: self.seed,
             rate: self.links[index].rate,
             bdp_bytes: self.links[index].bdp_bytes,
             packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
-            groups: groups.map(|at| (self.groups[at].name.clone(), self.members(at))).collect(),
+            groups: members.collect(),
         }
     }
 
-    /// The groups whose packets or ACKs cross a link, in order: its classes of traffic.
-    pub fn crossing(&self, link: usize) -> Vec<usize> {
-        let crosses = |at: &usize| {
-            let group = &self.groups[*at];
-            group.path.contains(&link) || group.reverse_path.contains(&link)
-        };
-        (0..self.groups.len()).filter(crosses).collect()
+    /// By link, the groups whose packets or ACKs cross it, in order: its classes of traffic.
+    pub fn crossing(&self) -> Vec<Vec<usize>> {
+        let mut crossing = vec![Vec::new(); self.links.len()];
+        for (index, group) in self.groups.iter().enumerate() {
+            for &link in group.path.iter().chain(&group.reverse_path) {
+                // The data and the ACKs of a group may cross the same link.
+                if crossing[link].last() != Some(&index) {
+                    crossing[link].push(index);
+                }
+            }
+        }
+        crossing
     }
 
     /// The flows of a group.

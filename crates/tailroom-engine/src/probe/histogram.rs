@@ -99,7 +99,7 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         let mut sum = 0_u128;
         let bin = self.weights.iter().position(|&weight| {
             sum += u128::from(weight);
-            sum as f64 >= wanted
+            weight > 0 && sum as f64 >= wanted
         });
         bin.map(Self::value)
     }

@@ -1,8 +1,8 @@
 //! What the collectors of statistics and tables read.
 
 use super::flow_data::FlowData;
-use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
+use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;
 use crate::network::{GroupSpec, Network};
 use crate::probe::group::GroupProbe;
@@ -43,7 +43,7 @@ impl<'a> FinishedRun<'a> {
         let (from, to) = (network.measure_from, network.duration);
         let capacity = |link: &Link| link.capacity_bits(from, to) / to.since(from).seconds();
         let capacities_bps = links.iter().map(capacity).collect();
-        let crossing = (0..links.len()).map(|link| network.crossing(link)).collect();
+        let crossing = network.crossing();
         FinishedRun { network, links, capacities_bps, crossing, flows, group_probes, dynamic_flows }
     }
 
@@ -51,6 +51,20 @@ impl<'a> FinishedRun<'a> {
     pub(super) fn flows_of(&self, group: usize) -> &[FlowData<'a>] {
         let members = self.network.members(group);
         &self.flows[members.start as usize..members.end as usize]
+    }
+
+    /// The groups whose data cross a link, in order.
+    pub(super) fn data_groups(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+        let groups = &self.network.groups;
+        self.crossing[link].iter().copied().filter(move |&at| groups[at].path.contains(&link))
+    }
+
+    /// What generates the flows of a group, if they arrive and depart.
+    pub(super) fn generator_of(&self, group: usize) -> Option<&'a FlowGenerator> {
+        // A group has at most one, and they are in the order of the groups.
+        let generators = self.dynamic_flows.generators.all();
+        let at = generators.binary_search_by_key(&group, |generator| generator.group).ok()?;
+        Some(&generators[at])
     }
 
     /// Length of the measured window.

@@ -132,9 +132,7 @@ pub(super) fn group_summary(
     flows: &[FlowSummary],
     index: usize,
 ) -> GroupSummary {
-    let generators = run.dynamic_flows.generators.all();
-    let generator = generators.iter().find(|generator| generator.group == index);
-    let at_flows = if let Some(generator) = generator {
+    let at_flows = if let Some(generator) = run.generator_of(index) {
         dynamic_flows(run, generator)
     } else {
         let members = run.network.members(index);

@@ -153,9 +153,8 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
 
 /// The share of the bytes that left a link in packets that are no duplicates.
 fn new_fraction(run: &FinishedRun<'_>, link: usize, departed_bytes: u64) -> f64 {
-    let groups = run.network.groups.iter().zip(run.group_probes);
-    let crossing = groups.filter(|(group, _)| group.path.contains(&link));
-    let duplicate_bytes: u64 = crossing.map(|(_, probe)| probe.duplicate_bytes).sum();
+    let probes = run.data_groups(link).map(|group| &run.group_probes[group]);
+    let duplicate_bytes: u64 = probes.map(|probe| probe.duplicate_bytes).sum();
     // At the last link of a path the duplicates are among the packets that left in the window. At an
     // earlier one they may have left it before the window.
     let new_bytes = departed_bytes.saturating_sub(duplicate_bytes);
@@ -166,12 +165,9 @@ fn new_fraction(run: &FinishedRun<'_>, link: usize, departed_bytes: u64) -> f64 
 /// that reduce their window in an episode.
 fn episodes(run: &FinishedRun<'_>, link: usize) -> (u64, Option<f64>) {
     let (network, data) = (run.network, &run.flows);
-    let crossing: Vec<usize> = (0..data.len())
-        .filter(|&flow| {
-            data[flow].is_controlled
-                && network.groups[network.flows[flow].group].path.contains(&link)
-        })
-        .collect();
+    let flows = run.data_groups(link).flat_map(|group| network.members(group));
+    let flows = flows.map(|flow| flow as usize).filter(|&flow| data[flow].is_controlled);
+    let crossing: Vec<usize> = flows.collect();
     let longest = crossing.iter().map(|&flow| network.flows[flow].rtt).max().unwrap_or(Time::ZERO);
     let mut reductions: Vec<(Time, usize)> = crossing
         .iter()

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::arithmetic::{ratio, total};
 use super::finished_run::FinishedRun;
-use crate::network::GroupSpec;
 use crate::units::Time;
 
 /// A link is overloaded if the offered load is at least this.
@@ -53,21 +52,20 @@ pub(super) fn sharing_summary(run: &FinishedRun<'_>, index: usize) -> SharingSum
     let network = run.network;
     let sharing = &run.dynamic_flows.sharing[index];
     let span = run.measured_s();
-    let crossing = |group: &GroupSpec| group.path.contains(&index);
-    let unresponsive = network.flows.iter().filter_map(|flow| {
-        let group = &network.groups[flow.group];
+    let unresponsive = run.data_groups(index).filter_map(|at| {
+        let group = &network.groups[at];
+        let rate = group.source.offered_rate_bps()?;
         let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
-        let active = end.since(flow.start.max(network.measure_from)).seconds();
-        let rate = group.source.offered_rate_bps().filter(|_| crossing(group))?;
-        Some(rate * active / span)
+        let members = network.members(at);
+        let flows = &network.flows[members.start as usize..members.end as usize];
+        Some(flows.iter().map(move |flow| {
+            let active = end.since(flow.start.max(network.measure_from)).seconds();
+            rate * active / span
+        }))
     });
-    let arrived = run
-        .dynamic_flows
-        .generators
-        .all()
-        .iter()
-        .filter(|generator| crossing(&network.groups[generator.group]))
-        .map(|generator| generator.probe.arrived_wire_bytes as f64 * 8.0 / span);
+    let unresponsive = unresponsive.flatten();
+    let arrived = run.data_groups(index).filter_map(|group| run.generator_of(group));
+    let arrived = arrived.map(|generator| generator.probe.arrived_wire_bytes as f64 * 8.0 / span);
     let offered_bps = total(unresponsive) + total(arrived);
     let offered_load = ratio(offered_bps, run.capacities_bps[index]).unwrap_or(0.0);
     let bottlenecked = &sharing.bottlenecked_over_time;

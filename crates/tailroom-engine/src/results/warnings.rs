@@ -272,7 +272,10 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<Warning> {
     let groups = network.groups.iter().enumerate();
     let open: Vec<(&GroupSpec, Time)> = groups
         .filter(|(_, group)| group.sender_side.is_none() && !group.reverse_path.is_empty())
-        .filter(|(_, group)| network.groups.iter().any(|other| network.is_two_way(group, other)))
+        .filter(|(_, group)| {
+            let mut others = group.path.iter().flat_map(|&link| &run.crossing[link]);
+            others.any(|&other| network.is_two_way(group, &network.groups[other]))
+        })
         .map(|(index, group)| (group, network.private_propagation(index)))
         .filter(|(_, private)| *private > Time::ZERO)
         .collect();
@@ -297,8 +300,9 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<Warning> {
 fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<Warning> {
     let groups = &run.network.groups;
     let is_shared = |link: usize| {
-        groups.iter().any(|group| group.path.contains(&link))
-            && groups.iter().any(|group| group.reverse_path.contains(&link))
+        let mut crossing = run.crossing[link].iter();
+        run.data_groups(link).next().is_some()
+            && crossing.any(|&group| groups[group].reverse_path.contains(&link))
     };
     let links = run.network.links.iter().zip(run.links).enumerate();
     let warnings = links.filter(|(index, _)| is_shared(*index)).filter_map(|(_, (spec, link))| {
@@ -331,12 +335,11 @@ fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<Warning> {
 /// them: their number grows for as long as the run lasts (Auge and Roberts 2006 sec. III).
 fn overloads(run: &FinishedRun<'_>) -> Vec<Warning> {
     let groups = &run.network.groups;
-    let crosses = |group: &GroupSpec, link: usize| {
-        group.source.dynamic_rtt().is_some() && group.tcp.is_some() && group.path.contains(&link)
-    };
+    let is_elastic =
+        |group: usize| groups[group].source.dynamic_rtt().is_some() && groups[group].tcp.is_some();
     let links = run.network.links.iter().enumerate();
     let overloaded = links.filter_map(|(index, link)| {
-        let grows = link.admission.is_none() && groups.iter().any(|group| crosses(group, index));
+        let grows = link.admission.is_none() && run.data_groups(index).any(is_elastic);
         let sharing = grows.then(|| sharing_summary(run, index))?;
         (sharing.regime == Regime::Overload).then(|| {
             let place = format!("links.{}", link.name);
@@ -372,11 +375,9 @@ fn repairs<'a>(run: &'a FinishedRun<'_>) -> impl Iterator<Item = Repairs<'a>> {
             counters.add(&data.window);
             lost += data.account.lost_measured;
         }
-        let generators = run.dynamic_flows.generators.all();
-        // A group has at most one, and they are in the order of the groups.
-        if let Ok(at) = generators.binary_search_by_key(&index, |generator| generator.group) {
-            counters.add(&generators[at].probe.totals);
-            lost += generators[at].probe.lost;
+        if let Some(generator) = run.generator_of(index) {
+            counters.add(&generator.probe.totals);
+            lost += generator.probe.lost;
         }
         let duplicates = run.group_probes[index].duplicates;
         Some(Repairs { group, tcp, counters, lost, duplicates })

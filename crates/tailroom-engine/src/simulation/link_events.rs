@@ -50,7 +50,7 @@ impl Simulation {
     /// A link's scheduler sends its next packet, unless it has dropped all packets that waited.
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
-        let now = self.services.next;
+        let now = self.timers.earliest();
         let Simulation { links, routes, .. } = self;
         let served = links[link].serve(|packet| routes.class_of(packet));
         self.after_scheduler(link, now);
@@ -66,7 +66,7 @@ impl Simulation {
     pub(super) fn after_scheduler(&mut self, link: usize, now: Time) {
         let Some(queue) = self.links[link].scheduled() else { return };
         let (next, has_dropped) = (queue.next_service(), queue.has_dropped());
-        self.services.set(link, next);
+        self.timers.set(link, next);
         if has_dropped {
             self.take_dropped(link, now);
         }

@@ -16,7 +16,6 @@ mod link_events;
 mod pending;
 mod plain_events;
 mod routes;
-mod services;
 mod sizing;
 mod waits;
 
@@ -29,6 +28,7 @@ use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
 use crate::results;
 use crate::results::Results;
+use crate::tournament::Tournament;
 use crate::units::Time;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
@@ -40,7 +40,6 @@ use link_events::Step;
 use pending::Pending;
 use routes::Routes;
 use serde_json::Value;
-use services::Services;
 
 /// A run in progress.
 #[derive(Debug)]
@@ -49,7 +48,9 @@ pub struct Simulation {
     pending: Pending,
     links: Vec<Link>,
     admissions: FlowAdmissions,
-    services: Services,
+    /// When a link acts next of its own accord: its scheduler sends a packet.
+    timers: Tournament,
+    has_timers: bool,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
@@ -77,17 +78,18 @@ impl Simulation {
             let endpoints = Endpoints::new(network, index, checkpoints);
             Flow::new(endpoints, &network.groups[group])
         });
-        let links = network.links.iter().enumerate();
-        let links = links
-            .map(|(index, spec)| Link::new(spec, &network.link_facts(index), network.measured()));
+        let facts = network.link_facts();
+        let links = network.links.iter().zip(&facts);
+        let links = links.map(|(spec, facts)| Link::new(spec, facts, network.measured()));
         let links: Vec<Link> = links.collect();
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| links[link].is_plain()),
-            services: Services::new(&links),
+            timers: Tournament::new(links.len()),
+            has_timers: links.iter().any(|link| link.scheduled().is_some()),
             links,
-            admissions: FlowAdmissions::new(network),
+            admissions: FlowAdmissions::new(network, &facts),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
@@ -161,7 +163,7 @@ impl Simulation {
                 self.check_event(flow)?;
             }
             // At equal times a departure frees its place before an arrival takes one.
-            let service = self.services.next;
+            let service = self.timers.earliest();
             let other = service.min(self.dynamic.next_arrival());
             let step = if let Some(event) = self.pending.agenda.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
@@ -186,7 +188,7 @@ impl Simulation {
                 continue;
             } else {
                 self.begin_event(service)?;
-                let Some(step) = self.serve(self.services.first) else { continue };
+                let Some(step) = self.serve(self.timers.first()) else { continue };
                 step
             };
             let Step { packet, outcome, exit, clocks_source } = step;

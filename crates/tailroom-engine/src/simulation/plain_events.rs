@@ -54,7 +54,7 @@ impl Simulation {
         let until = until.min(self.link_checkpoints.next);
         if !self.fast_paths.is_on() {
             None
-        } else if self.services.has_schedulers() || self.routes.add_waits() {
+        } else if self.has_timers || self.routes.add_waits() {
             self.take_plain_events::<true>(until)
         } else {
             self.take_plain_events::<false>(until)
@@ -75,12 +75,12 @@ impl Simulation {
             let Some(mut event) = self.pending.agenda.peek_in_bucket(end) else { break };
             let (outcome, exit);
             // At equal times a departure frees its place before an arrival takes one.
-            if IS_GENERAL && self.services.next <= event.time() {
-                if self.services.next >= until {
+            if IS_GENERAL && self.timers.earliest() <= event.time() {
+                if self.timers.earliest() >= until {
                     break;
                 }
                 taken += 1;
-                let link = self.services.first;
+                let link = self.timers.first();
                 let Some(step) = self.serve(link) else { continue };
                 (event, outcome, exit) = (step.packet, step.outcome, step.exit);
                 self.prefetch_served(link);

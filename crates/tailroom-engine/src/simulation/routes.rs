@@ -51,8 +51,7 @@ impl Routes {
     /// [`Link::pass`](crate::link::Link::pass) can be asked about.
     pub(super) fn new(network: &Network, is_plain: impl Fn(usize) -> bool) -> Self {
         let (mut hops, mut starts) = (Vec::new(), Vec::new());
-        let crossing: Vec<Vec<usize>> =
-            (0..network.links.len()).map(|link| network.crossing(link)).collect();
+        let crossing = network.crossing();
         for (index, group) in network.groups.iter().enumerate() {
             starts.push(hops.len() as u32);
             hops.extend(route(group, index, &crossing));

@@ -139,7 +139,7 @@ struct Observer {
 impl Observer {
     fn new(script: &Script, queue: QueueConfig) -> Self {
         let network = network(script, queue);
-        let mut link = Link::new(&network.links[0], &network.link_facts(0), network.measured());
+        let mut link = Link::new(&network.links[0], &network.link_facts()[0], network.measured());
         link.begin_measuring(Time::ZERO);
         Observer {
             link,

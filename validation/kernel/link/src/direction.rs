@@ -216,7 +216,7 @@ impl Direction {
 
 impl BottleneckQueue {
     fn new(network: &Network, index: usize) -> Self {
-        let (spec, facts) = (&network.links[index], network.link_facts(index));
+        let (spec, facts) = (&network.links[index], network.link_facts().swap_remove(index));
         let limit = spec.limit(spec.queue.parameters().limit());
         BottleneckQueue {
             link: Link::new(spec, &facts, Window::default()),
@@ -356,7 +356,7 @@ mod tests {
     /// What the engine's link alone makes of the arrivals: the packets that leave it, as they are
     /// delivered, and the number of drops.
     fn by_the_engine(plan: &Plan) -> (Delivered, usize) {
-        let (spec, facts) = (&plan.network.links[0], plan.network.link_facts(0));
+        let (spec, facts) = (&plan.network.links[0], plan.network.link_facts().swap_remove(0));
         let mut link = Link::new(spec, &facts, Window::default());
         let class = |event: Transit| plan.flows[event.flow() as usize].routes[0].class.unwrap_or(9);
         let (mut delivered, mut drops) = (Vec::new(), 0);

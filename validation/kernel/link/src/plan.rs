@@ -299,7 +299,7 @@ fn flow_plan(
 fn routes(network: &Network, group: &GroupSpec, rtt: Time) -> [Route; 2] {
     let link = group.path[0];
     let class = |link: usize| {
-        network.crossing(link).iter().position(|&at| at == group_index(network, group))
+        network.crossing()[link].iter().position(|&at| at == group_index(network, group))
     };
     let class = |link: usize| class(link).map(|class| class as u32);
     let back = group.reverse_path.first().copied();

@@ -7,7 +7,7 @@ use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
-use crate::network::{GroupSpec, Network};
+use crate::network::Network;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
@@ -159,10 +159,12 @@ pub(in crate::scenario) fn check_arrival_logs(network: &Network) -> Result<(), F
 
 /// Refuses admission control at a link that no flows cross which it could refuse.
 pub(in crate::scenario) fn check_admission(network: &Network) -> Result<(), Fault> {
-    for (index, link) in network.links.iter().enumerate() {
-        let comes_and_goes =
-            |group: &GroupSpec| group.path.contains(&index) && group.source.dynamic_rtt().is_some();
-        if link.admission.is_some() && !network.groups.iter().any(comes_and_goes) {
+    let mut is_crossed = vec![false; network.links.len()];
+    for group in network.groups.iter().filter(|group| group.source.dynamic_rtt().is_some()) {
+        group.path.iter().for_each(|&link| is_crossed[link] = true);
+    }
+    for (link, is_crossed) in network.links.iter().zip(is_crossed) {
+        if link.admission.is_some() && !is_crossed {
             let at = Path::of(&["links", &link.name, "admission"]);
             let problem = "no group whose flows arrive and depart crosses the link";
             return Err(Fault::new(&at, problem, "remove it, or add a `finite_flows` source"));
@@ -173,8 +175,8 @@ pub(in crate::scenario) fn check_admission(network: &Network) -> Result<(), Faul
 
 /// Refuses disciplines whose parameters contradict one another or the link.
 pub(in crate::scenario) fn check_queues(network: &Network) -> Result<(), Fault> {
-    for (index, link) in network.links.iter().enumerate() {
-        let checked = link.queue.parameters().validate(&network.link_facts(index));
+    for (link, facts) in network.links.iter().zip(&network.link_facts()) {
+        let checked = link.queue.parameters().validate(facts);
         checked.map_err(|bad| bad_parameter(&Path::of(&["links", &link.name, "queue"]), bad))?;
     }
     Ok(())

@@ -66,12 +66,11 @@ fn packets_bytes(network: &Network) -> f64 {
     for flow in &network.flows {
         flows_in_group[flow.group] += 1;
     }
+    let crossing = network.crossing();
     let packets = network.links.iter().enumerate().map(|(index, link)| {
         let crossing = || {
-            let groups = network.groups.iter().zip(&flows_in_group);
-            groups.filter(|(group, _)| {
-                group.path.contains(&index) || group.reverse_path.contains(&index)
-            })
+            let groups = crossing[index].iter();
+            groups.map(|&group| (&network.groups[group], &flows_in_group[group]))
         };
         let smallest = crossing().map(|(group, _)| smallest_packet(group, index)).min();
         let Some(smallest) = smallest else { return 0.0 };

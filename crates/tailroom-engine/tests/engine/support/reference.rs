@@ -105,7 +105,11 @@ impl<'a> Reference<'a> {
             checkpoints,
             links: (0..network.links.len())
                 .map(|index| {
-                    Link::new(&network.links[index], &network.link_facts(index), network.measured())
+                    Link::new(
+                        &network.links[index],
+                        &network.link_facts()[index],
+                        network.measured(),
+                    )
                 })
                 .collect(),
             admissions: (0..network.links.len())

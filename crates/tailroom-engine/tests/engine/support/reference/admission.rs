@@ -34,7 +34,7 @@ impl Admission {
             }
         };
         let alike = LinkSpec { queue, loss: LossSpec::None, packet_log: 0, ..link.clone() };
-        let meter = Link::new(&alike, &network.link_facts(index), network.measured());
+        let meter = Link::new(&alike, &network.link_facts()[index], network.measured());
         let interval_end = spec.interval.time();
         Some(Admission { spec, meter, interval_end, fair_rate_bps: None, priority_load: 0.0 })
     }
