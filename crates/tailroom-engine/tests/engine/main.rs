@@ -29,6 +29,7 @@ mod linux_host;
 mod loss_patterns;
 mod objects;
 mod ordering;
+mod percentiles;
 mod phase_effects;
 mod poisson_queues;
 mod published_windows;
