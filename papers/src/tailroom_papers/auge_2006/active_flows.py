@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
@@ -107,25 +104,22 @@ def _name(load: int) -> str:
     return f"streams-load-{load}"
 
 
-def _points(results: "PartResults", load: int) -> list["PointResults"]:
+def _points(results: PartResults, load: int) -> list[PointResults]:
     points = list(results.study(_name(load)).points)
     if load == LOADS[-1] and MOST in results.studies:
         points += results.study(MOST).points
     return points
 
 
-def _number(point: "PointResults") -> float:
+def _number(point: PointResults) -> float:
     """Flows in progress, the greedy ones and permanent streams included."""
     return float(point.settings.get(COUNT, 0)) + point.mean(IN_PROGRESS)
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Active flows over flows in progress."""
     figure = picture.blank(4.6)
-    picture.title(
-        figure,
-        "Flows that the fair queue must know, over flows in progress",
-    )
+    picture.title(figure, "Flows that the fair queue must know, over flows in progress")
     panel = figure.subplots()
     lines = {f"Poisson streams, {load} %": _points(results, load) for load in LOADS}
     lines["TCP flows of 50 kbit/s, 50 %"] = list(results.study("tcp").points)
@@ -160,13 +154,13 @@ def draw(results: "PartResults") -> Figure:
     return picture.readable(figure)
 
 
-def _judge(results: "PartResults") -> Judgement:
+def _judge(results: PartResults) -> Judgement:
     last = {f"streams, load {load} %": _points(results, load)[-1] for load in LOADS}
     last["TCP flows, load 50 %"] = results.study("tcp").points[-1]
     checks: list[Check] = [
-        below(
+        point.below(
             f"{words}, {_number(point):,.0f} flows in progress: most active flows at an instant",
-            point.interval(LARGEST),
+            LARGEST,
             BOUNDS["hundreds"],
         )
         for words, point in last.items()
@@ -184,7 +178,7 @@ def _judge(results: "PartResults") -> Judgement:
     return Judgement(tuple(checks), lambda: _why(results))
 
 
-def _why(results: "PartResults") -> str:
+def _why(results: PartResults) -> str:
     busiest, many = _points(results, LOADS[-1])[-1], _points(results, LOADS[0])[-1]
     return (
         f"Of {_number(busiest):,.0f} flows in progress {shown(busiest.interval(MEAN))} are active "

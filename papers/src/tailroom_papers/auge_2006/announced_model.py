@@ -4,20 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from statistics import mean
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 BACKGROUND_RATE = f"flows.{setup.BACKGROUND}.source.rate"
 LIMIT = setup.LIMIT
@@ -46,17 +38,17 @@ def studies(form: Form) -> Sequence[Study]:
     return [Study("grid", table, grid=grid, set=one_stream, seeds=form.of(3, 3, 10))]
 
 
-def load_of(point: "PointResults") -> float:
+def load_of(point: PointResults) -> float:
     """Loads of the background, as fractions of 50 Mbit/s."""
     return point.number(BACKGROUND_RATE) / 50
 
 
-def control_of(point: "PointResults") -> str:
+def control_of(point: PointResults) -> str:
     """Of the flow."""
     return str(point.settings[CONTROL])
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Share over buffer, a panel for each load; the last panel: the buffer that a load needs."""
     points = results.study("grid").points
     loads = sorted({load_of(point) for point in points})
@@ -78,7 +70,7 @@ def draw(results: "PartResults") -> Figure:
     return picture.readable(figure)
 
 
-def _draw_load(panel: "Axes", points: Sequence["PointResults"]) -> None:
+def _draw_load(panel: Axes, points: Sequence[PointResults]) -> None:
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         mine = [point for point in points if control_of(point) == control]
         buffers = [background.buffer_of(point) for point in mine]
@@ -91,7 +83,7 @@ def _draw_load(panel: "Axes", points: Sequence["PointResults"]) -> None:
     panel.set(ylim=(0, 108), ylabel="share of residual (%)")
 
 
-def _draw_need(panel: "Axes", results: "PartResults") -> None:
+def _draw_need(panel: Axes, results: PartResults) -> None:
     """Draws the simulated buffers between which the share passes `WANTED`, and the model's."""
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         crossings = _crossings(results, control)
@@ -110,7 +102,7 @@ def _draw_need(panel: "Axes", results: "PartResults") -> None:
 
 
 def _crossings(
-    results: "PartResults", control: str
+    results: PartResults, control: str
 ) -> dict[float, tuple["Crossing", "Crossing | None"]]:
     """Returns, by load, the buffers at which the simulated and the model's share pass `WANTED`.
 
@@ -152,7 +144,7 @@ def crossing(buffers: Sequence[int], shares: Sequence[float]) -> Crossing | None
     return None
 
 
-def _fits(results: "PartResults") -> Judgement:
+def _fits(results: PartResults) -> Judgement:
     points = results.study("grid").points
     error = jackknife(
         list(zip(*(point.values(model_error) for point in points), strict=True)),
@@ -182,7 +174,7 @@ def _fits(results: "PartResults") -> Judgement:
     return Judgement((check,), why)
 
 
-def model_error(run: "StoredRun") -> float:
+def model_error(run: StoredRun) -> float:
     """The model's share of the residual less that of the run."""
     return predicted.share(run) - residual_share(run)
 

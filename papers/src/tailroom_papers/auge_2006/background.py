@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import setup
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 QUEUE = f"links.{setup.LINK}.queue"
 BUFFER_TICKS = (20, 50, 100, 200, 625, 2500)
@@ -59,14 +55,14 @@ def flow(control: str, count: int = 1) -> FlowGroup:
     return {**same, "congestion": {"kind": control}, "recovery": "sack"}  # type: ignore[typeddict-item]
 
 
-def buffer_of(point: "PointResults") -> int:
+def buffer_of(point: PointResults) -> int:
     """The buffer of a point in packets, with the one being sent as the paper counts."""
     queue = point.settings.get(QUEUE)
     limit: str = queue["limit"] if queue else point.settings[setup.LIMIT]
     return int(limit.split(maxsplit=1)[0]) + 1
 
 
-def buffer_axis(panel: "Axes") -> None:
+def buffer_axis(panel: Axes) -> None:
     """The x axis over the buffers that are drawn."""
     panel.set(xscale="log", xlabel="buffer (packets)")
     low, high = panel.get_xlim()
@@ -77,10 +73,10 @@ def buffer_axis(panel: "Axes") -> None:
 
 
 def draw_line(  # noqa: PLR0913 - each says one thing about a line
-    panel: "Axes",
+    panel: Axes,
     xs: Sequence[float],
-    points: Sequence["PointResults"],
-    metric: "Metric",
+    points: Sequence[PointResults],
+    metric: Metric,
     look: Mapping[str, Any],
     *,
     scale: float = 100.0,

@@ -3,27 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import background, left_open, picture, setup
-from tailroom_papers.auge_2006.ascendancy import (
-    advantage,
-    duration,
-    leaders,
-    of_cycles,
-    series,
-)
+from tailroom_papers.auge_2006.ascendancy import advantage, duration, leaders, of_cycles, series
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import more
 from tailroom_papers.auge_2006.residual import flow_names, seconds_between_reductions
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, fifo
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 FLOWS = {"HighSpeed": {"highspeed": 4}, "NewReno": {"reno": 4}}
 CYCLES = (0.5, 1.0, 2.0, 4.0)
@@ -39,11 +25,11 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def _of(results: "PartResults", name: str) -> "PointResults":
+def _of(results: PartResults, name: str) -> PointResults:
     return results.study(name).points[0]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """The windows, averaged over a congestion cycle; and the advantage by length of average."""
     figure = picture.blank(3.6)
     picture.title(figure, "Ascendancy of flows: windows averaged over congestion cycles")
@@ -70,7 +56,7 @@ def draw(results: "PartResults") -> "Figure":
     return picture.readable(figure)
 
 
-def _draw_windows(panel: "Axes", results: "PartResults", name: str) -> None:
+def _draw_windows(panel: Axes, results: PartResults, name: str) -> None:
     run = _of(results, name).runs[0]
     windows = of_cycles(run, 1.0)
     cycle_s = seconds_between_reductions(run)
@@ -86,18 +72,16 @@ def _draw_windows(panel: "Axes", results: "PartResults", name: str) -> None:
     panel.set_xlim(start_s, min(start_s + SHOWN_S, edges[-1]))
 
 
-def _is_chaotic(results: "PartResults") -> Judgement:
+def _is_chaotic(results: PartResults) -> Judgement:
     highspeed, reno = (_of(results, name) for name in FLOWS)
     checks = (
-        above(
+        highspeed.above(
             "largest over smallest window, means of a congestion cycle",
-            highspeed.interval(advantage),
+            advantage,
             BOUNDS["ascendancy"],
         ),
-        above(
-            "flows that are ahead in some congestion cycle",
-            highspeed.interval(leaders),
-            BOUNDS["one-after-the-other"],
+        highspeed.above(
+            "flows that are ahead in some congestion cycle", leaders, BOUNDS["one-after-the-other"]
         ),
         more(
             "largest over smallest window, HighSpeed less NewReno",
@@ -127,7 +111,7 @@ def _is_chaotic(results: "PartResults") -> Judgement:
     )
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """The same flows with other values of what the paper leaves open."""
     return left_open.variations(studies(form), ("chaotic-windows",), form)
 

@@ -2,23 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import picture
 from tailroom_papers.auge_2006.residual import flow_names
 from tailroom_papers.auge_2006.setup import WORDS
 from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 SHOWN_S = 150.0
 """Duration drawn; in longer spans the teeth of the windows are indistinguishable."""
@@ -40,7 +34,7 @@ class Column:
     """One set-up, of which the first run is drawn."""
 
     title: str
-    point: "PointResults"
+    point: PointResults
     ns2_case: str = ""
     """The row of ns-2 with the same set-up, if there is one."""
     stated: float | None = None
@@ -77,7 +71,7 @@ def draw(title: str, columns: Sequence[Column]) -> Figure:
     return picture.readable(figure)
 
 
-def _draw_utilization(panel: "Axes", column: Column) -> None:
+def _draw_utilization(panel: Axes, column: Column) -> None:
     run = column.point.runs[0]
     series = _shown(run, run.table("link_series"), column.shown_s)
     percent = np.multiply(series["utilization"], 100)
@@ -98,7 +92,7 @@ def _draw_utilization(panel: "Axes", column: Column) -> None:
     panel.text(0.5, 0.05, "\n".join(words), transform=panel.transAxes, ha="center")
 
 
-def _draw_windows(panel: "Axes", column: Column, looks: "Mapping[str, Mapping[str, Any]]") -> None:
+def _draw_windows(panel: Axes, column: Column, looks: "Mapping[str, Mapping[str, Any]]") -> None:
     run = column.point.runs[0]
     measured = _shown(run, run.table("flow_series"), column.shown_s)
     for name in flow_names(run):
@@ -107,7 +101,7 @@ def _draw_windows(panel: "Axes", column: Column, looks: "Mapping[str, Mapping[st
         panel.plot(windows["time_s"], windows["cwnd_packets"], label=label, **looks[label])
 
 
-def _shown(run: "StoredRun", series: pa.Table, shown_s: float) -> pa.Table:
+def _shown(run: StoredRun, series: pa.Table, shown_s: float) -> pa.Table:
     """The rows of a series in the time that is drawn."""
     start_s = run.summary["measured_from_s"]
     time_s = pc.field("time_s")

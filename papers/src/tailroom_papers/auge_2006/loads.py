@@ -1,23 +1,17 @@
 """Whether performance is satisfactory at loads of 80 and 90 %."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from tailroom.plots import style
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import background, figure_1, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.columns import STATED
 from tailroom_papers.auge_2006.setup import fair, fifo
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 BUFFER = 100
 """The paper's compromise."""
@@ -49,15 +43,15 @@ def _name(load: int) -> str:
     return f"load-{load}"
 
 
-def _loads(results: "PartResults") -> list[int]:
+def _loads(results: PartResults) -> list[int]:
     return [load for load in LOADS if _name(load) in results.studies]
 
 
-def _at(results: "PartResults", load: int, queue: str) -> "PointResults":
+def _at(results: PartResults, load: int, queue: str) -> PointResults:
     return results.study(_name(load)).at({background.QUEUE: QUEUES[queue](BUFFER)})
 
 
-def limited_part(run: "StoredRun") -> float:
+def limited_part(run: StoredRun) -> float:
     """Rate that flows limited elsewhere achieve, as a part of their exogenous rate.
 
     It is the time in which their access links would send all their bytes over the time that they
@@ -73,7 +67,7 @@ def limited_part(run: "StoredRun") -> float:
     return ideal / actual
 
 
-def bottlenecked_mbps(run: "StoredRun") -> float:
+def bottlenecked_mbps(run: StoredRun) -> float:
     """Mean throughput of bottlenecked flows: all their bytes over all their times."""
     flows = _settled(run).filter(pc.field("group") == "campus")
     total = float(np.sum(flows["bytes"].to_numpy()))
@@ -83,11 +77,11 @@ def bottlenecked_mbps(run: "StoredRun") -> float:
 SETTLED_S = 20.0
 
 
-def _settled(run: "StoredRun") -> Any:
+def _settled(run: StoredRun) -> Any:
     return run.table("flow_log").filter(pc.field("start_s") >= SETTLED_S)
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """What flows of both kinds achieve, over the load."""
     figure = picture.blank(3.5)
     picture.title(figure, "Flows that arrive and depart on 50 Mbit/s with 100 packets, by load")
@@ -108,21 +102,20 @@ def draw(results: "PartResults") -> "Figure":
     return picture.readable(figure)
 
 
-def _draw(panel: "Axes", results: "PartResults", metric: Any, scale: float) -> None:
+def _draw(panel: Axes, results: PartResults, metric: Any, scale: float) -> None:
     for queue, look in zip(QUEUES, style.marked_line_styles(), strict=False):
         points = [_at(results, load, queue) for load in _loads(results)]
         marks = {**look, "label": queue}
         background.draw_line(panel, _loads(results), points, metric, marks, scale=scale)
 
 
-def _satisfactory(results: "PartResults") -> Judgement:
+def _satisfactory(results: PartResults) -> Judgement:
     loads = [load for load in JUDGED if load in _loads(results)]
     checks = tuple(
-        above(
+        _at(results, load, queue).above(
             f"load {load} %, {queue}: rate of flows limited elsewhere over their own",
-            _at(results, load, queue).interval(limited_part),
+            limited_part,
             BOUNDS["satisfactory"],
-            percent=True,
         )
         for load in loads
         for queue in QUEUES

@@ -2,9 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.scenario.types import AdaptiveRedQueue, Queue, RedQueue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.comparison import considerably_less
@@ -53,18 +50,18 @@ def _buffers(form: Form) -> Sequence[int]:
     return form.of(BUFFERS[2:], BUFFERS[1:], BUFFERS)
 
 
-def background_loss_percent(run: "StoredRun") -> float:
+def background_loss_percent(run: StoredRun) -> float:
     """Of the background."""
     return 100 * background_loss(run)
 
 
-def share_percent(run: "StoredRun") -> float:
+def share_percent(run: StoredRun) -> float:
     """Of the residual."""
     return 100 * residual_share(run)
 
 
 JAIN = "flows.jain_index"
-PANELS: "dict[str, Metric]" = {
+PANELS: dict[str, Metric] = {
     "share of the residual (%)": share_percent,
     "fairness (Jain's index)": JAIN,
     "loss of the background (%)": background_loss_percent,
@@ -74,7 +71,7 @@ MOST = {"share of the residual (%)": 100.0, "fairness (Jain's index)": 1.0}
 """Largest possible values."""
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """A panel for each measure, over the buffer."""
     buffers = _buffers(results.form)
     figure = picture.blank(5.2)
@@ -96,11 +93,11 @@ def draw(results: "PartResults") -> Figure:
     return picture.readable(figure)
 
 
-def _at(results: "PartResults", words: str, buffer: int) -> "PointResults":
+def _at(results: PartResults, words: str, buffer: int) -> PointResults:
     return results.study(STUDY).at(settings(QUEUES[words](buffer)))
 
 
-def _outperforms(results: "PartResults") -> Judgement:
+def _outperforms(results: PartResults) -> Judgement:
     buffers = [buffer for buffer in _buffers(results.form) if buffer in JUDGED]
     checks = [
         considerably_less(
@@ -129,23 +126,23 @@ def _outperforms(results: "PartResults") -> Judgement:
     return Judgement(tuple(checks), why)
 
 
-def _better_red(results: "PartResults", buffer: int, metric: "Metric") -> "PointResults":
+def _better_red(results: PartResults, buffer: int, metric: Metric) -> PointResults:
     points = [_at(results, words, buffer) for words in REDS]
     return min(points, key=lambda point: point.mean(metric))
 
 
-def unused(run: "StoredRun") -> float:
+def unused(run: StoredRun) -> float:
     """Fraction of the residual that the flows do not take."""
     return 1 - residual_share(run)
 
 
-def unfairness(run: "StoredRun") -> float:
+def unfairness(run: StoredRun) -> float:
     """1 less Jain's index of the two flows."""
     rates = [goodput_of(run, name) for name in FLOWS]
     return 1 - sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates))
 
 
-LACKING: "dict[str, Metric]" = {
+LACKING: dict[str, Metric] = {
     "unused part of the residual": unused,
     "what Jain's index lacks of 1": unfairness,
     "loss of the background": background_loss,

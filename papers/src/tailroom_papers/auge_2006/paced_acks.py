@@ -2,23 +2,16 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bursts import BACK_TO_BACK, PACKET_S, SILENCE_S, bursts_of
-from tailroom_papers.auge_2006.comparison import less, more, percent, sentence
+from tailroom_papers.auge_2006.comparison import percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, shared
 from tailroom_papers.auge_2006.residual import at_link, residual_share
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, LINK, QUEUES, over, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FLOWS = {"reno": 4}
 FIRST = "reno.0"
@@ -42,17 +35,12 @@ def studies(form: Form) -> Sequence[Study]:
     end = form.of("52 s", "55 s", "70 s")
     log = {"duration": end, f"links.{LINK}.arrival_log": {"from": "50 s", "to": end}}
     spacing = Study(
-        SPACING,
-        table,
-        grid=over(queues),
-        set=log,
-        seeds=form.of(3, 5, 20),
-        keep=("arrival_log",),
+        SPACING, table, grid=over(queues), set=log, seeds=form.of(3, 5, 20), keep=("arrival_log",)
     )
     return [sharing, spacing]
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """How far apart the packets of a flow arrive, and whose reductions come together."""
     figure = picture.blank(3.6)
     panels = figure.subplots(1, 3)
@@ -65,7 +53,7 @@ def draw(results: "PartResults") -> Figure:
     return picture.readable(figure)
 
 
-def _draw_spacing(panel: "Axes", results: "PartResults", buffer: int) -> None:
+def _draw_spacing(panel: Axes, results: PartResults, buffer: int) -> None:
     for (words, queue), line in zip(QUEUES.items(), style.line_styles(), strict=False):
         runs = results.study(SPACING).at(settings(queue(buffer))).runs
         gaps = np.concatenate([_gaps(run) for run in runs])
@@ -79,12 +67,12 @@ def _draw_spacing(panel: "Axes", results: "PartResults", buffer: int) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def _gaps(run: "StoredRun") -> "np.typing.NDArray[np.float64]":
+def _gaps(run: StoredRun) -> "np.typing.NDArray[np.float64]":
     bursts = bursts_of(run, FIRST)
     return np.concatenate((bursts.gaps, bursts.silences_s / PACKET_S))
 
 
-def _draw_sharing(panel: "Axes", results: "PartResults") -> None:
+def _draw_sharing(panel: Axes, results: PartResults) -> None:
     labels = []
     for place, (buffer, words) in enumerate((b, w) for b in BUFFERS for w in QUEUES):
         point = _sharing(results, words, buffer)
@@ -106,11 +94,11 @@ def _draw_sharing(panel: "Axes", results: "PartResults") -> None:
     panel.set_title("shared reductions")
 
 
-def _sharing(results: "PartResults", words: str, buffer: int) -> "PointResults":
+def _sharing(results: PartResults, words: str, buffer: int) -> PointResults:
     return results.study(SHARING).at(settings(QUEUES[words](buffer)))
 
 
-def _desynchronized(results: "PartResults") -> Judgement:
+def _desynchronized(results: PartResults) -> Judgement:
     checks = tuple(
         less(
             f"shared reductions under fair queueing less those under FIFO, {buffer} packets",
@@ -141,7 +129,7 @@ def _desynchronized(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def _paced(results: "PartResults") -> Judgement:
+def _paced(results: PartResults) -> Judgement:
     points = {
         (words, buffer): results.study(SPACING).at(settings(queue(buffer)))
         for buffer in BUFFERS
@@ -171,23 +159,23 @@ def _paced(results: "PartResults") -> Judgement:
     )
 
 
-def back_to_back(run: "StoredRun") -> float:
+def back_to_back(run: StoredRun) -> float:
     """Fraction of a flow's packets that arrive with no room for another before them."""
     return bursts_of(run, FIRST).back_to_back
 
 
-def silent(run: "StoredRun") -> float:
+def silent(run: StoredRun) -> float:
     """Fraction of the time in silences of a flow."""
     bursts = bursts_of(run, FIRST)
     return float(bursts.silences_s.sum() / (bursts.silences_s.sum() + PACKET_S * bursts.gaps.sum()))
 
 
-def drops_of_reno(run: "StoredRun") -> float:
+def drops_of_reno(run: StoredRun) -> float:
     """Packets of the NewReno flows that are dropped."""
     return float(at_link(run, "reno")["drops_packets"])
 
 
-def _improves_sharing(results: "PartResults") -> Judgement:
+def _improves_sharing(results: PartResults) -> Judgement:
     with_fair, with_fifo = (_sharing(results, words, SMALL) for words in (FAIR, "FIFO"))
     checks = (
         more(

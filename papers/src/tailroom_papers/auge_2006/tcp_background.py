@@ -2,22 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tailroom.plots import style
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import considerably_less, more
+from tailroom_papers.auge_2006.comparison import considerably_less
 from tailroom_papers.auge_2006.figure_6 import reno_over_highspeed
 from tailroom_papers.auge_2006.figure_7 import bias
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fair, fifo, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ONE, FOUR, AGAINST = "1 NewReno", "4 NewReno", "1 HighSpeed, 1 NewReno"
 POISSON, TCP = "Poisson packets", "TCP flows"
@@ -54,10 +48,7 @@ def studies(form: Form) -> Sequence[Study]:
         setup.study(ONE, {"reno": 1}, [fifo(buffer) for buffer in BUFFERS], form),
         setup.study(FOUR, {"reno": 4}, [fifo(20)], form),
         setup.study(
-            AGAINST,
-            {"highspeed": 1, "reno": 1},
-            [fair(BDP_PACKETS), fifo(BDP_PACKETS)],
-            form,
+            AGAINST, {"highspeed": 1, "reno": 1}, [fair(BDP_PACKETS), fifo(BDP_PACKETS)], form
         ),
     ]
     background = {f"flows.{setup.BACKGROUND}": tcp_flows()}
@@ -72,12 +63,12 @@ def _name(case: str, background: str) -> str:
     return f"{case}, {background}"
 
 
-def _at(results: "PartResults", case: str, background: str) -> "PointResults":
+def _at(results: PartResults, case: str, background: str) -> PointResults:
     study, queue = CASES[case]
     return results.study(_name(study, background)).at(settings(queue))
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Utilization by case, and NewReno's goodput over HighSpeed's."""
     figure = picture.blank(3.8)
     picture.title(figure, "Poisson packets and TCP flows of 1 Mbit/s as background")
@@ -107,8 +98,8 @@ def draw(results: "PartResults") -> "Figure":
     return picture.readable(figure)
 
 
-def _unchanged(results: "PartResults") -> Judgement:
-    def of(case: str) -> "PointResults":
+def _unchanged(results: PartResults) -> Judgement:
+    def of(case: str) -> PointResults:
         return _at(results, case, TCP)
 
     growing = (
@@ -128,9 +119,9 @@ def _unchanged(results: "PartResults") -> Judgement:
         for larger, smaller in growing
     ]
     checks.append(
-        below(
+        of("HighSpeed, NewReno, 625").below(
             "NewReno's goodput over HighSpeed's, 625 packets",
-            of("HighSpeed, NewReno, 625").interval(reno_over_highspeed),
+            reno_over_highspeed,
             BOUNDS["unable-to-compete"],
         )
     )

@@ -2,22 +2,15 @@
 
 from collections.abc import Sequence
 from math import log
-from typing import TYPE_CHECKING, Any
-
-from matplotlib.figure import Figure
+from typing import Any
 
 from tailroom.models.numerics.queue_chains import mm1k
-from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LIMIT = setup.LIMIT
 RATE = "flows.packets.source.rate"
@@ -45,11 +38,7 @@ def studies(form: Form) -> Sequence[Study]:
         "duration": f"{seconds + 0.01:g} s",
         "measure_from": "10 ms",
         "links": {
-            setup.LINK: {
-                "rate": f"{LINK_MBPS} Mbit/s",
-                "delay": "1 ms",
-                "queue": setup.fifo(20),
-            }
+            setup.LINK: {"rate": f"{LINK_MBPS} Mbit/s", "delay": "1 ms", "queue": setup.fifo(20)}
         },
         "flows": {
             "packets": {
@@ -83,11 +72,11 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def _load(point: "PointResults") -> float:
+def _load(point: PointResults) -> float:
     return point.number(RATE) / LINK_MBPS
 
 
-def _at(results: "PartResults", load: float, buffer: int) -> "PointResults":
+def _at(results: PartResults, load: float, buffer: int) -> PointResults:
     return next(
         point
         for point in results.study("packets").points
@@ -100,7 +89,7 @@ def exact(load: float, buffer: int) -> float:
     return mm1k(log(load), buffer).loss
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Loss over buffer, beside rho^n; and how nearly Poisson the packets of flows arrive."""
     figure = picture.blank(4.0)
     picture.title(figure, "The transparent regime: loss by buffer, and arrivals by time scale")
@@ -111,7 +100,7 @@ def draw(results: "PartResults") -> Figure:
     return picture.readable(figure)
 
 
-def _draw_loss(panel: "Axes", results: "PartResults") -> None:
+def _draw_loss(panel: Axes, results: PartResults) -> None:
     for load, look in zip(LOADS, style.marked_line_styles(), strict=False):
         points = [_at(results, load, buffer) for buffer in BUFFERS]
         marks = {**look, "linestyle": "none", "label": f"load {load:g}: simulation"}
@@ -134,7 +123,7 @@ def _draw_loss(panel: "Axes", results: "PartResults") -> None:
         panel.plot(buffer, loss, **STAR, color=look["color"], label=words)
 
 
-def _draw_dispersion(panel: "Axes", results: "PartResults") -> None:
+def _draw_dispersion(panel: Axes, results: PartResults) -> None:
     runs = _flows(results).runs[:SHOWN_RUNS]
     for run, look in zip(runs, style.line_styles(), strict=False):
         table = run.table("arrival_dispersion")
@@ -153,17 +142,17 @@ def _draw_dispersion(panel: "Axes", results: "PartResults") -> None:
     panel.grid(color="0.9")
 
 
-def _flows(results: "PartResults") -> "PointResults":
+def _flows(results: PartResults) -> PointResults:
     return results.study("flows").points[0]
 
 
-def drain_s(run: "StoredRun") -> float:
+def drain_s(run: StoredRun) -> float:
     """How long a full buffer takes to empty."""
     link = run.summary["links"][setup.LINK]
     return float(link["limit_ms"] / 1e3)
 
 
-def dispersion(run: "StoredRun") -> float:
+def dispersion(run: StoredRun) -> float:
     """Index of dispersion of the arrivals at the time scale in which the buffer empties."""
     table = run.table("arrival_dispersion")
     wanted = drain_s(run)
@@ -171,16 +160,16 @@ def dispersion(run: "StoredRun") -> float:
     return float(min(rows, key=lambda row: abs(row[0] - wanted))[1])
 
 
-def _geometric(results: "PartResults") -> Judgement:
+def _geometric(results: PartResults) -> Judgement:
     small, large = _at(results, 0.71, 20), _at(results, 0.9, 100)
     decay = paired_ratio(_at(results, 0.9, 40), _at(results, 0.9, 20), LOSS)
     return Judgement(
         (
-            below("load 0.9, 100 packets: loss", large.interval(LOSS), BOUNDS["one-in-30000"]),
-            below("load 0.71, 20 packets: loss", small.interval(LOSS), BOUNDS["one-in-100"]),
-            below(
+            large.below("load 0.9, 100 packets: loss", LOSS, BOUNDS["one-in-30000"]),
+            small.below("load 0.71, 20 packets: loss", LOSS, BOUNDS["one-in-100"]),
+            small.below(
                 "load 0.71, 20 packets: loss, with the corrected number",
-                small.interval(LOSS),
+                LOSS,
                 BOUNDS["one-in-1000"],
             ),
             between(
@@ -200,20 +189,16 @@ def _geometric(results: "PartResults") -> Judgement:
     )
 
 
-def _poisson(results: "PartResults") -> Judgement:
+def _poisson(results: PartResults) -> Judgement:
     point = _flows(results)
     return Judgement(
         (
-            between(
+            point.between(
                 "index of dispersion at the time scale in which 100 packets leave",
-                point.interval(dispersion),
+                dispersion,
                 BOUNDS["nearly-poisson"],
             ),
-            below(
-                "loss of TCP flows of 1 Mbit/s, 100 packets",
-                point.interval(LOSS),
-                BOUNDS["one-in-30000"],
-            ),
+            point.below("loss of TCP flows of 1 Mbit/s, 100 packets", LOSS, BOUNDS["one-in-30000"]),
         ),
         lambda: (
             f"{point.mean(IN_PROGRESS):,.0f} flows of 1 Mbit/s are in progress. Over the longest "
@@ -223,10 +208,10 @@ def _poisson(results: "PartResults") -> Judgement:
     )
 
 
-def _loaded(results: "PartResults") -> Judgement:
-    check = above(
+def _loaded(results: PartResults) -> Judgement:
+    check = _flows(results).above(
         "utilization by the TCP flows",
-        _flows(results).interval(f"links.{setup.LINK}.utilization"),
+        f"links.{setup.LINK}.utilization",
         LEAST_LOAD,
         "a loaded link",
         percent=True,

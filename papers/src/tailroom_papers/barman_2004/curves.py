@@ -8,13 +8,11 @@ import numpy as np
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from tailroom.plots import style
 from tailroom_papers.barman_2004.settings import Reference, Setting
 from tailroom_papers.barman_2004.smallest_buffer import stays_from
 from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
 PAPER_LOOK: dict[str, Any] = {
@@ -54,7 +52,7 @@ def simulated_looks() -> Iterator[dict[str, Any]]:
 
 
 def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
-    axes: "Axes",
+    axes: Axes,
     study: StudyResults,
     setting: Setting,
     metric: Metric,
@@ -67,23 +65,18 @@ def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
     draw_means(axes, over, study.points, metric, look, label=label, scale=scale)
 
 
-def ns2_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
+def ns2_points(axes: Axes, rows: Sequence[Reference], what: str, scale: float) -> None:
     """ns-2's rows."""
     _points(axes, rows, what, scale, "ns-2", NS2_LOOK)
 
 
-def ns2_variant_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
+def ns2_variant_points(axes: Axes, rows: Sequence[Reference], what: str, scale: float) -> None:
     """ns-2's rows with a detail changed."""
     _points(axes, rows, what, scale, "ns-2, another detail", NS2_VARIANT_LOOK)
 
 
 def _points(  # noqa: PLR0913, PLR0917 - each says one thing about the points
-    axes: "Axes",
-    rows: Sequence[Reference],
-    what: str,
-    scale: float,
-    label: str,
-    look: dict[str, Any],
+    axes: Axes, rows: Sequence[Reference], what: str, scale: float, label: str, look: dict[str, Any]
 ) -> None:
     if rows:
         values = [scale * getattr(row, what) for row in rows]
@@ -121,7 +114,7 @@ def _times(values: Any, factor: float) -> Any:
     return values * factor
 
 
-def axis_in_bdp(axes: "Axes", setting: Setting) -> None:
+def axis_in_bdp(axes: Axes, setting: Setting) -> None:
     """A second x axis above: the buffer as a share of the mean RTT's BDP."""
     factor = setting.in_bdp(1)
     above = axes.secondary_xaxis(
@@ -146,7 +139,7 @@ def _plain(value: float, _: object) -> str:
     return f"{value:g}"
 
 
-def cut_bands(axes: "Axes", top: float = 100.0) -> None:
+def cut_bands(axes: Axes, top: float = 100.0) -> None:
     """Cuts confidence bands where no value can be: above 100 %."""
     (left, right), (bottom, highest) = axes.get_xlim(), axes.get_ylim()
     height = min(top, highest) - bottom
@@ -157,6 +150,6 @@ def cut_bands(axes: "Axes", top: float = 100.0) -> None:
         band.set_in_layout(False)
 
 
-def paper_points(axes: "Axes", points: Sequence[tuple[float, float]]) -> None:
+def paper_points(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
     """What the paper states: fraction of the buffer and utilization in percent."""
     axes.plot(*zip(*points, strict=True), label="stated in the paper", **PAPER_LOOK)

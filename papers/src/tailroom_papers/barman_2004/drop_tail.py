@@ -1,27 +1,16 @@
 """Figures 3 and 4: their studies and their form."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
-
-from matplotlib.figure import Figure
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.plots import style
 from tailroom_papers.barman_2004 import curves
 from tailroom_papers.barman_2004.predictions import MODELS, curve
 from tailroom_papers.barman_2004.settings import Setting
 from tailroom_papers.framework import *
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 LOW_P = DEFAULTS.low_p
 """p_l: the loss at HighSpeed's `low_window` of 38 packets."""
-SHOWN = {
-    "highspeed": "simulated",
-    "paced": "simulated, paced senders",
-    "reno": "simulated, Reno",
-}
+SHOWN = {"highspeed": "simulated", "paced": "simulated, paced senders", "reno": "simulated, Reno"}
 """Studies, as legends call them."""
 FLOOR = 5e-7
 """Smaller losses are left out of the picture."""
@@ -96,12 +85,12 @@ def draw(setting: Setting, results: PartResults) -> Figure:
     return figure
 
 
-def _models(panel: "Axes", fractions: Sequence[float], values: Sequence[Sequence[float]]) -> None:
+def _models(panel: Axes, fractions: Sequence[float], values: Sequence[Sequence[float]]) -> None:
     for look, label, of_model in zip(curves.model_looks(), MODELS.values(), values, strict=False):
         panel.plot(fractions, of_model, label=label, **look)
 
 
-def _utilization(panel: "Axes", setting: Setting, results: PartResults) -> None:
+def _utilization(panel: Axes, setting: Setting, results: PartResults) -> None:
     for look, (name, label) in zip(curves.simulated_looks(), SHOWN.items(), strict=False):
         if name in results.studies:
             study = results.study(name)
@@ -113,7 +102,7 @@ def _utilization(panel: "Axes", setting: Setting, results: PartResults) -> None:
     panel.set_ylabel("utilization (%)")
 
 
-def _loss(panel: "Axes", setting: Setting, results: PartResults) -> None:
+def _loss(panel: Axes, setting: Setting, results: PartResults) -> None:
     for look, (name, label) in zip(curves.simulated_looks(), SHOWN.items(), strict=False):
         if name in results.studies:
             study = results.study(name)

@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from functools import cache, partial
 from math import exp, log
-from typing import TYPE_CHECKING
-
-from matplotlib.figure import Figure
 
 from tailroom.models.numerics.root import root_between
-from tailroom.plots import style
 from tailroom_papers.barman_2004 import curves, figure_3
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.drop_tail import STATED
@@ -25,9 +21,6 @@ from tailroom_papers.barman_2004.figure_3_model import MODELLED_FROM
 from tailroom_papers.barman_2004.interval_curves import one_legend
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 EIGHTH, PER_FLOW = SLIPS[:2]
 (TENTH, _), (FIFTH, ALMOST) = STATED
@@ -52,7 +45,7 @@ def _sides(given: Evaluation) -> tuple[Check, ...]:
     """The two points of the abstract: more than 90 % at 10 %, almost 98 % only at 20 %."""
     almost = BOUNDS["almost-98"]
     return (
-        above("utilization at 10 %", utilization(given, TENTH), BOUNDS["ninety"], percent=True),
+        above("utilization at 10 %", utilization(given, TENTH), BOUNDS["ninety"]),
         between(
             "utilization at 20 %",
             utilization(given, FIFTH),
@@ -134,7 +127,7 @@ def draw(results: PartResults) -> Figure:
     return figure
 
 
-def _draw_curves(panel: "Axes", results: PartResults) -> None:
+def _draw_curves(panel: Axes, results: PartResults) -> None:
     study = results.study("highspeed")
     over = curves.spread(min(FIGURE_3.fraction(point) for point in study.points), 1.0, 30)
     drawn = [
@@ -155,7 +148,7 @@ def _draw_curves(panel: "Axes", results: PartResults) -> None:
     curves.cut_bands(panel)
 
 
-def _draw_distances(panel: "Axes") -> None:
+def _draw_distances(panel: Axes) -> None:
     ordered = _single()[::-1]
     rows = range(len(ordered))
     panel.plot([100 * far for far, _ in ordered], rows, linestyle="none", marker="o", color="black")

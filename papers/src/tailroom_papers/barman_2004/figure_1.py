@@ -6,21 +6,16 @@ The loss is periodic, as in the paper's derivation: each packet of a fixed numbe
 from collections.abc import Sequence
 from functools import partial
 from math import log
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tailroom.models.window_laws.cycle import fluid_curve
 from tailroom.models.window_laws.highspeed import DEFAULTS, kinks_of, power_integral
-from tailroom.plots import style
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 EVERY = "links.bottleneck.loss.every"
 PACKETS = 80_000
@@ -137,9 +132,9 @@ def dynamics(results: PartResults) -> Judgement:
         return f"{what} {shown(point.interval(metric))}"
 
     checks = tuple(
-        between(
+        point.between(
             f"{what}, simulated over closed form",
-            point.interval(partial(metric, form="closed")),
+            partial(metric, form="closed"),
             BOUNDS["fluid-cycle"],
         )
         for what, metric in (
@@ -171,10 +166,7 @@ def draw(results: PartResults) -> Figure:
     times, windows = np.array(series["time_s"]), np.array(series["cwnd_packets"])
     figure = Figure(figsize=(8.6, 3.9), layout="constrained")
     whole, cycle = figure.subplots(1, 2, sharey=True)
-    style.title(
-        figure,
-        f"Figure 1: one HighSpeed flow that loses each {PACKETS:,}th packet",
-    )
+    style.title(figure, f"Figure 1: one HighSpeed flow that loses each {PACKETS:,}th packet")
     whole.plot(times, windows, color="black", linewidth=0.9)
     whole.axvspan(0, run.summary["measured_from_s"], color="0.92", zorder=0)
     whole.set_ylabel("congestion window (packets)")
@@ -189,7 +181,7 @@ def draw(results: PartResults) -> Figure:
     return figure
 
 
-def _draw_cycle(panel: "Axes", point: PointResults, times: np.ndarray, windows: np.ndarray) -> None:
+def _draw_cycle(panel: Axes, point: PointResults, times: np.ndarray, windows: np.ndarray) -> None:
     """The cycle before the last loss, from its beginning."""
     run = point.runs[0]
     *_, first, last = peaks(run)

@@ -2,19 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import LIMIT
 from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FAIR = BOUNDS["fair"].value
 NAMES = ("HSTCP1 (RTT 80 ms)", "HSTCP2 (RTT 40 ms)")
@@ -74,7 +68,7 @@ def draw(figure_name: str, limit: str, results: PartResults) -> Figure:
     return figure
 
 
-def _draw_windows(panel: "Axes", run: StoredRun) -> None:
+def _draw_windows(panel: Axes, run: StoredRun) -> None:
     series = run.table("flow_series")
     flows = [flow["name"] for flow in run.summary["flows"]]
     looks: tuple[dict[str, Any], ...] = (
@@ -92,17 +86,11 @@ def due_to_rtts(results: PartResults) -> Judgement:
     two, equal = two_flows.at(results, UNDER), two_flows.at(results, UNDER, "equal")
     return Judgement(
         (
-            below(
-                "Jain's index, RTTs 40 and 80 ms",
-                two.interval(JAIN),
-                BOUNDS["fair"],
-                f"unfair (below {FAIR:g})",
+            two.below(
+                "Jain's index, RTTs 40 and 80 ms", JAIN, BOUNDS["fair"], f"unfair (below {FAIR:g})"
             ),
-            above(
-                "Jain's index, both RTTs 60 ms",
-                equal.interval(JAIN),
-                BOUNDS["fair"],
-                f"fair (above {FAIR:g})",
+            equal.above(
+                "Jain's index, both RTTs 60 ms", JAIN, BOUNDS["fair"], f"fair (above {FAIR:g})"
             ),
         ),
         f"The flow with half the RTT gets {two_flows.typical_ratio(two):.3g} times as much; flows "
@@ -119,16 +107,12 @@ def larger_is_fairer(results: PartResults) -> Judgement:
     expected = [point.mean(two_flows.expected_ratio) for point in (under, over)]
     return Judgement(
         (
-            above(
-                "Jain's index, over- minus under-buffered",
-                paired_difference(over, under, JAIN),
-                0.0,
-                "larger (above 0)",
-            ),
-            below(
+            more("Jain's index, over- minus under-buffered", over, under, JAIN, "larger (above 0)"),
+            less(
                 "ln of the throughput ratio, over- minus under-buffered",
-                paired_difference(over, under, two_flows.log_ratio),
-                0.0,
+                over,
+                under,
+                two_flows.log_ratio,
                 "smaller (below 0)",
             ),
         ),

@@ -1,26 +1,20 @@
 """Curves over the buffer with their confidence bands, as the further questions draw them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tailroom.plots import style
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 BUFFER_LABEL = "buffer (% of 12,500 packets)"
 
 
 def draw_curve(  # noqa: PLR0913 - each says one thing about a curve
-    axes: "Axes",
+    axes: Axes,
     fractions: Sequence[float],
-    points: "Sequence[PointResults]",
-    metric: "Metric",
+    points: Sequence[PointResults],
+    metric: Metric,
     look: dict[str, Any],
     *,
     label: str,
@@ -32,7 +26,7 @@ def draw_curve(  # noqa: PLR0913 - each says one thing about a curve
     draw_means(axes, percent, points, metric, look, label=label, scale=scale, lines=lines)
 
 
-def finish(axes: "Axes", fractions: Sequence[float], label: str, title: str) -> None:
+def finish(axes: Axes, fractions: Sequence[float], label: str, title: str) -> None:
     """The buffer below, a grid, what is drawn at the side."""
     style.scale_over(axes, [100 * fraction for fraction in fractions])
     axes.set_xlabel(BUFFER_LABEL)
@@ -42,7 +36,7 @@ def finish(axes: "Axes", fractions: Sequence[float], label: str, title: str) -> 
     axes.grid(visible=True, color="0.92")
 
 
-def _in_bdp(axes: "Axes") -> None:
+def _in_bdp(axes: Axes) -> None:
     """The ticks again above, as shares of the mean RTT's bandwidth-delay product (BDP)."""
     ticks = [float(tick) for tick in axes.get_xticks()]
     above = axes.secondary_xaxis("top")
@@ -51,13 +45,13 @@ def _in_bdp(axes: "Axes") -> None:
     above.set_xlabel("% of the BDP of the mean RTT (15,000 packets)", fontsize="small")
 
 
-def finish_utilization(axes: "Axes", fractions: Sequence[float], title: str) -> None:
+def finish_utilization(axes: Axes, fractions: Sequence[float], title: str) -> None:
     """The same for utilization in percent: no band reaches where no mean can."""
     finish(axes, fractions, "utilization (%)", title)
     axes.set_ylim(top=101.5)
 
 
-def one_legend(figure: "Figure", panels: "Sequence[Axes]") -> None:
+def one_legend(figure: Figure, panels: Sequence[Axes]) -> None:
     """One legend under the figure with every label of these panels."""
     shown: dict[str, Any] = {}
     for panel in panels:
@@ -69,12 +63,12 @@ def one_legend(figure: "Figure", panels: "Sequence[Axes]") -> None:
     )  # fmt: skip
 
 
-def legend_inside(axes: "Axes") -> None:
+def legend_inside(axes: Axes) -> None:
     """A legend for what only this panel shows."""
     axes.legend(fontsize="small", frameon=False)
 
 
-def draw_stated(axes: "Axes", percent: float, text: str) -> None:
+def draw_stated(axes: Axes, percent: float, text: str) -> None:
     """A utilization that the paper states."""
     axes.axhline(percent, label=text, **style.LIMIT_LINE)
 

@@ -1,20 +1,12 @@
 """FAST and the other congestion controls of its time on Figure 3's network, over the buffer."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.curves import NS2_LOOK
-from tailroom_papers.barman_2004.further_network import (
-    QUEUE_DELAY,
-    UTILIZATION,
-    over_buffers,
-)
+from tailroom_papers.barman_2004.further_network import QUEUE_DELAY, UTILIZATION, over_buffers
 from tailroom_papers.barman_2004.interval_curves import (
     draw_curve,
     finish,
@@ -26,9 +18,6 @@ from tailroom_papers.barman_2004.interval_curves import (
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 NAMES = {
     "highspeed": "HighSpeed",
@@ -60,9 +49,7 @@ def controls(form: Form) -> tuple[str, ...]:
 def fractions(form: Form) -> tuple[float, ...]:
     """Buffers, as parts of 12,500 packets."""
     return form.of(
-        (0.05, 0.1, 0.2, 1.0),
-        (0.05, 0.1, 0.2, 1.0),
-        (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
+        (0.05, 0.1, 0.2, 1.0), (0.05, 0.1, 0.2, 1.0), (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)
     )
 
 
@@ -96,10 +83,7 @@ def draw(results: PartResults) -> Figure:
     """Utilization and mean queueing delay over the buffer, and the smallest buffers."""
     over, tried = fractions(results.form), controls(results.form)
     figure = Figure(figsize=(11.4, 5.2), layout="constrained")
-    style.title(
-        figure,
-        "Ten flows of each congestion control on Figure 3's network",
-    )
+    style.title(figure, "Ten flows of each congestion control on Figure 3's network")
     left, middle, right = figure.subplots(1, 3)
     for control, look in zip(tried, style.marked_line_styles(), strict=False):
         points, name = _points(results, control), NAMES[control]
@@ -115,7 +99,7 @@ def draw(results: PartResults) -> Figure:
     return figure
 
 
-def _draw_ns2(panel: "Axes", results: PartResults) -> None:
+def _draw_ns2(panel: Axes, results: PartResults) -> None:
     """ns-2's results of HighSpeed and Reno (60 to 160 s) at the drawn buffers."""
     variations = {"highspeed": "", "reno": "sack_reno_instead"}
     for control in (variation for variation in variations if variation in controls(results.form)):
@@ -128,7 +112,7 @@ def _draw_ns2(panel: "Axes", results: PartResults) -> None:
         panel.plot(list(rows), list(rows.values()), label=f"{NAMES[control]}, ns-2", **look)
 
 
-def _draw_smallest(panel: "Axes", results: PartResults) -> None:
+def _draw_smallest(panel: Axes, results: PartResults) -> None:
     """A row for each control, a mark for each target."""
     tried = controls(results.form)
     for target, marker, face, aside in ((0.9, "o", "white", -0.13), (0.98, "s", "black", 0.13)):
@@ -155,25 +139,9 @@ def _judge_fast(results: PartResults) -> Judgement:
     small, fifth, full = (FIGURE_3.at(study, fraction) for fraction in (0.05, 0.2, 1.0))
     grown = paired_ratio(full, fifth, QUEUE_DELAY)
     checks = [
-        below(
-            "FAST's utilization, buffer 5 %",
-            small.interval(UTILIZATION),
-            BOUNDS["ninety"],
-            BELOW_90,
-            percent=True,
-        ),
-        above(
-            "FAST's utilization, buffer 20 %",
-            fifth.interval(UTILIZATION),
-            BOUNDS["almost-98"],
-            percent=True,
-        ),
-        below(
-            "FAST's mean queueing delay, 100 % over 20 %",
-            grown,
-            BOUNDS["grows"],
-            STAYS,
-        ),
+        small.below("FAST's utilization, buffer 5 %", UTILIZATION, BOUNDS["ninety"], BELOW_90),
+        fifth.above("FAST's utilization, buffer 20 %", UTILIZATION, BOUNDS["almost-98"]),
+        below("FAST's mean queueing delay, 100 % over 20 %", grown, BOUNDS["grows"], STAYS),
     ]
     others = []
     for control in (kind for kind in LOSS_BASED if kind in controls(results.form)):
@@ -199,9 +167,7 @@ def _judge_tenth(results: PartResults) -> Judgement:
         said = " / ".join(_percent(interval, fractions(results.form)[0]) for interval in needed)
         texts.append(f"{NAMES[control]} {said}")
         tenth = FIGURE_3.at(results.study(control), 0.1).interval(UTILIZATION)
-        checks.append(
-            above(f"{NAMES[control]}, buffer 10 %", tenth, BOUNDS["ninety"], percent=True)
-        )
+        checks.append(above(f"{NAMES[control]}, buffer 10 %", tenth, BOUNDS["ninety"]))
     why = f"Smallest buffers for 90 / 98 % (% of 12,500 packets): {'; '.join(texts)}."
     return Judgement(tuple(checks), why)
 

@@ -1,11 +1,8 @@
 """Short flows and constant-rate flows beside the HighSpeed flows, over the buffer."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
@@ -27,9 +24,6 @@ from tailroom_papers.barman_2004.interval_curves import (
 from tailroom_papers.barman_2004.settings import FIGURE_3, LIMIT
 from tailroom_papers.framework import *
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 ALONE, SHORT, CONSTANT = "highspeed-alone", "short", "constant"
 SHORT_ALONE = "short-alone"
 COMPLETION = "groups.short.all_sizes.completion_time_s_mean"
@@ -45,11 +39,7 @@ SLOWER = f"slower (above {_AS_QUICK:g})"
 
 def fractions(form: Form) -> tuple[float, ...]:
     """Buffers, as parts of 12,500 packets."""
-    return form.of(
-        (0.1, 1.0),
-        (0.05, 0.1, 1.0),
-        (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
-    )
+    return form.of((0.1, 1.0), (0.05, 0.1, 1.0), (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0))
 
 
 SHORT_FLOWS: Mapping[str, object] = {
@@ -135,7 +125,7 @@ def _points(results: PartResults, study: str) -> list[PointResults]:
     return [FIGURE_3.at(results.study(study), fraction) for fraction in fractions(results.form)]
 
 
-def _draw_utilization(panel: "Axes", results: PartResults) -> None:
+def _draw_utilization(panel: Axes, results: PartResults) -> None:
     over = fractions(results.form)
     names = {
         ALONE: "HighSpeed alone",
@@ -149,7 +139,7 @@ def _draw_utilization(panel: "Axes", results: PartResults) -> None:
 
 
 def _draw_of_groups(  # noqa: PLR0913 - each says one thing about a panel
-    panel: "Axes", results: PartResults, metric: str, *, scale: float, label: str, title: str
+    panel: Axes, results: PartResults, metric: str, *, scale: float, label: str, title: str
 ) -> None:
     """A metric of either traffic, and of the HighSpeed flows alone."""
     over = fractions(results.form)
@@ -165,7 +155,7 @@ def _draw_of_groups(  # noqa: PLR0913 - each says one thing about a panel
     finish(panel, over, label, title)
 
 
-def _draw_completion(panel: "Axes", results: PartResults) -> None:
+def _draw_completion(panel: Axes, results: PartResults) -> None:
     over = fractions(results.form)
     lines = {"mean": COMPLETION, "p99": COMPLETION_P99}
     for (name, metric), look in zip(lines.items(), style.marked_line_styles(), strict=False):
@@ -187,12 +177,7 @@ def _judge_short(results: PartResults) -> Judgement:
         fraction: paired_ratio(point, alone, COMPLETION) for fraction, point in points.items()
     }
     checks = (
-        above(
-            "utilization, buffer 10 %",
-            points[0.1].interval(UTILIZATION),
-            BOUNDS["ninety"],
-            percent=True,
-        ),
+        points[0.1].above("utilization, buffer 10 %", UTILIZATION, BOUNDS["ninety"]),
         below(
             "mean completion over that without HighSpeed flows, buffer 10 %",
             slower[0.1],
@@ -225,26 +210,14 @@ def _judge_constant(results: PartResults) -> Judgement:
     loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
     longer = paired_ratio(points[1.0], points[0.1], delay)
     checks = (
-        above(
-            "utilization, buffer 10 %",
-            points[0.1].interval(UTILIZATION),
-            BOUNDS["ninety"],
-            percent=True,
-        ),
+        points[0.1].above("utilization, buffer 10 %", UTILIZATION, BOUNDS["ninety"]),
         *(
-            below(
-                f"loss, buffer {100 * fraction:.0f} %",
-                points[fraction].interval(loss),
-                BOUNDS["stream-loss"],
-                percent=True,
+            points[fraction].below(
+                f"loss, buffer {100 * fraction:.0f} %", loss, BOUNDS["stream-loss"]
             )
             for fraction in (0.1, 1.0)
         ),
-        above(
-            "p99 queueing delay, 100 % over 10 %",
-            longer,
-            BOUNDS["grows-with-buffer"],
-        ),
+        above("p99 queueing delay, 100 % over 10 %", longer, BOUNDS["grows-with-buffer"]),
     )
     why = (
         f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)}, and "

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import cast
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.further_network import (
@@ -35,11 +32,7 @@ JUDGED = (0.1, 0.2)
 
 def fractions(form: Form) -> tuple[float, ...]:
     """Buffers of every link, as parts of 12,500 packets."""
-    return form.of(
-        JUDGED,
-        JUDGED,
-        (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
-    )
+    return form.of(JUDGED, JUDGED, (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0))
 
 
 def studies(form: Form) -> list[Study]:
@@ -160,9 +153,9 @@ def _judge_trends(results: PartResults) -> Judgement:
     three = dict(zip(fractions(results.form), _points(results), strict=True))
     alone = {fraction: FIGURE_3.at(results.study("one-link"), fraction) for fraction in JUDGED}
     checks = [
-        above(
+        three[fraction].above(
             f"mean of the three links, buffer {100 * fraction:.0f} %",
-            three[fraction].interval(mean_utilization),
+            mean_utilization,
             bound,
             percent=True,
         )
@@ -173,7 +166,6 @@ def _judge_trends(results: PartResults) -> Judgement:
             f"three links less one, buffer {100 * fraction:.0f} %",
             paired_difference(three[fraction], alone[fraction], mean_utilization),
             BOUNDS["similar"],
-            percent=True,
         )
         for fraction in JUDGED
     ]

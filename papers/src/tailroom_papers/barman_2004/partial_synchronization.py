@@ -2,22 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tailroom.models import Bottleneck
 from tailroom.models.loss_episodes import partial_synchronization as model
-from tailroom.plots import style
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.interval_curves import one_legend
 from tailroom_papers.barman_2004.loss_shares import link_of, share_that_loses
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_4, Setting
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 UTILIZATION = "links.bottleneck.utilization"
 RENO = {"flows.hstcp.congestion": {"kind": "reno"}}
@@ -130,9 +125,7 @@ def _judge(results: PartResults, cases: Sequence[Case], why: str) -> Judgement:
                 f"{100 * case.setting.fraction(point):.0f} %"
             )
             off = point.interval(excess)
-            checks.append(
-                between(f"model minus simulation, {where}", off, BOUNDS["close"], percent=True)
-            )
+            checks.append(between(f"model minus simulation, {where}", off, BOUNDS["close"]))
             low, high = BOUNDS["close"].values
             if off is not None and not low <= off.mean <= high:
                 far.append(
@@ -156,9 +149,7 @@ def fitted(results: PartResults) -> Judgement:
 def held_out(results: PartResults) -> Judgement:
     """Figure 4, of which no constant knows."""
     return _judge(
-        results,
-        (HELD_OUT,),
-        "No constant is fitted on this link. " + _shares_in_words(results),
+        results, (HELD_OUT,), "No constant is fitted on this link. " + _shares_in_words(results)
     )
 
 
@@ -221,7 +212,7 @@ def _look(case: Case) -> dict[str, Any]:
 
 
 def _marks(  # noqa: PLR0913, PLR0917 - each says one thing about the marks
-    panel: "Axes",
+    panel: Axes,
     over: Sequence[float],
     points: Sequence[PointResults],
     metric: Metric,
@@ -239,7 +230,7 @@ def _marks(  # noqa: PLR0913, PLR0917 - each says one thing about the marks
     )  # fmt: skip
 
 
-def _draw_link(panel: "Axes", results: PartResults, cases: Sequence[Case]) -> None:
+def _draw_link(panel: Axes, results: PartResults, cases: Sequence[Case]) -> None:
     for case in cases:
         points, look = results.study(case.study).points, _look(case)
         over = [100 * case.setting.fraction(point) for point in points]
@@ -256,7 +247,7 @@ def _at_fraction(setting: Setting, link: Bottleneck, fraction: float) -> float:
     return model.utilization(link, fraction * setting.full_packets - setting.in_transmission)
 
 
-def _draw_errors(panel: "Axes", results: PartResults) -> None:
+def _draw_errors(panel: Axes, results: PartResults) -> None:
     low, high = BOUNDS["close"].values
     panel.axhspan(100 * low, 100 * high, color="0.9", label="within three points")
     for case in CASES:
@@ -271,7 +262,7 @@ def _draw_errors(panel: "Axes", results: PartResults) -> None:
     panel.grid(alpha=0.25)
 
 
-def _draw_shares(panel: "Axes", results: PartResults) -> None:
+def _draw_shares(panel: Axes, results: PartResults) -> None:
     for (name, setting), colour in zip(SHARES.items(), style.COLOURS[4:6], strict=True):
         points = results.study(name).points
         over = [100 * setting.fraction(point) for point in points]
@@ -284,7 +275,7 @@ def _draw_shares(panel: "Axes", results: PartResults) -> None:
     panel.set_title("(d) Share of 10 HighSpeed flows", loc="left", fontsize="medium")
 
 
-def _finish(panel: "Axes", over: Sequence[float], label: str) -> None:
+def _finish(panel: Axes, over: Sequence[float], label: str) -> None:
     style.scale_over(panel, [100 * fraction for fraction in over])
     panel.set_ylim(0, 103)
     panel.set_xlabel("buffer (% of the paper's largest)")

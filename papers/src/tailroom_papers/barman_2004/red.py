@@ -3,11 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import curves, predictions, red_model
 from tailroom_papers.barman_2004.bounds import BOUNDS
@@ -15,9 +12,6 @@ from tailroom_papers.barman_2004.predictions import RED_MODEL
 from tailroom_papers.barman_2004.red_model import MIN_THRESHOLD
 from tailroom_papers.barman_2004.settings import FIGURE_7, FIGURE_8, LIMIT, Setting
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 QUEUE = "links.bottleneck.queue"
 PLAIN_RED = {"kind": "red", "gentle": False, "wait": True, "max_p": red_model.P_MAX}
@@ -106,7 +100,7 @@ def draw(setting: Setting, results: PartResults) -> Figure:
 
 
 def _differences(
-    panel: "Axes",
+    panel: Axes,
     points: Sequence[PointResults],
     setting: Setting,
     error: Callable[[PointResults], Interval],
@@ -123,7 +117,7 @@ def _differences(
     )
 
 
-def _same_scale(*panels: "Axes") -> None:
+def _same_scale(*panels: Axes) -> None:
     """One range, with the bounds of close agreement and the zero line."""
     low, high = BOUNDS["close"].values
     ends = [end for panel in panels for end in panel.get_ylim()]

@@ -2,19 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_7, LIMIT, RANDOM_STARTS, RTT
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 EACH = 5
 """Flows of either kind: ten share the link, as in Figures 3 and 7."""
@@ -106,22 +101,15 @@ def removes_bias(results: PartResults) -> Judgement:
     shares = [shown(point.interval(share_of_bursty), percent=True) for point in (tail, red)]
     return Judgement(
         (
-            above(
+            tail.above(
                 "loss of bursty over smooth flows, DropTail",
-                tail.interval(bursty_over_smooth),
+                bursty_over_smooth,
                 1.0,
                 "there is a bias (above 1)",
             ),
-            below(
-                "ln of the same, RED minus DropTail",
-                paired_difference(red, tail, log_bias),
-                0.0,
-                "RED helps (below 0)",
-            ),
-            below(
-                "loss of bursty over smooth flows, RED",
-                red.interval(bursty_over_smooth),
-                BOUNDS["bias-removed"],
+            less("ln of the same, RED minus DropTail", red, tail, log_bias, "RED helps (below 0)"),
+            red.below(
+                "loss of bursty over smooth flows, RED", bursty_over_smooth, BOUNDS["bias-removed"]
             ),
         ),
         f"With a buffer of {100 * JUDGED:g} % of 12,500 packets the unpaced flows get {shares[0]} "
@@ -154,10 +142,7 @@ def draw(results: PartResults) -> Figure:
 
 
 def _ratio(
-    panel: "Axes",
-    over: Sequence[float],
-    points: Sequence[PointResults],
-    look: dict[str, Any],
+    panel: Axes, over: Sequence[float], points: Sequence[PointResults], look: dict[str, Any]
 ) -> None:
     """Geometric means with their intervals, on a logarithmic scale."""
     known = [(x, interval) for x, point in zip(over, points, strict=True)

@@ -2,19 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom.simulation.metrics import jain_index
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER, packets
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 UTILIZATION = "links.bottleneck.utilization"
 RATIOS = (1, 2, 5, 10, 20, 50, 100)
@@ -62,7 +56,7 @@ def draw(results: PartResults) -> Figure:
     return figure
 
 
-def _tradeoff(panel: "Axes", points: Sequence[PointResults]) -> None:
+def _tradeoff(panel: Axes, points: Sequence[PointResults]) -> None:
     intervals = [(point.interval(UTILIZATION), point.interval(JAIN)) for point in points]
     known = [(u, jain, point) for (u, jain), point in zip(intervals, points, strict=True)
              if u and jain]  # fmt: skip
@@ -85,7 +79,7 @@ def _tradeoff(panel: "Axes", points: Sequence[PointResults]) -> None:
     panel.set_ylabel("Jain's index")
 
 
-def _index(panel: "Axes", points: Sequence[PointResults]) -> None:
+def _index(panel: Axes, points: Sequence[PointResults]) -> None:
     told = [(packets(point), interval) for point in points
             if (interval := point.interval(JAIN)) is not None]  # fmt: skip
     panel.errorbar(
@@ -107,7 +101,7 @@ def _index(panel: "Axes", points: Sequence[PointResults]) -> None:
     panel.set_ylabel("Jain's index")
 
 
-def _ratios(panel: "Axes", points: Sequence[PointResults], x: Sequence[int]) -> None:
+def _ratios(panel: Axes, points: Sequence[PointResults], x: Sequence[int]) -> None:
     for point in points:
         values = np.exp(point.values(two_flows.log_ratio))
         panel.plot([packets(point)] * len(values), values, "x", color="0.55", markersize=4)
@@ -130,7 +124,7 @@ def _ratios(panel: "Axes", points: Sequence[PointResults], x: Sequence[int]) -> 
     panel.legend(fontsize="small", frameon=False, loc="lower left")
 
 
-def _over_time(panel: "Axes", points: Sequence[PointResults]) -> None:
+def _over_time(panel: Axes, points: Sequence[PointResults]) -> None:
     looks = style.marked_line_styles()
     for point in style.evenly_spread(list(points), 4):
         seconds, mean = index_over_time(point.runs)

@@ -2,18 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom_papers.barman_2004.curves import NS2_LOOK
 from tailroom_papers.barman_2004.interval_curves import ns2_utilization
 from tailroom_papers.barman_2004.settings import FIGURE_3, RTT
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FLOWS = "flows.hstcp."
 TENTH, FIFTH = 0.1, 0.2
@@ -170,8 +163,7 @@ def draw(results: PartResults) -> Figure:
     figure = Figure(figsize=(8.8, 1.9 + 0.27 * len(tried)), layout="constrained")
     panels = figure.subplots(1, len(SHOWN_FRACTIONS), sharex=True, sharey=True)
     style.title(
-        figure,
-        "What the paper leaves open, varied one at a time from Figure 3 (base: in brackets)",
+        figure, "What the paper leaves open, varied one at a time from Figure 3 (base: in brackets)"
     )
     for panel, fraction, stated in zip(panels, SHOWN_FRACTIONS, (90, 98), strict=True):
         _draw_panel(panel, results, tried, fraction, stated)
@@ -188,7 +180,7 @@ def draw(results: PartResults) -> Figure:
 
 
 def _draw_panel(
-    panel: "Axes", results: PartResults, tried: Sequence[Choice], fraction: float, stated: float
+    panel: Axes, results: PartResults, tried: Sequence[Choice], fraction: float, stated: float
 ) -> None:
     """Dots with intervals, over the band of the base."""
     for place, choice in enumerate(tried):
@@ -213,7 +205,7 @@ def _draw_panel(
     panel.grid(visible=True, axis="x", color="0.92")
 
 
-def _once(panel: "Axes", label: str) -> str:
+def _once(panel: Axes, label: str) -> str:
     """The label, or none if the panel has it already."""
     return "" if label in panel.get_legend_handles_labels()[1] else label
 

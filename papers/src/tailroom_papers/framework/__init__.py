@@ -15,6 +15,10 @@ distribution offers papers to `tailroom papers` through entry points of the grou
 The modules of a paper begin with `from tailroom_papers.framework import *`.
 """
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
 from tailroom_papers.framework.bounds import Bounds, NamedBound
 from tailroom_papers.framework.catalogue import load, names, parts_of
 from tailroom_papers.framework.check import Check, above, below, between, is_true, shown
@@ -35,6 +39,8 @@ from tailroom_papers.framework.results import (
     PointResults,
     StoredRun,
     StudyResults,
+    less,
+    more,
     paired_difference,
     paired_ratio,
 )
@@ -42,9 +48,11 @@ from tailroom_papers.framework.run import reproduce
 from tailroom_papers.framework.study import Form, Study
 
 __all__ = [
+    "Axes",
     "Bounds",
     "Check",
     "Claim",
+    "Figure",
     "Form",
     "Judgement",
     "Metric",
@@ -68,7 +76,9 @@ __all__ = [
     "between",
     "draw_means",
     "is_true",
+    "less",
     "load",
+    "more",
     "names",
     "paired_difference",
     "paired_ratio",
@@ -76,4 +86,5 @@ __all__ = [
     "recheck",
     "reproduce",
     "shown",
+    "style",
 ]

@@ -2,20 +2,15 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.readings import PLAUSIBLE
 from tailroom_papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ACCESS = "flows.fair.access_rate"
 FAST, SLOW = "10 Gbit/s", "400 Mbit/s"
@@ -92,18 +87,17 @@ def judge_bursts(results: PartResults) -> Judgement:
     """Fewer bursts by the index of dispersion, by runs of one flow's packets, in the queue."""
     with_blocks, without = of(results, True), of(results, False)
 
-    def less(what: str, metric: Metric) -> Check:
-        change = paired_difference(with_blocks, without, metric)
-        return below(f"{what}: with blocks less without", change, 0.0, "smaller")
+    def reduced(what: str, metric: Metric) -> Check:
+        return less(f"{what}: with blocks less without", with_blocks, without, metric, "smaller")
 
     checks = [
         *(
-            less(f"index of dispersion over {words}", dispersion_near(scale))
+            reduced(f"index of dispersion over {words}", dispersion_near(scale))
             for words, scale in SCALES.items()
         ),
-        less("packets in a burst of one flow, largest", "burst_packets_max"),
-        less("mean queue (packets)", "queue_packets_mean"),
-        less("queue (packets), p99", "queue_packets_p99"),
+        reduced("packets in a burst of one flow, largest", "burst_packets_max"),
+        reduced("mean queue (packets)", "queue_packets_mean"),
+        reduced("queue (packets), p99", "queue_packets_p99"),
     ]
     return Judgement(tuple(checks), lambda: _why_bursts(with_blocks, without))
 
@@ -129,12 +123,7 @@ def judge_effects(results: PartResults) -> Judgement:
         "loss rate of the background": measures.background_loss,
     }
     checks = [
-        below(
-            f"{what}: with blocks less without",
-            paired_difference(with_blocks, without, metric),
-            0.0,
-            "smaller",
-        )
+        less(f"{what}: with blocks less without", with_blocks, without, metric, "smaller")
         for what, metric in losses.items()
     ]
     gains = {
@@ -142,10 +131,11 @@ def judge_effects(results: PartResults) -> Judgement:
         "utilization of the background": measures.background_utilization,
     }
     checks += [
-        above(
+        more(
             f"{what}: with blocks less without",
-            paired_difference(with_blocks, without, metric),
-            0.0,
+            with_blocks,
+            without,
+            metric,
             "larger",
             percent=True,
         )
@@ -189,7 +179,7 @@ def variations(form: Form) -> list[Variation]:
     return form.of([], of_readings[:1], [*of_readings, access])
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the index of dispersion over time scales; queue, losses and fairness."""
     figure, panels = drawing.figure_of("Block pacing on and off", 2, 2)
     _draw_dispersion(panels[0], results)
@@ -223,7 +213,7 @@ def draw(results: PartResults) -> "Figure":
     return figure
 
 
-def _name_groups(axes: "Axes", groups: Sequence[str], cs: Sequence[int]) -> None:
+def _name_groups(axes: Axes, groups: Sequence[str], cs: Sequence[int]) -> None:
     """Labels each place with its c, and each group of places below its middle."""
     middle = cs[len(cs) // 2]
     names = [f"{c}\n{group}" if c == middle else f"{c}" for group in groups for c in cs]
@@ -232,7 +222,7 @@ def _name_groups(axes: "Axes", groups: Sequence[str], cs: Sequence[int]) -> None
     axes.set_xlabel("c (1/s)")
 
 
-def _draw_dispersion(axes: "Axes", results: PartResults) -> None:
+def _draw_dispersion(axes: Axes, results: PartResults) -> None:
     slow = results.study("slow access")
     curves = [
         (f"{name}, access {rate}", point)

@@ -1,7 +1,5 @@
 """All readings of block pacing: Table 1 by each of them."""
 
-from typing import TYPE_CHECKING
-
 from matplotlib.lines import Line2D
 
 from tailroom_papers.framework import *
@@ -9,9 +7,6 @@ from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE
 from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS, Reading
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 OPTIMAL = 10
 
@@ -38,11 +33,10 @@ def of(results: PartResults, reading: Reading, c: int) -> PointResults:
 def judge_possible(results: PartResults) -> Judgement:
     """Judges whether each plausible reading leaves every flow half of the least in Table 1."""
     checks = [
-        above(
+        of(results, reading, OPTIMAL).above(
             f"{reading.name}: least utilization of the three flows",
-            of(results, reading, OPTIMAL).interval(measures.least_utilization),
+            measures.least_utilization,
             BOUNDS["half-of-the-least"],
-            percent=True,
         )
         for reading in PLAUSIBLE
     ]
@@ -74,11 +68,10 @@ def _order(results: PartResults, reading: Reading) -> str:
 def judge_excluded(results: PartResults) -> Judgement:
     """Judges whether each other reading leaves a flow less than half of the least in Table 1."""
     checks = [
-        below(
+        of(results, reading, OPTIMAL).below(
             f"{reading.name}: least utilization of the three flows",
-            of(results, reading, OPTIMAL).interval(measures.least_utilization),
+            measures.least_utilization,
             BOUNDS["half-of-the-least"],
-            percent=True,
         )
         for reading in EXCLUDED
     ]
@@ -100,7 +93,7 @@ def _why_excluded(results: PartResults) -> str:
     )
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the fairness index and utilizations by each reading, at each c."""
     figure, panels = drawing.figure_of("Table 1 by each reading of block pacing", 1, 3)
     figure.set_size_inches(13, 5.4)

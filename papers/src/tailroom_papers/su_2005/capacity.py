@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from itertools import islice
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tailroom.plots import style
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
@@ -22,10 +21,6 @@ from tailroom_papers.su_2005.setting import (
     Path,
     span,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BACKGROUND_FLOWS = 4
 BACKGROUND_RTT_S = 0.12
@@ -141,7 +136,7 @@ def _is_largest_at_10(points: dict[int, PointResults]) -> bool:
     return ten > max(five, twenty)
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the distance over rate for each delay, and Table 1's cells at the chosen delay."""
     figure, panels = drawing.figure_of(
         "The bottleneck: distance from Table 1, and its cells at a delay of "
@@ -179,7 +174,7 @@ def draw(results: PartResults) -> "Figure":
     return figure
 
 
-def _draw_distance(axes: "Axes", results: PartResults) -> None:
+def _draw_distance(axes: Axes, results: PartResults) -> None:
     of_path = distances(results)
     delays = sorted({path.delay_ms for path in of_path})
     looks = islice(style.marked_line_styles(), 3, None)
@@ -208,7 +203,7 @@ def _draw_distance(axes: "Axes", results: PartResults) -> None:
 
 
 def _draw_cell(  # noqa: PLR0913, PLR0917 - each says one thing about a panel
-    axes: "Axes",
+    axes: Axes,
     results: PartResults,
     rates: Sequence[Path],
     metric: Metric,

@@ -2,15 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PAPER: dict[str, Any] = {
     "linestyle": "none",
@@ -22,12 +16,7 @@ PAPER: dict[str, Any] = {
 """The paper's numbers are large hollow marks."""
 
 
-MARK: dict[str, Any] = {
-    "linestyle": "none",
-    "markersize": 4.5,
-    "elinewidth": 1,
-    "capsize": 2,
-}
+MARK: dict[str, Any] = {"linestyle": "none", "markersize": 4.5, "elinewidth": 1, "capsize": 2}
 """Style of a mean with its interval."""
 
 
@@ -42,7 +31,7 @@ def index_mark() -> dict[str, Any]:
     return {"color": style.COLOURS[4], "marker": "v"}
 
 
-def figure_of(title: str, rows: int, columns: int) -> tuple[Figure, list["Axes"]]:
+def figure_of(title: str, rows: int, columns: int) -> tuple[Figure, list[Axes]]:
     """Returns a figure with rows and columns of panels, and the panels row by row."""
     size = (4.3 * columns + 0.4, 3.1 * rows + 0.9)
     figure = Figure(figsize=size, layout="constrained")
@@ -51,7 +40,7 @@ def figure_of(title: str, rows: int, columns: int) -> tuple[Figure, list["Axes"]
 
 
 def dots(  # noqa: PLR0913 - each is one option of a series
-    axes: "Axes",
+    axes: Axes,
     points: Mapping[Any, PointResults],
     metric: Metric,
     look: Mapping[str, Any],
@@ -85,7 +74,7 @@ def dots(  # noqa: PLR0913 - each is one option of a series
 
 
 def rows(  # noqa: PLR0913 - each is one option of a series
-    axes: "Axes",
+    axes: Axes,
     named: Mapping[str, PointResults],
     metric: Metric,
     look: Mapping[str, Any],
@@ -118,7 +107,7 @@ def rows(  # noqa: PLR0913 - each is one option of a series
     )
 
 
-def name_rows(axes: "Axes", names: Iterable[str], *, is_first: bool) -> None:
+def name_rows(axes: Axes, names: Iterable[str], *, is_first: bool) -> None:
     """Labels the rows of a panel, in the first panel of a figure, and separates them by lines."""
     labels = list(names)
     axes.set_yticks(range(len(labels)), labels if is_first else [])
@@ -126,7 +115,7 @@ def name_rows(axes: "Axes", names: Iterable[str], *, is_first: bool) -> None:
     axes.grid(axis="y", color="0.9")
 
 
-def legend_below(figure: Figure, panels: Iterable["Axes"], columns: int = 4) -> None:
+def legend_below(figure: Figure, panels: Iterable[Axes], columns: int = 4) -> None:
     """Draws one legend for all panels, each label once."""
     handles: dict[str, Any] = {}
     for axes in panels:

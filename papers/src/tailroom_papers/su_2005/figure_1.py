@@ -9,8 +9,6 @@ from tailroom_papers.su_2005 import drawing
 from tailroom_papers.su_2005.readings import READINGS, Reading
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 RTT_S = 0.2
@@ -80,7 +78,7 @@ def arrivals_s(run: StoredRun) -> "NDArray[np.float64]":
     return np.asarray(times[events == "arrival"], dtype=float)
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the packets of three round-trip times in congestion avoidance, by reading."""
     figure, panels = drawing.figure_of(
         "Figure 1: packets that one flow sends (RTT 200 ms, c = 10, k = 3)", 2, 3
@@ -90,7 +88,7 @@ def draw(results: PartResults) -> "Figure":
     return figure
 
 
-def _draw_reading(axes: "Axes", name: str, run: StoredRun) -> None:
+def _draw_reading(axes: Axes, name: str, run: StoredRun) -> None:
     times = arrivals_s(run)
     times = times[(times >= FROM_S) & (times < FROM_S + SHOWN_S)] - FROM_S
     number = np.arange(1, len(times) + 1)

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from itertools import islice
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.distributions import student_quantile
@@ -21,20 +20,8 @@ from tailroom_papers.su_2005.over_time import (
 )
 from tailroom_papers.su_2005.paper_table import TABLE
 from tailroom_papers.su_2005.readings import BASE, PLAUSIBLE, Reading
-from tailroom_papers.su_2005.setting import (
-    BOUNDS,
-    CONTROL,
-    LIMIT,
-    RATE,
-    RTTS_MS,
-    SCENARIO,
-    span,
-)
+from tailroom_papers.su_2005.setting import BOUNDS, CONTROL, LIMIT, RATE, RTTS_MS, SCENARIO, span
 from tailroom_papers.su_2005.unstated import UNSTATED
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CONTROLS = {
     "fhstcp": "FHSTCP, c = 10",
@@ -187,12 +174,13 @@ def of(results: PartResults, control: str) -> PointResults:
 def fairer_than(results: PartResults, other: str) -> list[Check]:
     """FHSTCP's index less another control's, for the whole time and in sliding windows."""
     mine, theirs = of(results, "fhstcp"), of(results, other)
-    whole = paired_difference(mine, theirs, measures.fairness)
-    windows = paired_difference(mine, theirs, sliding_index)
-    name = CONTROLS[other]
+    over = {
+        "over the measured time": measures.fairness,
+        f"in {WINDOW_S:g} s windows": sliding_index,
+    }
     return [
-        above(f"index over the measured time: FHSTCP less {name}", whole, 0.0, "larger"),
-        above(f"index in {WINDOW_S:g} s windows: FHSTCP less {name}", windows, 0.0, "larger"),
+        more(f"index {words}: FHSTCP less {CONTROLS[other]}", mine, theirs, metric, "larger")
+        for words, metric in over.items()
     ]
 
 
@@ -233,10 +221,11 @@ def judge_against_rtt(results: PartResults) -> Judgement:
             words = f"0 (within a factor of {factor})"
             checks.append(between(what, log_ratio, -log(factor), log(factor), words))
     closer = [
-        above(
+        more(
             f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            paired_difference(of(results, other), of(results, "fhstcp"), measures.against_rtt),
-            0.0,
+            of(results, other),
+            of(results, "fhstcp"),
+            measures.against_rtt,
             "larger",
         )
         for other in list(CONTROLS)[1:]
@@ -248,7 +237,7 @@ def judge_against_rtt(results: PartResults) -> Judgement:
     )
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the index up to t, in sliding windows, over time scales, and beside ns-2's."""
     figure, panels = drawing.figure_of(
         "Figure 3: fairness of flows with RTTs of 80, 140 and 200 ms", 2, 2
@@ -279,7 +268,7 @@ def draw(results: PartResults) -> "Figure":
     return figure
 
 
-def _over_time(axes: "Axes", point: PointResults, look: dict[str, Any], name: str, of: Any) -> None:
+def _over_time(axes: Axes, point: PointResults, look: dict[str, Any], name: str, of: Any) -> None:
     curves = [of(run) for run in point.runs]
     times = curves[0][0]
     each = [mean_interval([curve[1][place] for curve in curves]) for place in range(len(times))]
@@ -292,7 +281,7 @@ def _over_time(axes: "Axes", point: PointResults, look: dict[str, Any], name: st
         axes.fill_between(times, low, high, color=look["color"], **style.band(4))
 
 
-def _over_scales(axes: "Axes", point: PointResults, look: dict[str, Any], name: str) -> None:
+def _over_scales(axes: Axes, point: PointResults, look: dict[str, Any], name: str) -> None:
     last = point.runs[0].summary
     longest = last["measured_to_s"] - last["measured_from_s"]
     scales = [scale for scale in SCALES_S if scale <= longest]
@@ -301,7 +290,7 @@ def _over_scales(axes: "Axes", point: PointResults, look: dict[str, Any], name: 
     axes.plot(scales, means, label=name, **look)
 
 
-def _beside_ns2(axes: "Axes", results: PartResults) -> None:
+def _beside_ns2(axes: Axes, results: PartResults) -> None:
     study = results.study("ns-2")
     looks = zip(NS2_BUFFERS, islice(drawing.marks(), 4, None), (-0.15, 0.15), strict=False)
     for buffer, look, aside in looks:
@@ -320,11 +309,7 @@ def _beside_ns2(axes: "Axes", results: PartResults) -> None:
 
 
 def _marks(
-    axes: "Axes",
-    intervals: Sequence[Interval | None],
-    look: dict[str, Any],
-    label: str,
-    aside: float,
+    axes: Axes, intervals: Sequence[Interval | None], look: dict[str, Any], label: str, aside: float
 ) -> None:
     known = [(place, interval) for place, interval in enumerate(intervals) if interval is not None]
     axes.errorbar(

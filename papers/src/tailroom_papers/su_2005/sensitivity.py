@@ -1,15 +1,10 @@
 """Table 1 with other values of what the paper does not state, one at a time."""
 
-from typing import TYPE_CHECKING
-
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE, distance
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
 from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 AS_CHOSEN = "as chosen"
 LONGER = "600 s instead of 200 s"
@@ -71,7 +66,7 @@ def _three(points: dict[int, PointResults]) -> str:
     return f"{values[0]}, {values[1]} and {values[2]}"
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the distance, the fairness index and the background's utilization by variant."""
     figure, panels = drawing.figure_of(
         "Table 1 with one unstated parameter changed at a time", 1, 3

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tailroom.plots import style
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import TABLE
@@ -30,10 +29,6 @@ from tailroom_papers.su_2005.table_1_claims import (
     standard,
 )
 from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FEW_C = (2, 40)
 MANY_C = (2, 3, 4, 6, 7, 8, 12, 14, 16, 25, 30, 40)
@@ -99,7 +94,7 @@ def variations(form: Form) -> list[Variation]:
     return [*of_reading, *of_unstated]
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws utilizations, fairness index, background's utilization and loss over c."""
     figure, panels = drawing.figure_of("Table 1: effect of the fair factor c", 2, 2)
     points = over_c(results)
@@ -129,7 +124,7 @@ def draw(results: PartResults) -> "Figure":
     return figure
 
 
-def _draw_index(axes: "Axes", results: PartResults) -> None:
+def _draw_index(axes: Axes, results: PartResults) -> None:
     look = drawing.index_mark()
     points = over_c(results)
     drawing.dots(axes, points, measures.fairness, look, "fairness index", aside=-0.01, most=1)
@@ -142,13 +137,13 @@ def _draw_index(axes: "Axes", results: PartResults) -> None:
     axes.set_ylim(0.4, 1.02)
 
 
-def _paper(axes: "Axes", values: Iterable[float], look: dict[str, Any], scale: float = 1) -> None:
+def _paper(axes: Axes, values: Iterable[float], look: dict[str, Any], scale: float = 1) -> None:
     marker = {"marker": look["marker"], "color": look["color"], **drawing.PAPER}
     label = "Su et al., Table 1 (hollow, same shape)"
     axes.plot(list(TABLE), [scale * value for value in values], label=label, **marker)
 
 
-def _beside_standard(axes: "Axes", point: PointResults, metric: Metric, scale: float = 1.0) -> None:
+def _beside_standard(axes: Axes, point: PointResults, metric: Metric, scale: float = 1.0) -> None:
     interval = point.interval(metric)
     if interval is None:
         return
@@ -158,7 +153,7 @@ def _beside_standard(axes: "Axes", point: PointResults, metric: Metric, scale: f
     axes.axhline(scale * interval.mean, label=label, **style.LIMIT_LINE)
 
 
-def _draw_loss(axes: "Axes", points: dict[int, PointResults], look: dict[str, Any]) -> None:
+def _draw_loss(axes: Axes, points: dict[int, PointResults], look: dict[str, Any]) -> None:
     for c, row in TABLE.items():
         axes.vlines(c, *row.loss, color="0.7", linewidth=8, label="Su et al., range of losses")
     drawing.dots(axes, points, measures.background_loss, look, "F4, background")
