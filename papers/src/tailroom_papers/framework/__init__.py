@@ -32,7 +32,16 @@ from tailroom_papers.framework.paper import (
     Reproduction,
     Variation,
 )
-from tailroom_papers.framework.pictures import bars, draw_means
+from tailroom_papers.framework.pictures import (
+    bars,
+    draw_intervals,
+    draw_marks,
+    draw_means,
+    figure_of,
+    frame,
+    legend_below,
+    styled,
+)
 from tailroom_papers.framework.results import (
     Metric,
     PartResults,
@@ -74,8 +83,13 @@ __all__ = [
     "bars",
     "below",
     "between",
+    "draw_intervals",
+    "draw_marks",
     "draw_means",
+    "figure_of",
+    "frame",
     "is_true",
+    "legend_below",
     "less",
     "load",
     "more",
@@ -87,4 +101,5 @@ __all__ = [
     "reproduce",
     "shown",
     "style",
+    "styled",
 ]
