@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.background import Span
@@ -81,36 +80,22 @@ def _at(results: PartResults, case: str, name: str) -> PointResults:
 
 def draw(results: PartResults) -> Figure:
     """Share, delay and loss of the background, by queue; a marker for each case."""
-    figure = picture.blank(5.8)
-    picture.title(
-        figure, "Queues in place of FIFO, beside a background of 25 of 50 Mbit/s, RTT 100 ms"
-    )
-    share, delay, loss = figure.subplots(3, sharex=True)
-    _draw_metric(share, results, residual_share, 100.0)
-    share.set_ylabel("share of the\nresidual (%)")
-    _draw_metric(delay, results, background_delay_ms, 1.0)
-    delay.set(yscale="log", ylabel="background's p99\nqueueing delay (ms)")
-    delay.yaxis.set_major_formatter(plain_ticks)
-    _draw_metric(loss, results, background_loss, 100.0)
-    loss.set_ylabel("background's\nloss (%)")
-    loss.set_ylim(bottom=0)
+    title = "Queues in place of FIFO, beside a background of 25 of 50 Mbit/s, RTT 100 ms"
+    figure, (share, delay, loss) = picture.page(title, 5.8, 3, sharex=True)
     names = _names(results)
-    loss.set_xticks(range(len(names)), names, rotation=15)
-    for panel in (share, delay, loss):
-        panel.grid(color="0.9")
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
-
-
-def _draw_metric(panel: Axes, results: PartResults, metric: Metric, scale: float) -> None:
-    names = _names(results)
-    looks = style.marked_line_styles()
-    for place, (case, look) in enumerate(zip(CASES, looks, strict=False)):
-        if _name(case) in results.studies:
-            points = [_at(results, case, name) for name in names]
-            xs = [number + 0.13 * (place - 1.5) for number in range(len(names))]
-            marks = {**look, "linestyle": "none", "label": case}
-            background.draw_line(panel, xs, points, metric, marks, scale=scale)
+    cases = {
+        case: [_at(results, case, name) for name in names]
+        for case in CASES
+        if _name(case) in results.studies
+    }
+    draw_categories(share, cases, residual_share, names, scale=100)
+    draw_categories(delay, cases, background_delay_ms, names)
+    draw_categories(loss, cases, background_loss, names, scale=100)
+    frame(share, y="share of the\nresidual (%)")
+    frame(delay, y="background's p99\nqueueing delay (ms)", log="y")
+    frame(loss, y="background's\nloss (%)", ylim=(0, None))
+    loss.tick_params(axis="x", labelrotation=15)
+    return picture.finished(figure, 4)
 
 
 def _scheduling(results: PartResults) -> Judgement:

@@ -102,28 +102,23 @@ def _name(control: str, mbps: int) -> str:
 
 def draw(results: PartResults) -> Figure:
     """Share over buffer, a panel for each control and a line for each capacity."""
-    figure = picture.blank(4.4)
-    picture.title(
-        figure, "One flow beside a background of half the link, RTT 100 ms, FIFO, by capacity"
-    )
-    panels = figure.subplots(1, len(SECONDS), sharey=True)
+    title = "One flow beside a background of half the link, RTT 100 ms, FIFO, by capacity"
+    figure, panels = picture.page(title, 4.4, 1, len(SECONDS), sharey=True)
     for panel, control in zip(panels, SECONDS, strict=True):
         _draw_control(panel, results, control)
     panels[0].set_ylabel(background.SHARE_LABEL)
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    return picture.finished(figure, 4)
 
 
 def _draw_control(panel: Axes, results: PartResults, control: str) -> None:
-    lines = style.marked_line_styles()
-    for mbps, look in zip(SECONDS["highspeed"], lines, strict=False):
+    links = {Link(mbps, Span(0, 0)).words: mbps for mbps in SECONDS["highspeed"]}
+    for label, mbps, look in styled(links):
         points = _points(results, control, mbps)
-        label = Link(mbps, Span(0, 0)).words
-        line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
+        line = {**look, "marker": None}
         if points:
             marks = {**look, "linestyle": "none", "label": f"{label}, simulation"}
             xs = [background.buffer_of(point) for point in points]
-            background.draw_line(panel, xs, points, residual_share, marks)
+            draw_marks(panel, xs, points, residual_share, marks, scale=100)
         else:
             line["label"] = f"{label}, model only" if mbps == FASTEST_MBPS else "_absent"
         if points or mbps == FASTEST_MBPS:
@@ -133,8 +128,7 @@ def _draw_control(panel: Axes, results: PartResults, control: str) -> None:
             panel.plot(buffers, [100 * share for share in shares], **line)
     panel.axhline(100 * BOUNDS["reasonable"].value, label="75 %: reasonable", **style.LIMIT_LINE)
     panel.axvspan(*HUNDREDS, color="#E69F00", alpha=0.15, label="the paper's choice")
-    background.buffer_axis(panel)
-    panel.set(title=OTHER_WORDS[control], ylim=(0, 105))
+    background.frame_over_buffers(panel, title=OTHER_WORDS[control], ylim=(0, 105))
 
 
 def _points(results: PartResults, control: str, mbps: int) -> Sequence[PointResults]:

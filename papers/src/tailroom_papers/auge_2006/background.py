@@ -1,6 +1,6 @@
 """Flows beside a Poisson background on links of any rate, and pictures of their shares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,47 +62,9 @@ def buffer_of(point: PointResults) -> int:
     return int(limit.split(maxsplit=1)[0]) + 1
 
 
-def buffer_axis(panel: Axes) -> None:
-    """The x axis over the buffers that are drawn."""
-    panel.set(xscale="log", xlabel="buffer (packets)")
+def frame_over_buffers(panel: Axes, **options: Any) -> None:
+    """The frame of a panel over the buffers that are drawn; options as of `frame`."""
+    panel.set_xscale("log")
     low, high = panel.get_xlim()
     ticks = [tick for tick in BUFFER_TICKS if low <= tick <= high]
-    panel.set_xticks(ticks, [str(tick) for tick in ticks])
-    panel.minorticks_off()
-    panel.grid(color="0.9")
-
-
-def draw_line(  # noqa: PLR0913 - each says one thing about a line
-    panel: Axes,
-    xs: Sequence[float],
-    points: Sequence[PointResults],
-    metric: Metric,
-    look: Mapping[str, Any],
-    *,
-    scale: float = 100.0,
-    most: float | None = None,
-) -> None:
-    """Draws means with their confidence intervals as bars.
-
-    Args:
-        panel: The panel.
-        xs: Place of each point.
-        points: The points.
-        metric: The metric.
-        look: Style and label.
-        scale: Factor on the metric; with 100, the metric is a fraction.
-        most: Largest possible value in the drawn unit, at which bars end; 100 for a fraction.
-    """
-    most = 100.0 if most is None and scale == 100.0 else most
-    intervals = [point.interval(metric) for point in points]
-    pairs = [
-        (x, interval) for x, interval in zip(xs, intervals, strict=True) if interval is not None
-    ]
-    means = [scale * interval.mean for _, interval in pairs]
-    panel.errorbar(
-        [x for x, _ in pairs],
-        means,
-        yerr=bars((interval for _, interval in pairs), scale, most and most / scale),
-        capsize=2,
-        **look,
-    )
+    frame(panel, x="buffer (packets)", ticks=ticks, **options)

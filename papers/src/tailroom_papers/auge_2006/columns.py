@@ -46,29 +46,25 @@ class Column:
 
 def draw(title: str, columns: Sequence[Column]) -> Figure:
     """A column for each set-up; utilization is averaged over 100 ms, the RTT without queueing."""
-    figure = picture.blank(4.7)
-    panels = figure.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
-    picture.title(figure, title)
+    figure, panels = picture.page(title, 4.7, 2, len(columns), sharex=True, sharey="row")
     names = dict.fromkeys(
         flow_words(name) for column in columns for name in flow_names(column.point.runs[0])
     )
     looks = dict(zip(names, style.line_styles(), strict=False))
-    for column, upper, lower in zip(columns, panels[0], panels[1], strict=True):
+    above, below = panels[: len(columns)], panels[len(columns) :]
+    for column, upper, lower in zip(columns, above, below, strict=True):
         run = column.point.runs[0]
-        upper.set_title(column.title)
         _draw_utilization(upper, column)
         _draw_windows(lower, column, looks)
         for time_s in column.arrivals_s:
             lower.axvline(time_s, color="0.75", linewidth=0.8, zorder=0, label="a flow arrives")
         start_s = run.summary["measured_from_s"]
-        lower.set_xlim(start_s, min(start_s + column.shown_s, run.summary["measured_to_s"]))
-        lower.set_xlabel("time (s)")
-    panels[0, 0].set_ylim(0, 105)
-    panels[1, 0].set_ylim(bottom=0)
-    panels[0, 0].set_ylabel("utilization (%)")
-    panels[1, 0].set_ylabel("congestion window (packets)")
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+        end_s = min(start_s + column.shown_s, run.summary["measured_to_s"])
+        frame(upper, title=column.title, grid="")
+        frame(lower, x="time (s)", xlim=(start_s, end_s), grid="")
+    above[0].set(ylim=(0, 105), ylabel="utilization (%)")
+    below[0].set(ylim=(0, None), ylabel="congestion window (packets)")
+    return picture.finished(figure, 4)
 
 
 def _draw_utilization(panel: Axes, column: Column) -> None:

@@ -94,27 +94,27 @@ def _flows(kind: str, load: float) -> FlowGroup:
 
 def draw(results: PartResults) -> Figure:
     """Boxes above, the overall rate in the middle, and below how many flows are in progress."""
-    figure = picture.blank(6.2)
-    picture.title(
-        figure,
+    title = (
         f"Figure 1: three regimes of a link of {RATE_MBPS} Mbit/s with a buffer of {PACKETS} "
-        "packets, simulated",
+        "packets, simulated"
     )
-    panels = figure.subplots(3, 3, sharex=True, sharey="row", height_ratios=[3, 1.5, 1.5])
-    for column, regime in zip(panels.T, LOADS, strict=True):
+    heights = {"height_ratios": [3, 1.5, 1.5]}
+    figure, panels = picture.page(title, 6.2, 3, 3, sharex=True, sharey="row", **heights)
+    for place, regime in enumerate(LOADS):
+        boxes, rate, numbers = panels[place::3]
         run = results.study(regime).points[0].runs[0]
+        _draw_boxes(boxes, run)
+        _draw_rate(rate, run)
+        _draw_numbers(numbers, run)
         load = sum(LOADS[regime].values())
-        column[0].set_title(f"{regime}, offered {100 * load:.0f} %")
-        _draw_boxes(column[0], run)
-        _draw_rate(column[1], run)
-        _draw_numbers(column[2], run)
-        column[2].set(xlim=SHOWN_S, xlabel="time (s)")
-    panels[0, 0].set(ylabel="rate (Mbit/s)", ylim=(0, RATE_MBPS))
-    panels[1, 0].set(ylabel="overall rate\n(Mbit/s)", ylim=(0, 1.15 * RATE_MBPS))
-    panels[2, 0].set(ylabel="flows in progress", ylim=(0, None))
+        frame(boxes, title=f"{regime}, offered {100 * load:.0f} %", grid="")
+        frame(numbers, x="time (s)", xlim=SHOWN_S, grid="")
+    panels[0].set(ylabel="rate (Mbit/s)", ylim=(0, RATE_MBPS))
+    panels[3].set(ylabel="overall rate\n(Mbit/s)", ylim=(0, 1.15 * RATE_MBPS))
+    panels[6].set(ylabel="flows in progress", ylim=(0, None))
     handles: list[Any] = [Patch(label=WORDS[kind], **LOOKS[kind]) for kind in WORDS]
-    handles += [*panels[1, 0].lines[1:], *panels[2, 0].lines]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    handles += [*panels[3].lines[1:], *panels[6].lines]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     return picture.readable(figure)
 
 

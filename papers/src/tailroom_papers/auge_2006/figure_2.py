@@ -20,9 +20,7 @@ def studies(form: Form) -> Sequence[Study]:
 def draw(results: PartResults) -> Figure:
     """The network: what the paper states in black, what it leaves open in colour."""
     del results
-    figure = picture.blank(3.3)
-    picture.title(figure, "Figure 2: the simulated network")
-    panel = figure.subplots()
+    figure, (panel,) = picture.page("Figure 2: the simulated network", 3.3)
     panel.set(xlim=(0, 100), ylim=(0, 52))
     panel.set_axis_off()
     _box(panel, (1, 33), (26, 13), "1, 2 or 4 permanent flows\nNewReno or HighSpeed TCP", STATED)

@@ -38,15 +38,10 @@ def draw(results: PartResults) -> Figure:
     shown = log.filter(
         (pc.field("time_s") >= start_s) & (pc.field("time_s") < start_s + BEFORE_S + AFTER_S)
     )
-    figure = picture.blank(4.6)
-    packets, queue = figure.subplots(2, sharex=True, height_ratios=[3.0, 1.4])
-    picture.title(
-        figure,
-        "Figure 4: arrivals at a link with 20 packets of buffer (height in a row means nothing)",
-    )
+    title = "Figure 4: arrivals at a link with 20 packets of buffer (height in a row means nothing)"
+    figure, (packets, queue) = picture.page(title, 4.6, 2, sharex=True, height_ratios=[3.0, 1.4])
     arrivals.draw_link(packets, queue, shown, run.summary)
-    queue.set_xlim(start_s, start_s + BEFORE_S + AFTER_S)
-    queue.set_xlabel("time (s)")
+    queue.set(xlim=(start_s, start_s + BEFORE_S + AFTER_S), xlabel="time (s)")
     return picture.readable(figure)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -139,32 +140,29 @@ def draw(results: PartResults) -> Figure:
     """The queue over time: a row for each size of the windows, a column for each buffer."""
     rows = crowds(results.form)
     names = list(rows[0].queues())
-    figure = picture.blank(1.9 * len(rows) + 0.7)
-    picture.title(figure, f"The queue over time with {rows[0].flows} NewReno flows")
-    panels = figure.subplots(len(rows), len(names), squeeze=False, sharex=True)
-    for crowd, line in zip(rows, panels, strict=True):
-        for name, panel in zip(names, line, strict=True):
-            _draw_queue(panel, _at(results, crowd, name))
-        line[0].set_ylabel(f"w = {crowd.window}\nqueue (packets)")
-    for name, panel in zip(names, panels[0], strict=True):
-        panel.set_title(f"{name}\n{panel.get_title()}")
-    for panel in panels[-1]:
-        panel.set_xlabel("time (s)")
-    picture.legend_below(figure, 2)
-    return picture.readable(figure)
+    title = f"The queue over time with {rows[0].flows} NewReno flows"
+    figure, panels = picture.page(title, 1.9 * len(rows) + 0.7, len(rows), len(names), sharex=True)
+    cases = [(crowd, name) for crowd in rows for name in names]
+    for (crowd, name), panel in zip(cases, panels, strict=True):
+        _draw_queue(panel, _at(results, crowd, name), f"{name}\n" if crowd is rows[0] else "")
+        if name == names[0]:
+            panel.set_ylabel(f"w = {crowd.window}\nqueue (packets)")
+        if crowd is rows[-1]:
+            panel.set_xlabel("time (s)")
+    return picture.finished(figure, 2)
 
 
-def _draw_queue(panel: Axes, point: PointResults) -> None:
+def _draw_queue(panel: Axes, point: PointResults, name: str) -> None:
     run = point.runs[0]
     series = run.table("link_series")
     series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
-    panel.plot(
-        series["time_s"], series["queue_packets"], color="black", linewidth=0.7, label="queue"
-    )
+    look: dict[str, Any] = {"color": "black", "linewidth": 0.7, "label": "queue"}
+    panel.plot(series["time_s"], series["queue_packets"], **look)
     limit = run.summary["links"][setup.LINK]["limit_packets"]
     panel.axhline(limit, label="limit", **style.LIMIT_LINE)
     panel.set_ylim(0, 1.1 * limit)
-    panel.set_title(f"{100 * point.mean(UTILIZATION):.1f} %, in step {point.mean(in_step):.1f}")
+    words = f"{100 * point.mean(UTILIZATION):.1f} %, in step {point.mean(in_step):.1f}"
+    panel.set_title(f"{name}{words}")
 
 
 TOGETHER = "variance of the sum of windows over that of independent ones"

@@ -83,30 +83,22 @@ def _settled(run: StoredRun) -> Any:
 
 def draw(results: PartResults) -> Figure:
     """What flows of both kinds achieve, over the load."""
-    figure = picture.blank(3.5)
-    picture.title(figure, "Flows that arrive and depart on 50 Mbit/s with 100 packets, by load")
-    left, right = figure.subplots(1, 2)
-    _draw(left, results, limited_part, 100.0)
+    title = "Flows that arrive and depart on 50 Mbit/s with 100 packets, by load"
+    figure, (left, right) = picture.page(title, 3.5, columns=2)
+    loads = _loads(results)
+    lines = {queue: [_at(results, load, queue) for load in loads] for queue in QUEUES}
+    for queue, points, look in styled(lines):
+        draw_marks(left, loads, points, limited_part, look, label=queue, scale=100)
+        draw_marks(right, loads, points, bottlenecked_mbps, look, label=queue)
     left.axhline(100 * BOUNDS["satisfactory"].value, label="75 %: reasonable", **style.LIMIT_LINE)
-    left.set(ylim=(0, 105), ylabel="flows limited elsewhere:\nrate achieved (% of their own)")
-    _draw(right, results, bottlenecked_mbps, 1.0)
-    loads = np.array(_loads(results))
-    right.plot(loads, figure_1.RATE_MBPS * (1 - loads / 100), color="0.5", label="C (1 - load)")
-    right.set(ylabel="bottlenecked flows:\nthroughput (Mbit/s)")
-    right.set_ylim(bottom=0)
+    free = figure_1.RATE_MBPS * (1 - np.array(loads) / 100)
+    right.plot(loads, free, color="0.5", label="C (1 - load)")
     for panel in (left, right):
         panel.axvspan(*JUDGED, color=STATED["color"], alpha=0.12, label="the paper's 80 or 90 %")
-        panel.set(xlabel="load (%)", xticks=_loads(results))
-        panel.grid(color="0.9")
-    picture.legend_below(figure, 5)
-    return picture.readable(figure)
-
-
-def _draw(panel: Axes, results: PartResults, metric: Any, scale: float) -> None:
-    for queue, look in zip(QUEUES, style.marked_line_styles(), strict=False):
-        points = [_at(results, load, queue) for load in _loads(results)]
-        marks = {**look, "label": queue}
-        background.draw_line(panel, _loads(results), points, metric, marks, scale=scale)
+        frame(panel, x="load (%)", ticks=loads)
+    left.set(ylim=(0, 105), ylabel="flows limited elsewhere:\nrate achieved (% of their own)")
+    right.set(ylim=(0, None), ylabel="bottlenecked flows:\nthroughput (Mbit/s)")
+    return picture.finished(figure, 5)
 
 
 def _satisfactory(results: PartResults) -> Judgement:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from tailroom.scenario.types import AdaptiveRedQueue, Queue, RedQueue
-from tailroom_papers.auge_2006 import background, picture, setup
+from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.comparison import considerably_less
 from tailroom_papers.auge_2006.residual import (
     background_delay_ms,
@@ -74,23 +74,18 @@ MOST = {"share of the residual (%)": 100.0, "fairness (Jain's index)": 1.0}
 def draw(results: PartResults) -> Figure:
     """A panel for each measure, over the buffer."""
     buffers = _buffers(results.form)
-    figure = picture.blank(5.2)
-    panels = figure.subplots(2, 2, sharex=True).flatten()
-    picture.title(figure, "One HighSpeed and one NewReno flow beside a background, by queue")
+    title = "One HighSpeed and one NewReno flow beside a background, by queue"
+    figure, panels = picture.page(title, 5.2, 2, 2, sharex=True)
+    lines = {words: [_at(results, words, buffer) for buffer in buffers] for words in QUEUES}
     for panel, (label, metric) in zip(panels, PANELS.items(), strict=True):
-        for (words, _), line in zip(QUEUES.items(), style.marked_line_styles(), strict=False):
-            points = [_at(results, words, buffer) for buffer in buffers]
-            look = {**line, "label": words}
-            most = MOST.get(label)
-            background.draw_line(panel, buffers, points, metric, look, scale=1.0, most=most)
+        for words, points, look in styled(lines):
+            draw_marks(panel, buffers, points, metric, look, label=words, most=MOST.get(label))
         style.scale_over(panel, buffers)
-        panel.set_ylabel(label)
-        panel.grid(visible=True, color="0.92")
+        frame(panel, y=label)
     panels[1].set_ylim(0.5, 1.02)
     for panel in panels[2:]:
         panel.set_xlabel("buffer (packets)")
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    return picture.finished(figure, 4)
 
 
 def _at(results: PartResults, words: str, buffer: int) -> PointResults:

@@ -103,44 +103,27 @@ def _half(results: PartResults) -> PointResults:
 
 def draw(results: PartResults) -> Figure:
     """Shares of the time beside the geometric law."""
-    figure = picture.blank(3.8)
-    picture.title(
-        figure,
-        "Bottlenecked flows at a time, under fair queueing, and the law of processor sharing",
-    )
-    alone, mixture = figure.subplots(1, 2, sharey=True)
+    title = "Bottlenecked flows at a time, under fair queueing, and the law of processor sharing"
+    figure, (alone, mixture) = picture.page(title, 3.8, columns=2, sharey=True)
     for point, look in zip(results.study("alone").points, style.marked_line_styles(), strict=False):
         _draw_shares(alone, point, point.settings[LOAD], look)
-    alone.set_title("elastic flows alone")
     look = next(style.marked_line_styles())
     _draw_shares(mixture, results.study("mixture").points[0], 0.5, look)
-    mixture.set_title("beside Poisson streams of half the link")
-    alone.set_ylabel("share of the time")
+    frame(alone, title="elastic flows alone", y="share of the time")
+    frame(mixture, title="beside Poisson streams of half the link")
     for panel in (alone, mixture):
         panel.set(xlabel="bottlenecked flows", yscale="log", ylim=(1e-4, 1))
-        panel.grid(color="0.9")
-    picture.legend_below(figure, 3)
-    return picture.readable(figure)
+    return picture.finished(figure, 3)
 
 
 def _draw_shares(panel: Axes, point: PointResults, rho: float, look: dict[str, Any]) -> None:
     numbers = range(SHOWN + 1)
-    intervals = [point.interval(partial(share_of, number=n)) for n in numbers]
-    pairs = [
-        (n, interval)
-        for n, interval in zip(numbers, intervals, strict=True)
-        if interval and interval.mean > 0
-    ]
-    panel.errorbar(
-        [n for n, _ in pairs],
-        [interval.mean for _, interval in pairs],
-        yerr=bars((interval for _, interval in pairs), most=1.0),
-        capsize=2,
-        **{**look, "linestyle": "none", "label": f"load {rho:g}, simulation"},
-    )
+    means = [point.interval(partial(share_of, number=n)) for n in numbers]
+    positive = [mean if mean and mean.mean > 0 else None for mean in means]
+    marks = look | {"linestyle": "none", "label": f"load {rho:g}, simulation"}
+    draw_intervals(panel, numbers, positive, marks, most=1.0)
     law = [(1 - rho) * rho**n for n in numbers]
-    line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
-    panel.plot(numbers, law, label=f"load {rho:g}, law", **line)
+    panel.plot(numbers, law, **look | {"marker": None, "label": f"load {rho:g}, law"})
 
 
 def _is_geometric(results: PartResults) -> Judgement:

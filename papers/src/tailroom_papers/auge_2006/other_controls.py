@@ -81,53 +81,39 @@ def _study(
 
 def draw(results: PartResults) -> Figure:
     """Share over buffer under FIFO and fair queueing, and what two flows make of each other."""
-    figure = picture.blank(6.0)
-    picture.title(
-        figure, "Flows of other controls beside a background of 25 of 50 Mbit/s, RTT 100 ms"
-    )
-    upper, lower = figure.subplots(2, 2)
-    for panel, kind, words in zip(upper, ("drop_tail", "fair"), ("FIFO", "fair"), strict=True):
-        _draw_shares(panel, results, kind)
-        panel.set_title(f"one flow, {words}")
-    _draw_pair(upper[1], results)
-    for panel in upper:
-        background.buffer_axis(panel)
-        panel.set_ylim(0, 105)
-    upper[0].set_ylabel(background.SHARE_LABEL)
-    _draw_bars(lower[0], results, "two-alike", JAIN, 1.0)
-    lower[0].set_title("two of a kind, the second later, 625 packets")
-    lower[0].set_ylabel("fairness (Jain's index)")
-    lower[0].set_ylim(0.4, 1.02)
-    _draw_bars(lower[1], results, "beside-newreno", late_part, 100.0)
-    lower[1].set_title("NewReno that joins later, 625 packets")
-    lower[1].set_ylabel("NewReno's part of both (%)")
-    lower[1].set_ylim(0, 65)
-    lower[1].axhline(50, color="0.6", linewidth=0.9)
-    for panel in lower:
-        panel.grid(color="0.9", axis="y")
-        panel.set_axisbelow(True)
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    title = "Flows of other controls beside a background of 25 of 50 Mbit/s, RTT 100 ms"
+    figure, (fifo, fair, alike, joins) = picture.page(title, 6.0, 2, 2)
+    _draw_shares(fifo, results, "drop_tail")
+    _draw_shares(fair, results, "fair")
+    _draw_pair(fair, results)
+    label, limits = background.SHARE_LABEL, (0, 105)
+    background.frame_over_buffers(fifo, title="one flow, FIFO", y=label, ylim=limits)
+    background.frame_over_buffers(fair, title="one flow, fair", ylim=limits)
+    _draw_bars(alike, results, "two-alike", JAIN, 1.0)
+    title = "two of a kind, the second later, 625 packets"
+    frame(alike, title=title, y="fairness (Jain's index)", ylim=(0.4, 1.02), grid="y")
+    _draw_bars(joins, results, "beside-newreno", late_part, 100.0)
+    joins.axhline(50, color="0.6", linewidth=0.9)
+    title = "NewReno that joins later, 625 packets"
+    frame(joins, title=title, y="NewReno's part of both (%)", ylim=(0, 65), grid="y")
+    return picture.finished(figure, 4)
 
 
 def _draw_shares(panel: Axes, results: PartResults, kind: str) -> None:
-    points = results.study("alone").points
-    controls = dict.fromkeys(_control(point) for point in points)
-    for control, look in zip(controls, style.marked_line_styles(), strict=False):
-        mine = [
-            point for point in points if _control(point) == control and _discipline(point) == kind
-        ]
+    points = [p for p in results.study("alone").points if _discipline(p) == kind]
+    lines = {OTHER_WORDS[control]: control for control in dict.fromkeys(map(_control, points))}
+    for label, control, look in styled(lines):
+        mine = [point for point in points if _control(point) == control]
         buffers = [background.buffer_of(point) for point in mine]
-        label = OTHER_WORDS[control]
-        background.draw_line(panel, buffers, mine, residual_share, {**look, "label": label})
+        draw_marks(panel, buffers, mine, residual_share, look, label=label, scale=100)
 
 
 def _draw_pair(panel: Axes, results: PartResults) -> None:
     points = results.study("packet-pair").points
     look = {"color": "0.45", "linestyle": ":", "marker": "*", "markersize": 7, "linewidth": 1.6}
     buffers = [background.buffer_of(point) for point in points]
-    label = {"label": OTHER_WORDS["packet_pair"]}
-    background.draw_line(panel, buffers, points, residual_share, look | label)
+    label = OTHER_WORDS["packet_pair"]
+    draw_marks(panel, buffers, points, residual_share, look, label=label, scale=100)
 
 
 def _draw_bars(panel: Axes, results: PartResults, study: str, metric: Metric, scale: float) -> None:

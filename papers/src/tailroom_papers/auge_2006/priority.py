@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import FairQueue, Queue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
@@ -43,29 +42,17 @@ def _at(results: PartResults, case: str, queue: str) -> PointResults:
 
 def draw(results: PartResults) -> Figure:
     """The background's delay by case and queue."""
-    figure = picture.blank(3.4)
-    picture.title(figure, "Queueing delay of the background")
-    panels = figure.subplots(1, len(MEASURES), sharey=True)
-    for panel, (words, metric) in zip(panels, MEASURES.items(), strict=True):
-        _draw_measure(panel, results, metric)
-        panel.set_title(words)
-    panels[0].axhline(BOUNDS["very-low-latency"].value, label="1 ms: very low", **style.LIMIT_LINE)
-    panels[1].axhline(BOUNDS["very-low-latency"].value, **style.LIMIT_LINE)
-    panels[0].set(yscale="log", ylabel="delay (ms)")
-    panels[0].yaxis.set_major_formatter(plain_ticks)
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
-
-
-def _draw_measure(panel: Axes, results: PartResults, metric: Metric) -> None:
-    for place, (queue, look) in enumerate(zip(QUEUES, style.marked_line_styles(), strict=False)):
-        points = [_at(results, case, queue) for case in CASES]
-        xs = [number + 0.15 * (place - 1) for number in range(len(CASES))]
-        marks = {**look, "linestyle": "none", "label": queue}
-        background.draw_line(panel, xs, points, metric, marks, scale=1.0)
+    title = "Queueing delay of the background"
+    figure, panels = picture.page(title, 3.4, columns=len(MEASURES), sharey=True)
+    lines = {queue: [_at(results, case, queue) for case in CASES] for queue in QUEUES}
     names = [case.replace(", ", ",\n") for case in CASES]
-    panel.set_xticks(range(len(CASES)), names)
-    panel.grid(color="0.9", axis="y")
+    for panel, (words, metric) in zip(panels, MEASURES.items(), strict=True):
+        draw_categories(panel, lines, metric, names)
+        bound = BOUNDS["very-low-latency"].value
+        panel.axhline(bound, label="1 ms: very low", **style.LIMIT_LINE)
+        frame(panel, title=words, log="y", grid="y")
+    panels[0].set_ylabel("delay (ms)")
+    return picture.finished(figure, 4)
 
 
 def mean_delay_ms(run: StoredRun) -> float:

@@ -27,21 +27,18 @@ def _at(results: PartResults, buffer: int) -> PointResults:
 
 def draw(results: PartResults) -> Figure:
     """Utilization over buffer, beside that of a sawtooth on the residual capacity."""
-    figure = picture.blank(3.4)
-    picture.title(figure, "Rule of thumb for the residual capacity: one NewReno flow, FIFO")
-    panel = figure.subplots()
+    title = "Rule of thumb for the residual capacity: one NewReno flow, FIFO"
+    figure, (panel,) = picture.page(title, 3.4)
     points = sorted(results.study(STUDY).points, key=background.buffer_of)
     buffers = [background.buffer_of(point) for point in points]
     look = next(style.marked_line_styles())
-    background.draw_line(panel, buffers, points, "utilization", {**look, "label": "simulation"})
+    draw_marks(panel, buffers, points, "utilization", look, label="simulation", scale=100)
     sawtooth = [50 + 50 * _sawtooth(buffer) for buffer in buffers]
     panel.plot(buffers, sawtooth, color="#0072B2", linestyle=":", label="sawtooth without bursts")
     panel.axvline(RESIDUAL_BDP_PACKETS, label="rule of thumb for the residual", **STATED)
     panel.axhline(100 * BOUNDS["full"].value, label="99 %: full", **style.LIMIT_LINE)
-    background.buffer_axis(panel)
-    panel.set(ylabel="utilization (%)", ylim=(75, 101))
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    background.frame_over_buffers(panel, y="utilization (%)", ylim=(75, 101))
+    return picture.finished(figure, 4)
 
 
 def _sawtooth(buffer: int) -> float:

@@ -70,32 +70,19 @@ def _at(results: PartResults, case: str, background: str) -> PointResults:
 
 def draw(results: PartResults) -> Figure:
     """Utilization by case, and NewReno's goodput over HighSpeed's."""
-    figure = picture.blank(3.8)
-    picture.title(figure, "Poisson packets and TCP flows of 1 Mbit/s as background")
-    left, right = figure.subplots(1, 2, width_ratios=[2.4, 1])
+    title = "Poisson packets and TCP flows of 1 Mbit/s as background"
+    figure, (left, right) = picture.page(title, 3.8, columns=2, width_ratios=[2.4, 1])
     mixed = [case for case in CASES if CASES[case][0] == AGAINST]
-    for place, (words, look) in enumerate(
-        zip((POISSON, TCP), style.marked_line_styles(), strict=False)
+    for panel, cases, metric, scale in (
+        (left, list(CASES), "utilization", 100.0),
+        (right, mixed, reno_over_highspeed, 1.0),
     ):
-        for panel, cases, metric, scale in (
-            (left, list(CASES), "utilization", 100.0),
-            (right, mixed, reno_over_highspeed, 1.0),
-        ):
-            intervals = [_at(results, case, words).interval(metric) for case in cases]
-            panel.errorbar(
-                [number + 0.2 * (place - 0.5) for number in range(len(cases))],
-                [scale * interval.mean if interval else float("nan") for interval in intervals],
-                bars(intervals, scale),
-                capsize=2,
-                label=words,
-                **{**look, "linestyle": "none"},
-            )
-            panel.set_xticks(range(len(cases)), [case.replace(", ", ",\n") for case in cases])
-            panel.grid(color="0.9", axis="y")
+        lines = {words: [_at(results, case, words) for case in cases] for words in (POISSON, TCP)}
+        names = [case.replace(", ", ",\n") for case in cases]
+        draw_categories(panel, lines, metric, names, scale=scale, apart=0.2)
     left.set(ylabel="utilization (%)")
     right.set(ylabel="NewReno's goodput over HighSpeed's", ylim=(0, 1.05))
-    picture.legend_below(figure, 2)
-    return picture.readable(figure)
+    return picture.finished(figure, 2)
 
 
 def _unchanged(results: PartResults) -> Judgement:

@@ -5,7 +5,6 @@ from math import log
 from typing import Any
 
 from tailroom.models.numerics.queue_chains import mm1k
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.auge_2006 import background, picture, setup
@@ -91,36 +90,28 @@ def exact(load: float, buffer: int) -> float:
 
 def draw(results: PartResults) -> Figure:
     """Loss over buffer, beside rho^n; and how nearly Poisson the packets of flows arrive."""
-    figure = picture.blank(4.0)
-    picture.title(figure, "The transparent regime: loss by buffer, and arrivals by time scale")
-    left, right = figure.subplots(1, 2)
+    title = "The transparent regime: loss by buffer, and arrivals by time scale"
+    figure, (left, right) = picture.page(title, 4.0, columns=2)
     _draw_loss(left, results)
     _draw_dispersion(right, results)
-    picture.legend_below(figure, 3)
-    return picture.readable(figure)
+    return picture.finished(figure, 3)
 
 
 def _draw_loss(panel: Axes, results: PartResults) -> None:
     for load, look in zip(LOADS, style.marked_line_styles(), strict=False):
         points = [_at(results, load, buffer) for buffer in BUFFERS]
-        marks = {**look, "linestyle": "none", "label": f"load {load:g}: simulation"}
-        lossy = [point for point in points if point.mean(LOSS) > 0]
-        background.draw_line(
-            panel, [background.buffer_of(point) for point in lossy], lossy, LOSS, marks, scale=1.0
-        )
+        marks = look | {"linestyle": "none", "label": f"load {load:g}: simulation"}
+        means = [point.interval(LOSS) if point.mean(LOSS) > 0 else None for point in points]
+        draw_intervals(panel, BUFFERS, means, marks)
         line = {"color": look["color"], "linewidth": 1.0}
         panel.plot(BUFFERS, [load**n for n in BUFFERS], linestyle="--", **line)
         panel.plot(BUFFERS, [exact(load, n) for n in BUFFERS], linestyle="-", **line)
+        star = STAR | {"color": look["color"], "label": f"load {load:g}: stated by the paper"}
+        panel.plot(*STATED[load], **star)
     panel.plot([], [], color="0.4", linestyle="--", label="the paper's $\\rho^n$")
     panel.plot([], [], color="0.4", label="M/M/1 with n places")
-    panel.set(xlabel="buffer n (packets)", ylabel="loss", yscale="log", ylim=(1e-7, 1))
-    panel.set_title("Poisson packets, exponential sizes, 2.5 Gbit/s")
-    panel.grid(color="0.9")
-    for (load, (buffer, loss)), look in zip(
-        STATED.items(), style.marked_line_styles(), strict=False
-    ):
-        words = f"load {load:g}: stated by the paper"
-        panel.plot(buffer, loss, **STAR, color=look["color"], label=words)
+    title = "Poisson packets, exponential sizes, 2.5 Gbit/s"
+    frame(panel, title=title, x="buffer n (packets)", y="loss", yscale="log", ylim=(1e-7, 1))
 
 
 def _draw_dispersion(panel: Axes, results: PartResults) -> None:
@@ -131,15 +122,13 @@ def _draw_dispersion(panel: Axes, results: PartResults) -> None:
         label = "TCP flows, a line per run" if run is runs[0] else "_run"
         panel.plot(milliseconds, table["index"], label=label, **look)
     panel.axhline(1, color="0.6", linewidth=0.9)
-    panel.axvline(
-        1e3 * drain_s(_flows(results).runs[0]), **style.LIMIT_LINE, label="100 packets leave"
+    leave_ms = 1e3 * drain_s(_flows(results).runs[0])
+    panel.axvline(leave_ms, **style.LIMIT_LINE, label="100 packets leave")
+    title, label = (
+        "TCP flows of 1 Mbit/s that arrive and depart",
+        "index of dispersion (Poisson: 1)",
     )
-    panel.set(xscale="log", yscale="log", xlabel="time scale (ms)")
-    panel.set_ylabel("index of dispersion (Poisson: 1)")
-    panel.set_title("TCP flows of 1 Mbit/s that arrive and depart")
-    panel.xaxis.set_major_formatter(plain_ticks)
-    panel.yaxis.set_major_formatter(plain_ticks)
-    panel.grid(color="0.9")
+    frame(panel, title=title, x="time scale (ms)", y=label, log="xy")
 
 
 def _flows(results: PartResults) -> PointResults:

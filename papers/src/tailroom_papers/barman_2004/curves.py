@@ -1,6 +1,6 @@
 """Elements of the pictures over the buffer: lines with bands, ns-2's points, axes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -51,36 +51,48 @@ def simulated_looks() -> Iterator[dict[str, Any]]:
         yield {**look, "linestyle": "-"}
 
 
-def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
+def simulated(  # noqa: PLR0913, PLR0917 - each says one thing about the lines
     axes: Axes,
-    study: StudyResults,
+    results: PartResults,
+    names: Mapping[str, str],
     setting: Setting,
     metric: Metric,
-    look: dict[str, Any],
-    label: str,
     scale: float = 1.0,
 ) -> None:
-    """A metric of a study over the fraction of the buffer, with its 95 % band."""
-    over = [setting.fraction(point) for point in study.points]
-    draw_means(axes, over, study.points, metric, look, label=label, scale=scale)
+    """A metric over the fraction of the buffer, with 95 % bands: a line per study of the form.
+
+    Args:
+        axes: Axes to draw into.
+        results: The results of the part.
+        names: Labels of the studies, by name.
+        setting: The setting of all studies.
+        metric: The metric.
+        scale: Factor on the metric.
+    """
+    for look, (name, label) in zip(simulated_looks(), names.items(), strict=False):
+        if name in results.studies:
+            points = results.study(name).points
+            over = [setting.fraction(point) for point in points]
+            draw_means(axes, over, points, metric, look, label=label, scale=scale)
 
 
-def ns2_points(axes: Axes, rows: Sequence[Reference], what: str, scale: float) -> None:
+def ns2_points(  # noqa: PLR0913, PLR0917 - each says one thing about the points
+    axes: Axes,
+    rows: Sequence[Reference],
+    what: str,
+    scale: float = 1.0,
+    label: str = "ns-2",
+    look: Mapping[str, Any] = NS2_LOOK,
+) -> None:
     """ns-2's rows."""
-    _points(axes, rows, what, scale, "ns-2", NS2_LOOK)
+    if rows:
+        values = [scale * getattr(row, what) for row in rows]
+        axes.plot([row.fraction for row in rows], values, label=label, **look)
 
 
 def ns2_variant_points(axes: Axes, rows: Sequence[Reference], what: str, scale: float) -> None:
     """ns-2's rows with a detail changed."""
-    _points(axes, rows, what, scale, "ns-2, another detail", NS2_VARIANT_LOOK)
-
-
-def _points(  # noqa: PLR0913, PLR0917 - each says one thing about the points
-    axes: Axes, rows: Sequence[Reference], what: str, scale: float, label: str, look: dict[str, Any]
-) -> None:
-    if rows:
-        values = [scale * getattr(row, what) for row in rows]
-        axes.plot([row.fraction for row in rows], values, label=label, **look)
+    ns2_points(axes, rows, what, scale, "ns-2, another detail", NS2_VARIANT_LOOK)
 
 
 def spread(low: float, high: float, count: int) -> list[float]:

@@ -2,18 +2,16 @@
 
 from dataclasses import replace
 
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.curves import NS2_LOOK
 from tailroom_papers.barman_2004.further_network import QUEUE_DELAY, UTILIZATION, over_buffers
 from tailroom_papers.barman_2004.interval_curves import (
-    draw_curve,
-    finish,
-    finish_utilization,
+    Lines,
+    draw_curves,
+    frame_over_buffers,
     legend_inside,
     ns2_utilization,
-    one_legend,
 )
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction
@@ -82,21 +80,17 @@ def smallest(results: PartResults, control: str, target: float) -> Interval | No
 def draw(results: PartResults) -> Figure:
     """Utilization and mean queueing delay over the buffer, and the smallest buffers."""
     over, tried = fractions(results.form), controls(results.form)
-    figure = Figure(figsize=(11.4, 5.2), layout="constrained")
-    style.title(figure, "Ten flows of each congestion control on Figure 3's network")
-    left, middle, right = figure.subplots(1, 3)
-    for control, look in zip(tried, style.marked_line_styles(), strict=False):
-        points, name = _points(results, control), NAMES[control]
-        draw_curve(left, over, points, UTILIZATION, look, label=name, scale=100, lines=len(tried))
-        draw_curve(middle, over, points, QUEUE_DELAY, look, label=name, scale=1e3, lines=len(tried))
+    title = "Ten flows of each congestion control on Figure 3's network"
+    figure, (left, middle, right) = figure_of(title, 1, 3, (11.4, 5.2))
+    points = {NAMES[control]: _points(results, control) for control in tried}
+    used: Lines = {name: (of, UTILIZATION) for name, of in points.items()}
+    waited: Lines = {name: (of, QUEUE_DELAY) for name, of in points.items()}
+    draw_curves(left, over, used, "utilization (%)", "Utilization", scale=100, ylim=(None, 101.5))
+    label = "mean queueing delay (ms)"
+    draw_curves(middle, over, waited, label, "Queueing delay", scale=1e3, log="y")
     _draw_ns2(left, results)
-    finish_utilization(left, over, "Utilization")
-    finish(middle, over, "mean queueing delay (ms)", "Queueing delay")
-    middle.set_yscale("log")
-    middle.yaxis.set_major_formatter(plain_ticks)
-    one_legend(figure, (left,))
     _draw_smallest(right, results)
-    return figure
+    return legend_below(figure, of=[left])
 
 
 def _draw_ns2(panel: Axes, results: PartResults) -> None:
@@ -117,18 +111,13 @@ def _draw_smallest(panel: Axes, results: PartResults) -> None:
     tried = controls(results.form)
     for target, marker, face, aside in ((0.9, "o", "white", -0.13), (0.98, "s", "black", 0.13)):
         needed = [smallest(results, control, target) for control in tried]
-        rows = [(place, interval) for place, interval in enumerate(needed) if interval is not None]
-        mean = [100 * interval.mean for _, interval in rows]
-        half = [100 * interval.half_width for _, interval in rows]
         # An interval on a logarithmic scale must not reach 0.
-        low = [min(width, 0.9 * middle) for width, middle in zip(half, mean, strict=True)]
-        panel.errorbar(
-            mean, [place + aside for place, _ in rows], xerr=[low, half], linestyle="none",
-            color="black", marker=marker, markerfacecolor=face, capsize=2.5,
-            label=f"for {100 * target:.0f} %",
-        )  # fmt: skip
-    panel.set_xscale("log")
-    finish(panel, fractions(results.form), "", "Smallest buffer (interpolated)")
+        needed = [mean and replace(mean, lowest=0.1 * mean.mean) for mean in needed]
+        look = {"linestyle": "none", "color": "black", "marker": marker, "markerfacecolor": face}
+        rows, label = [place + aside for place in range(len(tried))], f"for {100 * target:.0f} %"
+        draw_intervals(panel, rows, needed, look, label=label, scale=100, across=True)
+    title = "Smallest buffer (interpolated)"
+    frame_over_buffers(panel, fractions(results.form), title=title, xscale="log")
     panel.set_yticks(range(len(tried)), [NAMES[control] for control in tried])
     panel.set_ylim(len(tried) - 0.5, -0.5)
     legend_inside(panel)

@@ -119,26 +119,20 @@ def removes_bias(results: PartResults) -> Judgement:
 
 def draw(results: PartResults) -> Figure:
     """The ratio of losses, and the share of the bursty flows."""
-    figure = Figure(figsize=(8.6, 3.9), layout="constrained")
-    bias, share = figure.subplots(1, 2)
-    style.title(figure, f"{EACH} unpaced beside {EACH} paced HighSpeed flows, 1 Gbit/s")
-    for look, (name, label) in zip(style.marked_line_styles(), LABELS.items(), strict=False):
-        points = results.study(name).points
+    title = f"{EACH} unpaced beside {EACH} paced HighSpeed flows, 1 Gbit/s"
+    figure, (bias, share) = figure_of(title, 1, 2, (8.6, 3.9))
+    lines = {label: results.study(name).points for name, label in LABELS.items()}
+    for label, points, look in styled(lines):
         over = [point.number(LIMIT) / FIGURE_7.full_packets for point in points]
-        _ratio(bias, over, points, {**look, "label": label})
+        _ratio(bias, over, points, look)
         draw_means(share, over, points, share_of_bursty, look, label=label, scale=100)
     bias.axhline(1, **style.LIMIT_LINE)
     share.axhline(50, **style.LIMIT_LINE)
-    bias.set_ylabel("loss per packet, unpaced over paced")
-    share.set_ylabel("throughput of the unpaced flows (%)")
-    for panel, letter in ((bias, "a"), (share, "b")):
-        if len(results.study("red").points) > 1:
-            panel.set_xscale("log")
-        panel.set_xlabel(f"({letter})  fraction of {FIGURE_7.full_packets:,} packets")
-        panel.grid(alpha=0.25)
-    handles, labels = share.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
-    return figure
+    scale = "log" if len(results.study("red").points) > 1 else "linear"
+    label = f"fraction of {FIGURE_7.full_packets:,} packets"
+    frame(bias, x=f"(a)  {label}", y="loss per packet, unpaced over paced", xscale=scale)
+    frame(share, x=f"(b)  {label}", y="throughput of the unpaced flows (%)", xscale=scale)
+    return legend_below(figure, 2, [share])
 
 
 def _ratio(

@@ -34,6 +34,7 @@ from tailroom_papers.framework.paper import (
 )
 from tailroom_papers.framework.pictures import (
     bars,
+    draw_categories,
     draw_intervals,
     draw_marks,
     draw_means,
@@ -83,6 +84,7 @@ __all__ = [
     "bars",
     "below",
     "between",
+    "draw_categories",
     "draw_intervals",
     "draw_marks",
     "draw_means",

@@ -126,6 +126,33 @@ def draw_marks(  # noqa: PLR0913 - each is one option of a series
     draw_intervals(axes, over, intervals, look, label=label, scale=scale, most=most, across=across)
 
 
+def draw_categories(  # noqa: PLR0913 - each is one option of a panel
+    axes: Axes,
+    named: Mapping[str, Sequence[PointResults]],
+    metric: Metric,
+    names: Sequence[str],
+    *,
+    scale: float = 1.0,
+    apart: float = 0.15,
+) -> None:
+    """Draws the means of a metric side by side over the names of categories.
+
+    Args:
+        axes: Axes to draw into.
+        named: The points of each category, by label in the legend.
+        metric: Name or function of the metric.
+        names: Names of the categories.
+        scale: Factor on the metric.
+        apart: Distance of the marks of a category, whose distance from the next is 1.
+    """
+    middle = (len(named) - 1) / 2
+    for place, (label, points, look) in enumerate(styled(named)):
+        over = [number + apart * (place - middle) for number in range(len(names))]
+        marks = look | {"linestyle": "none"}
+        draw_marks(axes, over, points, metric, marks, label=label, scale=scale)
+    frame(axes, names=names, grid="y")
+
+
 def draw_intervals(  # noqa: PLR0913 - each is one option of a series
     axes: Axes,
     over: Iterable[float],
