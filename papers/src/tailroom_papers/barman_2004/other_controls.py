@@ -116,8 +116,8 @@ def _draw_smallest(panel: Axes, results: PartResults) -> None:
         look = {"linestyle": "none", "color": "black", "marker": marker, "markerfacecolor": face}
         rows, label = [place + aside for place in range(len(tried))], f"for {100 * target:.0f} %"
         draw_intervals(panel, rows, needed, look, label=label, scale=100, across=True)
-    title = "Smallest buffer (interpolated)"
-    frame_over_buffers(panel, fractions(results.form), title=title, xscale="log")
+    panel.set_xscale("log")
+    frame_over_buffers(panel, fractions(results.form), title="Smallest buffer (interpolated)")
     panel.set_yticks(range(len(tried)), [NAMES[control] for control in tried])
     panel.set_ylim(len(tried) - 0.5, -0.5)
     legend_inside(panel)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from math import inf
 from typing import Any
 
 from tailroom.statistics.intervals import Interval
@@ -80,7 +79,7 @@ def draw(setting: Setting, results: PartResults) -> Figure:
         points = results.study(name).points
         over = [setting.fraction(point) for point in points]
         for panel, error in ((own, red_model.error), (modified, modified_error)):
-            draw_intervals(panel, over, map(error, points), look, scale=100, most=inf)
+            draw_intervals(panel, over, map(error, points), look, scale=100)
     curves.ns2_points(utilization, setting.ns2(), "utilization", 100)
     curves.ns2_points(loss, setting.ns2(), "loss")
     stated = NUMBERS[setting.figure]

@@ -17,7 +17,7 @@ RATIOS = (1, 2, 5, 10, 20, 50, 100)
 """Ticks."""
 SLICES = 20
 """Of a run, for Jain's index over time."""
-MARK = {"color": "black", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
+MARK = {"color": "black", "marker": "o", "markerfacecolor": "white"}
 FAIR = 0.9
 """Drawn: Jain's index of shares of 2 : 1."""
 
@@ -73,7 +73,7 @@ def _tradeoff(panel: Axes, points: Sequence[PointResults]) -> None:
 
 
 def _index(panel: Axes, points: Sequence[PointResults], x: Sequence[int]) -> None:
-    draw_marks(panel, x, points, JAIN, {**MARK, "linestyle": "-"}, most=1.0)
+    draw_marks(panel, x, points, JAIN, MARK, most=1.0)
     for at, point in zip(x, points, strict=True):
         values = point.values(JAIN)
         panel.plot([at] * len(values), values, "x", color="0.55", markersize=4)

@@ -121,8 +121,21 @@ def draw_marks(  # noqa: PLR0913 - each is one option of a series
     most: float | None = None,
     across: bool = False,
 ) -> None:
-    """Draws the means of a metric with error bars; parameters as of `draw_intervals`."""
+    """Draws the means of a metric with error bars; as `draw_intervals` does.
+
+    Args:
+        axes: Axes to draw into.
+        over: Position of each point on the x axis.
+        points: Points of a study.
+        metric: Name or function of the metric.
+        look: Style of marks and line.
+        label: Label for the legend, if the style has none.
+        scale: Factor on the metric; with 100 it is a fraction, whose error bars end at 0 and 1.
+        most: Largest possible value of a nonnegative metric, at which error bars end.
+        across: Whether the means are positions on the x axis, and `over` those on the y axis.
+    """
     intervals = [point.interval(metric) for point in points]
+    most = 1.0 if most is None and scale == 100 else most
     draw_intervals(axes, over, intervals, look, label=label, scale=scale, most=most, across=across)
 
 
@@ -172,13 +185,13 @@ def draw_intervals(  # noqa: PLR0913 - each is one option of a series
         intervals: The means.
         look: Style of marks and line.
         label: Label for the legend, if the style has none.
-        scale: Factor on the means; with 100 they are fractions, at most 1.
-        most: Largest possible value, at which error bars end, if the intervals do not state it.
+        scale: Factor on the means.
+        most: Largest possible value of nonnegative means whose intervals do not state it.
         across: Whether the means are positions on the x axis, and `over` those on the y axis.
     """
     known = [(at, mean) for at, mean in zip(over, intervals, strict=True) if mean is not None]
     at, means = [place for place, _ in known], [scale * mean.mean for _, mean in known]
-    error = bars((mean for _, mean in known), scale, 1.0 if scale == 100 and most is None else most)
+    error = bars((mean for _, mean in known), scale, most)
     options = {"label": label, "capsize": 2, "elinewidth": 0.9, "markersize": 4.5, **look}
     if across:
         axes.errorbar(means, at, xerr=error, **options)
