@@ -1,19 +1,14 @@
 """Figure 5: one, two and four NewReno flows behind a buffer of 20 packets."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import more, percent, sentence
+from tailroom_papers.auge_2006.comparison import percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, excess, shared
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.auge_2006.setup import fifo, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 NUMBERS = (1, 2, 4)
 BUFFER = 20
@@ -24,7 +19,7 @@ def studies(form: Form) -> Sequence[Study]:
     return [setup.study(_name(n), {"reno": n}, [fifo(BUFFER)], form) for n in NUMBERS]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     return columns.draw(
         "Figure 5: NewReno flows beside a background of 25 of 50 Mbit/s, 20 packets, FIFO",
@@ -44,11 +39,11 @@ def _name(flows: int) -> str:
     return f"{flows} flow{'s' if flows > 1 else ''}"
 
 
-def _at(results: "PartResults", flows: int) -> "PointResults":
+def _at(results: PartResults, flows: int) -> PointResults:
     return results.study(_name(flows)).at(settings(fifo(BUFFER)))
 
 
-def _improves(results: "PartResults") -> Judgement:
+def _improves(results: PartResults) -> Judgement:
     one, two, four = (_at(results, n) for n in NUMBERS)
     checks = (
         more(
@@ -80,11 +75,11 @@ def _improves(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def _little_synchronized(results: "PartResults") -> Judgement:
+def _little_synchronized(results: PartResults) -> Judgement:
     checks = tuple(
-        below(
+        _at(results, n).below(
             f"synchronization of {n} flows, 0 if by chance only, 1 if all losses are shared",
-            _at(results, n).interval(excess),
+            excess,
             BOUNDS["little-synchronized"],
         )
         for n in NUMBERS[1:]
@@ -103,13 +98,9 @@ def _little_synchronized(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def _is_fair(results: "PartResults") -> Judgement:
+def _is_fair(results: PartResults) -> Judgement:
     checks = tuple(
-        above(
-            f"Jain's index of {n} flows",
-            _at(results, n).interval("flows.jain_index"),
-            BOUNDS["fair"],
-        )
+        _at(results, n).above(f"Jain's index of {n} flows", "flows.jain_index", BOUNDS["fair"])
         for n in NUMBERS[1:]
     )
     why = (
@@ -119,7 +110,7 @@ def _is_fair(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """The same flows with other values of what the paper leaves open."""
     return left_open.variations(studies(form), ("more-flows", "fair-sharing"), form)
 

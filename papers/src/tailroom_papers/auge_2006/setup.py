@@ -108,11 +108,7 @@ def bulk(control: str, count: int = 1, recovery: Recovery | None = None) -> Flow
 
 
 def study(
-    name: str,
-    flows: Flows,
-    queues: Sequence[Queue],
-    form: Form,
-    keep: tuple[str, ...] = SERIES,
+    name: str, flows: Flows, queues: Sequence[Queue], form: Form, keep: tuple[str, ...] = SERIES
 ) -> Study:
     """The same flows behind different queues."""
     table = scenario(flows, queues[0], form)

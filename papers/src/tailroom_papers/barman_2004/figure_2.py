@@ -1,15 +1,10 @@
 """Figure 2: the topology, as the paper's text describes it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ROWS = (0.78, 0.6, 0.22)
 STATED, OURS = "black", "#D55E00"
@@ -46,7 +41,7 @@ def draw(_: PartResults) -> Figure:
     return figure
 
 
-def _texts(axes: "Axes") -> None:
+def _texts(axes: Axes) -> None:
     axes.text(
         0.5,
         0.6,

@@ -57,23 +57,14 @@ def ten_percent(results: PartResults) -> Judgement:
     tenth, of_bdp = at(results, TENTH), at(results, TENTH_OF_BDP)
     return Judgement(
         (
-            above(
-                "simulated, 10 % of 12,500 packets",
-                tenth.interval("utilization"),
-                BOUNDS["ninety"],
-                percent=True,
-            ),
-            above(
-                "simulated, 10 % of the BDP of the mean RTT",
-                of_bdp.interval("utilization"),
-                BOUNDS["ninety"],
-                percent=True,
+            tenth.above("simulated, 10 % of 12,500 packets", "utilization", BOUNDS["ninety"]),
+            of_bdp.above(
+                "simulated, 10 % of the BDP of the mean RTT", "utilization", BOUNDS["ninety"]
             ),
             above(
                 "the paper's model, 10 % of 12,500 packets",
                 predictions.utilization(tenth, PAPERS_MODEL),
                 BOUNDS["ninety"],
-                percent=True,
             ),
         ),
         lambda: (
@@ -89,23 +80,14 @@ def twenty_percent(results: PartResults) -> Judgement:
     fifth, of_bdp = at(results, FIFTH), at(results, FIFTH_OF_BDP)
     return Judgement(
         (
-            above(
-                "simulated, 20 % of 12,500 packets",
-                fifth.interval("utilization"),
-                BOUNDS["almost-98"],
-                percent=True,
-            ),
-            above(
-                "simulated, 20 % of the BDP of the mean RTT",
-                of_bdp.interval("utilization"),
-                BOUNDS["almost-98"],
-                percent=True,
+            fifth.above("simulated, 20 % of 12,500 packets", "utilization", BOUNDS["almost-98"]),
+            of_bdp.above(
+                "simulated, 20 % of the BDP of the mean RTT", "utilization", BOUNDS["almost-98"]
             ),
             below(
                 "gain from 10 to 20 % of 12,500 packets",
                 paired_difference(fifth, at(results, TENTH), "utilization"),
                 BOUNDS["marginal"],
-                percent=True,
             ),
         ),
         lambda: (
@@ -134,18 +116,8 @@ def small_buffers(results: PartResults) -> Judgement:
 
     return Judgement(
         (
-            below(
-                "utilization at 1 %",
-                tiny.interval("utilization"),
-                BOUNDS["drastic"],
-                percent=True,
-            ),
-            below(
-                "utilization at 5 %",
-                twentieth.interval("utilization"),
-                BOUNDS["drastic"],
-                percent=True,
-            ),
+            tiny.below("utilization at 1 %", "utilization", BOUNDS["drastic"]),
+            twentieth.below("utilization at 5 %", "utilization", BOUNDS["drastic"]),
             above(
                 "loss at 1 % over loss at 10 %",
                 paired_ratio(tiny, tenth, "loss_fraction"),

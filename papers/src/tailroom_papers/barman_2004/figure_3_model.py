@@ -44,9 +44,8 @@ def loss_is_low_p(results: PartResults) -> Judgement:
                 "share of the buffers with a loss of about p_l",
                 mean_interval(shares),
                 BOUNDS["mostly"],
-                percent=True,
             ),
-            between("loss at 10 %", tenth.interval(LOSS), BOUNDS["mostly-p_l"]),
+            tenth.between("loss at 10 %", LOSS, BOUNDS["mostly-p_l"]),
         ),
         f"The loss is {tenth.mean(LOSS):.1e} at 10 %; it is about p_l with buffers of "
         f"{', '.join(where) or 'no size in this form'}. A full link cannot have the loss p_l: a "
@@ -124,13 +123,11 @@ def why_apart(results: PartResults) -> Judgement:
                 "removed from 5 % on by correlated losses in place of M/M/1/K",
                 removed(points, predictions.by("sawtooth")),
                 BOUNDS["mainly"],
-                percent=True,
             ),
             above(
                 "removed at 1 % if the arrivals have no trains (paced senders)",
                 removed_by_pacing(tiny, at(results, TINY, "paced")),
                 BOUNDS["mainly"],
-                percent=True,
             ),
         ),
         lambda: _which_assumption(results, points),

@@ -63,18 +63,10 @@ def similar_trends(results: PartResults) -> Judgement:
     bounds = {"ninety": BOUNDS["ninety"], "almost-98": BOUNDS["almost-98"]}
     return Judgement(
         (
-            below(
-                "utilization at 1 % of 6,250 packets",
-                at(0.01).interval("utilization"),
-                BOUNDS["drastic"],
-                percent=True,
-            ),
+            at(0.01).below("utilization at 1 % of 6,250 packets", "utilization", BOUNDS["drastic"]),
             *(
-                above(
-                    f"utilization at {what}",
-                    at(fraction).interval("utilization"),
-                    bounds[bound],
-                    percent=True,
+                at(fraction).above(
+                    f"utilization at {what}", "utilization", bounds[bound], percent=True
                 )
                 for what, fraction, bound in sides
             ),
@@ -100,7 +92,6 @@ def rule_of_thumb(results: PartResults) -> Judgement:
                 f"buffer of BDP / sqrt(10) minus one of the BDP, {where}",
                 apart,
                 BOUNDS["rule-of-thumb"],
-                percent=True,
             )
         )
         texts.append(_texts(where, setting, less, full))

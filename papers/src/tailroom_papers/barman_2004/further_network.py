@@ -44,11 +44,6 @@ def over_buffers(name: str, form: Form, fractions: Sequence[float], **changes: o
         name,
         FIGURE_3.scenario,
         grid={LIMIT: limits(fractions)},
-        set={
-            **times(form),
-            "flows.hstcp.start": starts(form),
-            **FIGURE_3.drawn_rtts,
-            **changes,
-        },
+        set={**times(form), "flows.hstcp.start": starts(form), **FIGURE_3.drawn_rtts, **changes},
         seeds=seeds(form),
     )

@@ -69,7 +69,7 @@ def error(point: PointResults, model: str) -> Interval:
 
 def is_close(what: str, point: PointResults, model: str) -> Check:
     """Whether simulation and model are close."""
-    return between(what, error(point, model), BOUNDS["close"], percent=True)
+    return between(what, error(point, model), BOUNDS["close"])
 
 
 def by(model: str) -> Callable[[PointResults], float]:

@@ -74,4 +74,4 @@ def error(point: PointResults) -> Interval:
 
 def is_close(what: str, point: PointResults) -> Check:
     """Whether the paper's model and the simulation are close."""
-    return between(what, error(point), BOUNDS["close"], percent=True)
+    return between(what, error(point), BOUNDS["close"])

@@ -15,6 +15,10 @@ distribution offers papers to `tailroom papers` through entry points of the grou
 The modules of a paper begin with `from tailroom_papers.framework import *`.
 """
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
 from tailroom_papers.framework.bounds import Bounds, NamedBound
 from tailroom_papers.framework.catalogue import load, names, parts_of
 from tailroom_papers.framework.check import Check, above, below, between, is_true, shown
@@ -28,13 +32,25 @@ from tailroom_papers.framework.paper import (
     Reproduction,
     Variation,
 )
-from tailroom_papers.framework.pictures import bars, draw_means
+from tailroom_papers.framework.pictures import (
+    bars,
+    draw_categories,
+    draw_intervals,
+    draw_marks,
+    draw_means,
+    figure_of,
+    frame,
+    legend_below,
+    styled,
+)
 from tailroom_papers.framework.results import (
     Metric,
     PartResults,
     PointResults,
     StoredRun,
     StudyResults,
+    less,
+    more,
     paired_difference,
     paired_ratio,
 )
@@ -42,9 +58,11 @@ from tailroom_papers.framework.run import reproduce
 from tailroom_papers.framework.study import Form, Study
 
 __all__ = [
+    "Axes",
     "Bounds",
     "Check",
     "Claim",
+    "Figure",
     "Form",
     "Judgement",
     "Metric",
@@ -66,9 +84,17 @@ __all__ = [
     "bars",
     "below",
     "between",
+    "draw_categories",
+    "draw_intervals",
+    "draw_marks",
     "draw_means",
+    "figure_of",
+    "frame",
     "is_true",
+    "legend_below",
+    "less",
     "load",
+    "more",
     "names",
     "paired_difference",
     "paired_ratio",
@@ -76,4 +102,6 @@ __all__ = [
     "recheck",
     "reproduce",
     "shown",
+    "style",
+    "styled",
 ]

@@ -68,10 +68,7 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
 
 
 def results_of_parts(
-    parts: Sequence[Part],
-    form: Form,
-    planned: Sequence[Planned],
-    studies: Sequence[StudyResults],
+    parts: Sequence[Part], form: Form, planned: Sequence[Planned], studies: Sequence[StudyResults]
 ) -> list[Judged]:
     """Returns the results of each part and of its variations.
 

@@ -1,6 +1,6 @@
 """The paper's Table 1, and the distance of a measured table from it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
 
@@ -30,6 +30,37 @@ TABLE = {
 }
 """By c."""
 
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table, or what follows from several, for pictures."""
+
+    label: str
+    """Label of its axis."""
+    metric: Metric
+    """The measured number."""
+    stated: Callable[[Row], float]
+    """The paper's number."""
+    scale: float = 100.0
+
+
+FIRST, SECOND, THIRD = (
+    Column(f"utilization of F{place} (%)", measures.utilization_of(place - 1), stated)
+    for place, stated in enumerate(
+        (lambda row: row.flows[0], lambda row: row.flows[1], lambda row: row.flows[2]), 1
+    )
+)
+TOTAL = Column(
+    "utilization of F1, F2 and F3 together (%)",
+    measures.total_utilization,
+    lambda row: sum(row.flows),
+)
+BACKGROUND = Column(
+    "utilization of the background (%)", measures.background_utilization, lambda row: row.background
+)
+FAIRNESS = Column(
+    "fairness index of F1 to F3", measures.fairness, lambda row: row.fairness, scale=1.0
+)
 UTILIZATION_STEP = 0.05
 FAIRNESS_STEP = 0.05
 LEAST_LOSS = 1e-7
