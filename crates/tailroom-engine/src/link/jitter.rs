@@ -5,6 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::draws::Draws;
 use crate::distribution::Distribution;
 use crate::distribution::config::{DistributionConfig, FileTexts};
 use crate::parameters::BadParameter;
@@ -13,7 +14,7 @@ use crate::random::stream;
 use crate::units::Time;
 
 /// Shortest time between two draws; a run would spend its time on shorter ones.
-const SHORTEST: Time = Time::from_picoseconds(10_000_000);
+const SHORTEST: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Jitter of a link: a further delay, drawn from a distribution.
 ///
@@ -45,25 +46,9 @@ impl JitterConfig {
     /// too fast.
     pub(crate) fn resolve(&self, texts: &FileTexts) -> Result<JitterSpec, BadParameter> {
         let extra_delay = self.extra_delay.resolve("extra_delay", texts)?;
-        let draws = match (self.every, self.on_average_every) {
-            (None, None) => Draws::EachPacket,
-            (Some(every), None) => Draws::Every(time_between("every", every)?),
-            (None, Some(mean)) => Draws::OnAverageEvery(time_between("on_average_every", mean)?),
-            (Some(_), Some(_)) => {
-                let problem = "the delay is drawn at fixed and at random times";
-                return Err(BadParameter::new("every", problem, "remove it or on_average_every"));
-            }
-        };
+        let draws = Draws::read(self.every, self.on_average_every, SHORTEST)?;
         Ok(JitterSpec { extra_delay, draws })
     }
-}
-
-fn time_between(key: &str, time: PositiveDuration) -> Result<Time, BadParameter> {
-    if time.time() < SHORTEST {
-        let problem = format!("{time} is too short");
-        return Err(BadParameter::new(key, problem, "write at least \"10 us\""));
-    }
-    Ok(time.time())
 }
 
 /// Jitter of a link.
@@ -71,19 +56,8 @@ fn time_between(key: &str, time: PositiveDuration) -> Result<Time, BadParameter>
 pub struct JitterSpec {
     /// Distribution of the delay beyond the propagation delay, in picoseconds.
     pub extra_delay: Distribution,
-    /// When the delay is drawn.
+    /// When the delay is drawn; each packet has a delay of its own if at no time.
     pub draws: Draws,
-}
-
-/// When the delay of a jitter is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Draws {
-    /// For each packet.
-    EachPacket,
-    /// At each multiple of a time.
-    Every(Time),
-    /// At the times of a Poisson process with this mean between them.
-    OnAverageEvery(Time),
 }
 
 /// The delay over time.
@@ -109,14 +83,10 @@ impl JitterProcess {
         // Delays that no packet meets are drawn too: the delay at a time is a property of the path.
         while departure >= *until && *until < Time::AFTER_ALL_RUNS {
             *delay = Time::from_picoseconds(libm::round(extra_delay.sample(random)) as u64);
-            *until = match *draws {
-                Draws::EachPacket => break,
-                Draws::Every(time) => *until + time,
-                Draws::OnAverageEvery(mean) => {
-                    let between = Distribution::Exponential { mean: mean.picoseconds() as f64 };
-                    *until + Time::from_picoseconds(between.sample(random) as u64)
-                }
-            };
+            match draws.after(*until, random) {
+                Some(next) => *until = next,
+                None => break,
+            }
         }
         *delay
     }
@@ -180,7 +150,7 @@ mod tests {
     #[test]
     fn each_packet_has_a_delay_of_its_own() {
         let uniform = Distribution::Uniform { from: 0.0, to: MS as f64 };
-        let delays = delays(Draws::EachPacket, uniform, 0, 400_000);
+        let delays = delays(Draws::AtNoTime, uniform, 0, 400_000);
         // The standard error of a correlation of 0 is 1 / sqrt(400,000) = 0.0016.
         assert!(correlation(&delays, 1).abs() < 0.008);
         assert!((mean(delays.iter().copied()) - 0.5).abs() < 0.0023);

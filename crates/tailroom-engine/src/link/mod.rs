@@ -6,10 +6,12 @@
 //! simulation calls [`Link::serve`] at that time, before any arrival of the same instant.
 
 pub mod arrivals;
+pub mod draws;
 pub mod fifo;
 pub mod jitter;
 pub mod probe;
 pub mod queue;
+pub mod rate_variation;
 pub mod serializer;
 pub mod spec;
 mod transmitter;

@@ -24,7 +24,7 @@ mod group_delays;
 mod groups_at_a_link;
 mod highspeed_rfc_3649;
 mod limits;
-mod link_jitter;
+mod links_that_vary;
 mod linux_host;
 mod loss_patterns;
 mod objects;

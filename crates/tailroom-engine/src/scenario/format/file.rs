@@ -13,6 +13,7 @@ use super::flows::FlowsConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::jitter::JitterConfig;
+use crate::link::rate_variation::RateVariationConfig;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::link::wire_loss::LossSpec;
 use crate::packet::ties::Ties;
@@ -185,6 +186,9 @@ pub(in crate::scenario) struct LinkConfig {
     /// another, even if the delay decreases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::scenario) changes: Vec<ChangeConfig>,
+    /// Let the rate vary at random. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) rate_variation: Option<RateVariationConfig>,
     /// Jitter: a further delay that varies at random, in which packets stay in order. Off unless
     /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

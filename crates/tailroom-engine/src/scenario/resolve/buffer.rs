@@ -1,8 +1,7 @@
 //! Resolves links and their buffers: limits in time or bandwidth-delay products become bytes.
 
+use super::inputs::Inputs;
 use super::load::Load;
-use super::mahimahi::Trace;
-use crate::distribution::config::FileTexts;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::serializer::RateChange;
@@ -11,7 +10,7 @@ use crate::network::Network;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
-use crate::scenario::format::file::LinkConfig;
+use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -22,15 +21,15 @@ const SHORTEST_ADMISSION_INTERVAL: Time = Time::from_milliseconds(1);
 /// 40 B take it at 10 Tbit/s.
 const SHORTEST_PACKET_PS: u128 = 32;
 
-/// Resolves a link; `trace` is the content of its trace file.
+/// Resolves a link.
 pub(in crate::scenario) fn resolve_link(
+    inputs: Inputs<'_>,
     name: &str,
     link: &LinkConfig,
-    trace: Option<&Trace>,
-    texts: &FileTexts,
     load: &Load,
 ) -> Result<LinkSpec, Fault> {
     let at = Path::of(&["links", name]);
+    let trace = inputs.traces.get(name);
     let rate = match (link.rate, trace) {
         (Some(rate), None) => rate.rate(),
         (None, Some(trace)) => trace.mean_rate,
@@ -47,7 +46,18 @@ pub(in crate::scenario) fn resolve_link(
     if let Some(trace) = trace {
         rate_changes.clone_from(&trace.changes);
     }
-    let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(texts)).transpose();
+    if let Some(variation) = &link.rate_variation {
+        let at = at.key("rate_variation");
+        if !rate_changes.is_empty() {
+            let problem = "the link has a trace or changes that set the rate";
+            return Err(Fault::new(&at, problem, "remove one of the two"));
+        }
+        let ScenarioFile { seed, duration, .. } = inputs.file;
+        rate_changes = variation
+            .changes(inputs.files, *seed, name, duration.time())
+            .map_err(|bad| bad_parameter(&at, bad))?;
+    }
+    let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(inputs.files)).transpose();
     let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
     let queue = resolve_queue(&link.queue, rate, load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {

@@ -38,7 +38,7 @@ use transport::resolve_transport;
 /// Resolves the scenario. Otherwise returns the faults of the run and its groups; if there are
 /// none, those of its links; if there are none, the first fault of the network as a whole.
 pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
-    let Inputs { file, traces, .. } = inputs;
+    let Inputs { file, .. } = inputs;
     let mut faults = Vec::new();
     let mut note = |fault| faults.push(fault);
     check_run(file, &mut note);
@@ -61,7 +61,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     let loads = Load::of_links(file.links.len(), &groups, &flows, file.duration.time());
     let mut links = Vec::new();
     for ((name, link), load) in file.links.iter().zip(&loads) {
-        match resolve_link(name, link, traces.get(name), inputs.files, load) {
+        match resolve_link(inputs, name, link, load) {
             Ok(link) => links.push(link),
             Err(fault) => faults.push(fault),
         }

@@ -11,7 +11,8 @@ use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
-use tailroom_engine::link::jitter::{Draws, JitterSpec};
+use tailroom_engine::link::draws::Draws;
+use tailroom_engine::link::jitter::JitterSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
 use tailroom_engine::link::wire_loss::LossSpec;
@@ -113,7 +114,7 @@ fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
 
 fn jitter() -> impl Strategy<Value = JitterSpec> {
     let draws = prop_oneof![
-        Just(Draws::EachPacket),
+        Just(Draws::AtNoTime),
         Just(Draws::Every(Time::from_milliseconds(100))),
         Just(Draws::OnAverageEvery(Time::from_milliseconds(5))),
     ];
