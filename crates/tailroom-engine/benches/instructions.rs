@@ -12,7 +12,7 @@
 mod dumbbell;
 
 use dumbbell::dumbbell;
-use tailroom_engine::scenario;
+use tailroom_engine::scenario::{self, NoFiles};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
@@ -31,7 +31,7 @@ fn main() {
     let network = scenario::parse(&text, &[], None, &NoFiles)
         .and_then(|scenario| scenario.resolve())
         .expect("the scenario of the benchmark is valid");
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&network).expect("the network is valid");
     simulation.run_until(Time::from_seconds(from_s)).expect("the run fits in memory");
     let before = simulation.packet_hops();
     measured(&mut simulation, Time::from_seconds(to_s));
@@ -66,12 +66,4 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
         ("fair", many("kind = \"fair\""), 1.0, 1.05),
         ("two_hops", two_hops, 20.0, 24.0),
     ]
-}
-
-struct NoFiles;
-
-impl scenario::FileLoader for NoFiles {
-    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err(format!("a benchmark has no files; cannot load {path}"))
-    }
 }

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use tailroom_engine::scenario;
+use tailroom_engine::scenario::{self, NoFiles};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
@@ -28,7 +28,7 @@ pub(crate) fn measure(text: &str, warm_up_s: f64, runs: usize) -> Figures {
         .expect("the scenario of the benchmark is valid");
     let mut figures: Vec<(f64, f64)> = (0..runs)
         .map(|_| {
-            let mut simulation = Simulation::new(&network);
+            let mut simulation = Simulation::new(&network).expect("the network is valid");
             simulation.run_until(Time::from_seconds(warm_up_s)).expect("the run fits in memory");
             let before = simulation.packet_hops();
             let watch = Stopwatch::start();
@@ -66,12 +66,4 @@ impl Stopwatch {
 fn cpu_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
-}
-
-struct NoFiles;
-
-impl scenario::FileLoader for NoFiles {
-    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err(format!("a benchmark has no files; cannot load {path}"))
-    }
 }

@@ -51,5 +51,6 @@ mod trajectories;
 mod two_way;
 mod wrong_distribution;
 mod wrong_flow_source;
+mod wrong_network;
 mod wrong_queue;
 mod wrong_scenario;
