@@ -5,6 +5,7 @@ mod support;
 
 mod admission;
 mod arrival_log;
+mod bottleneck;
 mod contract;
 mod custom_control;
 mod dctcp_analysis;
