@@ -33,7 +33,7 @@ use tailroom_engine::units::{Rate, Time};
 fn main() -> Result<(), RunError> {
     let network = barman_figure_3();
     let started = Instant::now();
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&network)?;
     for second in (20..=160).step_by(20) {
         simulation.run_until(Time::from_milliseconds(second * 1_000))?;
         println!("{second:>4} s simulated after {:.2} s", started.elapsed().as_secs_f64());

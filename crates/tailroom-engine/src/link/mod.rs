@@ -20,7 +20,7 @@ pub mod wire_loss;
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::probe::window::Window;
-use crate::queue::buffer::Dropped;
+use crate::queue::buffer::{DropReason, Dropped};
 use crate::queue::{
     AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, SchedulerQueue, Verdict,
 };
@@ -37,8 +37,8 @@ use wire_loss::LossSpec;
 pub enum LinkOutcome {
     /// The packet reaches the far end of the link at this time.
     Delivered(Time),
-    /// The queue discipline dropped the packet.
-    Dropped,
+    /// The queue discipline dropped the packet, for this reason.
+    Dropped(DropReason),
     /// The link sent the packet, and the wire lost it.
     Lost,
     /// A scheduler took the packet in. It may have dropped this packet or others:
@@ -154,7 +154,7 @@ impl Link {
             Verdict::Drop(reason) => {
                 probe.on_class_arrival(class);
                 probe.on_drop(now, *packet, class, reason);
-                return LinkOutcome::Dropped;
+                return LinkOutcome::Dropped(reason);
             }
         }
         let start = now.max(transmitter.busy_until);
@@ -263,6 +263,12 @@ impl Link {
     /// the memory that it needs after `packets` more packets.
     pub fn memory_bytes_within(&self, packets: u64) -> u64 {
         self.queue.memory_bytes_within(packets)
+    }
+
+    /// Packets that wait at `now`, without the packet in transmission.
+    pub fn queue_packets(&mut self, now: Time) -> u64 {
+        self.advance(now);
+        self.queue.packets()
     }
 
     /// What the discipline reports of itself.

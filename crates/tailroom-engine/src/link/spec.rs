@@ -50,6 +50,28 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
+    /// A link at a constant rate and one-way delay, without loss and logs. Amounts of its discipline must
+    /// be in packets, bytes or time, as its bandwidth-delay product is 0.
+    pub fn new(rate: Rate, delay: Time, queue: QueueConfig) -> Self {
+        LinkSpec {
+            name: "link".to_owned(),
+            rate,
+            delay,
+            queue,
+            loss: LossSpec::None,
+            rate_changes: Vec::new(),
+            rate_period: None,
+            delay_changes: Vec::new(),
+            jitter: None,
+            packet_log: 0,
+            arrival_dispersion: None,
+            arrival_log: None,
+            admission: None,
+            bdp_bytes: 0.0,
+            packet_bytes: 1_500.0,
+        }
+    }
+
     /// Whether the delay differs from packet to packet.
     pub fn varies_in_delay(&self) -> bool {
         !self.delay_changes.is_empty() || self.jitter.is_some()

@@ -4,6 +4,9 @@
 //! ACK path that is either private (the default) or a reverse path through shared links. Everything
 //! between two shared links is private to the flow and keeps packets in order.
 
+pub mod error;
+pub mod validate;
+
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;

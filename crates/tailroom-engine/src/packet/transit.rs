@@ -37,6 +37,8 @@ const ECN_BITS: u32 = 0b011;
 /// Largest number of links of a path and its reverse path together: the 8 bits of the stage
 /// represent a wake-up or one of these hops.
 pub const MAX_HOPS: usize = 255;
+/// Number of slots that fit in place of a sequence number.
+pub const MAX_SLOTS: usize = 1 << 29;
 /// Positions of stage and flow in the word.
 const STAGE_SHIFT: u32 = 32;
 const FLOW_SHIFT: u32 = 40;

@@ -18,6 +18,7 @@ const DELAY_QUANTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
 /// Statistics of a group of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct GroupSummary {
     /// Number of flows; if they arrive and depart, of those that arrived in the measured window.
     pub flows: u64,
@@ -93,6 +94,7 @@ pub struct GroupSummary {
 
 /// Statistics of a group of flows at one link, its ACKs included if they cross the link.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct GroupLinkSummary {
     /// Packets that reached the buffer.
     pub arrivals_packets: u64,
@@ -117,6 +119,7 @@ pub struct GroupLinkSummary {
 
 /// Flows of one class of sizes that arrived in the measured window and were not refused.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SizeClassSummary {
     /// Smallest payload in the class.
     pub from_bytes: u64,

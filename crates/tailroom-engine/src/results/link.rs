@@ -12,6 +12,7 @@ use crate::units::Time;
 
 /// Statistics of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LinkSummary {
     /// Mean capacity over the measured window, from the schedule of rates.
     pub capacity_bps: f64,

@@ -175,6 +175,12 @@ impl Agenda {
         fits
     }
 
+    /// Ends the run as if its memory were used up.
+    #[cold]
+    pub(super) fn declare_full(&mut self) {
+        self.is_overfull = true;
+    }
+
     /// The memory, in bytes, that further events may take.
     fn spare_bytes(&self) -> u64 {
         self.memory_limit_bytes.saturating_sub(self.memory_bytes())

@@ -5,6 +5,7 @@ mod support;
 
 mod admission;
 mod arrival_log;
+mod bottleneck;
 mod contract;
 mod custom_control;
 mod dctcp_analysis;
@@ -52,5 +53,6 @@ mod trajectories;
 mod two_way;
 mod wrong_distribution;
 mod wrong_flow_source;
+mod wrong_network;
 mod wrong_queue;
 mod wrong_scenario;

@@ -69,13 +69,13 @@ fn finish(simulation: Simulation) -> Results {
 }
 
 fn run(network: &Network) -> Results {
-    finish(Simulation::new(network))
+    finish(Simulation::new(network).expect("the network is valid"))
 }
 
 /// The engine with a new number for every dynamic flow, as in the reference. The number of a flow
 /// decides the order at one instant, and the queue to which a hash assigns the flow.
 fn run_without_reuse(network: &Network) -> Results {
-    let mut simulation = Simulation::new(network);
+    let mut simulation = Simulation::new(network).expect("the network is valid");
     simulation.keep_numbers();
     finish(simulation)
 }
@@ -147,7 +147,7 @@ proptest! {
         is_whole in any::<bool>(),
     ) {
         stops.sort_unstable();
-        let mut sliced = Simulation::new(&network);
+        let mut sliced = Simulation::new(&network).expect("the network is valid");
         for (stop, events) in stops {
             let most = if is_whole { u64::MAX } else { events };
             let done = sliced.run_some(Time::from_picoseconds(stop), most);

@@ -174,7 +174,6 @@ impl Observer {
     fn arrive(&mut self, mut packet: Transit) {
         let now = packet.time();
         let free_at = self.free_at;
-        let drops_before = self.link.probe.totals().drops;
         match self.link.arrive(&mut packet, 0) {
             LinkOutcome::Delivered(departure) => {
                 let start = now.max(free_at);
@@ -183,12 +182,7 @@ impl Observer {
                     self.waiting.push((start, packet.bytes()));
                 }
             }
-            LinkOutcome::Dropped => {
-                // An arrival rule gives its reason to the probe alone.
-                let drops = self.link.probe.totals().drops;
-                let is_counted =
-                    |one: &DropReason| drops[*one as usize] > drops_before[*one as usize];
-                let reason = REASONS.into_iter().find(is_counted).expect("a drop is counted");
+            LinkOutcome::Dropped(reason) => {
                 let is_full = reason == DropReason::Overflow;
                 assert!(!is_full || now < free_at, "no buffer overflows at an idle link");
                 self.record(packet, End::Dropped(now, reason));
