@@ -173,8 +173,8 @@ pub(crate) fn check_round_trip(
         return Err(BadParameter::new("rtt", problem, remedy));
     }
     if rtt == Time::ZERO && is_controlled {
-        let problem = "is missing, and the shared links have no delay";
-        return Err(BadParameter::new("rtt", problem, "add it, as in `rtt = \"100 ms\"`"));
+        let problem = "is missing or 0, and the shared links have no delay";
+        return Err(BadParameter::new("rtt", problem, "set it, as in `rtt = \"100 ms\"`"));
     }
     Ok(())
 }
