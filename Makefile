@@ -88,6 +88,7 @@ test: package
 
 test-all: package
 	cargo test --workspace --locked -- --ignored
+	cargo test --manifest-path examples/quinn-link/Cargo.toml --locked
 	$(PYTEST) -m slow --ignore tests/kernel
 
 test-kernel: package

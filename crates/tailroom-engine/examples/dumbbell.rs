@@ -10,7 +10,6 @@ use std::time::Instant;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::link::LinkSpec;
-use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::QueueLimit;
@@ -79,22 +78,12 @@ fn barman_figure_3() -> Network {
         ack_size: Size::new(40),
     };
     let rate = Rate::from_bits_per_second(1_000_000_000);
+    let queue = QueueConfig::DropTail(DropTailParams { limit: QueueLimit::packets(1_249) });
     let link = LinkSpec {
         name: "bottleneck".into(),
-        rate,
-        delay: Time::from_milliseconds(50),
-        queue: QueueConfig::DropTail(DropTailParams { limit: QueueLimit::packets(1_249) }),
-        loss: LossSpec::None,
-        rate_changes: Vec::new(),
-        rate_period: None,
-        delay_changes: Vec::new(),
-        jitter: None,
-        packet_log: 0,
-        arrival_dispersion: None,
-        arrival_log: None,
-        admission: None,
         bdp_bytes: rate.bytes_in(Time::from_milliseconds(120)) as f64,
         packet_bytes: 1_000.0,
+        ..LinkSpec::new(rate, Time::from_milliseconds(50), queue)
     };
     let group = GroupSpec {
         name: "hstcp".into(),

@@ -160,7 +160,7 @@ mod tests {
         let ascending = [0.05, 0.1, 0.11, 0.9, 0.95, 1.0];
         let together = histogram.quantiles(ascending);
         assert_eq!(together, ascending.map(|quantile| histogram.quantile(quantile)));
-        assert_eq!(together.map(Option::unwrap), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
+        assert_eq!(together, [1.0, 1.0, 2.0, 2.0, 3.0, 3.0].map(Some));
         assert_eq!(Histogram::<9>::default().quantiles([0.5, 0.99]), [None, None]);
         assert_eq!((histogram.mean(), histogram.max()), (Some(2.0), Some(3.0)));
     }

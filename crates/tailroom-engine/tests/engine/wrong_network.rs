@@ -265,6 +265,10 @@ fn wrong_flows_are_refused() {
     assert_wrong("flows[3].group", &["remove"], flow(3, |flow| flow.group = 3));
     assert_wrong("flows[0].rtt", &["20 ms"], flow(0, |flow| flow.rtt = MS(19)));
     assert_wrong("flows[0].rtt", &["30 days"], flow(0, |flow| flow.rtt = Time::NEVER));
+    assert_wrong("flows[0].rtt", &["100 ms"], |network| {
+        network.links.iter_mut().for_each(|link| link.delay = Time::ZERO);
+        network.flows[0].rtt = Time::ZERO;
+    });
     assert_wrong("flows[2].start", &["start"], flow(2, |flow| flow.start = MS(2_000)));
     let no_rate = |flow: &mut FlowSpec| flow.access_rate = Some(BITS(0));
     assert_wrong("flows[2].access_rate", &["1 bit/s"], flow(2, no_rate));

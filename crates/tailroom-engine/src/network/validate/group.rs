@@ -9,7 +9,7 @@ use crate::parameters::{BadParameter, check};
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::rtt::MAX_RTO;
-use crate::traffic::{SourceSpec, class_of};
+use crate::traffic::{SourceClass, SourceSpec, class_of};
 use crate::units::Time;
 
 /// Checks a group by itself, in a network of this number of links.
@@ -89,7 +89,7 @@ fn check_packet_size(key: &str, bytes: u64) -> Result<(), BadParameter> {
 /// Refuses data to send without a transport, and a transport without data to send.
 fn check_transport(group: &GroupSpec) -> Result<(), BadParameter> {
     let kind = group.source.name();
-    let is_responsive = class_of(kind).is_some_and(|class| class.is_responsive());
+    let is_responsive = class_of(kind).is_some_and(SourceClass::is_responsive);
     match &group.tcp {
         Some(tcp) if is_responsive => check_tcp(tcp),
         Some(_) => {
@@ -173,8 +173,8 @@ pub(crate) fn check_round_trip(
         return Err(BadParameter::new("rtt", problem, remedy));
     }
     if rtt == Time::ZERO && is_controlled {
-        let problem = "is missing, and the shared links have no delay";
-        return Err(BadParameter::new("rtt", problem, "add it, as in `rtt = \"100 ms\"`"));
+        let problem = "is missing or 0, and the shared links have no delay";
+        return Err(BadParameter::new("rtt", problem, "set it, as in `rtt = \"100 ms\"`"));
     }
     Ok(())
 }

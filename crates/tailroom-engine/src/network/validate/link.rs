@@ -9,6 +9,7 @@ use crate::link::wire_loss::LossSpec;
 use crate::parameters::{BadParameter, check};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::LinkInfo;
+use crate::tcp::TcpSpec;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Shortest interval of a measurement, and shortest period of rate changes; a run would spend its time
@@ -157,7 +158,7 @@ pub(crate) fn check_queue(link: &LinkSpec, info: &LinkInfo) -> Result<(), BadPar
 pub(super) fn check_resolution(network: &Network) -> Result<(), (usize, BadParameter)> {
     let mut smallest = vec![u32::MAX; network.links.len()];
     for group in &network.groups {
-        let ack_bytes = group.tcp.as_ref().map_or(u32::MAX, |tcp| tcp.ack_bytes());
+        let ack_bytes = group.tcp.as_ref().map_or(u32::MAX, TcpSpec::ack_bytes);
         let data = group.path.iter().map(|&link| (link, group.packet_size));
         for (link, bytes) in data.chain(group.reverse_path.iter().map(|&link| (link, ack_bytes))) {
             smallest[link] = smallest[link].min(bytes);

@@ -20,9 +20,9 @@ pub const LONGEST_SPAN: Time = Time::from_milliseconds(30 * 24 * 3_600 * 1_000);
 const ROW_BYTES: f64 = 44.0;
 
 impl Network {
-    /// Checks every number on which a run depends. The parameters of queue disciplines, congestion
-    /// controls and sources are checked against one another and against the link; their own ranges, which
-    /// their documentation states, are the caller's.
+    /// Checks the numbers on which a run depends. The parameters of a queue discipline are checked
+    /// against one another and against the link; to keep a single parameter of a discipline, a congestion
+    /// control or a source in the range that its documentation states is up to the caller.
     ///
     /// # Errors
     /// The first value with which the run would panic, not end, or return numbers without a meaning.
