@@ -1,6 +1,7 @@
 """Figure 5: one, two and four NewReno flows behind a buffer of 20 packets."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
@@ -44,28 +45,20 @@ def _at(results: PartResults, flows: int) -> PointResults:
 
 
 def _improves(results: PartResults) -> Judgement:
-    one, two, four = (_at(results, n) for n in NUMBERS)
-    checks = (
+    checks = tuple(
         more(
-            "utilization with 2 flows less that with 1",
-            two,
-            one,
+            f"utilization with {n} flows less that with {fewer}",
+            _at(results, n),
+            _at(results, fewer),
             "utilization",
             "improves",
             percent=True,
-        ),
-        more(
-            "utilization with 4 flows less that with 2",
-            four,
-            two,
-            "utilization",
-            "improves",
-            percent=True,
-        ),
+        )
+        for fewer, n in pairwise(NUMBERS)
     )
 
     def why() -> str:
-        shares = ", ".join(percent(point.mean(residual_share)) for point in (one, two, four))
+        shares = ", ".join(percent(_at(results, n).mean(residual_share)) for n in NUMBERS)
         return (
             f"1, 2 and 4 flows take {shares} of the residual. Each flow needs less of it and may "
             "stay at windows that lose less often, and the other flows continue to send while one "
@@ -76,11 +69,10 @@ def _improves(results: PartResults) -> Judgement:
 
 
 def _little_synchronized(results: PartResults) -> Judgement:
+    words = "0 if by chance only, 1 if all losses are shared"
     checks = tuple(
         _at(results, n).below(
-            f"synchronization of {n} flows, 0 if by chance only, 1 if all losses are shared",
-            excess,
-            BOUNDS["little-synchronized"],
+            f"synchronization of {n} flows, {words}", excess, BOUNDS["little-synchronized"]
         )
         for n in NUMBERS[1:]
     )

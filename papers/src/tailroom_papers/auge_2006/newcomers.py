@@ -75,24 +75,14 @@ def _attenuates(results: PartResults) -> Judgement:
     checks = []
     for buffer in _buffers(results.form):
         with_fair, with_fifo = _at(results, FAIR, buffer), _at(results, "FIFO", buffer)
-        for what, metric in LOST.items():
-            checks.append(
-                considerably_less(
-                    f"{what} per arrival, over that under FIFO, {buffer} packets",
-                    with_fair,
-                    with_fifo,
-                    metric,
-                    "considerably attenuates",
-                )
-            )
-        checks.append(
-            below(
-                f"goodput that the existing flow forgoes, over that under FIFO, {buffer} packets",
-                _forgone_ratio(results, buffer),
-                BOUNDS["considerably"],
-                f"considerably attenuates (ratio below {BOUNDS['considerably'].value:g})",
-            )
-        )
+        for lost, metric in LOST.items():
+            what = f"{lost} per arrival, over that under FIFO, {buffer} packets"
+            words = "considerably attenuates"
+            checks.append(considerably_less(what, with_fair, with_fifo, metric, words))
+        what = f"goodput that the existing flow forgoes, over that under FIFO, {buffer} packets"
+        words = f"considerably attenuates (ratio below {BOUNDS['considerably'].value:g})"
+        ratio = _forgone_ratio(results, buffer)
+        checks.append(below(what, ratio, BOUNDS["considerably"], words))
     return Judgement(tuple(checks), lambda: _why(results))
 
 

@@ -155,8 +155,8 @@ def _judge_tenth(results: PartResults) -> Judgement:
         needed = [smallest(results, control, target) for target in TARGETS]
         said = " / ".join(_percent(interval, fractions(results.form)[0]) for interval in needed)
         texts.append(f"{NAMES[control]} {said}")
-        tenth = FIGURE_3.at(results.study(control), 0.1).interval(UTILIZATION)
-        checks.append(above(f"{NAMES[control]}, buffer 10 %", tenth, BOUNDS["ninety"]))
+        tenth = FIGURE_3.at(results.study(control), 0.1)
+        checks.append(tenth.above(f"{NAMES[control]}, buffer 10 %", UTILIZATION, BOUNDS["ninety"]))
     why = f"Smallest buffers for 90 / 98 % (% of 12,500 packets): {'; '.join(texts)}."
     return Judgement(tuple(checks), why)
 

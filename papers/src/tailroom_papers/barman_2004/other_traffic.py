@@ -140,27 +140,13 @@ def _draw_completion(panel: Axes, results: PartResults) -> None:
 
 def _judge_short(results: PartResults) -> Judgement:
     alone = results.study(SHORT_ALONE).points[0]
-    points = {
-        fraction: FIGURE_3.at(results.study(SHORT), fraction)
-        for fraction in fractions(results.form)
-    }
-    slower = {
-        fraction: paired_ratio(point, alone, COMPLETION) for fraction, point in points.items()
-    }
+    points = dict(zip(fractions(results.form), _points(results, SHORT), strict=True))
+    slower = {buffer: paired_ratio(points[buffer], alone, COMPLETION) for buffer in (0.1, 1.0)}
+    bound, what = BOUNDS["as-quick"], "mean completion over that without HighSpeed flows"
     checks = (
         points[0.1].above("utilization, buffer 10 %", UTILIZATION, BOUNDS["ninety"]),
-        below(
-            "mean completion over that without HighSpeed flows, buffer 10 %",
-            slower[0.1],
-            BOUNDS["as-quick"],
-            AS_QUICK,
-        ),
-        above(
-            "mean completion over that without HighSpeed flows, buffer 100 %",
-            slower[1.0],
-            BOUNDS["as-quick"],
-            SLOWER,
-        ),
+        below(f"{what}, buffer 10 %", slower[0.1], bound, AS_QUICK),
+        above(f"{what}, buffer 100 %", slower[1.0], bound, SLOWER),
     )
     losses = [points[fraction].interval(LOSS.format("short")) for fraction in (0.1, 1.0)]
     why = (
@@ -174,10 +160,7 @@ def _judge_short(results: PartResults) -> Judgement:
 
 
 def _judge_constant(results: PartResults) -> Judgement:
-    points = {
-        fraction: FIGURE_3.at(results.study(CONSTANT), fraction)
-        for fraction in fractions(results.form)
-    }
+    points = dict(zip(fractions(results.form), _points(results, CONSTANT), strict=True))
     loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
     longer = paired_ratio(points[1.0], points[0.1], delay)
     checks = (

@@ -124,8 +124,8 @@ def _sides(setting: Setting, results: PartResults) -> list[tuple[str, PointResul
 def loss(setting: Setting, results: PartResults) -> Judgement:
     """About 1e-5, and 1e-6, from a tenth of the buffer on."""
     bound = STATED_LOSS[setting.figure]
-    checks: list[Check] = [
-        between(f"loss at {what}", point.interval("loss_fraction"), bound)
+    checks = [
+        point.between(f"loss at {what}", "loss_fraction", bound)
         for what, point in _sides(setting, results)
     ]
     full = setting.at(results.study("automatic"), 1.0)

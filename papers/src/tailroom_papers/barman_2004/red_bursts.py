@@ -98,19 +98,13 @@ def at(results: PartResults, name: str, fraction: float = JUDGED) -> PointResult
 def removes_bias(results: PartResults) -> Judgement:
     """RED reduces and removes the bias."""
     tail, red = at(results, "drop-tail"), at(results, "red")
+    bias = "loss of bursty over smooth flows"
     shares = [shown(point.interval(share_of_bursty), percent=True) for point in (tail, red)]
     return Judgement(
         (
-            tail.above(
-                "loss of bursty over smooth flows, DropTail",
-                bursty_over_smooth,
-                1.0,
-                "there is a bias (above 1)",
-            ),
+            tail.above(f"{bias}, DropTail", bursty_over_smooth, 1.0, "there is a bias (above 1)"),
             less("ln of the same, RED minus DropTail", red, tail, log_bias, "RED helps (below 0)"),
-            red.below(
-                "loss of bursty over smooth flows, RED", bursty_over_smooth, BOUNDS["bias-removed"]
-            ),
+            red.below(f"{bias}, RED", bursty_over_smooth, BOUNDS["bias-removed"]),
         ),
         f"With a buffer of {100 * JUDGED:g} % of 12,500 packets the unpaced flows get {shares[0]} "
         f"of the throughput under DropTail and {shares[1]} under RED; equal shares are 50 %.",

@@ -117,12 +117,13 @@ def _why_bursts(with_blocks: PointResults, without: PointResults) -> str:
 def judge_effects(results: PartResults) -> Judgement:
     """Judges whether blocks undo the effect of sharp increments: losses of F3 and background."""
     with_blocks, without = of(results, True), of(results, False)
+    both = (with_blocks, without)
     losses = {
         "loss rate of F3 (200 ms)": measures.long_flow_loss,
         "loss rate of the background": measures.background_loss,
     }
     checks = [
-        less(f"{what}: with blocks less without", with_blocks, without, metric, "smaller")
+        less(f"{what}: with blocks less without", *both, metric, "smaller")
         for what, metric in losses.items()
     ]
     gains = {
@@ -130,14 +131,7 @@ def judge_effects(results: PartResults) -> Judgement:
         "utilization of the background": measures.background_utilization,
     }
     checks += [
-        more(
-            f"{what}: with blocks less without",
-            with_blocks,
-            without,
-            metric,
-            "larger",
-            percent=True,
-        )
+        more(f"{what}: with blocks less without", *both, metric, "larger", percent=True)
         for what, metric in gains.items()
     ]
     return Judgement(tuple(checks), lambda: _why_effects(with_blocks, without))

@@ -7,6 +7,7 @@ from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS, Read
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
 
 OPTIMAL = 10
+LEAST = "least utilization of the three flows"
 
 
 def studies(form: Form) -> list[Study]:
@@ -32,9 +33,7 @@ def judge_possible(results: PartResults) -> Judgement:
     """Judges whether each plausible reading leaves every flow half of the least in Table 1."""
     checks = [
         of(results, reading, OPTIMAL).above(
-            f"{reading.name}: least utilization of the three flows",
-            measures.least_utilization,
-            BOUNDS["half-of-the-least"],
+            f"{reading.name}: {LEAST}", measures.least_utilization, BOUNDS["half-of-the-least"]
         )
         for reading in PLAUSIBLE
     ]
@@ -67,9 +66,7 @@ def judge_excluded(results: PartResults) -> Judgement:
     """Judges whether each other reading leaves a flow less than half of the least in Table 1."""
     checks = [
         of(results, reading, OPTIMAL).below(
-            f"{reading.name}: least utilization of the three flows",
-            measures.least_utilization,
-            BOUNDS["half-of-the-least"],
+            f"{reading.name}: {LEAST}", measures.least_utilization, BOUNDS["half-of-the-least"]
         )
         for reading in EXCLUDED
     ]

@@ -219,18 +219,15 @@ def judge_against_rtt(results: PartResults) -> Judgement:
             what = "ln of (rate F1 / rate F3) / (RTT F3 / RTT F1) under FHSTCP"
             words = f"0 (within a factor of {factor})"
             checks.append(between(what, log_ratio, -log(factor), log(factor), words))
-    closer = [
-        more(
-            f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            of(results, other),
-            of(results, "fhstcp"),
-            measures.against_rtt,
-            "larger",
+    mine = of(results, "fhstcp")
+    for control in list(CONTROLS)[1:]:
+        what, theirs = (
+            f"ln of the same ratio: {CONTROLS[control]} less FHSTCP",
+            of(results, control),
         )
-        for other in list(CONTROLS)[1:]
-    ]
+        checks.append(more(what, theirs, mine, measures.against_rtt, "larger"))
     return Judgement(
-        (*checks, *closer),
+        tuple(checks),
         f"(rate F1 / rate F3) / (RTT F3 / RTT F1), 1 for equal windows, is {', '.join(said)} "
         f"(geometric means).",
     )
