@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import nan
 from statistics import mean
 
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share

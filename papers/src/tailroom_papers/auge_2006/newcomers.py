@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from statistics import mean
 
 from tailroom.scenario.types import Duration, Flows, Scenario
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import columns, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import considerably_less

@@ -6,8 +6,6 @@ from statistics import mean
 
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.bounds import BOUNDS

@@ -6,7 +6,6 @@ from typing import Any
 
 from tailroom.models.numerics.queue_chains import mm1k
 from tailroom.scenario.types import Scenario
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *

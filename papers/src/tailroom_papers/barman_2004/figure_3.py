@@ -6,7 +6,7 @@ from functools import partial
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom_papers.barman_2004 import curves, drop_tail, predictions, sensitivity
 from tailroom_papers.barman_2004.bounds import BOUNDS
-from tailroom_papers.barman_2004.figure_3_model import MODEL_CLAIMS
+from tailroom_papers.barman_2004.figure_3_model import MODEL_CLAIMS, at
 from tailroom_papers.barman_2004.predictions import PAPERS_MODEL
 from tailroom_papers.barman_2004.sensitivity import FIFTH, FIFTH_OF_BDP, TENTH, TENTH_OF_BDP
 from tailroom_papers.barman_2004.settings import FIGURE_3
@@ -45,11 +45,6 @@ def studies(form: Form) -> Sequence[Study]:
         *drop_tail.studies(FIGURE_3, fractions, lambda _: paced)(form),
         FIGURE_3.study("reno", reno, form, {**RENO, **times}, seeds=5),
     ]
-
-
-def at(results: PartResults, fraction: float, study: str = "highspeed") -> PointResults:
-    """A point of a study."""
-    return FIGURE_3.at(results.study(study), fraction)
 
 
 def ten_percent(results: PartResults) -> Judgement:

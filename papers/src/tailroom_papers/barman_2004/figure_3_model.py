@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.barman_2004 import curves, predictions
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import PAPERS_MODEL

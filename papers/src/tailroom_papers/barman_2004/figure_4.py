@@ -78,12 +78,12 @@ def rule_of_thumb(results: PartResults) -> Judgement:
     checks, texts = [], []
     for name, setting in RULES.items():
         study = results.study(name)
-        less, full = study.points
+        small, full = study.points
         where = f"Figure {setting.figure}'s network"
-        apart = paired_difference(less, full, "utilization")
+        apart = paired_difference(small, full, "utilization")
         what = f"buffer of BDP / sqrt(10) minus one of the BDP, {where}"
         checks.append(between(what, apart, BOUNDS["rule-of-thumb"]))
-        texts.append(_texts(where, setting, less, full))
+        texts.append(_texts(where, setting, small, full))
     return Judgement(
         tuple(checks),
         "The study is that of Appenzeller, Keslassy and McKeown (2004), whose rule replaces the "
@@ -94,8 +94,8 @@ def rule_of_thumb(results: PartResults) -> Judgement:
     )
 
 
-def _texts(where: str, setting: Setting, less: PointResults, full: PointResults) -> str:
-    utilizations = [shown(point.interval("utilization"), percent=True) for point in (less, full)]
+def _texts(where: str, setting: Setting, small: PointResults, full: PointResults) -> str:
+    utilizations = [shown(point.interval("utilization"), percent=True) for point in (small, full)]
     return (
         f"On {where} {setting.bdp_packets / sqrt(FLOWS):,.0f} packets carry {utilizations[0]} and "
         f"{setting.bdp_packets:,.0f} packets {utilizations[1]}."

@@ -10,6 +10,7 @@ from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
     limits,
     over_buffers,
+    points_over,
     seeds,
     starts,
     times,
@@ -116,7 +117,7 @@ def _points(results: PartResults) -> list[PointResults]:
 def draw(results: PartResults) -> Figure:
     """Draws the utilization of each link and the goodput per flow."""
     over, points = fractions(results.form), _points(results)
-    alone = [FIGURE_3.at(results.study("one-link"), fraction) for fraction in over]
+    alone = points_over(results, "one-link", over)
     title = (
         f"Three links of 1 Gbit/s in a row, {LONG_FLOWS} HighSpeed flows over all of them and "
         f"{CROSS_FLOWS} over each"

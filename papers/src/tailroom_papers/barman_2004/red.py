@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import curves, predictions, red_model
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import RED_MODEL

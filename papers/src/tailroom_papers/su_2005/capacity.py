@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import sqrt
 
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import (

@@ -7,9 +7,9 @@ from typing import Any
 
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.distributions import student_quantile
-from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from tailroom.statistics.intervals import CONFIDENCE
 from tailroom_papers.framework import *
-from tailroom_papers.reference import ns2
+from tailroom_papers.reference import ns2_row
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import (
     index_at_scale,
@@ -293,8 +293,7 @@ def _beside_ns2(axes: Axes, results: PartResults) -> None:
 
 def _of_ns2(control: str, buffer: int) -> Interval | None:
     """The index of the runs of ns-2 with its 95 % interval; `None` if there are none."""
-    case = NS2_ROWS.get((control, buffer))
-    row = next((row for row in ns2("S5 ").to_pylist() if row["case"] == case), None)
+    row = ns2_row(NS2_ROWS.get((control, buffer), "none"))
     if row is None:
         return None
     count = int(row["n_seeds"])

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
 
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import measures
 
