@@ -69,6 +69,7 @@ def _draw_windows(panel: Axes, results: PartResults, name: str) -> None:
 def _is_chaotic(results: PartResults) -> Judgement:
     highspeed, reno = (_of(results, name) for name in FLOWS)
     ascendancy = "largest over smallest window"
+    over_reno = f"{ascendancy}, HighSpeed less NewReno"
     ahead = "congestion cycles for which the same flow is ahead, HighSpeed less NewReno"
     checks = (
         highspeed.above(
@@ -77,13 +78,7 @@ def _is_chaotic(results: PartResults) -> Judgement:
         highspeed.above(
             "flows that are ahead in some congestion cycle", leaders, BOUNDS["one-after-the-other"]
         ),
-        more(
-            f"{ascendancy}, HighSpeed less NewReno",
-            highspeed,
-            reno,
-            advantage,
-            "a property of HighSpeed TCP",
-        ),
+        more(over_reno, highspeed, reno, advantage, "a property of HighSpeed TCP"),
         more(ahead, highspeed, reno, duration, "preserves its relative advantage"),
     )
     return Judgement(

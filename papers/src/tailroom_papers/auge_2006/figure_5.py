@@ -13,6 +13,8 @@ from tailroom_papers.framework import *
 
 NUMBERS = (1, 2, 4)
 BUFFER = 20
+STATED = {1: ("S6 20 newreno", 0.7)}
+"""The row of ns-2, and the utilization that the paper states, by number of flows."""
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -24,15 +26,7 @@ def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     return columns.draw(
         "Figure 5: NewReno flows beside a background of 25 of 50 Mbit/s, 20 packets, FIFO",
-        [
-            columns.Column(
-                _name(n),
-                _at(results, n),
-                "S6 20 newreno" if n == 1 else "",
-                0.7 if n == 1 else None,
-            )
-            for n in NUMBERS
-        ],
+        [columns.Column(_name(n), _at(results, n), *STATED.get(n, ())) for n in NUMBERS],
     )
 
 
@@ -45,17 +39,11 @@ def _at(results: PartResults, flows: int) -> PointResults:
 
 
 def _improves(results: PartResults) -> Judgement:
-    checks = tuple(
-        more(
-            f"utilization with {n} flows less that with {fewer}",
-            _at(results, n),
-            _at(results, fewer),
-            "utilization",
-            "improves",
-            percent=True,
-        )
-        for fewer, n in pairwise(NUMBERS)
-    )
+    checks = []
+    for fewer, n in pairwise(NUMBERS):
+        what = f"utilization with {n} flows less that with {fewer}"
+        point, other = _at(results, n), _at(results, fewer)
+        checks.append(more(what, point, other, "utilization", "improves", percent=True))
 
     def why() -> str:
         shares = ", ".join(percent(_at(results, n).mean(residual_share)) for n in NUMBERS)
@@ -65,7 +53,7 @@ def _improves(results: PartResults) -> Judgement:
             "recovers."
         )
 
-    return Judgement(checks, why)
+    return Judgement(tuple(checks), why)
 
 
 def _little_synchronized(results: PartResults) -> Judgement:

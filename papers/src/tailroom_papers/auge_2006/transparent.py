@@ -10,6 +10,7 @@ from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *
 
+TRANSPARENT = "auge-roberts-2006/transparent.toml"
 LIMIT = setup.LIMIT
 RATE = "flows.packets.source.rate"
 LINK_MBPS = 2500
@@ -58,15 +59,10 @@ def studies(form: Form) -> Sequence[Study]:
         "measure_from": form.of("5 s", "7 s", "8 s"),
         "flows.limited.source.load": form.of(0.5, 0.9, 0.9),
     }
+    keep = ("arrival_dispersion",)
     return [
         Study("packets", table, grid=grid, seeds=form.of(3, 3, 20)),
-        Study(
-            "flows",
-            "auge-roberts-2006/transparent.toml",
-            set=flows,
-            seeds=form.of(3, 3, 10),
-            keep=("arrival_dispersion",),
-        ),
+        Study("flows", TRANSPARENT, set=flows, seeds=form.of(3, 3, 10), keep=keep),
     ]
 
 

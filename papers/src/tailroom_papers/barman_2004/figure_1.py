@@ -58,15 +58,8 @@ def studies(form: Form) -> Sequence[Study]:
             }
         },
     }
-    return [
-        Study(
-            "one",
-            cast("Scenario", whole),
-            grid={EVERY: [PACKETS]},
-            seeds=form.of(3, 5, 20),
-            keep=("flow_series",),
-        )
-    ]
+    scenario, seeds, keep = cast("Scenario", whole), form.of(3, 5, 20), ("flow_series",)
+    return [Study("one", scenario, grid={EVERY: [PACKETS]}, seeds=seeds, keep=keep)]
 
 
 def closed_form(peak: float) -> Cycle:

@@ -26,16 +26,11 @@ JUDGED = 0.2
 def studies(form: Form) -> Sequence[Study]:
     """Both disciplines over the buffer."""
     over = form.of((JUDGED,), (JUDGED,), (0.05, 0.1, JUDGED, 0.5, 1.0))
-    limits = [FIGURE_7.limit(fraction) for fraction in over]
-    return [
-        Study(
-            name,
-            _scenario(form, {**queue, "limit": limits[0]}),
-            grid={LIMIT: limits},
-            seeds=form.of(3, 5, 20),
-        )
-        for name, queue in QUEUES.items()
-    ]
+    limits, seeds = [FIGURE_7.limit(fraction) for fraction in over], form.of(3, 5, 20)
+    tables = {
+        name: _scenario(form, {**queue, "limit": limits[0]}) for name, queue in QUEUES.items()
+    }
+    return [Study(name, table, grid={LIMIT: limits}, seeds=seeds) for name, table in tables.items()]
 
 
 def _scenario(form: Form, queue: Mapping[str, object]) -> Scenario:

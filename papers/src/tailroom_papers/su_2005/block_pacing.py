@@ -38,24 +38,13 @@ SCALES = {
 def studies(form: Form) -> list[Study]:
     """Blocks on and off at each c of Table 1; and behind slower access links."""
     recorded = {**span(form), "links.bottleneck.arrival_dispersion": FINEST}
-    seeds = form.of(3, 4, 20)
+    both: dict[str, Sequence[object]] = {BLOCKS: [True, False]}
+    by_c = {**both, C: form.of((10,), (10,), TABLE_C)}
+    slow = {**recorded, ACCESS: SLOW}
+    same: dict[str, Any] = {"seeds": form.of(3, 4, 20), "keep": ("arrival_dispersion",)}
     return [
-        Study(
-            "blocks",
-            SCENARIO,
-            grid={BLOCKS: [True, False], C: form.of((10,), (10,), TABLE_C)},
-            set=recorded,
-            seeds=seeds,
-            keep=("arrival_dispersion",),
-        ),
-        Study(
-            "slow access",
-            SCENARIO,
-            grid={BLOCKS: [True, False]},
-            set={**recorded, ACCESS: SLOW},
-            seeds=seeds,
-            keep=("arrival_dispersion",),
-        ),
+        Study("blocks", SCENARIO, grid=by_c, set=recorded, **same),
+        Study("slow access", SCENARIO, grid=both, set=slow, **same),
     ]
 
 

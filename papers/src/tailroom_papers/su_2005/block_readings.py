@@ -12,14 +12,9 @@ LEAST = "least utilization of the three flows"
 
 def studies(form: Form) -> list[Study]:
     """Table 1's three c by each reading."""
+    grid, seeds = {C: form.of((OPTIMAL,), TABLE_C, TABLE_C)}, form.of(2, 4, 50)
     return [
-        Study(
-            reading.name,
-            SCENARIO,
-            {C: form.of((OPTIMAL,), TABLE_C, TABLE_C)},
-            set={**span(form), **reading.settings},
-            seeds=form.of(2, 4, 50),
-        )
+        Study(reading.name, SCENARIO, grid, set=span(form) | reading.settings, seeds=seeds)
         for reading in READINGS
     ]
 

@@ -67,30 +67,18 @@ NS2_ROWS = {
 
 def of_controls(form: Form) -> Study:
     """The study of four controls with their goodputs over time."""
-    return Study(
-        "controls",
-        SCENARIO,
-        grid={CONTROL: list(CONTROLS)},
-        set=span(form),
-        seeds=form.of(3, 6, 50),
-        keep=("flow_series",),
-    )
+    grid, seeds, keep = {CONTROL: list(CONTROLS)}, form.of(3, 6, 50), ("flow_series",)
+    return Study("controls", SCENARIO, grid, set=span(form), seeds=seeds, keep=keep)
 
 
 def studies(form: Form) -> list[Study]:
     """Four controls with their goodputs over time; and the path that ns-2 was run on."""
+    limits = [f"{ns2_buffer - 1} packets" for ns2_buffer in NS2_BUFFERS]
+    grid = {CONTROL: list(CONTROLS), LIMIT: limits}
+    changes = {**span(form), "flows.users": USERS}
     return [
         of_controls(form),
-        Study(
-            "ns-2",
-            NS2_SCENARIO,
-            grid={
-                CONTROL: list(CONTROLS),
-                LIMIT: [f"{ns2_buffer - 1} packets" for ns2_buffer in NS2_BUFFERS],
-            },
-            set={**span(form), "flows.users": USERS},
-            seeds=form.of(1, 4, 20),
-        ),
+        Study("ns-2", NS2_SCENARIO, grid, set=changes, seeds=form.of(1, 4, 20)),
     ]
 
 
@@ -103,15 +91,7 @@ def variations(form: Form) -> list[Variation]:
     readings = [reading for reading in PLAUSIBLE if reading.name != BASE]
     return [
         *_of_paths(study, form),
-        *(
-            Variation(
-                name,
-                [study.varied(UNSTATED[name].settings, seeds=seeds)],
-                claims,
-                reason=UNSTATED[name].reason,
-            )
-            for name in names
-        ),
+        *(UNSTATED[name].variation(name, study, claims, seeds) for name in names),
         *(
             Variation(
                 reading.name,
