@@ -142,24 +142,19 @@ def draw(results: PartResults) -> Figure:
 def _judge(results: PartResults) -> Judgement:
     last = {f"streams, load {load} %": _points(results, load)[-1] for load in LOADS}
     last["TCP flows, load 50 %"] = results.study("tcp").points[-1]
-    checks: list[Check] = [
-        point.below(
-            f"{words}, {_number(point):,.0f} flows in progress: most active flows at an instant",
-            LARGEST,
-            BOUNDS["hundreds"],
-        )
-        for words, point in last.items()
-    ]
+    checks = []
+    for words, point in last.items():
+        flows = f"{_number(point):,.0f} flows in progress"
+        what = f"{words}, {flows}: most active flows at an instant"
+        checks.append(point.below(what, LARGEST, BOUNDS["hundreds"]))
     few, many = _points(results, LOADS[0])[0], _points(results, LOADS[0])[-1]
     if many is not few:
-        checks.append(
-            below(
-                f"most active flows with {_number(many):,.0f} flows in progress over those with "
-                f"{_number(few):,.0f}, load 50 %",
-                paired_ratio(many, few, LARGEST),
-                BOUNDS["any-link-capacity"],
-            )
+        what = (
+            f"most active flows with {_number(many):,.0f} flows in progress over those with "
+            f"{_number(few):,.0f}, load 50 %"
         )
+        ratio = paired_ratio(many, few, LARGEST)
+        checks.append(below(what, ratio, BOUNDS["any-link-capacity"]))
     return Judgement(tuple(checks), lambda: _why(results))
 
 

@@ -99,30 +99,19 @@ def draw(results: PartResults) -> Figure:
 
 
 def _scheduling(results: PartResults) -> Judgement:
-    fair, long = _at(results, MIXED, FAIR), _at(results, MIXED, LONG)
+    fair, short, long = (_at(results, MIXED, name) for name in (FAIR, SHORT, LONG))
     managed = {name: _at(results, MIXED, name) for name in MANAGED if name in _names(results)}
     best = min(managed, key=lambda name: managed[name].mean(background_delay_ms))
+    p99 = "p99 delay of the background under"
+    long_delays = f"{p99} FIFO with 100 packets over that with 625"
+    scheduled = f"{p99} fair queueing over that of the best managed queue"
+    lost = "loss of the background under fair queueing"
+    significant = "delay may be significant if large buffers are used"
+    preserved = "scheduling preserves quality of service"
     checks = (
-        considerably_less(
-            "p99 delay of the background under FIFO with 100 packets over that with 625",
-            _at(results, MIXED, SHORT),
-            long,
-            background_delay_ms,
-            "delay may be significant if large buffers are used",
-        ),
-        considerably_less(
-            "p99 delay of the background under fair queueing over that of the best managed queue",
-            fair,
-            managed[best],
-            background_delay_ms,
-            "scheduling preserves quality of service",
-        ),
-        fair.below(
-            "loss of the background under fair queueing",
-            background_loss,
-            BOUNDS["loss-free"],
-            percent=True,
-        ),
+        considerably_less(long_delays, short, long, background_delay_ms, significant),
+        considerably_less(scheduled, fair, managed[best], background_delay_ms, preserved),
+        fair.below(lost, background_loss, BOUNDS["loss-free"], percent=True),
     )
     return Judgement(checks, lambda: _why(results, best))
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import nan
 from statistics import mean
 
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
@@ -144,13 +143,8 @@ def _fits(results: PartResults) -> Judgement:
         lambda runs: mean(abs(mean(of_point)) for of_point in zip(*runs, strict=True)),
     )
     worst = max(points, key=lambda point: abs(point.mean(model_error)))
-    check = below(
-        "mean absolute error of the share, all points",
-        error,
-        GOAL,
-        f"fit for choosing a buffer: below {100 * GOAL:g} points",
-        percent=True,
-    )
+    what, stated = "mean absolute error of the share, all points", f"below {100 * GOAL:g} points"
+    check = below(what, error, GOAL, f"fit for choosing a buffer: {stated}", percent=True)
 
     def why() -> str:
         needs = ", ".join(

@@ -145,7 +145,8 @@ def _capacities(results: PartResults, control: str) -> list[int]:
 
 
 def _words(control: str, mbps: int, buffer: int) -> str:
-    return f"{OTHER_WORDS[control]}, {Link(mbps, Span(0, 0)).words}, {buffer} packets"
+    words = f"{OTHER_WORDS[control]}, {Link(mbps, Span(0, 0)).words}, {buffer} packets"
+    return f"{words}: share of the residual"
 
 
 def _one_or_two_hundred(results: PartResults) -> Judgement:
@@ -156,11 +157,9 @@ def _one_or_two_hundred(results: PartResults) -> Judgement:
         for buffer in HUNDREDS
         if _has(results, control, mbps, buffer)
     ]
+    bound = BOUNDS["reasonable"]
     checks = tuple(
-        _at(results, *case).above(
-            f"{_words(*case)}: share of the residual", residual_share, BOUNDS["reasonable"]
-        )
-        for case in cases
+        _at(results, *case).above(_words(*case), residual_share, bound) for case in cases
     )
 
     def why() -> str:
@@ -202,9 +201,7 @@ def _twenty(results: PartResults) -> Judgement:
     cases = [(control, _capacities(results, control)[-1], 20) for control in SECONDS]
     cases.insert(0, ("reno", 50, 20))
     checks = tuple(
-        _at(results, *case).below(
-            f"{_words(*case)}: share of the residual", residual_share, BOUNDS["drastic"]
-        )
+        _at(results, *case).below(_words(*case), residual_share, BOUNDS["drastic"])
         for case in dict.fromkeys(cases)
     )
     return Judgement(

@@ -68,29 +68,18 @@ def _draw_windows(panel: Axes, results: PartResults, name: str) -> None:
 
 def _is_chaotic(results: PartResults) -> Judgement:
     highspeed, reno = (_of(results, name) for name in FLOWS)
+    ascendancy = "largest over smallest window"
+    over_reno = f"{ascendancy}, HighSpeed less NewReno"
+    ahead = "congestion cycles for which the same flow is ahead, HighSpeed less NewReno"
     checks = (
         highspeed.above(
-            "largest over smallest window, means of a congestion cycle",
-            advantage,
-            BOUNDS["ascendancy"],
+            f"{ascendancy}, means of a congestion cycle", advantage, BOUNDS["ascendancy"]
         ),
         highspeed.above(
             "flows that are ahead in some congestion cycle", leaders, BOUNDS["one-after-the-other"]
         ),
-        more(
-            "largest over smallest window, HighSpeed less NewReno",
-            highspeed,
-            reno,
-            advantage,
-            "a property of HighSpeed TCP",
-        ),
-        more(
-            "congestion cycles for which the same flow is ahead, HighSpeed less NewReno",
-            highspeed,
-            reno,
-            duration,
-            "preserves its relative advantage",
-        ),
+        more(over_reno, highspeed, reno, advantage, "a property of HighSpeed TCP"),
+        more(ahead, highspeed, reno, duration, "preserves its relative advantage"),
     )
     return Judgement(
         checks,

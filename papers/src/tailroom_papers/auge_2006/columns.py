@@ -12,7 +12,7 @@ from tailroom_papers.auge_2006 import picture
 from tailroom_papers.auge_2006.residual import flow_names
 from tailroom_papers.auge_2006.setup import WORDS
 from tailroom_papers.framework import *
-from tailroom_papers.reference import ns2
+from tailroom_papers.reference import ns2_row
 
 SHOWN_S = 150.0
 """Duration drawn; in longer spans the teeth of the windows are indistinguishable."""
@@ -112,6 +112,6 @@ def flow_words(name: str) -> str:
 
 def ns2_utilization(case: str) -> float:
     """Of the link, in a row of ns-2."""
-    rows = ns2(case)
-    row = rows["case"].to_pylist().index(case)
-    return float(rows["util"][row].as_py())
+    row = ns2_row(case)
+    assert row is not None, case
+    return float(row["util"])

@@ -200,7 +200,10 @@ def delay_ms(run: StoredRun) -> float:
 def _regimes(results: PartResults) -> Judgement:
     points = {regime: results.study(regime).points[0] for regime in LOADS}
     transparent, elastic, overload = points.values()
-    checks: tuple[Check, ...] = (
+    begin_s, end_s = SHOWN_S
+    stretches = f"from {end_s - 10:g} s on less those until {begin_s + 10:g} s"
+    grows = f"overload: bottlenecked flows, {stretches}"
+    checks = (
         transparent.below(
             "transparent: largest rate over a second", busiest, BOUNDS["within-capacity"]
         ),
@@ -208,13 +211,7 @@ def _regimes(results: PartResults) -> Judgement:
         transparent.below("transparent: p99 delay, ms", delay_ms, BOUNDS["extremely-small-delay"]),
         elastic.above("elastic: loss", LOSS, BOUNDS["extremely-small-loss"]),
         elastic.above("elastic: p99 delay, ms", delay_ms, BOUNDS["extremely-small-delay"]),
-        overload.above(
-            f"overload: bottlenecked flows, from {SHOWN_S[1] - 10:g} s on less those until "
-            f"{SHOWN_S[0] + 10:g} s",
-            growth,
-            0.0,
-            "their number increases",
-        ),
+        overload.above(grows, growth, 0.0, "their number increases"),
     )
     return Judgement(
         checks,

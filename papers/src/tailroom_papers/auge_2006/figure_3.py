@@ -74,13 +74,11 @@ def _too_small(results: PartResults) -> Judgement:
 
 def _compromise(results: PartResults) -> Judgement:
     small, large = _at(results, 100), _at(results, BDP_PACKETS)
+    delays = paired_ratio(small, large, background_delay_ms)
+    what = "p99 delay of the background with 100 packets over that with 625"
     checks = (
         small.above("share of the residual with 100 packets", residual_share, BOUNDS["reasonable"]),
-        below(
-            "p99 delay of the background with 100 packets over that with 625",
-            paired_ratio(small, large, background_delay_ms),
-            BOUNDS["low-latency"],
-        ),
+        below(what, delays, BOUNDS["low-latency"]),
     )
     return Judgement(
         checks,
@@ -135,12 +133,10 @@ def _empty_link(results: PartResults) -> Judgement:
 
 
 def _whole_cycles(results: PartResults) -> Judgement:
+    events, words = "groups.reno.congestion_events", f"{CYCLES} or more"
     checks = tuple(
         _at(results, buffer).above(
-            f"window reductions per run with {buffer} packets",
-            "groups.reno.congestion_events",
-            CYCLES,
-            f"{CYCLES} or more",
+            f"window reductions per run with {buffer} packets", events, CYCLES, words
         )
         for buffer in BUFFERS
     )

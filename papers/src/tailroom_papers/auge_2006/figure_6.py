@@ -57,17 +57,11 @@ def _alone(results: PartResults, study: str, buffer: int) -> PointResults:
 
 def _better_alone(results: PartResults) -> Judgement:
     buffers = [buffer for buffer in SMALL if _has(results, buffer)]
-    checks = tuple(
-        more(
-            f"utilization by HighSpeed less that by NewReno, {buffer} packets",
-            _alone(results, ALONE, buffer),
-            _alone(results, RENO_ALONE, buffer),
-            "utilization",
-            "more efficient",
-            percent=True,
-        )
-        for buffer in buffers
-    )
+    checks = []
+    for buffer in buffers:
+        what = f"utilization by HighSpeed less that by NewReno, {buffer} packets"
+        highspeed, reno = (_alone(results, study, buffer) for study in (ALONE, RENO_ALONE))
+        checks.append(more(what, highspeed, reno, "utilization", "more efficient", percent=True))
 
     def why() -> str:
         shares = "; ".join(
@@ -87,7 +81,7 @@ def _better_alone(results: PartResults) -> Judgement:
             f"{reno.mean(_reductions):.0f} reductions per run)."
         )
 
-    return Judgement(checks, why)
+    return Judgement(tuple(checks), why)
 
 
 def _share(results: PartResults, study: str, buffer: int) -> str:

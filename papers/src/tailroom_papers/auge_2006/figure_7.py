@@ -54,11 +54,9 @@ def _fifo(results: PartResults, name: str) -> PointResults:
 
 def _barely_alleviates(results: PartResults) -> Judgement:
     with_fair, with_fifo = _fair(results, ALONE), _fifo(results, ALONE)
-    check = below(
-        "utilization under fair queueing less that under FIFO",
-        paired_difference(with_fair, with_fifo, "utilization"),
-        BOUNDS["barely"],
-    )
+    gain = paired_difference(with_fair, with_fifo, "utilization")
+    what = "utilization under fair queueing less that under FIFO"
+    check = below(what, gain, BOUNDS["barely"])
     return Judgement(
         (check,),
         lambda: (
@@ -83,14 +81,9 @@ def gain(run: StoredRun) -> float:
 
 def _reno_competes(results: PartResults) -> Judgement:
     with_fair, with_fifo = _fair(results, AGAINST), _fifo(results, AGAINST)
+    what = "bias in favour of HighSpeed under fair queueing over that under FIFO"
     checks = (
-        considerably_less(
-            "bias in favour of HighSpeed under fair queueing over that under FIFO",
-            with_fair,
-            with_fifo,
-            bias,
-            "considerably reduced",
-        ),
+        considerably_less(what, with_fair, with_fifo, bias, "considerably reduced"),
         with_fair.above("what HighSpeed gets more than NewReno", gain, 0.0, "more"),
         with_fair.below(
             "what HighSpeed gets more than NewReno, as a fraction", gain, BOUNDS["slightly"]
@@ -108,13 +101,9 @@ def _reno_competes(results: PartResults) -> Judgement:
 
 def _no_chaos(results: PartResults) -> Judgement:
     with_fair, with_fifo = _fair(results, FOUR), _fifo(results, FOUR)
-    check = considerably_less(
-        "excess of the largest window over the smallest, over that under FIFO",
-        with_fair,
-        with_fifo,
-        excess_advantage,
-        "effectively counters",
-    )
+    what = "excess of the largest window over the smallest, over that under FIFO"
+    words = "effectively counters"
+    check = considerably_less(what, with_fair, with_fifo, excess_advantage, words)
     return Judgement(
         (check,),
         lambda: (
@@ -127,22 +116,15 @@ def _no_chaos(results: PartResults) -> Judgement:
 
 
 def _background_untouched(results: PartResults) -> Judgement:
-    checks = [
-        _fair(results, name).below(
-            f"drops of the background ({name}, {buffer} packets)",
-            background_drops,
-            BOUNDS["loss-free"],
-        )
+    measures: tuple[tuple[str, Metric, NamedBound], ...] = (
+        ("drops of the background", background_drops, BOUNDS["loss-free"]),
+        ("p99 delay of the background, ms", background_delay_ms, BOUNDS["very-low-latency"]),
+    )
+    checks = tuple(
+        _fair(results, name).below(f"{what} ({name}, {buffer} packets)", metric, bound)
+        for what, metric, bound in measures
         for name, buffer in BUFFERS.items()
-    ]
-    checks += [
-        _fair(results, name).below(
-            f"p99 delay of the background, ms ({name}, {buffer} packets)",
-            background_delay_ms,
-            BOUNDS["very-low-latency"],
-        )
-        for name, buffer in BUFFERS.items()
-    ]
+    )
 
     def why() -> str:
         delays = ", ".join(
@@ -158,7 +140,7 @@ def _background_untouched(results: PartResults) -> Judgement:
             f"{_fair(results, FOUR).mean(_active):.0f} flows on average."
         )
 
-    return Judgement(tuple(checks), why)
+    return Judgement(checks, why)
 
 
 def _active(run: StoredRun) -> float:

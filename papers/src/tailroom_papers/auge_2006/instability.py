@@ -165,6 +165,7 @@ def _draw_queue(panel: Axes, point: PointResults, name: str) -> None:
     panel.set_title(f"{name}{words}")
 
 
+STABLE = f"stable (below {BOUNDS['instability'].value:g})"
 TOGETHER = "variance of the sum of windows over that of independent ones"
 
 
@@ -200,22 +201,11 @@ def _small_is_better(results: PartResults) -> Judgement:
     checks = []
     for crowd in crowds(results.form):
         small, medium = _at(results, crowd, SMALL), _at(results, crowd, MEDIUM)
-        checks += [
-            more(
-                f"w = {crowd.window}: utilization with 20 packets less that with BDP / sqrt(n)",
-                small,
-                medium,
-                UTILIZATION,
-                "better performance",
-                percent=True,
-            ),
-            small.below(
-                f"w = {crowd.window}: {TOGETHER}, with 20 packets",
-                in_step,
-                BOUNDS["instability"],
-                f"stable (below {BOUNDS['instability'].value:g})",
-            ),
-        ]
+        window, words = f"w = {crowd.window}", "better performance"
+        what = f"{window}: utilization with 20 packets less that with BDP / sqrt(n)"
+        checks.append(more(what, small, medium, UTILIZATION, words, percent=True))
+        what = f"{window}: {TOGETHER}, with 20 packets"
+        checks.append(small.below(what, in_step, BOUNDS["instability"], STABLE))
 
     def why() -> str:
         parts = " and ".join(
@@ -236,27 +226,14 @@ def _red(results: PartResults) -> Judgement:
     narrow, wide = crowds(results.form)[0], crowds(results.form)[-1]
     tuned, other = _at(results, narrow, RED), _at(results, wide, RED)
     large = _at(results, narrow, LARGE)
+    bound, window = BOUNDS["instability"], f"w = {narrow.window}"
+    same = f"{window}: the same less that of drop tail with a BDP"
+    words = f"not over the entire range (above {bound.value:g})"
     return Judgement(
         (
-            tuned.below(
-                f"w = {narrow.window}, for which it is tuned: {TOGETHER}",
-                in_step,
-                BOUNDS["instability"],
-                f"stable (below {BOUNDS['instability'].value:g})",
-            ),
-            less(
-                f"w = {narrow.window}: the same less that of drop tail with a BDP",
-                tuned,
-                large,
-                in_step,
-                "more stable than drop tail",
-            ),
-            other.above(
-                f"w = {wide.window}: {TOGETHER}",
-                in_step,
-                BOUNDS["instability"],
-                f"not over the entire range (above {BOUNDS['instability'].value:g})",
-            ),
+            tuned.below(f"{window}, for which it is tuned: {TOGETHER}", in_step, bound, STABLE),
+            less(same, tuned, large, in_step, "more stable than drop tail"),
+            other.above(f"w = {wide.window}: {TOGETHER}", in_step, bound, words),
         ),
         lambda: (
             f"With max_p for windows of {TUNED_WINDOW} packets the queue settles between the "

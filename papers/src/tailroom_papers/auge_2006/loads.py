@@ -103,12 +103,9 @@ def draw(results: PartResults) -> Figure:
 
 def _satisfactory(results: PartResults) -> Judgement:
     loads = [load for load in JUDGED if load in _loads(results)]
+    words, bound = "rate of flows limited elsewhere over their own", BOUNDS["satisfactory"]
     checks = tuple(
-        _at(results, load, queue).above(
-            f"load {load} %, {queue}: rate of flows limited elsewhere over their own",
-            limited_part,
-            BOUNDS["satisfactory"],
-        )
+        _at(results, load, queue).above(f"load {load} %, {queue}: {words}", limited_part, bound)
         for load in loads
         for queue in QUEUES
     )

@@ -94,17 +94,13 @@ def _at(results: PartResults, words: str, buffer: int) -> PointResults:
 
 def _outperforms(results: PartResults) -> Judgement:
     buffers = [buffer for buffer in _buffers(results.form) if buffer in JUDGED]
-    checks = [
-        considerably_less(
-            f"{what}, over that under the better RED, {buffer} packets",
-            _at(results, LONGEST, buffer),
-            _better_red(results, buffer, metric),
-            metric,
-            "largely outperforms",
-        )
-        for buffer in buffers
-        for what, metric in LACKING.items()
-    ]
+    checks = []
+    for buffer in buffers:
+        ours = _at(results, LONGEST, buffer)
+        for lacking, metric in LACKING.items():
+            what = f"{lacking}, over that under the better RED, {buffer} packets"
+            other = _better_red(results, buffer, metric)
+            checks.append(considerably_less(what, ours, other, metric, "largely outperforms"))
 
     def why() -> str:
         parts = [

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from statistics import mean
 
 from tailroom.scenario.types import Duration, Flows, Scenario
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import columns, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import considerably_less
@@ -75,24 +73,14 @@ def _attenuates(results: PartResults) -> Judgement:
     checks = []
     for buffer in _buffers(results.form):
         with_fair, with_fifo = _at(results, FAIR, buffer), _at(results, "FIFO", buffer)
-        for what, metric in LOST.items():
-            checks.append(
-                considerably_less(
-                    f"{what} per arrival, over that under FIFO, {buffer} packets",
-                    with_fair,
-                    with_fifo,
-                    metric,
-                    "considerably attenuates",
-                )
-            )
-        checks.append(
-            below(
-                f"goodput that the existing flow forgoes, over that under FIFO, {buffer} packets",
-                _forgone_ratio(results, buffer),
-                BOUNDS["considerably"],
-                f"considerably attenuates (ratio below {BOUNDS['considerably'].value:g})",
-            )
-        )
+        for lost, metric in LOST.items():
+            what = f"{lost} per arrival, over that under FIFO, {buffer} packets"
+            words = "considerably attenuates"
+            checks.append(considerably_less(what, with_fair, with_fifo, metric, words))
+        what = f"goodput that the existing flow forgoes, over that under FIFO, {buffer} packets"
+        words = f"considerably attenuates (ratio below {BOUNDS['considerably'].value:g})"
+        ratio = _forgone_ratio(results, buffer)
+        checks.append(below(what, ratio, BOUNDS["considerably"], words))
     return Judgement(tuple(checks), lambda: _why(results))
 
 

@@ -129,18 +129,12 @@ def _draw_shares(panel: Axes, point: PointResults, rho: float, look: dict[str, A
 def _is_geometric(results: PartResults) -> Judgement:
     points = results.study("alone").points
     worst = max(points, key=lambda point: point.mean(distance))
+    largest = "largest distance (total variation) from the law, by load"
+    more_than_4 = "load 0.5: part of the time with more than 4 flows, less rho^5"
     return Judgement(
         (
-            worst.below(
-                "largest distance (total variation) from the law, by load",
-                distance,
-                BOUNDS["geometric"],
-            ),
-            _half(results).between(
-                "load 0.5: part of the time with more than 4 flows, less rho^5",
-                beyond_law,
-                BOUNDS["three-percent"],
-            ),
+            worst.below(largest, distance, BOUNDS["geometric"]),
+            _half(results).between(more_than_4, beyond_law, BOUNDS["three-percent"]),
         ),
         lambda: (
             f"At an offered load of {shown(_half(results).interval(offered))} more than four flows "
@@ -153,13 +147,10 @@ def _is_geometric(results: PartResults) -> Judgement:
 
 def _mixture(results: PartResults) -> Judgement:
     point = results.study("mixture").points[0]
+    what = "part of the time with more than 4 bottlenecked flows"
     return Judgement(
         (
-            point.below(
-                "part of the time with more than 4 bottlenecked flows",
-                more_than_few,
-                BOUNDS["rarely"],
-            ),
+            point.below(what, more_than_few, BOUNDS["rarely"]),
             point.below("distance (total variation) from the law", distance, BOUNDS["geometric"]),
         ),
         lambda: (
@@ -176,20 +167,12 @@ def _stretch(point: PointResults) -> str:
 
 def _overload(results: PartResults) -> Judgement:
     early, late = results.study("overload").points
+    grown = f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}"
+    part = f"part of them that is bottlenecked, {_stretch(late)}"
     return Judgement(
         (
-            more(
-                f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}",
-                late,
-                early,
-                IN_PROGRESS,
-                "their number increases",
-            ),
-            late.above(
-                f"part of them that is bottlenecked, {_stretch(late)}",
-                bottlenecked_part,
-                BOUNDS["all-bottlenecked"],
-            ),
+            more(grown, late, early, IN_PROGRESS, "their number increases"),
+            late.above(part, bottlenecked_part, BOUNDS["all-bottlenecked"]),
         ),
         lambda: (
             "Flows with access links of a tenth of this one, at 1.2 of its capacity: "

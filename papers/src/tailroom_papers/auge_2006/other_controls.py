@@ -6,8 +6,6 @@ from statistics import mean
 
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.bounds import BOUNDS
@@ -252,18 +250,13 @@ def _drawbacks(results: PartResults) -> Judgement:
     controls = _controls(results, "two-alike")
     accused = [control for control in controls if control != BETTER]
     checks: list[Check] = []
+    slow = f"slow convergence to fairness (below {BOUNDS['fair'].value:g})"
     for control in accused:
-        checks += [
-            _of_pair(results, "beside-newreno", control).below(
-                _beside_words(control), late_part, BOUNDS["incompatible"]
-            ),
-            _of_pair(results, "two-alike", control).below(
-                _alike_words(control),
-                JAIN,
-                BOUNDS["fair"],
-                f"slow convergence to fairness (below {BOUNDS['fair'].value:g})",
-            ),
-        ]
+        beside, alike = (
+            _of_pair(results, study, control) for study in ("beside-newreno", "two-alike")
+        )
+        checks.append(beside.below(_beside_words(control), late_part, BOUNDS["incompatible"]))
+        checks.append(alike.below(_alike_words(control), JAIN, BOUNDS["fair"], slow))
     if BETTER in controls:
         checks += _outperforms(results, accused)
 
@@ -292,18 +285,10 @@ def _outperforms(results: PartResults, accused: Sequence[str]) -> list[Check]:
         ("beside-newreno", late_part, "NewReno's part beside H-TCP"),
         ("two-alike", JAIN, "Jain's index of two H-TCP flows"),
     ):
-        theirs = [_of_pair(results, study, control) for control in accused]
-        best = _largest(theirs, metric)
-        checks.append(
-            more(
-                f"{words}, less that of the best of the others",
-                _of_pair(results, study, BETTER),
-                best,
-                metric,
-                "outperforms",
-                percent=metric is late_part,
-            )
-        )
+        best = _largest([_of_pair(results, study, control) for control in accused], metric)
+        what, percent = f"{words}, less that of the best of the others", metric is late_part
+        ours = _of_pair(results, study, BETTER)
+        checks.append(more(what, ours, best, metric, "outperforms", percent=percent))
     return checks
 
 
@@ -329,18 +314,11 @@ def _of_pair(
 def _packet_pair(results: PartResults) -> Judgement:
     study = results.study("packet-pair")
     large = study.at({background.QUEUE: setup.fair(setup.BDP_PACKETS)})
+    pair = f"packet pair, {setup.BDP_PACKETS} packets"
+    lost, loss_free = f"{pair}: loss of the background", BOUNDS["loss-free"]
     checks = (
-        large.above(
-            f"packet pair, {setup.BDP_PACKETS} packets: share of the residual",
-            residual_share,
-            BOUNDS["reasonable"],
-        ),
-        large.below(
-            f"packet pair, {setup.BDP_PACKETS} packets: loss of the background",
-            background_loss,
-            BOUNDS["loss-free"],
-            percent=True,
-        ),
+        large.above(f"{pair}: share of the residual", residual_share, BOUNDS["reasonable"]),
+        large.below(lost, background_loss, loss_free, percent=True),
     )
 
     def why() -> str:

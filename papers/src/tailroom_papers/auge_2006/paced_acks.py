@@ -93,17 +93,11 @@ def _sharing(results: PartResults, words: str, buffer: int) -> PointResults:
 
 
 def _desynchronized(results: PartResults) -> Judgement:
-    checks = tuple(
-        less(
-            f"shared reductions under fair queueing less those under FIFO, {buffer} packets",
-            _sharing(results, FAIR, buffer),
-            _sharing(results, "FIFO", buffer),
-            SHARED[buffer],
-            "desynchronized",
-            percent=True,
-        )
-        for buffer in BUFFERS
-    )
+    checks = []
+    for buffer in BUFFERS:
+        what = f"shared reductions under fair queueing less those under FIFO, {buffer} packets"
+        fair, fifo = (_sharing(results, words, buffer) for words in (FAIR, "FIFO"))
+        checks.append(less(what, fair, fifo, SHARED[buffer], "desynchronized", percent=True))
 
     def why() -> str:
         parts = [
@@ -120,7 +114,7 @@ def _desynchronized(results: PartResults) -> Judgement:
             "loses one."
         )
 
-    return Judgement(checks, why)
+    return Judgement(tuple(checks), why)
 
 
 def _paced(results: PartResults) -> Judgement:
@@ -129,19 +123,13 @@ def _paced(results: PartResults) -> Judgement:
         for buffer in BUFFERS
         for words, queue in QUEUES.items()
     }
-    checks = tuple(
-        less(
-            f"packets back to back under fair queueing less those under FIFO, {buffer} packets",
-            points[FAIR, buffer],
-            points["FIFO", buffer],
-            back_to_back,
-            "less bursty",
-            percent=True,
-        )
-        for buffer in BUFFERS
-    )
+    checks = []
+    for buffer in BUFFERS:
+        what = f"packets back to back under fair queueing less those under FIFO, {buffer} packets"
+        fair, fifo = points[FAIR, buffer], points["FIFO", buffer]
+        checks.append(less(what, fair, fifo, back_to_back, "less bursty", percent=True))
     return Judgement(
-        checks,
+        tuple(checks),
         lambda: sentence(
             [
                 f"with {buffer} packets a flow is silent for more than {1e3 * SILENCE_S:.0f} ms in "
@@ -171,22 +159,11 @@ def drops_of_reno(run: StoredRun) -> float:
 
 def _improves_sharing(results: PartResults) -> Judgement:
     with_fair, with_fifo = (_sharing(results, words, SMALL) for words in (FAIR, "FIFO"))
+    over = f"under fair queueing less that under FIFO, {SMALL} packets"
+    share, index = f"share of the residual {over}", f"Jain's index {over}"
     checks = (
-        more(
-            f"share of the residual under fair queueing less that under FIFO, {SMALL} packets",
-            with_fair,
-            with_fifo,
-            residual_share,
-            "improves",
-            percent=True,
-        ),
-        more(
-            f"Jain's index under fair queueing less that under FIFO, {SMALL} packets",
-            with_fair,
-            with_fifo,
-            "flows.jain_index",
-            "improves",
-        ),
+        more(share, with_fair, with_fifo, residual_share, "improves", percent=True),
+        more(index, with_fair, with_fifo, "flows.jain_index", "improves"),
     )
     return Judgement(
         checks,

@@ -47,16 +47,12 @@ def _sawtooth(buffer: int) -> float:
 
 def _necessary(results: PartResults) -> Judgement:
     enough, half = _at(results, RESIDUAL_BDP_PACKETS), _at(results, HALF)
+    full, whole = BOUNDS["full"], f"utilization with {RESIDUAL_BDP_PACKETS} packets"
+    words = f"necessary: not full with considerably less (below {full.value:.0%})"
+    what = f"utilization with half of that, {HALF} packets"
     checks = (
-        enough.above(
-            f"utilization with {RESIDUAL_BDP_PACKETS} packets", "utilization", BOUNDS["full"]
-        ),
-        half.below(
-            f"utilization with half of that, {HALF} packets",
-            "utilization",
-            BOUNDS["full"],
-            f"necessary: not full with considerably less (below {BOUNDS['full'].value:.0%})",
-        ),
+        enough.above(whole, "utilization", full),
+        half.below(what, "utilization", full, words),
     )
     return Judgement(
         checks,

@@ -94,33 +94,16 @@ def _unchanged(results: PartResults) -> Judgement:
         ("1 NewReno, 625", "1 NewReno, 100"),
         ("4 NewReno, 20", "1 NewReno, 20"),
     )
-    checks = [
-        more(
-            f"utilization, {larger} packets less {smaller} packets",
-            of(larger),
-            of(smaller),
-            "utilization",
-            "more, as with Poisson packets",
-            percent=True,
-        )
-        for larger, smaller in growing
-    ]
-    checks.append(
-        of("HighSpeed, NewReno, 625").below(
-            "NewReno's goodput over HighSpeed's, 625 packets",
-            reno_over_highspeed,
-            BOUNDS["unable-to-compete"],
-        )
-    )
-    checks.append(
-        considerably_less(
-            "bias in favour of HighSpeed under fair queueing over that under FIFO",
-            of("the same, fair"),
-            of("HighSpeed, NewReno, 625"),
-            bias,
-            "considerably reduced",
-        )
-    )
+    checks = []
+    for larger, smaller in growing:
+        what = f"utilization, {larger} packets less {smaller} packets"
+        words = "more, as with Poisson packets"
+        checks.append(more(what, of(larger), of(smaller), "utilization", words, percent=True))
+    fifo, fair = of("HighSpeed, NewReno, 625"), of("the same, fair")
+    what, bound = "NewReno's goodput over HighSpeed's, 625 packets", BOUNDS["unable-to-compete"]
+    checks.append(fifo.below(what, reno_over_highspeed, bound))
+    what = "bias in favour of HighSpeed under fair queueing over that under FIFO"
+    checks.append(considerably_less(what, fair, fifo, bias, "considerably reduced"))
 
     def why() -> str:
         parts = ", ".join(

@@ -6,11 +6,11 @@ from typing import Any
 
 from tailroom.models.numerics.queue_chains import mm1k
 from tailroom.scenario.types import Scenario
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *
 
+TRANSPARENT = "auge-roberts-2006/transparent.toml"
 LIMIT = setup.LIMIT
 RATE = "flows.packets.source.rate"
 LINK_MBPS = 2500
@@ -59,15 +59,10 @@ def studies(form: Form) -> Sequence[Study]:
         "measure_from": form.of("5 s", "7 s", "8 s"),
         "flows.limited.source.load": form.of(0.5, 0.9, 0.9),
     }
+    keep = ("arrival_dispersion",)
     return [
         Study("packets", table, grid=grid, seeds=form.of(3, 3, 20)),
-        Study(
-            "flows",
-            "auge-roberts-2006/transparent.toml",
-            set=flows,
-            seeds=form.of(3, 3, 10),
-            keep=("arrival_dispersion",),
-        ),
+        Study("flows", TRANSPARENT, set=flows, seeds=form.of(3, 3, 10), keep=keep),
     ]
 
 
@@ -152,20 +147,15 @@ def dispersion(run: StoredRun) -> float:
 def _geometric(results: PartResults) -> Judgement:
     small, large = _at(results, 0.71, 20), _at(results, 0.9, 100)
     decay = paired_ratio(_at(results, 0.9, 40), _at(results, 0.9, 20), LOSS)
+    over_law = decay and Interval(decay.mean / LAW, decay.half_width / LAW, decay.count)
+    what = "load 0.9: loss with 40 packets over that with 20, over 0.9^20"
+    corrected = "load 0.71, 20 packets: loss, with the corrected number"
     return Judgement(
         (
             large.below("load 0.9, 100 packets: loss", LOSS, BOUNDS["one-in-30000"]),
             small.below("load 0.71, 20 packets: loss", LOSS, BOUNDS["one-in-100"]),
-            small.below(
-                "load 0.71, 20 packets: loss, with the corrected number",
-                LOSS,
-                BOUNDS["one-in-1000"],
-            ),
-            between(
-                "load 0.9: loss with 40 packets over that with 20, over 0.9^20",
-                decay and Interval(decay.mean / LAW, decay.half_width / LAW, decay.count),
-                BOUNDS["geometric-decay"],
-            ),
+            small.below(corrected, LOSS, BOUNDS["one-in-1000"]),
+            between(what, over_law, BOUNDS["geometric-decay"]),
         ),
         lambda: (
             f"With 20 packets at 0.71 the loss is {shown(small.interval(LOSS))}; M/M/1 with 20 "
@@ -180,13 +170,10 @@ def _geometric(results: PartResults) -> Judgement:
 
 def _poisson(results: PartResults) -> Judgement:
     point = _flows(results)
+    what = "index of dispersion at the time scale in which 100 packets leave"
     return Judgement(
         (
-            point.between(
-                "index of dispersion at the time scale in which 100 packets leave",
-                dispersion,
-                BOUNDS["nearly-poisson"],
-            ),
+            point.between(what, dispersion, BOUNDS["nearly-poisson"]),
             point.below("loss of TCP flows of 1 Mbit/s, 100 packets", LOSS, BOUNDS["one-in-30000"]),
         ),
         lambda: (
@@ -198,13 +185,9 @@ def _poisson(results: PartResults) -> Judgement:
 
 
 def _loaded(results: PartResults) -> Judgement:
-    check = _flows(results).above(
-        "utilization by the TCP flows",
-        f"links.{setup.LINK}.utilization",
-        LEAST_LOAD,
-        "a loaded link",
-        percent=True,
-    )
+    used = f"links.{setup.LINK}.utilization"
+    what, words = "utilization by the TCP flows", "a loaded link"
+    check = _flows(results).above(what, used, LEAST_LOAD, words, percent=True)
     return Judgement((check,), "On an idle link any arrivals would be lossless.")
 
 

@@ -43,16 +43,11 @@ def _pairs() -> list[tuple[float, tuple[Slip, ...]]]:
 def _sides(given: Evaluation) -> tuple[Check, ...]:
     """The two points of the abstract: more than 90 % at 10 %, almost 98 % only at 20 %."""
     almost = BOUNDS["almost-98"]
+    tenth, fifth = (utilization(given, fraction) for fraction in (TENTH, FIFTH))
+    low, high, words = almost.value, ALMOST / 100, "almost 98 %"
     return (
-        above("utilization at 10 %", utilization(given, TENTH), BOUNDS["ninety"]),
-        between(
-            "utilization at 20 %",
-            utilization(given, FIFTH),
-            almost.value,
-            ALMOST / 100,
-            "almost 98 %",
-            percent=True,
-        ),
+        above("utilization at 10 %", tenth, BOUNDS["ninety"]),
+        between("utilization at 20 %", fifth, low, high, words, percent=True),
     )
 
 

@@ -58,15 +58,8 @@ def studies(form: Form) -> Sequence[Study]:
             }
         },
     }
-    return [
-        Study(
-            "one",
-            cast("Scenario", whole),
-            grid={EVERY: [PACKETS]},
-            seeds=form.of(3, 5, 20),
-            keep=("flow_series",),
-        )
-    ]
+    scenario, seeds, keep = cast("Scenario", whole), form.of(3, 5, 20), ("flow_series",)
+    return [Study("one", scenario, grid={EVERY: [PACKETS]}, seeds=seeds, keep=keep)]
 
 
 def closed_form(peak: float) -> Cycle:
@@ -131,20 +124,13 @@ def dynamics(results: PartResults) -> Judgement:
     def ratio(metric: partial[float], what: str) -> str:
         return f"{what} {shown(point.interval(metric))}"
 
-    checks = tuple(
-        point.between(
-            f"{what}, simulated over closed form",
-            partial(metric, form="closed"),
-            BOUNDS["fluid-cycle"],
-        )
-        for what, metric in (
-            ("T_d", time_over),
-            ("N_d", packets_over),
-            ("rate N_d / T_d", rate_over),
-        )
-    )
+    metrics = {"T_d": time_over, "N_d": packets_over, "rate N_d / T_d": rate_over}
+    checks = []
+    for name, metric in metrics.items():
+        what, over = f"{name}, simulated over closed form", partial(metric, form="closed")
+        checks.append(point.between(what, over, BOUNDS["fluid-cycle"]))
     return Judgement(
-        checks,
+        tuple(checks),
         "The closed forms bound (2 - b) / b by its value at b_h = 0.1. The bound lengthens T_d and "
         "N_d by the same factor, which cancels in the rate. The fluid integrated without the bound "
         "gives "

@@ -42,43 +42,29 @@ def draw(_: PartResults) -> Figure:
 
 
 def _texts(axes: Axes) -> None:
-    axes.text(
-        0.5,
+    _text(
+        axes,
         0.6,
         "Figures 3, 7: 1 Gbit/s, 50 ms\nFigures 4, 8: 2.5 Gbit/s, 10 ms\n"
         "Figures 5, 6: 1 Gbit/s, 10 ms",
-        ha="center",
-        fontsize=8,
-        color=STATED,
     )
-    axes.text(
-        0.5,
-        0.4,
-        "buffer at R1: DropTail or RED,\nfractions of 12,500 or 6,250 packets",
-        ha="center",
-        va="top",
-        fontsize=8,
-        color=STATED,
+    _text(
+        axes, 0.4, "buffer at R1: DropTail or RED,\nfractions of 12,500 or 6,250 packets", va="top"
     )
-    axes.text(
-        0.5,
-        0.93,
-        "RTTs: 115.5 to 124.5 ms (Figures 3, 7), 38 to 142 ms (Figures 4, 8)",
-        ha="center",
-        fontsize=8,
-        color=STATED,
-    )
-    axes.text(
-        0.5,
+    _text(axes, 0.93, "RTTs: 115.5 to 124.5 ms (Figures 3, 7), 38 to 142 ms (Figures 4, 8)")
+    _text(
+        axes,
         0.03,
         "Not in the paper: access links (10 Gbit/s here), RTTs and buffers of Figures 5 and 6\n"
         "(40 and 80 ms; 500 and 10,000 packets here), start times, duration, queues of the ACKs "
         "(none here)",
-        ha="center",
         va="top",
-        fontsize=8,
         color=OURS,
     )
+
+
+def _text(axes: Axes, y: float, text: str, va: str = "baseline", color: str = STATED) -> None:
+    axes.text(0.5, y, text, ha="center", va=va, fontsize=8, color=color)
 
 
 PART = Part(

@@ -73,14 +73,11 @@ def _draw_windows(panel: Axes, run: StoredRun) -> None:
 def due_to_rtts(results: PartResults) -> Judgement:
     """Unfairness due to the RTTs."""
     two, equal = two_flows.at(results, UNDER), two_flows.at(results, UNDER, "equal")
+    fair, unequal, same = BOUNDS["fair"], "RTTs 40 and 80 ms", "both RTTs 60 ms"
     return Judgement(
         (
-            two.below(
-                "Jain's index, RTTs 40 and 80 ms", JAIN, BOUNDS["fair"], f"unfair (below {FAIR:g})"
-            ),
-            equal.above(
-                "Jain's index, both RTTs 60 ms", JAIN, BOUNDS["fair"], f"fair (above {FAIR:g})"
-            ),
+            two.below(f"Jain's index, {unequal}", JAIN, fair, f"unfair (below {FAIR:g})"),
+            equal.above(f"Jain's index, {same}", JAIN, fair, f"fair (above {FAIR:g})"),
         ),
         f"The flow with half the RTT gets {two_flows.typical_ratio(two):.3g} times as much; flows "
         "that always lose together and differ only in RTT converge to "
@@ -93,17 +90,12 @@ def larger_is_fairer(results: PartResults) -> Judgement:
     """A larger buffer reduces the unfairness."""
     under, over = two_flows.at(results, UNDER), two_flows.at(results, OVER)
     ratios = [two_flows.typical_ratio(point) for point in (under, over)]
+    ratio = "ln of the throughput ratio, over- minus under-buffered"
     expected = [point.mean(two_flows.expected_ratio) for point in (under, over)]
     return Judgement(
         (
             more("Jain's index, over- minus under-buffered", over, under, JAIN, "larger (above 0)"),
-            less(
-                "ln of the throughput ratio, over- minus under-buffered",
-                over,
-                under,
-                two_flows.log_ratio,
-                "smaller (below 0)",
-            ),
+            less(ratio, over, under, two_flows.log_ratio, "smaller (below 0)"),
         ),
         f"The 40 ms flow gets {ratios[0]:.3g} times as much as the 80 ms flow under-buffered and "
         f"{ratios[1]:.3g} times over-buffered: queueing delay is part of both RTTs and makes them "

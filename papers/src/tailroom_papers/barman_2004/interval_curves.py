@@ -5,7 +5,7 @@ from typing import Any
 
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.framework import *
-from tailroom_papers.reference import ns2
+from tailroom_papers.reference import ns2_row
 
 BUFFER_LABEL = "buffer (% of 12,500 packets)"
 
@@ -66,8 +66,5 @@ def draw_stated(axes: Axes, percent: float, text: str) -> None:
 
 def ns2_utilization(fraction: float, variation: str = "") -> float | None:
     """Of ns-2 on Figure 3's network with this buffer; `None` if there is no such row."""
-    case = f"S1 {round(fraction * FIGURE_3.full_packets)} {variation}".rstrip()
-    for row in ns2(case).to_pylist():
-        if row["case"] == case:
-            return float(row["util"])
-    return None
+    row = ns2_row(f"S1 {round(fraction * FIGURE_3.full_packets)} {variation}".rstrip())
+    return float(row["util"]) if row else None

@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.curves import NS2_LOOK
-from tailroom_papers.barman_2004.further_network import QUEUE_DELAY, UTILIZATION, over_buffers
+from tailroom_papers.barman_2004.further_network import (
+    QUEUE_DELAY,
+    UTILIZATION,
+    over_buffers,
+    points_over,
+)
 from tailroom_papers.barman_2004.interval_curves import (
     Lines,
     draw_curves,
@@ -66,14 +70,13 @@ def _study(control: str, form: Form) -> Study:
     return replace(study, seeds=min(study.seeds, RENO_SEEDS)) if control == "reno" else study
 
 
-def _points(results: PartResults, control: str) -> list[PointResults]:
-    return [FIGURE_3.at(results.study(control), fraction) for fraction in fractions(results.form)]
-
-
 def smallest(results: PartResults, control: str, target: float) -> Interval | None:
     """The smallest buffer with which a control keeps the link at a target, as a fraction."""
     return smallest_fraction(
-        fractions(results.form), _points(results, control), UTILIZATION, target
+        fractions(results.form),
+        points_over(results, control, fractions(results.form)),
+        UTILIZATION,
+        target,
     )
 
 
@@ -82,7 +85,9 @@ def draw(results: PartResults) -> Figure:
     over, tried = fractions(results.form), controls(results.form)
     title = "Ten flows of each congestion control on Figure 3's network"
     figure, (left, middle, right) = figure_of(title, 1, 3, (11.4, 5.2))
-    points = {NAMES[control]: _points(results, control) for control in tried}
+    points = {
+        NAMES[control]: points_over(results, control, fractions(results.form)) for control in tried
+    }
     used: Lines = {name: (of, UTILIZATION) for name, of in points.items()}
     waited: Lines = {name: (of, QUEUE_DELAY) for name, of in points.items()}
     draw_curves(left, over, used, "utilization (%)", "Utilization", scale=100, ylim=(None, 101.5))
@@ -155,8 +160,8 @@ def _judge_tenth(results: PartResults) -> Judgement:
         needed = [smallest(results, control, target) for target in TARGETS]
         said = " / ".join(_percent(interval, fractions(results.form)[0]) for interval in needed)
         texts.append(f"{NAMES[control]} {said}")
-        tenth = FIGURE_3.at(results.study(control), 0.1).interval(UTILIZATION)
-        checks.append(above(f"{NAMES[control]}, buffer 10 %", tenth, BOUNDS["ninety"]))
+        tenth = FIGURE_3.at(results.study(control), 0.1)
+        checks.append(tenth.above(f"{NAMES[control]}, buffer 10 %", UTILIZATION, BOUNDS["ninety"]))
     why = f"Smallest buffers for 90 / 98 % (% of 12,500 packets): {'; '.join(texts)}."
     return Judgement(tuple(checks), why)
 

@@ -9,6 +9,7 @@ from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
     limits,
     over_buffers,
+    points_over,
     seeds,
     times,
 )
@@ -18,7 +19,7 @@ from tailroom_papers.barman_2004.interval_curves import (
     draw_stated,
     legend_inside,
 )
-from tailroom_papers.barman_2004.settings import FIGURE_3, LIMIT
+from tailroom_papers.barman_2004.settings import LIMIT
 from tailroom_papers.framework import *
 
 ALONE, SHORT, CONSTANT = "highspeed-alone", "short", "constant"
@@ -110,10 +111,6 @@ def draw(results: PartResults) -> Figure:
     return legend_below(figure, of=[utilization, loss, delay])
 
 
-def _points(results: PartResults, study: str) -> list[PointResults]:
-    return [FIGURE_3.at(results.study(study), fraction) for fraction in fractions(results.form)]
-
-
 def _lines(results: PartResults, metric: str) -> Lines:
     """A metric with either traffic, and of the HighSpeed flows alone."""
     names = {
@@ -122,13 +119,13 @@ def _lines(results: PartResults, metric: str) -> Lines:
         "with constant-rate flows": (CONSTANT, "constant"),
     }
     return {
-        label: (_points(results, study), metric.format(group))
+        label: (points_over(results, study, fractions(results.form)), metric.format(group))
         for label, (study, group) in names.items()
     }
 
 
 def _draw_completion(panel: Axes, results: PartResults) -> None:
-    points = _points(results, SHORT)
+    points = points_over(results, SHORT, fractions(results.form))
     lines: Lines = {"mean": (points, COMPLETION), "p99": (points, COMPLETION_P99)}
     for name, (_, metric), look in styled(lines):
         alone = results.study(SHORT_ALONE).points[0].mean(metric)
@@ -140,27 +137,19 @@ def _draw_completion(panel: Axes, results: PartResults) -> None:
 
 def _judge_short(results: PartResults) -> Judgement:
     alone = results.study(SHORT_ALONE).points[0]
-    points = {
-        fraction: FIGURE_3.at(results.study(SHORT), fraction)
-        for fraction in fractions(results.form)
-    }
-    slower = {
-        fraction: paired_ratio(point, alone, COMPLETION) for fraction, point in points.items()
-    }
+    points = dict(
+        zip(
+            fractions(results.form),
+            points_over(results, SHORT, fractions(results.form)),
+            strict=True,
+        )
+    )
+    slower = {buffer: paired_ratio(points[buffer], alone, COMPLETION) for buffer in (0.1, 1.0)}
+    bound, what = BOUNDS["as-quick"], "mean completion over that without HighSpeed flows"
     checks = (
         points[0.1].above("utilization, buffer 10 %", UTILIZATION, BOUNDS["ninety"]),
-        below(
-            "mean completion over that without HighSpeed flows, buffer 10 %",
-            slower[0.1],
-            BOUNDS["as-quick"],
-            AS_QUICK,
-        ),
-        above(
-            "mean completion over that without HighSpeed flows, buffer 100 %",
-            slower[1.0],
-            BOUNDS["as-quick"],
-            SLOWER,
-        ),
+        below(f"{what}, buffer 10 %", slower[0.1], bound, AS_QUICK),
+        above(f"{what}, buffer 100 %", slower[1.0], bound, SLOWER),
     )
     losses = [points[fraction].interval(LOSS.format("short")) for fraction in (0.1, 1.0)]
     why = (
@@ -174,10 +163,13 @@ def _judge_short(results: PartResults) -> Judgement:
 
 
 def _judge_constant(results: PartResults) -> Judgement:
-    points = {
-        fraction: FIGURE_3.at(results.study(CONSTANT), fraction)
-        for fraction in fractions(results.form)
-    }
+    points = dict(
+        zip(
+            fractions(results.form),
+            points_over(results, CONSTANT, fractions(results.form)),
+            strict=True,
+        )
+    )
     loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
     longer = paired_ratio(points[1.0], points[0.1], delay)
     checks = (

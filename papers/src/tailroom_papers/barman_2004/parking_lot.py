@@ -10,6 +10,7 @@ from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
     limits,
     over_buffers,
+    points_over,
     seeds,
     starts,
     times,
@@ -116,7 +117,7 @@ def _points(results: PartResults) -> list[PointResults]:
 def draw(results: PartResults) -> Figure:
     """Draws the utilization of each link and the goodput per flow."""
     over, points = fractions(results.form), _points(results)
-    alone = [FIGURE_3.at(results.study("one-link"), fraction) for fraction in over]
+    alone = points_over(results, "one-link", over)
     title = (
         f"Three links of 1 Gbit/s in a row, {LONG_FLOWS} HighSpeed flows over all of them and "
         f"{CROSS_FLOWS} over each"
@@ -144,23 +145,14 @@ def draw(results: PartResults) -> Figure:
 def _judge_trends(results: PartResults) -> Judgement:
     three = dict(zip(fractions(results.form), _points(results), strict=True))
     alone = {fraction: FIGURE_3.at(results.study("one-link"), fraction) for fraction in JUDGED}
-    checks = [
-        three[fraction].above(
-            f"mean of the three links, buffer {100 * fraction:.0f} %",
-            mean_utilization,
-            bound,
-            percent=True,
-        )
-        for fraction, bound in zip(JUDGED, (BOUNDS["ninety"], BOUNDS["almost-98"]), strict=True)
-    ]
-    checks += [
-        between(
-            f"three links less one, buffer {100 * fraction:.0f} %",
-            paired_difference(three[fraction], alone[fraction], mean_utilization),
-            BOUNDS["similar"],
-        )
-        for fraction in JUDGED
-    ]
+    checks = []
+    for fraction, bound in zip(JUDGED, (BOUNDS["ninety"], BOUNDS["almost-98"]), strict=True):
+        what = f"mean of the three links, buffer {100 * fraction:.0f} %"
+        checks.append(three[fraction].above(what, mean_utilization, bound))
+    for fraction in JUDGED:
+        what = f"three links less one, buffer {100 * fraction:.0f} %"
+        apart = paired_difference(three[fraction], alone[fraction], mean_utilization)
+        checks.append(between(what, apart, BOUNDS["similar"]))
     return Judgement(tuple(checks), lambda: _texts(three, alone))
 
 

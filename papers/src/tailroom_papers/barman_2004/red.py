@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import curves, predictions, red_model
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import RED_MODEL
@@ -124,8 +123,8 @@ def _sides(setting: Setting, results: PartResults) -> list[tuple[str, PointResul
 def loss(setting: Setting, results: PartResults) -> Judgement:
     """About 1e-5, and 1e-6, from a tenth of the buffer on."""
     bound = STATED_LOSS[setting.figure]
-    checks: list[Check] = [
-        between(f"loss at {what}", point.interval("loss_fraction"), bound)
+    checks = [
+        point.between(f"loss at {what}", "loss_fraction", bound)
         for what, point in _sides(setting, results)
     ]
     full = setting.at(results.study("automatic"), 1.0)

@@ -26,16 +26,11 @@ JUDGED = 0.2
 def studies(form: Form) -> Sequence[Study]:
     """Both disciplines over the buffer."""
     over = form.of((JUDGED,), (JUDGED,), (0.05, 0.1, JUDGED, 0.5, 1.0))
-    limits = [FIGURE_7.limit(fraction) for fraction in over]
-    return [
-        Study(
-            name,
-            _scenario(form, {**queue, "limit": limits[0]}),
-            grid={LIMIT: limits},
-            seeds=form.of(3, 5, 20),
-        )
-        for name, queue in QUEUES.items()
-    ]
+    limits, seeds = [FIGURE_7.limit(fraction) for fraction in over], form.of(3, 5, 20)
+    tables = {
+        name: _scenario(form, {**queue, "limit": limits[0]}) for name, queue in QUEUES.items()
+    }
+    return [Study(name, table, grid={LIMIT: limits}, seeds=seeds) for name, table in tables.items()]
 
 
 def _scenario(form: Form, queue: Mapping[str, object]) -> Scenario:
@@ -98,19 +93,13 @@ def at(results: PartResults, name: str, fraction: float = JUDGED) -> PointResult
 def removes_bias(results: PartResults) -> Judgement:
     """RED reduces and removes the bias."""
     tail, red = at(results, "drop-tail"), at(results, "red")
+    bias = "loss of bursty over smooth flows"
     shares = [shown(point.interval(share_of_bursty), percent=True) for point in (tail, red)]
     return Judgement(
         (
-            tail.above(
-                "loss of bursty over smooth flows, DropTail",
-                bursty_over_smooth,
-                1.0,
-                "there is a bias (above 1)",
-            ),
+            tail.above(f"{bias}, DropTail", bursty_over_smooth, 1.0, "there is a bias (above 1)"),
             less("ln of the same, RED minus DropTail", red, tail, log_bias, "RED helps (below 0)"),
-            red.below(
-                "loss of bursty over smooth flows, RED", bursty_over_smooth, BOUNDS["bias-removed"]
-            ),
+            red.below(f"{bias}, RED", bursty_over_smooth, BOUNDS["bias-removed"]),
         ),
         f"With a buffer of {100 * JUDGED:g} % of 12,500 packets the unpaced flows get {shares[0]} "
         f"of the throughput under DropTail and {shares[1]} under RED; equal shares are 50 %.",

@@ -142,18 +142,8 @@ def tradeoff(results: PartResults) -> Judgement:
             f"{over.mean(two_flows.reductions_to_halve):.2g} of them."
         )
 
-    return Judgement(
-        (
-            below(
-                "utilization, over- minus under-buffered",
-                carried,
-                0.0,
-                "falls where fairness rises (below 0)",
-                percent=True,
-            ),
-        ),
-        why,
-    )
+    what, stated = "utilization, over- minus under-buffered", "falls where fairness rises (below 0)"
+    return Judgement((below(what, carried, 0.0, stated, percent=True),), why)
 
 
 def reductions_a_minute(run: StoredRun) -> float:

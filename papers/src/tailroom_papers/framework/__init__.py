@@ -19,6 +19,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.framework.bounds import Bounds, NamedBound
 from tailroom_papers.framework.catalogue import load, names, parts_of
 from tailroom_papers.framework.check import Check, above, below, between, is_true, shown
@@ -64,6 +66,7 @@ __all__ = [
     "Claim",
     "Figure",
     "Form",
+    "Interval",
     "Judgement",
     "Metric",
     "NamedBound",
@@ -91,9 +94,11 @@ __all__ = [
     "figure_of",
     "frame",
     "is_true",
+    "jackknife",
     "legend_below",
     "less",
     "load",
+    "mean_interval",
     "more",
     "names",
     "paired_difference",

@@ -1,12 +1,14 @@
 """The vocabulary of pictures: panels, means over runs with their intervals, axes, the legend.
 
-figure, (share, delay) = figure_of("One flow by buffer", columns=2)
-for label, points, look in styled({"FIFO": fifo, "fair": fair}):
-    draw_means(share, buffers, points, "utilization", look, label=label, scale=100)
-    draw_marks(delay, buffers, points, delay_ms, look, label=label)
-frame(share, x="buffer (packets)", y="utilization (%)", ylim=(0, 103))
-frame(delay, x="buffer (packets)", y="delay (ms)", log="y")
-return legend_below(figure)
+A figure of two panels, with a line for each queue:
+
+    figure, (share, delay) = figure_of("One flow by buffer", columns=2)
+    for label, points, look in styled({"FIFO": fifo, "fair": fair}):
+        draw_means(share, buffers, points, "utilization", look, label=label, scale=100)
+        draw_marks(delay, buffers, points, delay_ms, look, label=label)
+    frame(share, x="buffer (packets)", y="utilization (%)", ylim=(0, 103))
+    frame(delay, x="buffer (packets)", y="delay (ms)", log="y")
+    return legend_below(figure)
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -121,7 +123,7 @@ def draw_marks(  # noqa: PLR0913 - each is one option of a series
     most: float | None = None,
     across: bool = False,
 ) -> None:
-    """Draws the means of a metric with error bars; as `draw_intervals` does.
+    """Draws the means of a metric as marks with error bars, without those that are undefined.
 
     Args:
         axes: Axes to draw into.

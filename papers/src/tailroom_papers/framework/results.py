@@ -206,7 +206,7 @@ class PointResults:
         *,
         percent: bool | None = None,
     ) -> Check:
-        """Checks whether the mean of a metric lies above a bound, as the function `above` does.
+        """Checks whether the mean of a metric lies above a bound.
 
         Args:
             what: The quantity, in a few words.
@@ -226,11 +226,25 @@ class PointResults:
         *,
         percent: bool | None = None,
     ) -> Check:
-        """Checks whether the mean of a metric lies below a bound; parameters as of `above`."""
+        """Checks whether the mean of a metric lies below a bound.
+
+        Args:
+            what: The quantity, in a few words.
+            metric: Name of the metric, or a function of a run.
+            bound: The bound, in the unit of the metric.
+            stated: The paper's statement; "below BOUND" if left out.
+            percent: Whether reports show the numbers in percent; as the bound says if left out.
+        """
         return below(what, self.interval(metric), bound, stated, percent=percent)
 
     def between(self, what: str, metric: Metric, bound: NamedBound) -> Check:
-        """Checks whether the mean of a metric lies in a range; parameters as of `above`."""
+        """Checks whether the mean of a metric lies in a range.
+
+        Args:
+            what: The quantity, in a few words.
+            metric: Name of the metric, or a function of a run.
+            bound: The range, in the unit of the metric.
+        """
         return between(what, self.interval(metric), bound)
 
 
@@ -367,7 +381,16 @@ def less(  # noqa: PLR0913 - a comparison has these parts
     *,
     percent: bool = False,
 ) -> Check:
-    """Checks whether a metric is smaller at one point than at another; parameters as of `more`."""
+    """Checks whether a metric is smaller at one point than at another, run by run.
+
+    Args:
+        what: The difference, in a few words.
+        point: The point that the paper states to have less.
+        other: The point that it is compared with.
+        metric: Name of the metric, or a function of a run.
+        stated: The paper's statement: "less than under FIFO".
+        percent: Whether reports show percentage points.
+    """
     return below(what, paired_difference(point, other, metric), 0.0, stated, percent=percent)
 
 

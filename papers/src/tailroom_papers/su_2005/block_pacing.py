@@ -38,24 +38,13 @@ SCALES = {
 def studies(form: Form) -> list[Study]:
     """Blocks on and off at each c of Table 1; and behind slower access links."""
     recorded = {**span(form), "links.bottleneck.arrival_dispersion": FINEST}
-    seeds = form.of(3, 4, 20)
+    both: dict[str, Sequence[object]] = {BLOCKS: [True, False]}
+    by_c = {**both, C: form.of((10,), (10,), TABLE_C)}
+    slow = {**recorded, ACCESS: SLOW}
+    same: dict[str, Any] = {"seeds": form.of(3, 4, 20), "keep": ("arrival_dispersion",)}
     return [
-        Study(
-            "blocks",
-            SCENARIO,
-            grid={BLOCKS: [True, False], C: form.of((10,), (10,), TABLE_C)},
-            set=recorded,
-            seeds=seeds,
-            keep=("arrival_dispersion",),
-        ),
-        Study(
-            "slow access",
-            SCENARIO,
-            grid={BLOCKS: [True, False]},
-            set={**recorded, ACCESS: SLOW},
-            seeds=seeds,
-            keep=("arrival_dispersion",),
-        ),
+        Study("blocks", SCENARIO, grid=by_c, set=recorded, **same),
+        Study("slow access", SCENARIO, grid=both, set=slow, **same),
     ]
 
 
@@ -117,12 +106,13 @@ def _why_bursts(with_blocks: PointResults, without: PointResults) -> str:
 def judge_effects(results: PartResults) -> Judgement:
     """Judges whether blocks undo the effect of sharp increments: losses of F3 and background."""
     with_blocks, without = of(results, True), of(results, False)
+    both = (with_blocks, without)
     losses = {
         "loss rate of F3 (200 ms)": measures.long_flow_loss,
         "loss rate of the background": measures.background_loss,
     }
     checks = [
-        less(f"{what}: with blocks less without", with_blocks, without, metric, "smaller")
+        less(f"{what}: with blocks less without", *both, metric, "smaller")
         for what, metric in losses.items()
     ]
     gains = {
@@ -130,14 +120,7 @@ def judge_effects(results: PartResults) -> Judgement:
         "utilization of the background": measures.background_utilization,
     }
     checks += [
-        more(
-            f"{what}: with blocks less without",
-            with_blocks,
-            without,
-            metric,
-            "larger",
-            percent=True,
-        )
+        more(f"{what}: with blocks less without", *both, metric, "larger", percent=True)
         for what, metric in gains.items()
     ]
     return Judgement(tuple(checks), lambda: _why_effects(with_blocks, without))

@@ -7,18 +7,14 @@ from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS, Read
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
 
 OPTIMAL = 10
+LEAST = "least utilization of the three flows"
 
 
 def studies(form: Form) -> list[Study]:
     """Table 1's three c by each reading."""
+    grid, seeds = {C: form.of((OPTIMAL,), TABLE_C, TABLE_C)}, form.of(2, 4, 50)
     return [
-        Study(
-            reading.name,
-            SCENARIO,
-            {C: form.of((OPTIMAL,), TABLE_C, TABLE_C)},
-            set={**span(form), **reading.settings},
-            seeds=form.of(2, 4, 50),
-        )
+        Study(reading.name, SCENARIO, grid, set=span(form) | reading.settings, seeds=seeds)
         for reading in READINGS
     ]
 
@@ -32,9 +28,7 @@ def judge_possible(results: PartResults) -> Judgement:
     """Judges whether each plausible reading leaves every flow half of the least in Table 1."""
     checks = [
         of(results, reading, OPTIMAL).above(
-            f"{reading.name}: least utilization of the three flows",
-            measures.least_utilization,
-            BOUNDS["half-of-the-least"],
+            f"{reading.name}: {LEAST}", measures.least_utilization, BOUNDS["half-of-the-least"]
         )
         for reading in PLAUSIBLE
     ]
@@ -67,9 +61,7 @@ def judge_excluded(results: PartResults) -> Judgement:
     """Judges whether each other reading leaves a flow less than half of the least in Table 1."""
     checks = [
         of(results, reading, OPTIMAL).below(
-            f"{reading.name}: least utilization of the three flows",
-            measures.least_utilization,
-            BOUNDS["half-of-the-least"],
+            f"{reading.name}: {LEAST}", measures.least_utilization, BOUNDS["half-of-the-least"]
         )
         for reading in EXCLUDED
     ]

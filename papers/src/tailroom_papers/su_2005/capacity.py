@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import sqrt
 
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.paper_table import (
@@ -52,20 +51,14 @@ def paths(form: Form) -> list[Path]:
 
 def studies(form: Form) -> list[Study]:
     """Table 1 on every path, with a buffer of rate times delay; a study per delay."""
-    shorter = {"duration": "90 s", "measure_from": "40 s"}
+    shorter: dict[str, object] = {"duration": "90 s", "measure_from": "40 s"}
     studies = []
     for delay in delays_ms(form):
         rows = [Path(rate, delay).settings for rate in rates_mbps(form)]
-        studies.append(
-            Study(
-                f"{delay} ms",
-                SCENARIO,
-                grid={C: TABLE_C},
-                together={key: [row[key] for row in rows] for key in (RATE, LIMIT)},
-                set={DELAY: f"{delay} ms", **form.of(span(form), shorter, {})},
-                seeds=form.of(2, 3, 5),
-            )
-        )
+        together = {key: [row[key] for row in rows] for key in (RATE, LIMIT)}
+        changes = {DELAY: f"{delay} ms", **form.of(span(form), shorter, {})}
+        seeds = form.of(2, 3, 5)
+        studies.append(Study(f"{delay} ms", SCENARIO, {C: TABLE_C}, together, changes, seeds))
     return studies
 
 

@@ -58,10 +58,8 @@ def rows(axes: Axes, named: Mapping[str, Mapping[int, PointResults]], column: Co
     """
     scale = column.scale
     for c, look in zip(next(iter(named.values())), marks(), strict=False):
-        over, points = (
-            [row + ASIDE[c] for row in range(len(named))],
-            [of[c] for of in named.values()],
-        )
+        over = [row + ASIDE[c] for row in range(len(named))]
+        points = [of_row[c] for of_row in named.values()]
         look["label"] = f"c = {c}"
         draw_marks(axes, over, points, column.metric, look, scale=scale, most=1.0, across=True)
         line = {"color": look["color"], "linestyle": ":", "linewidth": 1}

@@ -7,9 +7,9 @@ from typing import Any
 
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.distributions import student_quantile
-from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from tailroom.statistics.intervals import CONFIDENCE
 from tailroom_papers.framework import *
-from tailroom_papers.reference import ns2
+from tailroom_papers.reference import ns2_row
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import (
     index_at_scale,
@@ -67,30 +67,18 @@ NS2_ROWS = {
 
 def of_controls(form: Form) -> Study:
     """The study of four controls with their goodputs over time."""
-    return Study(
-        "controls",
-        SCENARIO,
-        grid={CONTROL: list(CONTROLS)},
-        set=span(form),
-        seeds=form.of(3, 6, 50),
-        keep=("flow_series",),
-    )
+    grid, seeds, keep = {CONTROL: list(CONTROLS)}, form.of(3, 6, 50), ("flow_series",)
+    return Study("controls", SCENARIO, grid, set=span(form), seeds=seeds, keep=keep)
 
 
 def studies(form: Form) -> list[Study]:
     """Four controls with their goodputs over time; and the path that ns-2 was run on."""
+    limits = [f"{ns2_buffer - 1} packets" for ns2_buffer in NS2_BUFFERS]
+    grid = {CONTROL: list(CONTROLS), LIMIT: limits}
+    changes = {**span(form), "flows.users": USERS}
     return [
         of_controls(form),
-        Study(
-            "ns-2",
-            NS2_SCENARIO,
-            grid={
-                CONTROL: list(CONTROLS),
-                LIMIT: [f"{ns2_buffer - 1} packets" for ns2_buffer in NS2_BUFFERS],
-            },
-            set={**span(form), "flows.users": USERS},
-            seeds=form.of(1, 4, 20),
-        ),
+        Study("ns-2", NS2_SCENARIO, grid, set=changes, seeds=form.of(1, 4, 20)),
     ]
 
 
@@ -103,15 +91,7 @@ def variations(form: Form) -> list[Variation]:
     readings = [reading for reading in PLAUSIBLE if reading.name != BASE]
     return [
         *_of_paths(study, form),
-        *(
-            Variation(
-                name,
-                [study.varied(UNSTATED[name].settings, seeds=seeds)],
-                claims,
-                reason=UNSTATED[name].reason,
-            )
-            for name in names
-        ),
+        *(UNSTATED[name].variation(name, study, claims, seeds) for name in names),
         *(
             Variation(
                 reading.name,
@@ -219,18 +199,15 @@ def judge_against_rtt(results: PartResults) -> Judgement:
             what = "ln of (rate F1 / rate F3) / (RTT F3 / RTT F1) under FHSTCP"
             words = f"0 (within a factor of {factor})"
             checks.append(between(what, log_ratio, -log(factor), log(factor), words))
-    closer = [
-        more(
-            f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            of(results, other),
-            of(results, "fhstcp"),
-            measures.against_rtt,
-            "larger",
+    mine = of(results, "fhstcp")
+    for control in list(CONTROLS)[1:]:
+        what, theirs = (
+            f"ln of the same ratio: {CONTROLS[control]} less FHSTCP",
+            of(results, control),
         )
-        for other in list(CONTROLS)[1:]
-    ]
+        checks.append(more(what, theirs, mine, measures.against_rtt, "larger"))
     return Judgement(
-        (*checks, *closer),
+        tuple(checks),
         f"(rate F1 / rate F3) / (RTT F3 / RTT F1), 1 for equal windows, is {', '.join(said)} "
         f"(geometric means).",
     )
@@ -296,8 +273,7 @@ def _beside_ns2(axes: Axes, results: PartResults) -> None:
 
 def _of_ns2(control: str, buffer: int) -> Interval | None:
     """The index of the runs of ns-2 with its 95 % interval; `None` if there are none."""
-    case = NS2_ROWS.get((control, buffer))
-    row = next((row for row in ns2("S5 ").to_pylist() if row["case"] == case), None)
+    row = ns2_row(NS2_ROWS.get((control, buffer), "none"))
     if row is None:
         return None
     count = int(row["n_seeds"])

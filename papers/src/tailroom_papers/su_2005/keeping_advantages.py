@@ -145,15 +145,8 @@ def judge_response(results: PartResults) -> Judgement:
     for point in study.where({CONTROL: "fhstcp"}).points:
         rtt = point.settings[RTT]
         other = study.at({CONTROL: "highspeed", RTT: rtt})
-        checks.append(
-            less(
-                f"RTT {rtt}: FHSTCP's time to half the link less that of HighSpeed TCP (s)",
-                point,
-                other,
-                half_filled_s,
-                "shorter",
-            )
-        )
+        what = f"RTT {rtt}: FHSTCP's time to half the link less that of HighSpeed TCP (s)"
+        checks.append(less(what, point, other, half_filled_s, "shorter"))
         slow = study.at({CONTROL: "reno", RTT: rtt})
         said.append(
             f"{_seconds(point)} under FHSTCP, {_seconds(other)} under HighSpeed TCP, "

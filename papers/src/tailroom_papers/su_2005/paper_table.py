@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
 
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import measures
 
@@ -44,12 +42,12 @@ class Column:
     scale: float = 100.0
 
 
-FIRST, SECOND, THIRD = (
-    Column(f"utilization of F{place} (%)", measures.utilization_of(place - 1), stated)
-    for place, stated in enumerate(
-        (lambda row: row.flows[0], lambda row: row.flows[1], lambda row: row.flows[2]), 1
-    )
-)
+def _of_flow(place: int) -> Column:
+    label, metric = f"utilization of F{place + 1} (%)", measures.utilization_of(place)
+    return Column(label, metric, lambda row: row.flows[place])
+
+
+FIRST, SECOND, THIRD = map(_of_flow, range(3))
 TOTAL = Column(
     "utilization of F1, F2 and F3 together (%)",
     measures.total_utilization,

@@ -21,16 +21,11 @@ def variants(form: Form) -> dict[str, dict[str, object]]:
 
 def studies(form: Form) -> list[Study]:
     """Table 1 with one thing changed at a time."""
-    return [
-        Study(
-            name,
-            SCENARIO,
-            grid={C: TABLE_C},
-            set={**span(form), **settings},
-            seeds=form.of(2, 4, 40 if name in {AS_CHOSEN, JITTER} else 10),
-        )
-        for name, settings in variants(form).items()
-    ]
+    studies = []
+    for name, settings in variants(form).items():
+        seeds = form.of(2, 4, 40 if name in {AS_CHOSEN, JITTER} else 10)
+        studies.append(Study(name, SCENARIO, {C: TABLE_C}, set=span(form) | settings, seeds=seeds))
+    return studies
 
 
 def of(results: PartResults, name: str) -> dict[int, PointResults]:

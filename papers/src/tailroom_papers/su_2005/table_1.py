@@ -59,6 +59,7 @@ def beside_standard(form: Form) -> Study:
 def studies(form: Form) -> list[Study]:
     """Over c, the same without blocks, and three flows of standard TCP in place of FHSTCP."""
     others = form.of((), FEW_C, MANY_C)
+    no_blocks = {**span(form), BLOCKS: False}
     unpaced = form.of((10,), (*TABLE_C, *FEW_C), (*TABLE_C, *MANY_C))
     return [
         effect_of_c(form),
@@ -66,13 +67,7 @@ def studies(form: Form) -> list[Study]:
             Study(OTHER_C, SCENARIO, {C: others}, set=span(form), seeds=form.of(3, 6, 40))
             for _ in others[:1]
         ),
-        Study(
-            UNPACED,
-            SCENARIO,
-            {C: sorted(unpaced)},
-            set={**span(form), BLOCKS: False},
-            seeds=form.of(2, 4, 20),
-        ),
+        Study(UNPACED, SCENARIO, {C: sorted(unpaced)}, set=no_blocks, seeds=form.of(2, 4, 20)),
         beside_standard(form),
     ]
 
@@ -92,15 +87,8 @@ def variations(form: Form) -> list[Variation]:
         for reading in form.of(readings[:1], readings, readings)
     ]
     names: Sequence[str] = form.of((), (*tuple(UNSTATED)[:2], JITTER), tuple(UNSTATED))
-    of_unstated = [
-        Variation(
-            name,
-            [table.varied(UNSTATED[name].settings, seeds=form.of(2, 4, 20))],
-            ABOUT_C,
-            reason=UNSTATED[name].reason,
-        )
-        for name in names
-    ]
+    seeds = form.of(2, 4, 20)
+    of_unstated = [UNSTATED[name].variation(name, table, ABOUT_C, seeds) for name in names]
     return [*of_reading, *of_unstated]
 
 

@@ -101,12 +101,9 @@ def best_of_half(results: PartResults) -> Iterator[Check]:
     else:
         change = paired_difference(_half(points[best], 1), _half(points[10], 1), measures.fairness)
     bound = BOUNDS["optimal"]
-    yield below(
-        "fairness index on odd seeds: the best c of even seeds less c = 10",
-        change,  # type: ignore[arg-type]
-        bound,
-        f"no better by {bound.value} or more",
-    )
+    what = "fairness index on odd seeds: the best c of even seeds less c = 10"
+    words = f"no better by {bound.value} or more"
+    yield below(what, change, bound, words)  # type: ignore[arg-type]
 
 
 def judge_optimum(results: PartResults) -> Judgement:
@@ -201,16 +198,12 @@ def judge_background(results: PartResults) -> Judgement:
 
 def judge_loss(results: PartResults) -> Judgement:
     """Judges the loss rate of the background at each c."""
-    checks = tuple(
-        at(results, c).below(
-            f"loss rate of the background, c = {c}",
-            measures.background_loss,
-            BOUNDS["friendly-loss"],
-            f"{TABLE[c].loss[0]:.0e} to {TABLE[c].loss[1]:.0e}, below 1e-3",
-        )
-        for c in TABLE_C
-    )
-    return Judgement(checks, lambda: _why_loss(results))
+    checks = []
+    for c, row in TABLE.items():
+        words = "{:.0e} to {:.0e}, below 1e-3".format(*row.loss)
+        what, loss = f"loss rate of the background, c = {c}", measures.background_loss
+        checks.append(at(results, c).below(what, loss, BOUNDS["friendly-loss"], words))
+    return Judgement(tuple(checks), lambda: _why_loss(results))
 
 
 def _why_loss(results: PartResults) -> str:
