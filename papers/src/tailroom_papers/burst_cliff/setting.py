@@ -12,6 +12,8 @@ PACING = "flows.hosts.pacing"
 BURST = "flows.hosts.send_burst"
 ACCESS = "flows.hosts.access_rate"
 CONTROLS = ("reno", "highspeed", "cubic", "bbr3")
+KEPT = "Bursts, pacing and jitter stay those of the study. "
+"""What does not change with the kind of host."""
 
 SCENARIO = cast(
     Scenario,
