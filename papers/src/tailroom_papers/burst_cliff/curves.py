@@ -13,8 +13,8 @@ from tailroom_papers.burst_cliff.setting import (
     BURST,
     CONTROL,
     CONTROLS,
-    KEPT,
     LIMIT,
+    LINUX,
     PACING,
     SCENARIO,
     Hosts,
@@ -55,7 +55,7 @@ def studies(form: Form) -> list[Study]:
 def variations(form: Form) -> list[Variation]:
     """The points of the claims with the hosts of Linux."""
     own = _studies(UNPACED, (SMALL, MIDDLE, LARGE), form.of(1, 2, 5))
-    return [linux_hosts.variation(own, PART.claims, KEPT)]
+    return [linux_hosts.variation(own, PART.claims, LINUX)]
 
 
 def _studies(controls: Sequence[str], limits: Sequence[float], seeds: int) -> list[Study]:

@@ -12,8 +12,8 @@ from tailroom_papers.burst_cliff.setting import (
     BURST,
     CONTROL,
     CONTROLS,
-    KEPT,
     LIMIT,
+    LINUX,
     PACING,
     SCENARIO,
     Link,
@@ -70,7 +70,7 @@ def variations(own: Sequence[Study], claims: Sequence[Claim], form: Form) -> lis
     if form is Form.QUICK:
         return []
     once = [replace(study, seeds=1) for study in own]
-    return [linux_hosts.variation(once, claims, KEPT)]
+    return [linux_hosts.variation(once, claims, LINUX)]
 
 
 def share_close(results: PartResults, control: str = "") -> float:

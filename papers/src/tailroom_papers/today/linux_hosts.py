@@ -1,7 +1,7 @@
 """Linux hosts, as another condition of the studies, whose own hosts are set key by key."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from tailroom_papers.framework import *
 
@@ -43,6 +43,6 @@ def with_automatic_bursts(study: Study) -> Study:
     Args:
         study: A study of this package's networks, whose hosts send 64 KB at a time.
     """
-    flows: dict[str, Any] = dict(study.scenario)["flows"]
-    controlled = [name for name, group in flows.items() if "congestion" in group]
+    scenario = cast(Mapping[str, Any], study.scenario)
+    controlled = [name for name, group in scenario["flows"].items() if "congestion" in group]
     return study.varied({f"flows.{name}.send_burst": "auto" for name in controlled})
