@@ -44,7 +44,7 @@ def test_an_interrupted_search_without_a_store_writes_its_runs_into_one(small: P
     assert known.store
     with_it = {key for tried in known.tried for key in tried.point.rows}
     assert with_it
-    assert with_it <= set(known.store.columns().signatures)
+    assert with_it <= set(known.store.columns().keys)
     shutil.rmtree(known.store.directory)
 
 

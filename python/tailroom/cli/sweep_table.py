@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from pathlib import Path
 
 from rich.console import Console
 
@@ -55,8 +56,15 @@ def show(
     _show_phases(result, console)
     for path in result.store.damaged:
         if path not in result.store.problems:
-            _warn(console, f"{path} was damaged; its run was repeated")
+            _warn(console, _ending_of(path))
     _show_warnings_of_runs(result, console)
+
+
+def _ending_of(damaged: Path) -> str:
+    """What became of a damaged file: a sweep removes it when its runs are in another one."""
+    if damaged.exists():
+        return f"{damaged} is damaged and was left out"
+    return f"{damaged} was damaged; the runs in it that are needed were repeated"
 
 
 def _show_points(

@@ -25,7 +25,8 @@ from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
-from tailroom.storage.store import Store, table_of
+from tailroom.storage.run_files import table_of
+from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.report_card.criteria import (
     CRITERIA,
@@ -403,7 +404,7 @@ def _runs(parts: Sequence[_Part]) -> pa.Table:
     for part in parts:
         for point in part.points:
             for key in point.keys:
-                row = table_of(point.rows[key])
+                row = table_of([point.rows[key]])
                 given = {
                     "experiment": part.experiment.name,
                     "control": part.control,

@@ -275,8 +275,7 @@ def _on_disk(kept: "Store | RunsInMemory") -> "Store | RunsInMemory":
     except ModuleNotFoundError:
         return kept
     store = Store.create(tempfile.mkdtemp(prefix="tailroom-"))
-    for run in kept.runs.values():
-        store.add(run)
+    store.add(kept.runs.values())
     return store
 
 

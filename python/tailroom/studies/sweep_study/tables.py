@@ -74,7 +74,7 @@ def all_runs(store: Store, *, texts: bool = True) -> pa.Table:
         table = store.runs()
     else:
         index = store.columns()
-        table = index.rows(sorted(index.signatures))
+        table = index.rows(sorted(index.keys))
     by_row = [settings.get(run, {}) for run in table["key"].to_pylist()]
     units = {key: unit for record in records for key, unit in record.units.items()}
     return _with_settings(table, keys, by_row, value_words, units)
