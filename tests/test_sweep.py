@@ -13,7 +13,7 @@ import pytest
 
 import tailroom as tr
 from tailroom import _engine
-from tailroom.execution import executors, task
+from tailroom.execution import batch, executors, task
 from tailroom.execution.task import Flag, Task, run_task
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
