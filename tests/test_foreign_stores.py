@@ -53,7 +53,7 @@ def with_summary(text: str) -> Change:
 def rewrite(place: Path, change: Change, path: Path | None = None) -> Path:
     """Replaces a file, the first one if left out, by a changed one whose name is right."""
     path = path or first_run(place)
-    row = run_files.decoded(path.read_bytes(), path.stem)
+    row = run_files.rows_in(path.read_bytes(), path.stem)
     assert row is not None
     path.unlink()
     tables = run_files.further_tables(run_files.tables_text(row))
@@ -61,7 +61,7 @@ def rewrite(place: Path, change: Change, path: Path | None = None) -> Path:
 
 
 def key_of(path: Path) -> str:
-    row = run_files.decoded(path.read_bytes(), path.stem)
+    row = run_files.rows_in(path.read_bytes(), path.stem)
     assert row is not None
     return str(row["key"][0])
 

@@ -10,7 +10,7 @@ import tailroom as tr
 from tailroom.execution import batch
 from tailroom.storage import run_directory, run_index
 from tailroom.storage.run import Run
-from tailroom.storage.run_index import RunIndex, without_texts
+from tailroom.storage.run_index import RunIndex, StoredRow, without_texts
 from tailroom.studies.sweep_study.query import query
 from tailroom.studies.sweep_study.tables import all_runs
 from tests.conftest import SMALL, Tailroom
@@ -82,7 +82,7 @@ def test_with_an_index_no_file_of_a_run_is_read(
 ) -> None:
     before = means(place)
 
-    def refused(_: tr.Store, part: str, _name: str) -> None:
+    def refused(_: tr.Store, part: str, _name: str, **_options: bool) -> None:
         assert part != "runs", "a file of runs was read"
 
     monkeypatch.setattr(tr.Store, "_read", refused)
@@ -104,10 +104,10 @@ def test_the_points_of_a_sweep_need_one_file_each_for_their_warnings(
     read: list[str] = []
     whole = tr.Store._read
 
-    def noted(store: tr.Store, part: str, name: str) -> object:
+    def noted(store: tr.Store, part: str, name: str, **options: bool) -> object:
         if part == "runs":
             read.append(name)
-        return whole(store, part, name)
+        return whole(store, part, name, **options)
 
     monkeypatch.setattr(tr.Store, "_read", noted)
     sweep = tr.Store(place).sweeps()[0]
@@ -145,10 +145,10 @@ def test_a_run_that_is_damaged_later_is_named_and_left_out(place: Path, tailroom
 def test_a_run_that_is_written_anew_counts_as_it_is(place: Path) -> None:
     opened = tr.Store(place)
     key = next(iter(opened.columns().keys))
-    row = opened.row(key)
+    row = opened.read(key)
     assert row is not None
     name = "links.bottleneck.utilization"
-    opened.add([Run(key, {**row, name: 0.125})])
+    opened.add([Run(key, {**StoredRow(row), name: 0.125})])
     for seen in (opened, tr.Store(place)):
         assert seen.columns().values(name, [key]) == [0.125]
         assert seen.find(key) is not None
@@ -213,9 +213,9 @@ def test_a_query_reads_the_files_of_runs_only_for_their_texts(
     read: list[str] = []
     real = tr.Store._read
 
-    def noted(self: tr.Store, part: str, name: str) -> pa.Table | None:
+    def noted(self: tr.Store, part: str, name: str, **options: bool) -> pa.Table | None:
         read.append(name)
-        return real(self, part, name)
+        return real(self, part, name, **options)
 
     monkeypatch.setattr(tr.Store, "_read", noted)
     answer = query(tr.Store(place), sql)

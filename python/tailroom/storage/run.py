@@ -110,8 +110,8 @@ class RunsInMemory:
         run = self.runs.get(key)
         return without_texts(run.row) if run and set(keep) <= run.tables.keys() else None
 
-    def row(self, key: str) -> Row | None:
-        """Returns a run with its texts; `None` if it lacks."""
+    def texts(self, key: str) -> Row | None:
+        """Returns a run with its scenario and summary; `None` if it lacks."""
         run = self.runs.get(key)
         return run.row if run else None
 

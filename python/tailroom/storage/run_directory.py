@@ -227,11 +227,17 @@ class RunDirectory:
         Returns:
             One row; `None` if a file of the run is missing or damaged.
         """
+        row = self._row(key)
+        if row is None or any(self.table(key, name) is None for name in keep):
+            return None
+        return row
+
+    def _row(self, key: str, *, without_metrics: bool = False) -> pa.Table | None:
         for name in self._files_of(key):
-            rows = self._read(ROWS, name)
+            rows = self._read(ROWS, name, without_metrics=without_metrics)
             if rows is not None:
-                row = rows.slice(rows[KEY].to_pylist().index(key), 1).replace_schema_metadata(None)
-                return None if any(self.table(key, name) is None for name in keep) else row
+                place = rows[KEY].to_pylist().index(key)
+                return rows.slice(place, 1).replace_schema_metadata(None)
         return None
 
     def _files_of(self, key: str) -> dict[str, RunFile]:
@@ -245,13 +251,16 @@ class RunDirectory:
                 **{name: self._known.files[name] for name in self._known.files_of(key)},
             }
 
-    def row(self, key: str) -> Row | None:
-        """Returns what `read` returns, as values by name.
+    def texts(self, key: str) -> Row | None:
+        """Returns the scenario (TOML) and summary (JSON) of a finished run, with its identity.
 
         Args:
             key: Key of the run.
+
+        Returns:
+            The row without metrics; `None` if the file of the run is missing or damaged.
         """
-        row = self.read(key)
+        row = self._row(key, without_metrics=True)
         return None if row is None else StoredRow(row)
 
     def table(self, key: str, name: str) -> pa.Table | None:
@@ -328,12 +337,13 @@ class RunDirectory:
     def _file(self, part: str, name: str) -> Path:
         return self.directory / part / f"{name}{ENDING}"
 
-    def _read(self, part: str, name: str) -> pa.Table | None:
+    def _read(self, part: str, name: str, *, without_metrics: bool = False) -> pa.Table | None:
         """Reads a file; `None` if it is missing or damaged."""
         path = self._file(part, name)
-        known = self._cache.get(path)
-        if known is not None:
-            return known
+        for known in ((path, False), (path, without_metrics)):
+            table = self._cache.get(known)
+            if table is not None:
+                return table
         try:
             content = path.read_bytes()
         except FileNotFoundError:
@@ -341,13 +351,15 @@ class RunDirectory:
         except OSError:
             self.note_damage(path)
             return None
-        table = run_files.decoded(content, name)
-        is_expected = run_files.are_rows if part == ROWS else run_files.are_of_runs
-        if table is None or not is_expected(table):
+        if part == ROWS:
+            table = run_files.rows_in(content, name, without_metrics=without_metrics)
+        else:
+            table = run_files.series_in(content, name)
+        if table is None:
             self.note_damage(path)
             self._unsound.add(path)
             return None
-        self._cache.add(path, table)
+        self._cache.add((path, without_metrics), table)
         return table
 
     def note_damage(self, path: Path, problem: str = "") -> None:

@@ -10,8 +10,11 @@ import json
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -52,20 +55,19 @@ def table_of(rows: Sequence[Row]) -> pa.Table:
     return pa.table({name: pa.array([row[name] for row in rows], _type_of(name)) for name in first})
 
 
-def are_rows(table: pa.Table) -> bool:
-    """Whether a table has rows of runs: its columns are those that `as_run` writes.
-
-    A version with another format may have written the file.
-    """
-    names = table.column_names
+def _is_of_rows(schema: pa.Schema) -> bool:
+    """Whether the columns are those of the rows that `as_run` makes."""
+    names = schema.names
     return (
         set(names) >= _TYPES.keys()
         and len(names) == len(set(names))
-        and all(one.type == _type_of(one.name) for one in table.schema)
-        and table.num_rows > 0
-        and len(set(keys := table[KEY].to_pylist())) == len(keys)
-        and all(key and KEY_OF_RUN.fullmatch(key) for key in keys)
+        and all(one.type == _type_of(one.name) for one in schema)
     )
+
+
+def _are_keys(keys: list[str | None]) -> bool:
+    """Whether these are keys of runs, each of another one."""
+    return len({*keys}) == len(keys) > 0 and all(key and KEY_OF_RUN.fullmatch(key) for key in keys)
 
 
 def _type_of(name: str) -> pa.DataType:
@@ -102,11 +104,6 @@ def part_of(table: pa.Table, key: str) -> pa.Table:
     places = np.flatnonzero(column.indices.to_numpy(zero_copy_only=False) == number)
     start = int(places[0]) if places.size else 0
     return table.slice(start, places.size).drop_columns([KEY]).replace_schema_metadata(None)
-
-
-def are_of_runs(table: pa.Table) -> bool:
-    """Whether a table has a column with the keys of runs, as those of `tables_together`."""
-    return KEY in table.column_names and pa.types.is_dictionary(table.schema.field(KEY).type)
 
 
 def write(directory: Path, table: pa.Table, tables: Mapping[str, str] | None = None) -> str:
@@ -152,19 +149,46 @@ def _encoding_of_rows(table: pa.Table) -> dict[str, Any]:
     return {"use_dictionary": False, "compression": compression}
 
 
-def decoded(content: bytes, name: str) -> pa.Table | None:
-    """Returns the table of a file; `None` if the file is damaged.
+def rows_in(content: bytes, name: str, *, without_metrics: bool = False) -> pa.Table | None:
+    """Returns the rows in a file; `None` if the file is damaged, or has no rows of runs.
+
+    Args:
+        content: The content of the file.
+        name: Its name without the ending.
+        without_metrics: Leave out the metrics, which are most of the columns.
+    """
+    with _read_errors():
+        file = _opened(content, name)
+        if file is not None and _is_of_rows(file.schema_arrow):
+            rows = file.read(list(_TYPES) if without_metrics else None, use_threads=False)
+            return rows if _are_keys(rows[KEY].to_pylist()) else None
+    return None
+
+
+def series_in(content: bytes, name: str) -> pa.Table | None:
+    """Returns the table of several runs in a file; `None` if the file is damaged, or has none.
 
     Args:
         content: The content of the file.
         name: Its name without the ending.
     """
-    if hashlib.sha256(content).hexdigest() != name:
-        return None
-    try:
-        return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-    except (OSError, TypeError, ValueError, pa.ArrowException):
-        return None  # another program wrote it
+    with _read_errors():
+        file = _opened(content, name)
+        if file is not None:
+            table = file.read(use_threads=False)
+            is_named = KEY in table.column_names
+            return table if is_named and pa.types.is_dictionary(table[KEY].type) else None
+    return None
+
+
+def _opened(content: bytes, name: str) -> pq.ParquetFile | None:
+    is_whole = hashlib.sha256(content).hexdigest() == name
+    return pq.ParquetFile(pa.BufferReader(content)) if is_whole else None
+
+
+def _read_errors() -> suppress:
+    """Passes over what Arrow raises for a file that another program wrote."""
+    return suppress(OSError, TypeError, ValueError, pa.ArrowException)
 
 
 def tables_text(rows: pa.Table) -> str:
@@ -173,7 +197,8 @@ def tables_text(rows: pa.Table) -> str:
     return text.decode(errors="replace")
 
 
-def further_tables(text: str) -> dict[str, str]:
+@lru_cache(maxsize=256)
+def further_tables(text: str) -> Mapping[str, str]:
     """Reads what `tables_text` returns; leaves out what is no name of a file."""
     try:
         names = read_json(text)
@@ -181,11 +206,13 @@ def further_tables(text: str) -> dict[str, str]:
         return {}
     if not isinstance(names, dict):
         return {}
-    return {
-        table: name
-        for table, name in names.items()
-        if isinstance(name, str) and NAME.fullmatch(name)
-    }
+    return MappingProxyType(
+        {
+            table: name
+            for table, name in names.items()
+            if isinstance(name, str) and NAME.fullmatch(name)
+        }
+    )
 
 
 def listed(directory: Path) -> dict[str, Signature]:
@@ -225,19 +252,19 @@ class TableCache:
 
     def __init__(self) -> None:
         """Begins empty."""
-        self._tables: OrderedDict[Path, pa.Table] = OrderedDict()
+        self._tables: OrderedDict[Hashable, pa.Table] = OrderedDict()
         self._bytes = 0
 
-    def get(self, path: Path) -> pa.Table | None:
-        """Returns the table of a file; `None` if it is not among those read last."""
-        table = self._tables.get(path)
+    def get(self, name: Hashable) -> pa.Table | None:
+        """Returns a table; `None` if it is not among those read last."""
+        table = self._tables.get(name)
         if table is not None:
-            self._tables.move_to_end(path)
+            self._tables.move_to_end(name)
         return table
 
-    def add(self, path: Path, table: pa.Table) -> None:
-        """Keeps the table of a file, and forgets the oldest ones if there is no room."""
-        self._tables[path] = table
+    def add(self, name: Hashable, table: pa.Table) -> None:
+        """Keeps a table, and forgets the oldest ones if there is no room."""
+        self._tables[name] = table
         self._bytes += table.nbytes
         while self._bytes > CACHE_BYTES and len(self._tables) > 1:
             _, oldest = self._tables.popitem(last=False)

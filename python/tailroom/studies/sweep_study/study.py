@@ -176,7 +176,7 @@ class SweepResult(AnyResult):
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
             series = [table for table in tables if table is not None]
             finished = self.index.present(point["runs"])
-            row = self.store.row(finished[0]) if finished and series else None
+            row = self.store.texts(finished[0]) if finished and series else None
             summary = None if row is None else summary_of(row)
             if summary is not None:
                 ends_s = last_warm_up(series)
