@@ -519,11 +519,19 @@ def test_points_that_stay_imprecise_are_given_up_and_named(
     text = " ".join(ended.output.split())
     # Nothing is lost at 20,000 packets.
     warning = text.split("warning: ")[1]
-    assert warning.startswith("loss_fraction is not within +-1e-06 after 6 runs at 1 point;")
+    assert warning.startswith("at 1 of 2 points: loss_fraction is not within +-1e-06 after 6 runs:")
+    assert "raise --max-seeds" in warning
     assert f"{LIMIT} = 5 packets" in warning
     assert f"{LIMIT} = 20000 packets" not in warning
     record = tr.Store(store).sweeps()[0]
     assert len(record.points[0]["runs"]) == 6
+    (found,) = [
+        one
+        for one in tr.SweepResult(tr.Store(store), record).warnings_by_point
+        if one[0]["kind"] == "imprecise"
+    ]
+    assert "raise max_seeds" in found[0]["text"]
+    assert found[1] == (f"{LIMIT} = 5 packets",)
     shown = tailroom("results", store, "--sweep", record.id)
     assert "loss_fraction is not within" in " ".join(shown.output.split())
 

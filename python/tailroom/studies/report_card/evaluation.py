@@ -22,6 +22,7 @@ from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.any_result import AnyResult, Tables
+from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
@@ -284,7 +285,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         for experiment in EXPERIMENTS:
             of_experiment = [part for part in parts if part.experiment is experiment]
             kept.record(_record(experiment, of_experiment))
-    return Evaluation(
+    card = Evaluation(
         control=name,
         references=REFERENCES,
         findings=tuple(_finding(criterion, parts) for criterion in CRITERIA),
@@ -292,6 +293,8 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         quick=quick,
         kept=kept,
     )
+    warn(card.warnings)
+    return card
 
 
 @dataclass
