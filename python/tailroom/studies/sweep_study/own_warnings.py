@@ -82,7 +82,7 @@ def _unsettled(ends_s: Sequence[float | None]) -> "RunWarning":
 
 def _phase_dependent(metrics: Sequence[str]) -> "RunWarning":
     more = len(metrics) - MOST_METRICS
-    named_ones = [*metrics[:MOST_METRICS], *([f"{more} more metrics"] if more > 0 else [])]
+    named_ones = [*metrics[:MOST_METRICS], *([f"and {more} more"] if more > 0 else [])]
     text = (
         f"shifting RTTs by less than a packet's transmission time changes {', '.join(named_ones)} "
         "(traffic phase effects): draw the RTTs of a group, as in { uniform = [a, b] }, or raise "
