@@ -8,6 +8,10 @@ import pytest
 
 import tailroom as tr
 from tailroom.execution import batch
+from tailroom.execution.point import Point
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
+from tailroom.scenario.scenario import Scenario
 from tailroom.storage import run_directory, run_index
 from tailroom.storage.run import Run
 from tailroom.storage.run_index import RunIndex, StoredRow, without_texts
@@ -16,6 +20,7 @@ from tailroom.studies.sweep_study.tables import all_runs
 from tests.conftest import SMALL, Tailroom
 from tests.killed_sweeps import GRID, write_scenario
 
+LIMIT = "links.bottleneck.queue.limit"
 TWO_LINKS = SMALL + (
     '[links.second]\nrate = "9 Mbit/s"\ndelay = "1 ms"\n'
     'queue = { kind = "drop_tail", limit = "9 packets" }\n'
@@ -91,10 +96,12 @@ def test_with_an_index_no_file_of_a_run_is_read(
     for more in ((), ("--sweep", sweep, "--metric", "utilization")):
         assert tailroom("results", place, *more).status == 0
     assert tailroom("results", place, "--out", tmp_path / "runs.csv").status == 0
-    # And a sweep goes on without reading what it finds.
-    told: list[tr.RunProgress] = []
-    tr.sweep(tmp_path / "random.toml", store=place, grid=GRID, seeds=2, progress=told.append)
-    assert told == [tr.RunProgress(8, 8, 8)]
+    # And a sweep finds its runs without reading them.
+    with Runner.opened(place, in_processes=False) as runner:
+        point = Point.of(Scenario.of(tmp_path / "random.toml"), {LIMIT: "5 packets"})
+        told: list[RunProgress] = []
+        runner.complete([point], 2, progress=told.append)
+    assert told == [RunProgress(2, 2, found=2)]
 
 
 def test_the_points_of_a_sweep_need_one_file_each_for_their_warnings(
