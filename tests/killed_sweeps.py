@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 
 import tailroom as tr
+from tailroom.execution import batch
 from tailroom.studies.sweep_study import study  # loaded before the processes are forked
 from tests.conftest import SMALL
 
@@ -27,9 +29,10 @@ def write_scenario(directory: Path) -> Path:
     return path
 
 
-def sweep(scenario: Path, store: Path) -> tr.SweepResult:
-    """The sweep that is killed, and the one that is not."""
-    return study.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, workers=2, series=True)
+def sweep(scenario: Path, store: Path, every_s: float = 0.05) -> tr.SweepResult:
+    """The sweep that is killed, and the one that is not; it writes several files."""
+    with mock.patch.object(batch, "EVERY_S", every_s):
+        return study.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, workers=2, series=True)
 
 
 def measured(table: pa.Table) -> list[dict[str, Any]]:
@@ -52,11 +55,14 @@ def rows_of(store: Path) -> dict[str, dict[str, Any]]:
 
 def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
     """Everything that counts as finished is readable and right; returns its keys."""
-    keys = {file.stem for file in (store / "runs").glob("[!.]*")}
-    if keys:
+    names = {file.stem for file in (store / "runs").glob("[!.]*")}
+    keys: set[str] = set()
+    if names:
         opened = tr.Store(store)
         rows = {row["key"]: row for row in measured(opened.runs())}
+        keys = set(rows)
         assert rows == {key: right[key] for key in keys}
+        assert opened.columns().files.keys() == names, "every file is read"
         assert all(opened.table(key, "link_series") is not None for key in keys)
         opened.sweeps()
         assert opened.damaged == []
