@@ -1,4 +1,4 @@
-"""Flows beside a Poisson background on links of any rate, and pictures of their shares."""
+"""Flows beside a Poisson background on links of any rate, and the frame of panels over buffers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -19,7 +19,6 @@ from tailroom.scenario.types import Flows as FlowGroup
 from tailroom_papers.framework import *
 
 RATE_BPS = 50e6
-BACKGROUND_BPS = 25e6
 PACKET_BYTES = 1000
 BDP_PACKETS = 625
 RESIDUAL_BDP_PACKETS = 312
