@@ -23,17 +23,19 @@ pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
     kinds.iter().map(config).collect()
 }
 
-/// Those of [`all`] whose other parameters fit the limit: a threshold lies below it.
+/// Those of [`all`] whose other parameters fit the limit, whatever the size of the packets: a threshold
+/// lies below it.
 pub(crate) fn valid(limit: &str) -> Vec<QueueConfig> {
-    let info = LinkInfo {
+    let info = |packet_bytes| LinkInfo {
         name: "link".into(),
         seed: 1,
         rate: Rate::from_bits_per_second(8_000_000),
         bdp_bytes: 12_345.0,
-        packet_bytes: 1_500,
+        packet_bytes,
         groups: Vec::new(),
     };
+    let fits = |config: &QueueConfig, bytes| config.parameters().validate(&info(bytes)).is_ok();
     let mut configs = all(limit);
-    configs.retain(|config| config.parameters().validate(&info).is_ok());
+    configs.retain(|config| [40, 1_500].into_iter().all(|bytes| fits(config, bytes)));
     configs
 }
