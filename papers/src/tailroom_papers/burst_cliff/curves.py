@@ -54,7 +54,7 @@ def studies(form: Form) -> list[Study]:
 
 def variations(form: Form) -> list[Variation]:
     """The points of the claims with the hosts of Linux."""
-    own = _studies(UNPACED, (SMALL, MIDDLE, LARGE), form.of(1, 2, 5))
+    own = _studies(UNPACED, (SMALL, MIDDLE, LARGE), form.of(1, 2, 20))
     return [linux_hosts.variation(own, PART.claims, LINUX)]
 
 
