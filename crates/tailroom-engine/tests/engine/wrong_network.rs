@@ -215,6 +215,7 @@ fn wrong_sizes_and_sources_of_a_group_are_refused() {
     };
     assert_wrong("groups[0].packet_size", &["packet_size", "header_size"], size(0, 0));
     assert_wrong("groups[0].packet_size", &["packet_size", "header_size"], size(1_000, 2_000));
+    assert_wrong("groups[0].header_size", &["1"], size(1_000, 0));
     assert_wrong("groups[0].packet_size", &["65535 B"], size(70_000, 40));
     assert_wrong("groups[0].tcp", &["transport"], |network| network.groups[0].tcp = None);
     assert_wrong("groups[2].tcp", &["None"], |network| {

@@ -91,7 +91,11 @@ fn check_transport(group: &GroupSpec) -> Result<(), BadParameter> {
     let kind = group.source.name();
     let is_responsive = class_of(kind).is_some_and(SourceClass::is_responsive);
     match &group.tcp {
-        Some(tcp) if is_responsive => check_tcp(tcp),
+        Some(tcp) if is_responsive => {
+            // A SYN has the size of a header, and every packet has a size.
+            check("header_size", group.header_size, group.header_size >= 1, "at least 1")?;
+            check_tcp(tcp)
+        }
         Some(_) => {
             let problem = format!("a source of kind \"{kind}\" has no congestion control");
             Err(BadParameter::new("tcp", problem, "write None"))
