@@ -137,6 +137,7 @@ fn from_the_start() -> Duration {
     Duration::new(0)
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn is_by_chance(ties: &Ties) -> bool {
     *ties == Ties::ByChance
 }

@@ -463,7 +463,7 @@ fn assemble(
         measure_from,
         seed,
         // A quarter of the networks have the order that the seed does not decide.
-        ties: if seed % 4 == 0 { Ties::AsDeclared } else { Ties::ByChance },
+        ties: if seed.is_multiple_of(4) { Ties::AsDeclared } else { Ties::ByChance },
         memory_limit_bytes: u64::MAX,
         links,
         groups,
