@@ -88,7 +88,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
     values = Values(draw, schema()["$defs"], texts, extremes)
     definitions = schema()["$defs"]
     scenario = {"duration": draw(st.sampled_from(DURATIONS)), "seed": draw(st.integers(0, 2**31))}
-    for key in ("title", "phase_shift", "series"):
+    for key in ("title", "ties", "phase_shift", "series"):
         if draw(st.booleans()):
             scenario[key] = values.of(schema()["properties"][key], key)
     scenario["links"] = {
@@ -116,6 +116,12 @@ def _link(values: Values, link: Scenario) -> Scenario:
         change["at"] = f"{number + 1} ms"
     if changes:
         link["changes"] = changes
+    if "trace" in link or changes:
+        link.pop("rate_variation", None)
+    for key in ("rate_variation", "jitter"):
+        if key in link:
+            link[key].pop("on_average_every", None)
+            link[key]["every"] = "10 ms"
     if "arrival_log" in link:
         link["arrival_log"] = {"from": "0 ms", "to": "1 ms", "most_packets": 1_000}
     if "packet_log" in link:
