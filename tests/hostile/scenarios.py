@@ -111,17 +111,7 @@ def _link(values: Values, link: Scenario) -> Scenario:
     else:
         link.pop("trace", None)
         link.setdefault("rate", values.of({"$ref": "#/$defs/rate"}))
-    changes = [change for change in link.pop("changes", []) if len(change) > 1]
-    for number, change in enumerate(changes):
-        change["at"] = f"{number + 1} ms"
-    if changes:
-        link["changes"] = changes
-    if "trace" in link or changes:
-        link.pop("rate_variation", None)
-    for key in ("rate_variation", "jitter"):
-        if key in link:
-            link[key].pop("on_average_every", None)
-            link[key]["every"] = "10 ms"
+    _mend_changes(link)
     if "arrival_log" in link:
         link["arrival_log"] = {"from": "0 ms", "to": "1 ms", "most_packets": 1_000}
     if "packet_log" in link:
@@ -134,6 +124,19 @@ def _link(values: Values, link: Scenario) -> Scenario:
     if isinstance(link.get("queue"), dict):
         _mend_queue(values, link["queue"])
     return link
+
+
+def _mend_changes(link: Scenario) -> None:
+    changes = [change for change in link.pop("changes", []) if len(change) > 1]
+    for number, change in enumerate(changes):
+        change["at"] = f"{number + 1} ms"
+    if changes:
+        link["changes"] = changes
+    if "trace" in link or changes:
+        link.pop("rate_variation", None)
+    for key in {"rate_variation", "jitter"} & link.keys():
+        link[key].pop("on_average_every", None)
+        link[key]["every"] = "10 ms"
 
 
 def _mend_queue(values: Values, queue: Scenario) -> None:
