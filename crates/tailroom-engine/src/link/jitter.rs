@@ -14,7 +14,7 @@ use crate::random::stream;
 use crate::units::Time;
 
 /// Shortest time between two draws; a run would spend its time on shorter ones.
-const SHORTEST: PositiveDuration = PositiveDuration::new(10_000_000);
+pub(crate) const SHORTEST: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Jitter of a link: a further delay, drawn from a distribution.
 ///

@@ -1,7 +1,10 @@
 //! Networks that a program has built wrongly: each is refused before the run, with the place of the
 //! value and the remedy.
 
+use tailroom_engine::distribution::Distribution;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
+use tailroom_engine::link::draws::Draws;
+use tailroom_engine::link::jitter::JitterSpec;
 use tailroom_engine::link::serializer::{RateChange, Serializer};
 use tailroom_engine::link::spec::DelayChange;
 use tailroom_engine::link::wire_loss::LossSpec;
@@ -130,6 +133,17 @@ fn wrong_rates_and_delays_of_a_link_are_refused() {
     assert_wrong("links[0].delay_changes", &["30 days"], |network| {
         network.links[0].delay_changes = vec![delay(1, Time::NEVER)];
     });
+}
+
+/// With draws that take no time, the first packet would never leave.
+#[test]
+fn jitter_that_is_drawn_all_the_time_is_refused() {
+    for draws in [Draws::Every(Time::ZERO), Draws::OnAverageEvery(Time::from_picoseconds(1))] {
+        assert_wrong("links[0].jitter.draws", &["10 us"], |network| {
+            network.links[0].jitter =
+                Some(JitterSpec { extra_delay: Distribution::Fixed(1e9), draws });
+        });
+    }
 }
 
 /// A link that carries a bit in a month: nobody waits for the end of a packet.

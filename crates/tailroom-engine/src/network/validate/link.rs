@@ -4,6 +4,8 @@ use super::super::Network;
 use super::{LONGEST_SPAN, check_delay, check_span};
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::draws::Draws;
+use crate::link::jitter::{self, JitterSpec};
 use crate::link::serializer::Serializer;
 use crate::link::wire_loss::LossSpec;
 use crate::parameters::{BadParameter, check};
@@ -30,6 +32,13 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
     check_loss(&link.loss)?;
     check_rate_changes(link)?;
     check_delay_changes(link)?;
+    if let Some(JitterSpec { draws: Draws::Every(time) | Draws::OnAverageEvery(time), .. }) =
+        link.jitter
+    {
+        let is_allowed = time >= jitter::SHORTEST.time();
+        let between = PositiveDuration::new(time.picoseconds());
+        check("jitter.draws", between, is_allowed, "at least 10 us")?;
+    }
     if let Some(base) = link.arrival_dispersion {
         check_span("arrival_dispersion", base)?;
     }
