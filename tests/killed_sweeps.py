@@ -53,9 +53,14 @@ def rows_of(store: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in measured(tr.Store(store).runs())}
 
 
+def files_of_runs(store: Path) -> list[Path]:
+    """The files that are finished; their names do not start with a dot."""
+    return list((store / "runs").glob("[!.]*"))
+
+
 def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
     """Everything that counts as finished is readable and right; returns its keys."""
-    names = {file.stem for file in (store / "runs").glob("[!.]*")}
+    names = {file.stem for file in files_of_runs(store)}
     keys: set[str] = set()
     if names:
         opened = tr.Store(store)
@@ -70,7 +75,8 @@ def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
 
 
 def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], object]) -> int:
-    """Kills sweeps at random moments, each until it has come to its end, and checks every store.
+    """Kills sweeps, at random moments or when runs have just been kept, each until it has come to
+    its end, and checks every store.
 
     Returns how many kills left a sweep half done.
     """
@@ -86,8 +92,14 @@ def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], ob
         finished: set[str] = set()
         while True:
             process = context.Process(target=sweep, args=(scenario, store))
+            files_before = len(files_of_runs(store))
             process.start()
-            process.join(draw.uniform(0.0, latest_s))
+            if draw.random() < 0.5:
+                process.join(draw.uniform(0.0, latest_s))
+            else:
+                # However slow the machine is, this kill leaves a sweep half done.
+                while process.is_alive() and len(files_of_runs(store)) == files_before:
+                    time.sleep(0.001)
             process.kill()
             process.join()
             now = check_files(store, right)
