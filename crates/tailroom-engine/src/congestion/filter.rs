@@ -66,9 +66,11 @@ pub struct WindowedMin {
 }
 
 impl WindowedMin {
-    /// Creates a filter without samples, whose window starts at `now`.
-    pub fn new(now: Time) -> Self {
-        WindowedMin { value: Time::NEVER, seconds: Time::NEVER.seconds(), stamp: now }
+    /// Creates a filter whose window starts at `now`. Its first sample is the RTT of the handshake,
+    /// if `handshake` is not 0.
+    pub fn new(handshake: Time, now: Time) -> Self {
+        let value = if handshake > Time::ZERO { handshake } else { Time::NEVER };
+        WindowedMin { value, seconds: value.seconds(), stamp: now }
     }
 
     /// The smallest RTT; [`Time::NEVER`] before the first sample.

@@ -181,7 +181,7 @@ impl Model {
             bandwidth: WindowedMax::default(),
             policer: Policer::default(),
             aggregation: Aggregation::new(event.now),
-            min_rtt: WindowedMin::new(event.now),
+            min_rtt: WindowedMin::new(event.srtt, event.now),
             is_min_rtt_expired: false,
             rounds: DeliveryRounds::default(),
             is_round_start: false,
@@ -200,9 +200,6 @@ impl Model {
         };
         // Sec. 4.2.1: 1 ms stands for the RTT before the first sample.
         model.has_rtt = event.srtt > Time::ZERO;
-        if model.has_rtt {
-            model.min_rtt.set(event.srtt, event.now); // `bbr_init` takes the RTT of the SYN
-        }
         let rtt = if model.has_rtt { event.srtt } else { Time::from_milliseconds(1) };
         model.pace_initial_window(rtt);
         model

@@ -219,6 +219,7 @@ impl Model {
     /// `OnInit`
     fn new(event: &BeginEvent) -> Self {
         let now = event.now;
+        let min_rtt = WindowedMin::new(event.srtt, now);
         Model {
             state: State::Startup,
             has_sack: event.has_sack,
@@ -243,7 +244,7 @@ impl Model {
             cycle_count: 0,
             bw: 0.0,
             bw_shortterm: f64::INFINITY,
-            min_rtt: WindowedMin::new(now),
+            min_rtt,
             inflight_longterm: f64::INFINITY,
             inflight_shortterm: f64::INFINITY,
             extra_acked: WindowedMax::default(),
@@ -268,7 +269,8 @@ impl Model {
             bw_probe_up_rounds: 0,
             bw_probe_up_acked: 0.0,
             probe_up_acked_per_inc: f64::INFINITY,
-            probe_rtt_min: WindowedMin::new(now),
+            // As `bbr_init` of Linux does; the draft sets the other one alone.
+            probe_rtt_min: min_rtt,
             is_probe_rtt_expired: false,
             probe_rtt_done: None,
             is_probe_rtt_round_done: false,

@@ -8,7 +8,9 @@
 
 use super::{AckPhase, Bbr3, Bbr3Params, Model, State};
 use crate::congestion::closed_loop::{ClosedLoop, Policer};
-use crate::congestion::rate_based::{LostPacketEvent, RateBasedControl, Repair, RestartEvent};
+use crate::congestion::rate_based::{
+    BeginEvent, LostPacketEvent, RateBasedControl, Repair, RestartEvent,
+};
 use crate::congestion::script::{Path, assert_close, ms};
 use crate::congestion::{AnyRateBasedControl, CongestionConfig, script};
 use crate::units::Time;
@@ -53,6 +55,17 @@ fn started(seed: u64) -> Bbr3 {
     let mut control = Bbr3::new(&Bbr3Params::default());
     control.begin(&script::begin_event(seed));
     control
+}
+
+/// `BBROnInit` and `bbr_init`: the RTT of the handshake is the smallest one, measured at the beginning.
+#[test]
+fn the_rtt_of_the_handshake_is_the_first_of_the_smallest_ones() {
+    let mut control = Bbr3::new(&Bbr3Params::default());
+    control.begin(&BeginEvent { srtt: ms(40.0), now: ms(7.0), ..script::begin_event(1) });
+    Path::new(10).ack(&mut control, 1.0, ms(41.0));
+    for min_rtt in [control.model.min_rtt, control.model.probe_rtt_min] {
+        assert_eq!((min_rtt.value(), min_rtt.stamp), (ms(40.0), ms(7.0)));
+    }
 }
 
 /// An ACK on a path with an RTT of 100 ms, without `ProbeRTT`.
