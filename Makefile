@@ -213,6 +213,7 @@ docs: package
 	$(BIN)/python tools/control_pictures.py
 	$(BIN)/python tools/fluid_pictures.py
 	$(BIN)/python tools/two_way_pictures.py
+	$(BIN)/python tools/varying_link_pictures.py
 	$(BIN)/python -m tests.validation.kernel_pictures
 	$(BIN)/python -m tests.validation.tutorial_pictures
 

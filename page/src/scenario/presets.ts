@@ -25,6 +25,9 @@ const FIRST = [
   "lte",
   "satellite",
   "low-orbit",
+  "wifi",
+  "cellular",
+  "docsis",
   "data-center",
   "peering",
 ];
