@@ -96,7 +96,7 @@ test-all: package
 	$(PYTEST) -m slow --ignore tests/kernel
 
 test-kernel: package
-	cargo test $(KERNEL_LINK)
+	cargo test --package tailroom-kernel-link --locked
 	$(BIN)/pytest -m "" tests/kernel
 
 # The path of Chromium, of which Debian's package is the default; without it, its tests are left out.
@@ -133,9 +133,6 @@ attack: package
 wheel: page
 	$(UV) build --quiet --wheel --out-dir dist
 
-# Cargo's second workspace: it has to compile the engine once more.
-KERNEL_LINK := --manifest-path validation/kernel/link/Cargo.toml --locked
-
 lint: lint-rust lint-python
 
 # rustfmt gets every file by name: it does not follow modules that the registry macro declares.
@@ -143,7 +140,6 @@ lint-rust: $(UV)
 	find crates examples fuzz/targets benchmarks/*/src tools/*/src validation/*/*/src -name '*.rs' -print0 | \
 		xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy $(KERNEL_LINK) --all-targets -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked

@@ -14,7 +14,11 @@
 //! [`counters`], and [`recording`] is the result; on demand, a [`packet_log`] lists the packets of
 //! host A. Everything unsafe is in [`system`].
 
+#![cfg(target_os = "linux")]
+#![expect(clippy::missing_errors_doc, reason = "they are those of the system's calls")]
+
 pub mod clock;
+pub mod command;
 pub mod conversations;
 pub mod counters;
 pub mod direction;
