@@ -89,6 +89,7 @@ fn barman_figure_3() -> Network {
         delay_changes: Vec::new(),
         packet_log: 0,
         arrival_dispersion: None,
+        is_acted_on: false,
         arrival_log: None,
         admission: None,
         bdp_bytes: rate.bytes_in(Time::from_milliseconds(120)) as f64,

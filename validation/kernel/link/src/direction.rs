@@ -231,7 +231,7 @@ impl BottleneckQueue {
     }
 
     fn packets(&mut self, now: Time) -> u64 {
-        if let Some(queue) = self.link.scheduled() {
+        if let Some(queue) = self.link.served() {
             return queue.packets();
         }
         while self.starts.front().is_some_and(|start| *start <= now) {

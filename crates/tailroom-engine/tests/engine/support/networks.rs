@@ -23,6 +23,7 @@ pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> Link
         delay_changes: Vec::new(),
         packet_log: 0,
         arrival_dispersion: None,
+        is_acted_on: false,
         arrival_log: None,
         admission: None,
         bdp_bytes: 0.0,
