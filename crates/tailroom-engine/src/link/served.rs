@@ -22,7 +22,7 @@ enum Discipline {
     /// served.
     Rule {
         /// Accepts, marks or drops each arriving packet.
-        rule: AnyArrivalRule,
+        rule: Box<AnyArrivalRule>,
         /// The packets that it has accepted.
         accepted: PacketList,
     },
@@ -73,7 +73,7 @@ fn enqueue_by_rule(
 impl ServedQueue {
     /// An arrival rule whose packets wait in `buffer`, which is empty.
     pub fn of_rule(rule: AnyArrivalRule, buffer: Buffer) -> Self {
-        let discipline = Discipline::Rule { rule, accepted: PacketList::default() };
+        let discipline = Discipline::Rule { rule: Box::new(rule), accepted: PacketList::default() };
         ServedQueue { discipline, buffer, next_service: Time::NEVER }
     }
 
