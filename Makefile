@@ -23,7 +23,7 @@ help:
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
 	@echo "make site      build the documentation as a site into out/site"
 	@echo "make test-page lint and test the page, in node and in Chromium"
-	@echo "make fuzz      random inputs for the readers of files, a minute each (nightly compiler)"
+	@echo "make fuzz      random files and networks, a minute each (nightly compiler)"
 	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
 	@echo "make attack    generated, mutated and damaged inputs of every kind, 170,000 of them (hours)"
 	@echo "make wheel     build a wheel with the page into dist"
@@ -86,8 +86,13 @@ test: package
 	cargo test --workspace --locked
 	$(PYTEST)
 
+# An example with dependencies of its own.
+QUINN := --manifest-path examples/quinn-link/Cargo.toml --locked
+
 test-all: package
 	cargo test --workspace --locked -- --ignored
+	@if cargo fetch --quiet $(QUINN); then cargo test $(QUINN); \
+		else echo "examples/quinn-link is left out: its crates cannot be fetched"; fi
 	$(PYTEST) -m slow --ignore tests/kernel
 
 test-kernel: package
@@ -106,7 +111,7 @@ test-page: page
 
 # Each target for FUZZ_SECONDS. Needs `rustup toolchain install nightly` and `cargo install cargo-fuzz`.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := scenario trace flow_list distribution capture
+FUZZ_TARGETS := scenario trace flow_list distribution capture network
 
 fuzz:
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs a nightly compiler and \

@@ -100,6 +100,7 @@ def write_store(place: Path, runs: int) -> None:
     for point in range(POINTS):
         limit = f"{point + 1} packets"
         keys = [run_key(f"{point}", build, seed) for seed in range(1, runs // POINTS + 1)]
+        runs_of_point = []
         for seed, key in enumerate(keys, 1):
             row = {
                 name: value * draw.uniform(0.5, 1.0) if isinstance(value, float) else value
@@ -108,7 +109,8 @@ def write_store(place: Path, runs: int) -> None:
             summary = json.loads(template["summary"])
             summary["noise"] = [draw.random() for _ in range(100)]
             row |= {"key": key, "scenario_hash": f"{point}", "seed": seed}
-            store.add(Run(key, row | {"summary": json.dumps(summary)}))
+            runs_of_point.append(Run(key, row | {"summary": json.dumps(summary)}))
+        store.add(runs_of_point)
         record.points.append({"settings": {LIMIT: limit}, "runs": keys})
         record.axes[LIMIT].append(limit)
     store.record(record)

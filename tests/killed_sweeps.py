@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 
 import tailroom as tr
+from tailroom.execution import batch
 from tailroom.studies.sweep_study import study  # loaded before the processes are forked
 from tests.conftest import SMALL
 
@@ -27,9 +29,10 @@ def write_scenario(directory: Path) -> Path:
     return path
 
 
-def sweep(scenario: Path, store: Path) -> tr.SweepResult:
-    """The sweep that is killed, and the one that is not."""
-    return study.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, workers=2, series=True)
+def sweep(scenario: Path, store: Path, every_s: float = 0.05) -> tr.SweepResult:
+    """The sweep that is killed, and the one that is not; it writes several files."""
+    with mock.patch.object(batch, "EVERY_S", every_s):
+        return study.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, workers=2, series=True)
 
 
 def measured(table: pa.Table) -> list[dict[str, Any]]:
@@ -50,13 +53,21 @@ def rows_of(store: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in measured(tr.Store(store).runs())}
 
 
+def files_of_runs(store: Path) -> list[Path]:
+    """The files that are finished; their names do not start with a dot."""
+    return list((store / "runs").glob("[!.]*"))
+
+
 def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
     """Everything that counts as finished is readable and right; returns its keys."""
-    keys = {file.stem for file in (store / "runs").glob("[!.]*")}
-    if keys:
+    names = {file.stem for file in files_of_runs(store)}
+    keys: set[str] = set()
+    if names:
         opened = tr.Store(store)
         rows = {row["key"]: row for row in measured(opened.runs())}
+        keys = set(rows)
         assert rows == {key: right[key] for key in keys}
+        assert opened.columns().files.keys() == names, "every file is read"
         assert all(opened.table(key, "link_series") is not None for key in keys)
         opened.sweeps()
         assert opened.damaged == []
@@ -64,7 +75,8 @@ def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
 
 
 def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], object]) -> int:
-    """Kills sweeps at random moments, each until it has come to its end, and checks every store.
+    """Kills sweeps, at random moments or when runs have just been kept, each until it has come to
+    its end, and checks every store.
 
     Returns how many kills left a sweep half done.
     """
@@ -80,8 +92,14 @@ def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], ob
         finished: set[str] = set()
         while True:
             process = context.Process(target=sweep, args=(scenario, store))
+            files_before = len(files_of_runs(store))
             process.start()
-            process.join(draw.uniform(0.0, latest_s))
+            if draw.random() < 0.5:
+                process.join(draw.uniform(0.0, latest_s))
+            else:
+                # However slow the machine is, this kill leaves a sweep half done.
+                while process.is_alive() and len(files_of_runs(store)) == files_before:
+                    time.sleep(0.001)
             process.kill()
             process.join()
             now = check_files(store, right)

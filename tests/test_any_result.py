@@ -3,6 +3,7 @@
 import csv
 import json
 import tomllib
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -42,8 +43,15 @@ every_result = pytest.mark.parametrize(
 
 
 @cache
+def made_and_shown(kind: str) -> tuple[AnyResult, list[warnings.WarningMessage]]:
+    """A result, and the warnings that Python shows while it is made."""
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always", tr.TailroomWarning)
+        return MAKE[kind](), shown
+
+
 def made(kind: str) -> AnyResult:
-    return MAKE[kind]()
+    return made_and_shown(kind)[0]
 
 
 @every_result
@@ -78,6 +86,14 @@ def test_warnings_are_data_each_kind_and_place_once(kind: str) -> None:
     for one in found:
         assert one.keys() == {"kind", "place", "values", "text"}
     assert len({(one["kind"], one["place"]) for one in found}) == len(found)
+
+
+@every_result
+def test_python_shows_the_warnings_at_the_line_that_asks_for_the_result(kind: str) -> None:
+    result, shown = made_and_shown(kind)
+    assert [str(one.message) for one in shown] == [one["text"] for one in result.warnings]
+    assert {one.category for one in shown} == {tr.TailroomWarning}
+    assert {one.filename for one in shown} == {__file__}
 
 
 @every_result

@@ -374,7 +374,7 @@ def test_interrupt_keeps_what_is_finished_and_frees_the_workers(
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        wait_until(lambda: len(list(store.glob("runs/*.parquet"))) == 2)
+        wait_until(lambda: (store / "runs").is_dir() and len(tr.Store(store).runs()) == 2)
         wait_until(lambda: sum(client.run(executing).values()) == WORKERS)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=PATIENCE_S)

@@ -148,8 +148,12 @@ def test_a_sweep_with_series_names_points_that_are_measured_too_early(
     small.write_text(text + 'start = { uniform = ["0 s", "25 s"] }\n', encoding="utf-8")
     command = ("sweep", small, "--store", tmp_path / "store", "--seeds", 3, "--series")
     early = tailroom(*command, "--set", "measure_from=0 s")
-    assert "the queue has not settled (MSER-5) at measure_from at 1 point;" in early.output
-    assert "  the only point: settles at " in early.output
+    settled = "warning: the queue has not settled at measure_from (MSER-5): it settles at "
+    assert settled in early.output
+    opened = tr.Store(tmp_path / "store")
+    result = tr.SweepResult(opened, opened.sweeps()[0])
+    (found,) = [one for one in result.warnings if one["kind"] == "warm_up_too_short"]
+    assert 0 < found["values"]["settles_s"] < 30
     assert "settled" not in tailroom(*command, "--set", "measure_from=25 s").output
 
 

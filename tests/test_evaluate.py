@@ -139,7 +139,7 @@ def test_what_is_in_the_store_is_not_run_again(card: Card, store: Path) -> None:
     told: list[RunProgress] = []
     again = tr.evaluate("reno", quick=True, store=store, progress=told.append)
     runs = told[0].total
-    assert 0 < runs <= len(files)
+    assert 0 < runs <= len(Store(store).columns().keys)
     assert told == [RunProgress(done=runs, found=runs, total=runs)]
     assert {file: file.stat().st_mtime_ns for file in (store / "runs").iterdir()} == files
     assert again.table() == card("reno").table()

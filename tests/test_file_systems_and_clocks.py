@@ -106,12 +106,12 @@ def test_no_clock_and_no_time_of_a_file_loses_or_repeats_a_run(
     clock = CLOCKS[name]()
     monkeypatch.setattr(time, "time", clock)
     monkeypatch.setattr(time, "time_ns", lambda: int(1e9 * clock()))
-    monkeypatch.setattr("tailroom.storage.store.WORTH_INDEXING", 1)
+    monkeypatch.setattr("tailroom.storage.run_directory.WORTH_INDEXING", 1)
     store = tmp_path / "store"
     assert sweep(scenario, store)[0] == right
     for path in store.rglob("*"):
         os.utime(path, (file_time_s, file_time_s))
-    assert len(tr.Store(store).columns().signatures) == 4
+    assert len(tr.Store(store).columns().keys) == 4
     assert sweep(scenario, store) == (right, tr.RunProgress(4, 4, 4))
 
 
@@ -124,4 +124,4 @@ def test_a_store_that_cannot_be_written_gets_a_remedy_that_helps(
 ) -> None:
     with pytest.raises(typer.Exit), reported():
         raise NotWrittenError(number, os.strerror(number), "store/runs/key.parquet")
-    assert f"finished runs are kept: {remedy}, then give" in capsys.readouterr().err
+    assert f"the runs written before are kept: {remedy}, then give" in capsys.readouterr().err

@@ -6,13 +6,15 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pyarrow as pa
 import pytest
 
 import tailroom as tr
-from tailroom.storage import run_index
-from tailroom.storage.store import MARKER, _write_table
+from tailroom.execution import batch
+from tailroom.storage import run_files, run_index
+from tailroom.storage.store import MARKER
 from tailroom.studies.stored_warnings import warnings_of
 from tailroom_papers.framework.results import StoredRun
 from tests.conftest import Tailroom
@@ -24,11 +26,13 @@ Change = Callable[[pa.Table], pa.Table]
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with one sweep of two runs, which tests leave as it is."""
+    """A store with one sweep of two runs in a file each, which tests leave as it is."""
     directory = tmp_path_factory.mktemp("whole")
-    return tr.sweep(
-        write_scenario(directory), store=directory / "store", seeds=RUNS, series=True
-    ).store.directory
+    with mock.patch.object(batch, "EVERY_S", 0.0):
+        result = tr.sweep(
+            write_scenario(directory), store=directory / "store", seeds=RUNS, series=True
+        )
+    return result.store.directory
 
 
 @pytest.fixture
@@ -46,13 +50,20 @@ def with_summary(text: str) -> Change:
     )
 
 
-def rewrite(place: Path, change: Change) -> Path:
-    """Writes a changed row under the name of the first run, with a digest that is right."""
-    path = first_run(place)
-    row = tr.Store(place).read(path.stem)
+def rewrite(place: Path, change: Change, path: Path | None = None) -> Path:
+    """Replaces a file, the first one if left out, by a changed one whose name is right."""
+    path = path or first_run(place)
+    row = run_files.rows_in(path.read_bytes(), path.stem)
     assert row is not None
-    _write_table(path, change(row))
-    return path
+    path.unlink()
+    tables = run_files.further_tables(run_files.tables_text(row))
+    return path.with_stem(run_files.write(path.parent, change(row), tables))
+
+
+def key_of(path: Path) -> str:
+    row = run_files.rows_in(path.read_bytes(), path.stem)
+    assert row is not None
+    return str(row["key"][0])
 
 
 def retyped(name: str, values: pa.Array) -> Change:
@@ -62,7 +73,9 @@ def retyped(name: str, values: pa.Array) -> Change:
 NO_ROWS: dict[str, Change] = {
     "no key": lambda row: row.drop_columns(["key"]),
     "no summary": lambda row: row.drop_columns(["summary"]),
-    "two rows": lambda row: pa.concat_tables([row, row]),
+    "a run twice": lambda row: pa.concat_tables([row, row]),
+    "no row": lambda row: row.slice(0, 0),
+    "a key that is a path": retyped("key", pa.array(["../x"])),
     "a column twice": lambda row: row.append_column("seed", pa.array([1])),
     "a metric in words": retyped("links.bottleneck.utilization", pa.array(["high"])),
     "a seed with a fraction": retyped("seed", pa.array([1.5])),
@@ -85,7 +98,7 @@ def test_a_row_of_other_columns_is_named_and_left_out(
 def test_metrics_that_another_version_has_or_lacks_change_nothing(place: Path) -> None:
     rewrite(place, lambda row: row.append_column("metric_of_tomorrow", pa.array([1.0])))
     rewrite(place, lambda row: row.drop_columns(["links.bottleneck.utilization"]))
-    assert len(tr.Store(place).runs()) == len(tr.Store(place).columns().signatures) == RUNS
+    assert len(tr.Store(place).runs()) == len(tr.Store(place).columns().keys) == RUNS
 
 
 def with_a_warning_in_words(row: pa.Table) -> pa.Table:
@@ -99,29 +112,31 @@ def with_a_warning_in_words(row: pa.Table) -> pa.Table:
     ids=["in words", "no JSON", "deep", "a list", "empty"],
 )
 def test_a_summary_of_another_version_is_a_warning(place: Path, change: Change) -> None:
-    key = rewrite(place, change).stem
+    key = key_of(rewrite(place, change))
     opened = tr.Store(place)
     found = tr.SweepResult(opened, replace(opened.sweeps()[0], points=[point_of(key)]))
     assert [one["kind"] for one in found.warnings] == ["stored_by_another_version"]
     assert found.warm_up_too_short == []
-    right = [path.stem for path in (place / "runs").iterdir() if path.stem != key]
+    right = opened.columns().keys - {key}
     assert [one["kind"] for one in warnings_of(opened, right)] == ["few_reductions"]
+
+
+def without_a_key(row: pa.Table) -> pa.Table:
+    summary = json.loads(row["summary"][0].as_py())
+    del summary["measured_from_s"]
+    return with_summary(json.dumps(summary))(row)
 
 
 def test_a_summary_that_lacks_a_key_is_refused_where_it_is_needed(
     place: Path, tmp_path: Path
 ) -> None:
+    for path in list((place / "runs").iterdir()):
+        rewrite(place, without_a_key, path)
     opened = tr.Store(place)
-    for path in (place / "runs").iterdir():
-        row = opened.read(path.stem)
-        assert row is not None
-        summary = json.loads(row["summary"][0].as_py())
-        del summary["measured_from_s"]
-        _write_table(path, with_summary(json.dumps(summary))(row))
     scenario = write_scenario(tmp_path)
     with pytest.raises(tr.StoreError, match=r"Another version .* stored the run .* give another"):
         tr.choices(scenario, seeds=RUNS, store=place)
-    key = first_run(place).stem
+    key = key_of(first_run(place))
     with pytest.raises(tr.StoreError, match=key):
         StoredRun(opened, key, opened.read(key)).summary  # noqa: B018 - it reads
 
@@ -144,16 +159,15 @@ def test_files_of_other_programs_are_left_alone(
         ended = tailroom("results", place, *query)
         assert (ended.status, ended.errors) == (0, "")
     opened = tr.Store(place)
-    assert len(opened.runs()) == len(opened.columns().signatures) == RUNS
+    assert len(opened.runs()) == len(opened.columns().keys) == RUNS
     assert path.read_bytes() == b"foreign"
 
 
 def test_links_that_lead_nowhere_are_no_runs(place: Path) -> None:
     for name in ("circle", "nowhere"):
-        (place / "runs" / f"{name}.parquet").symlink_to(
-            "circle.parquet" if name == "circle" else place / "gone"
-        )
-    assert len(tr.Store(place).columns().signatures) == RUNS
+        path = place / "runs" / f"{hashlib.sha256(name.encode()).hexdigest()}.parquet"
+        path.symlink_to(path.name if name == "circle" else place / "gone")
+    assert len(tr.Store(place).columns().keys) == RUNS
     assert len(tr.Store(place).runs()) == RUNS
 
 
@@ -183,7 +197,7 @@ def test_an_index_of_another_version_is_written_anew(place: Path) -> None:
     for content in (b"no arrow", sink.getvalue().to_pybytes()):
         digest = hashlib.sha256(content).hexdigest().encode()
         (place / run_index.FILE).write_bytes(run_index.MAGIC + digest + b"\n" + content)
-        assert len(tr.Store(place).columns().signatures) == RUNS
+        assert len(tr.Store(place).columns().keys) == RUNS
 
 
 def test_a_result_whose_summary_is_nested_too_deeply_is_refused(

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import tailroom as tr
 from tailroom.scenario.json_text import json_text
 from tailroom.scenario.scenario import own_controls, replace_files
-from tailroom.storage.store import _as_list, _digest, _values, _values_of_one
 from tailroom.studies.sweep_study.plan import _check_distinct
 from tailroom.studies.warm_up_time import BATCH, truncation
 
@@ -66,39 +64,6 @@ def test_the_values_of_a_key_are_not_compared_one_by_one() -> None:
     assert Counted.comparisons < 1_000
     with pytest.raises(tr.ScenarioError, match="'7 packets' is given twice"):
         _check_distinct("key", [*values, Counted("7 packets")])
-
-
-COLUMNS = {
-    "texts": pa.chunked_array([["a", None, "b"], ["a", "é\n"]]),
-    "no texts": pa.chunked_array([[None, None]], type=pa.string()),
-    "empty texts": pa.chunked_array([], type=pa.string()),
-    "empty numbers": pa.chunked_array([], type=pa.float64()),
-    "words": pa.chunked_array([pa.array(["x", "y", None, "x"]).dictionary_encode()]),
-    "numbers": pa.chunked_array([[1.5, None, float("nan"), 1e300]]),
-    "short numbers": pa.chunked_array([pa.array([0.1, None], type=pa.float32())]),
-    "whole numbers": pa.chunked_array([[1, None, 2**60]]),
-    "truths": pa.chunked_array([[True, None, False]]),
-    "lists": pa.chunked_array([[[1, 2], None, []]]),
-}
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_a_column_is_listed_as_arrow_lists_it(column: str) -> None:
-    assert json.dumps(_as_list(COLUMNS[column])) == json.dumps(COLUMNS[column].to_pylist())
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_a_digest_takes_one_value_as_it_takes_many(column: str) -> None:
-    for row in range(len(COLUMNS[column])):
-        one = COLUMNS[column].slice(row, 1)
-        assert _values_of_one(one) == _values(one)
-
-
-def test_digests_of_stored_tables_stay_the_same() -> None:
-    equal = {name: COLUMNS[name].slice(0, 2) for name in ("texts", "words", "numbers")}
-    assert _digest(pa.table(equal)) == (
-        b"30fd23a6a4e2adf66504b0673e69e8e8c4c59874146c4d97f1fd01c6411940c3"
-    )
 
 
 CONTENT: list[Any] = [

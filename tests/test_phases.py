@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tailroom as tr
+from tailroom.scenario.axis import setting_words
 from tailroom.scenario.scenario import Scenario
 from tailroom.studies.phases import phase_spread
 from tailroom_papers.framework import Form, load, names
@@ -128,6 +129,14 @@ def test_a_sweep_checks_every_point_as_often_as_it_has_seeds(
     assert result.runs.num_rows == 6
     spreads = result.phase_spreads([GOODPUT])
     assert [len(one) for one in spreads] == [1, 1]
+    concerned = [
+        setting_words(point["settings"], result.record.axes)
+        for point, of_point in zip(points, result.phase_spreads(), strict=True)
+        if any(spread.is_phase_dependent for spread in of_point)
+    ]
+    (found,) = [one for one in result.warnings_by_point if one[0]["kind"] == "phase_dependent"]
+    assert found[0] in result.warnings
+    assert found[1] == tuple(concerned)
     assert all(one[0].is_phase_dependent for one in spreads)
 
     again: list[int] = []
@@ -135,7 +144,7 @@ def test_a_sweep_checks_every_point_as_often_as_it_has_seeds(
     assert max(again) == 0
     shown = tailroom("sweep", locked, "--store", store)
     assert "shifted" in shown.output
-    assert "changes results at 2 points" in shown.output
+    assert f"warning: {found[0]['text']}" in shown.output
 
 
 def test_a_sweep_without_the_check_has_none(locked: Path, tmp_path: Path) -> None:

@@ -2,20 +2,25 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import tailroom as tr
-from tailroom.storage import run_index, store
+from tailroom.execution import batch
+from tailroom.execution.point import Point
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
+from tailroom.scenario.scenario import Scenario
+from tailroom.storage import run_directory, run_index
 from tailroom.storage.run import Run
-from tailroom.storage.run_index import RunIndex, without_texts
+from tailroom.storage.run_index import RunIndex, StoredRow, without_texts
 from tailroom.studies.sweep_study.query import query
 from tailroom.studies.sweep_study.tables import all_runs
 from tests.conftest import SMALL, Tailroom
 from tests.killed_sweeps import GRID, write_scenario
 
+LIMIT = "links.bottleneck.queue.limit"
 TWO_LINKS = SMALL + (
     '[links.second]\nrate = "9 Mbit/s"\ndelay = "1 ms"\n'
     'queue = { kind = "drop_tail", limit = "9 packets" }\n'
@@ -25,9 +30,9 @@ TWO_LINKS = SMALL + (
 
 @pytest.fixture(autouse=True)
 def indexed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small stores get an index too, without waiting for their files to age."""
-    monkeypatch.setattr(store, "WORTH_INDEXING", 1)
-    monkeypatch.setattr(run_index, "RECENT_NS", -1)
+    """Small stores get an index too, and a file for each run."""
+    monkeypatch.setattr(run_directory, "WORTH_INDEXING", 1)
+    monkeypatch.setattr(batch, "EVERY_S", 0.0)
 
 
 @pytest.fixture
@@ -43,13 +48,18 @@ def place(tmp_path: Path) -> Path:
     return place
 
 
+def file_of(place: Path, key: str) -> Path:
+    """The file with the row of a run."""
+    return place / "runs" / f"{tr.Store(place).columns().files_of(key)[0]}.parquet"
+
+
 def from_files(place: Path) -> pa.Table:
     return without_texts(tr.Store(place).runs())
 
 
 def from_index(place: Path) -> pa.Table:
     index = tr.Store(place).columns()
-    return index.rows(sorted(index.signatures))
+    return index.rows(sorted(index.keys))
 
 
 def means(place: Path) -> list[tuple[str, list[dict[str, object]]]]:
@@ -66,7 +76,7 @@ def test_the_index_has_what_the_files_have(place: Path) -> None:
     assert rows.equals(from_files(place))
     opened = tr.Store(place)
     index = opened.columns()
-    for key in index.signatures:
+    for key in index.keys:
         row = opened.read(key)
         assert row is not None
         assert index.row(key).table.equals(without_texts(row))
@@ -77,8 +87,8 @@ def test_with_an_index_no_file_of_a_run_is_read(
 ) -> None:
     before = means(place)
 
-    def refused(_: tr.Store, path: Path) -> None:
-        assert path.parent.name != "runs", "a run's file was read"
+    def refused(_: tr.Store, part: str, _name: str, **_options: bool) -> None:
+        assert part != "runs", "a file of runs was read"
 
     monkeypatch.setattr(tr.Store, "_read", refused)
     assert means(place) == before
@@ -86,10 +96,12 @@ def test_with_an_index_no_file_of_a_run_is_read(
     for more in ((), ("--sweep", sweep, "--metric", "utilization")):
         assert tailroom("results", place, *more).status == 0
     assert tailroom("results", place, "--out", tmp_path / "runs.csv").status == 0
-    # And a sweep goes on without reading what it finds.
-    told: list[tr.RunProgress] = []
-    tr.sweep(tmp_path / "random.toml", store=place, grid=GRID, seeds=2, progress=told.append)
-    assert told == [tr.RunProgress(8, 8, 8)]
+    # And a sweep finds its runs without reading them.
+    with Runner.opened(place, in_processes=False) as runner:
+        point = Point.of(Scenario.of(tmp_path / "random.toml"), {LIMIT: "5 packets"})
+        told: list[RunProgress] = []
+        runner.complete([point], 2, progress=told.append)
+    assert told == [RunProgress(2, 2, found=2)]
 
 
 def test_the_points_of_a_sweep_need_one_file_each_for_their_warnings(
@@ -99,15 +111,15 @@ def test_the_points_of_a_sweep_need_one_file_each_for_their_warnings(
     read: list[str] = []
     whole = tr.Store._read
 
-    def noted(store: tr.Store, path: Path) -> object:
-        if path.parent.name == "runs":
-            read.append(path.stem)
-        return whole(store, path)
+    def noted(store: tr.Store, part: str, name: str, **options: bool) -> object:
+        if part == "runs":
+            read.append(name)
+        return whole(store, part, name, **options)
 
     monkeypatch.setattr(tr.Store, "_read", noted)
     sweep = tr.Store(place).sweeps()[0]
     assert tailroom("results", place, "--sweep", sweep.id).status == 0
-    assert read == [point["runs"][0] for point in sweep.points]
+    assert read == [file_of(place, point["runs"][0]).stem for point in sweep.points]
 
 
 def test_a_damaged_index_is_written_anew(place: Path) -> None:
@@ -117,7 +129,7 @@ def test_a_damaged_index_is_written_anew(place: Path) -> None:
     for damaged in (b"", whole[:-1], whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:], b"x"):
         file.write_bytes(damaged)
         assert means(place) == right
-        assert RunIndex.from_bytes(file.read_bytes()).signatures.keys() == {
+        assert RunIndex.from_bytes(file.read_bytes()).files.keys() == {
             one.stem for one in (place / "runs").iterdir()
         }
 
@@ -125,7 +137,7 @@ def test_a_damaged_index_is_written_anew(place: Path) -> None:
 def test_a_run_that_is_damaged_later_is_named_and_left_out(place: Path, tailroom: Tailroom) -> None:
     sweep = next(one for one in tr.Store(place).sweeps() if one.id.startswith("two"))
     key = sweep.points[0]["runs"][0]
-    file = place / "runs" / f"{key}.parquet"
+    file = file_of(place, key)
     os.truncate(file, 1000)
     shown = tailroom("results", place, "--sweep", "two", "--metric", "bottleneck.utilization")
     assert shown.status == 0
@@ -139,11 +151,11 @@ def test_a_run_that_is_damaged_later_is_named_and_left_out(place: Path, tailroom
 
 def test_a_run_that_is_written_anew_counts_as_it_is(place: Path) -> None:
     opened = tr.Store(place)
-    key = next(iter(opened.columns().signatures))
-    row = opened.row(key)
+    key = next(iter(opened.columns().keys))
+    row = opened.read(key)
     assert row is not None
     name = "links.bottleneck.utilization"
-    opened.add(Run(key, {**row, name: 0.125}))
+    opened.add([Run(key, {**StoredRow(row), name: 0.125})])
     for seen in (opened, tr.Store(place)):
         assert seen.columns().values(name, [key]) == [0.125]
         assert seen.find(key) is not None
@@ -151,8 +163,8 @@ def test_a_run_that_is_written_anew_counts_as_it_is(place: Path) -> None:
 
 def test_a_run_that_is_removed_is_gone(place: Path) -> None:
     opened = tr.Store(place)
-    key = next(iter(opened.columns().signatures))
-    (place / "runs" / f"{key}.parquet").unlink()
+    key = next(iter(opened.columns().keys))
+    file_of(place, key).unlink()
     for seen in (opened, tr.Store(place)):
         assert key not in seen.columns()
         assert seen.find(key) is None
@@ -178,20 +190,10 @@ def test_a_store_that_cannot_be_written_answers_all_the_same(place: Path) -> Non
     assert not list(place.glob("*.partial"))
 
 
-def test_a_run_that_may_still_change_within_the_clocks_step_is_not_trusted(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = tr.Store(place).columns()
-    monkeypatch.setattr(run_index, "RECENT_NS", 3_600_000_000_000)
-    assert RunIndex.from_bytes(index.to_bytes()).signatures == {}
-    monkeypatch.setattr(run_index, "RECENT_NS", -1)
-    assert RunIndex.from_bytes(index.to_bytes()).signatures == index.signatures
-
-
 def test_a_small_store_has_no_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tailroom: Tailroom
 ) -> None:
-    monkeypatch.setattr(store, "WORTH_INDEXING", 100)
+    monkeypatch.setattr(run_directory, "WORTH_INDEXING", 100)
     tr.sweep(write_scenario(tmp_path), store=tmp_path / "store", grid=GRID, seeds=1)
     assert tailroom("results", tmp_path / "store").status == 0
     assert not (tmp_path / "store" / run_index.FILE).exists()
@@ -216,13 +218,13 @@ def test_a_query_reads_the_files_of_runs_only_for_their_texts(
 ) -> None:
     duckdb = pytest.importorskip("duckdb", reason="needs the extra: tailroom[sql]")
     read: list[str] = []
-    real = tr.Store.read
+    real = tr.Store._read
 
-    def noted(self: tr.Store, key: str, **options: Any) -> pa.Table | None:
-        read.append(key)
-        return real(self, key, **options)
+    def noted(self: tr.Store, part: str, name: str, **options: bool) -> pa.Table | None:
+        read.append(name)
+        return real(self, part, name, **options)
 
-    monkeypatch.setattr(tr.Store, "read", noted)
+    monkeypatch.setattr(tr.Store, "_read", noted)
     answer = query(tr.Store(place), sql)
     assert len(read) == (10 if QUERIES[sql] else 0)
     with duckdb.connect() as connection:
@@ -234,7 +236,7 @@ def test_wrong_sql_is_refused_without_reading_runs(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("duckdb", reason="needs the extra: tailroom[sql]")
-    monkeypatch.setattr(tr.Store, "read", lambda *_: pytest.fail("a file was read"))
+    monkeypatch.setattr(tr.Store, "_read", lambda *_: pytest.fail("a file was read"))
     with pytest.raises(tr.QueryError, match=r"SQL: .*nothing"):
         query(tr.Store(place), "SELECT nothing FROM runs")
     with pytest.raises(tr.QueryError, match=r"SQL: .*syntax"):

@@ -126,6 +126,7 @@ def test_what_is_wrong_with_standard_input_is_named(
     ("name", "duration"),
     [
         *((name, "30 s") for name in ("dsl", "home-router", "lte", "satellite", "two-way")),
+        ("low-orbit", "60 s"),
         ("peering", "6 s"),
         ("data-center", "0.5 s"),
     ],

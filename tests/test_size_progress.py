@@ -1,12 +1,17 @@
 """What `size` says while it searches: bracket, best answer so far, and how much is left."""
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 import tailroom as tr
 from tailroom.cli import progress
+from tailroom.execution import executors
+from tailroom.execution.task import Flag, Task, run_task
+from tailroom.storage.run import Run
+from tailroom.studies.size_study import study
 from tailroom.studies.size_study.answer import SizeProgress
 
 
@@ -32,7 +37,9 @@ def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
     ]
 
 
-def test_an_interrupted_search_without_a_store_writes_its_runs_into_one(small: Path) -> None:
+def test_an_interrupted_search_without_a_store_writes_its_runs_into_one(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def press_ctrl_c(state: SizeProgress) -> None:
         if state.done >= 6:
             raise KeyboardInterrupt
@@ -44,8 +51,62 @@ def test_an_interrupted_search_without_a_store_writes_its_runs_into_one(small: P
     assert known.store
     with_it = {key for tried in known.tried for key in tried.point.rows}
     assert with_it
-    assert with_it <= set(known.store.columns().signatures)
+    kept = known.store.columns().keys
+    assert with_it <= kept
+    assert len(list((known.store.directory / "runs").iterdir())) == 1
+    performed: list[str] = []
+
+    def noted(task: Task, cancelled: Flag) -> Run:
+        performed.append(task.key)
+        return run_task(task, cancelled)
+
+    monkeypatch.setattr(executors, "run_task", noted)
+    again = tr.size(small, ["utilization >= 85%"], max_seeds=8, store=known.store.directory)
+    assert performed
+    assert kept.isdisjoint(performed)
+    assert again.limit_packets == tr.size(small, ["utilization >= 85%"], max_seeds=8).limit_packets
     shutil.rmtree(known.store.directory)
+
+
+def test_every_finished_run_is_written_after_ctrl_c(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[int] = []
+
+    def press_ctrl_c(state: SizeProgress) -> None:
+        done.append(state.done)
+        if state.done >= 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(tr.Interrupted) as ended:
+        tr.size(small, ["utilization >= 85%"], max_seeds=8, progress=press_ctrl_c)
+    known = ended.value.known
+    assert isinstance(known, tr.Size)
+    store = known.store
+    assert store
+    assert len(store.columns().keys) == max(done)
+    shutil.rmtree(store.directory)
+
+
+def test_what_writes_a_store_is_loaded_while_a_long_search_goes_on(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = threading.Event()
+    monkeypatch.setattr(study, "_load_store", loaded.set)
+    monkeypatch.setattr(study, "LOAD_AFTER_S", 0.0)
+
+    def wait(_: SizeProgress) -> None:
+        assert loaded.wait(60)
+
+    tr.size(small, ["utilization >= 85%"], max_seeds=4, progress=wait)
+
+
+def test_a_short_search_does_not_load_what_writes_a_store(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study, "_load_store", lambda: pytest.fail("loaded"))
+    monkeypatch.setattr(study, "LOAD_AFTER_S", 3600.0)
+    tr.size(small, ["utilization >= 85%"], max_seeds=4)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 import tailroom as tr
 from tailroom import _engine
-from tailroom.execution import executors, task
+from tailroom.execution import batch, executors, task
 from tailroom.execution.task import Flag, Task, run_task
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
@@ -115,7 +115,7 @@ def test_without_a_store_the_runs_go_with_the_result(scenario: Path) -> None:
     swept = tr.sweep(scenario, grid=GRID, seeds=1)
     directory = swept.store.directory
     assert swept.to_pandas("utilization")["runs"].to_list() == [1, 1]
-    assert len(list((directory / "runs").iterdir())) == 2
+    assert len(tr.Store(directory).columns().keys) == 2
     del swept
     gc.collect()
     assert not directory.exists()
@@ -238,7 +238,10 @@ together = {{ "flows.reno.count" = [1, 2], flows.reno.pacing = [false, true] }}
     assert read.axes[-1] == Axis("a", (1,))
 
 
-def test_what_is_missing_is_run_and_nothing_else(scenario: Path, store: Path) -> None:
+def test_what_is_missing_is_run_and_nothing_else(
+    scenario: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "EVERY_S", 0.0)  # a file for each run
     first = tr.sweep(scenario, store=store, grid=GRID, seeds=3)
     right = measured(first.runs)
     lost = sorted((store / "runs").iterdir())[1:3]
@@ -249,7 +252,6 @@ def test_what_is_missing_is_run_and_nothing_else(scenario: Path, store: Path) ->
         measured(tr.sweep(scenario, store=store, grid=GRID, seeds=3, progress=told).runs) == right
     )
     assert told.new_runs == 2
-    assert all(file.exists() for file in lost)
     assert new_runs(scenario, store, grid=GRID, seeds=3) == 0
 
 
@@ -517,11 +519,19 @@ def test_points_that_stay_imprecise_are_given_up_and_named(
     text = " ".join(ended.output.split())
     # Nothing is lost at 20,000 packets.
     warning = text.split("warning: ")[1]
-    assert warning.startswith("loss_fraction is not within +-1e-06 after 6 runs at 1 point;")
+    assert warning.startswith("at 1 of 2 points: loss_fraction is not within +-1e-06 after 6 runs:")
+    assert "raise --max-seeds" in warning
     assert f"{LIMIT} = 5 packets" in warning
     assert f"{LIMIT} = 20000 packets" not in warning
     record = tr.Store(store).sweeps()[0]
     assert len(record.points[0]["runs"]) == 6
+    (found,) = [
+        one
+        for one in tr.SweepResult(tr.Store(store), record).warnings_by_point
+        if one[0]["kind"] == "imprecise"
+    ]
+    assert "raise max_seeds" in found[0]["text"]
+    assert found[1] == (f"{LIMIT} = 5 packets",)
     shown = tailroom("results", store, "--sweep", record.id)
     assert "loss_fraction is not within" in " ".join(shown.output.split())
 

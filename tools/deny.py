@@ -12,7 +12,10 @@ import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
-WORKSPACES = (".", "fuzz", "validation/kernel/link", "tools/bind_page", "benchmarks/limit")
+WORKSPACES = (
+    *(".", "fuzz", "validation/kernel/link", "tools/bind_page", "benchmarks/limit"),
+    "examples/quinn-link",
+)
 """Every directory with a lock file of Cargo."""
 WITHOUT_NETWORK = ("licenses", "sources", "bans")
 FETCH_S = 60

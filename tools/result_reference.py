@@ -68,7 +68,7 @@ def results_page(tables: list[dict[str, Any]], summary: dict[str, Any]) -> str:
         NOTICE,
         "# Results\n",
         "The [guide](../guide/results.md) says how to read these. The last word of a name is its "
-        "unit; percentiles have `_p01`, `_p50` or `_p99` behind the unit.\n",
+        "unit; percentiles have `_p01` to `_p999` behind the unit.\n",
         "## Statistics\n",
         "The keys of `tailroom run --json`, and of `result.links`, `result.flows` and "
         "`result.groups` in Python. `null` (`None`) if there was nothing to measure. *Better* says "

@@ -1,7 +1,7 @@
 """The report of a paper as the repository shows it: pictures, and the sides of each claim."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tailroom.reports.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom_papers.framework import Paper, Part
@@ -20,6 +20,10 @@ WHOLE = (
     "--check docs/papers/{name} --out DIR` writes the whole report, with the notes on each part, "
     "the p-values, the explanations, the variations of what the paper leaves open, and the reasons "
     "for the bounds."
+)
+CONDITIONS = (
+    "The claims with other hosts or settings than those of the paper or study. They change no "
+    "verdict of the report; a verdict that differs from it is bold."
 )
 SENTENCE = re.compile(r".+?(?<!\bEq)(?<!\bSec)(?<!\bet al)[.?!](?=\s+[A-Z(]|$)", re.DOTALL)
 NO_PICTURE = Drawn(b"", "")
@@ -42,6 +46,7 @@ def document(paper: Paper, parts: Sequence[Part], record: Record) -> Document:
         rows = [row for claim in of_part(part, record["claims"]) for row in _rows(claim)]
         if rows:
             blocks.append(Table(("claim", "side", "here", "holds"), rows))
+    blocks += _conditions(record)
     return Document(paper.report_title, blocks)
 
 
@@ -59,6 +64,45 @@ def _rows(claim: Record) -> Iterator[tuple[str, ...]]:
 def _holds(check: Record) -> str:
     outcome = SIDES[check["holds"]]
     return f"{outcome} (variations reverse it)" if check["depends_on"] else outcome
+
+
+def _conditions(record: Record) -> Iterator[Block]:
+    """The verdicts under other conditions beside those of the report, and what the conditions are.
+
+    Values that the paper leaves open are no conditions: they count in the verdict itself.
+    """
+    elsewhere = [entry for entry in record["variations"] if not entry["plausible"]]
+    rows = []
+    for claim in record["claims"]:
+        own = [entry for entry in elsewhere if _key(entry) == _key(claim)]
+        if own:
+            rows.append((claim["part"], claim["text"], claim["verdict"], _verdicts(claim, own)))
+    if not rows:
+        return
+    yield Heading("Under other conditions")
+    yield Paragraph(CONDITIONS)
+    yield Table(("part", "claim", "verdict", "under another condition"), rows)
+    reasons = {entry["variation"]: entry["reason"] for entry in elsewhere}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        yield Paragraph(f"{_names(name for name in reasons if reasons[name] == reason)}: {reason}")
+
+
+def _key(entry: Record) -> tuple[str, str]:
+    return entry["part"], entry["claim"]
+
+
+def _verdicts(claim: Record, varied: Sequence[Record]) -> str:
+    """Each verdict with its conditions; bold if it differs from that of the report."""
+    found = dict.fromkeys(entry["verdict"] for entry in varied)
+    return "; ".join(
+        f"{verdict if verdict == claim['verdict'] else f'**{verdict}**'} with "
+        + _names(entry["variation"] for entry in varied if entry["verdict"] == verdict)
+        for verdict in found
+    )
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)
 
 
 def first_sentence(text: str) -> str:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from tailroom.models.rules.square_root_rule import utilization as lower_bound
 from tailroom.scenario.types import Scenario
 from tailroom_papers import framework
-from tailroom_papers.framework import Claim, Form, Judgement, Part, PartResults, Study, above
+from tailroom_papers.framework import Claim, Form, Judgement, Part, PartResults, Study
 
 BDP = 1550.0
 """155 Mbit/s * 80 ms / 1000 B, in packets."""
@@ -103,7 +103,7 @@ def draw(results: PartResults) -> Figure:
 def is_enough(results: PartResults) -> Judgement:
     """RTT * C / sqrt(n) keeps the link busy."""
     checks = tuple(
-        above(f"{flows} flows: utilization", point.interval("utilization"), 0.98, percent=True)
+        point.above(f"{flows} flows: utilization", "utilization", 0.98, percent=True)
         for flows, share, point in _points(results)
         if share == 1
     )
@@ -113,9 +113,9 @@ def is_enough(results: PartResults) -> Judgement:
 def is_a_bound(results: PartResults) -> Judgement:
     """The normal approximation gives a lower bound of the utilization."""
     checks = tuple(
-        above(
+        point.above(
             f"{flows} flows, {share:g} RTT C / √n",
-            point.interval("utilization"),
+            "utilization",
             lower_bound(_packets(share, flows), BDP, flows),
             percent=True,
         )

@@ -69,7 +69,7 @@ class MissingLibraryError(WrongInputError, ImportError):
 
 
 class NotWrittenError(TailroomError, OSError):
-    """A file of the store cannot be written, for example on a full disk; finished runs are kept."""
+    """A file of the store cannot be written, for example on a full disk; earlier ones are kept."""
 
 
 class NotApplicableError(TailroomError):

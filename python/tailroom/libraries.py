@@ -1,6 +1,7 @@
 """Optional libraries: an error names what installs the one that is missing."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -35,6 +36,23 @@ def named_if_missing() -> Iterator[None]:
             f"{library.replace('_', '-')} is not installed; install it with: pip install "
             f"{INSTALLED_BY[library]}"
         ) from None
+
+
+@contextmanager
+def loading(load: Callable[[], object], *, after_s: float) -> Iterator[None]:
+    """Loads libraries in a thread, so that the end of the block need not wait for them.
+
+    Args:
+        load: Imports the libraries.
+        after_s: Time after which it is called; a shorter block does not load them.
+    """
+    thread = threading.Timer(after_s, load)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.cancel()
+        thread.join()
 
 
 def need(*libraries: str) -> None:

@@ -6,11 +6,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.outcome import Outcome
 from tailroom_papers.framework import (
+    NamedBound,
     PointResults,
     StoredRun,
     bars,
     draw_means,
+    less,
+    more,
     paired_difference,
     paired_ratio,
 )
@@ -52,6 +56,28 @@ def test_nothing_is_divided_by_0() -> None:
     assert found is not None
     assert (found.mean, found.count) == (2, 1)
     assert paired_ratio(point({1: 6.0}), point({1: 0.0}), value) is None
+
+
+def test_more_and_less_compare_run_by_run() -> None:
+    # 1 and 2 less than 11 and 13: differences of 10 and 11, whatever separates the seeds.
+    low, high = point({1: 1.0, 2: 2.0}), point({1: 11.0, 2: 13.0})
+    assert more("", high, low, value, "larger").holds is Outcome.YES
+    assert more("", low, high, value, "larger").holds is Outcome.NO
+    assert less("", low, high, value, "smaller").holds is Outcome.YES
+    assert less("", high, low, value, "smaller").holds is Outcome.NO
+
+
+def test_a_point_is_compared_with_a_bound_in_the_unit_of_the_bound() -> None:
+    runs = point(dict.fromkeys(range(9), 0.5))
+    half = NamedBound("half", (0.4,), "about half", "", known=True, percent=True)
+    check = runs.above("use", value, half)
+    assert (check.stated, check.percent, check.holds) == ("about half", True, Outcome.YES)
+    assert not runs.above("use", value, half, percent=False).percent
+    check = runs.below("use", value, 0.4)
+    assert (check.stated, check.percent, check.holds) == ("below 0.4", False, Outcome.NO)
+    range_of = NamedBound("near", (0.4, 0.6), "near", "of course", known=True, percent=True)
+    check = runs.between("use", value, range_of)
+    assert (check.stated, check.holds) == ("near (40 % to 60 %)", Outcome.YES)
 
 
 def test_a_band_stays_above_0_and_what_is_undefined_is_left_out() -> None:

@@ -106,7 +106,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> framework.Reproduction:
 
 def test_a_run_that_two_parts_need_is_done_once(done: framework.Reproduction) -> None:
     assert done.runs == 6
-    assert len(list((done.directory / "store" / "runs").iterdir())) == 6
+    assert len(Store(done.directory / "store").columns().keys) == 6
     for part in done.parts:
         points = part.results.study("buffers").points
         assert [len(point.runs) for point in points] == [3, 3]
@@ -125,7 +125,7 @@ def test_verdicts_come_from_the_store(tmp_path: Path) -> None:
         name = "links.bottleneck.utilization"
         changed = {**StoredRow(run.row), name: 0.5}
         series = {"flow_series": run.table("flow_series")}
-        store.add(Run(run.key, changed, series))
+        store.add([Run(run.key, changed, series)])
     again = framework.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
     assert again.parts[0].judged[0][1].verdict is Verdict.IN_PART
     claims = json.loads((out / "claims.json").read_text())["claims"]

@@ -7,6 +7,7 @@ import pytest
 import paper_reports
 import short_report
 from tailroom_papers import framework
+from tailroom_papers.framework import Bounds, Paper
 
 
 @pytest.mark.parametrize("name", framework.names())
@@ -32,3 +33,37 @@ def test_the_report_in_the_repository_follows_from_the_claims(name: str) -> None
 )
 def test_an_abbreviation_ends_no_sentence(text: str, first: str) -> None:
     assert short_report.first_sentence(text) == first
+
+
+def claim(name: str, verdict: str) -> dict[str, object]:
+    said = {"text": f"The {name}", "place": "Sec. 1", "why": "", "checks": []}
+    return {"part": "1", "claim": name, "verdict": verdict, **said}
+
+
+def varied(name: str, variation: str, verdict: str, plausible: bool = False) -> dict[str, object]:
+    said = {"plausible": plausible, "reason": "why" if variation == "A" else ""}
+    return {"part": "1", "claim": name, "variation": variation, "verdict": verdict, **said}
+
+
+def test_verdicts_under_other_conditions_stand_beside_those_of_the_report() -> None:
+    record = {
+        **{"form": "full", "runs": 1200, "engine": "0.1.0+aaaaaaaaaa", "first_seed": 1},
+        **{"abstract": "", "conditions": []},
+        "claims": [claim("edge", "holds"), claim("slope", "undecided")],
+        "variations": [
+            varied("edge", "A", "holds"),
+            varied("edge", "B", "holds in part"),
+            varied("edge", "C", "holds in part"),
+            varied("slope", "a value that the paper leaves open", "holds", plausible=True),
+        ],
+        "added": [{"variation": "A", "runs": 1100, "engine": "0.1.0+bbbbbbbbbb"}],
+    }
+    paper = Paper("small-1999", "Small", "A", "Nowhere", (), "1 s", Bounds(None, {}))
+    text = short_report.document(paper, (), record).markdown()
+    shown = text[text.index("## Under other conditions") :]
+    assert "| 1 | The edge | holds | holds with “A”; **holds in part** with “B”, “C” |" in shown
+    assert "The slope" not in shown
+    assert shown.endswith("\n“A”: why\n")
+    # The engine of runs that were added to a report is named beside that of the others.
+    runs = "1,200 runs of tailroom (engine 0.1.0+aaaaaa), seeds from 1."
+    assert f"{runs} 1,100 more runs with “A” (engine 0.1.0+bbbbbb)." in text

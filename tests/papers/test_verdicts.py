@@ -314,6 +314,7 @@ def test_changed_data_change_the_verdict(done: framework.Reproduction, tmp_path:
     checked = framework.recheck(PAPER, place)
     assert checked.differences == (
         "1 full: undecided in the report, does not hold by the data",
+        "1 full with RTT of 21 ms: holds in the report, holds in part by the data",
         "1 some: holds in the report, does not hold by the data",
     )
 

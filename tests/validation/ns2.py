@@ -81,6 +81,7 @@ class Case:
             title = "ns-2"
             duration = "{self.window[1]!r} s"
             measure_from = "{self.window[0]!r} s"
+            ties = "as_declared"
             [defaults]
             host = "plain"
             [links.bottleneck]

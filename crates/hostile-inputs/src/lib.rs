@@ -1,7 +1,9 @@
-//! What must hold whatever a scenario, a trace, a list or a capture contains: an error that names
+//! What must hold whatever a scenario, a trace, a list, a capture or a network contains: an error that names
 //! the remedy, or a run that is the same on both paths of the engine and whose numbers are numbers.
 //!
 //! Each function is the body of a target of `make fuzz`, and of a test that mutates valid files.
+
+mod network;
 
 use std::io::Cursor;
 
@@ -54,6 +56,18 @@ pub fn distribution(text: &[u8]) {
     check_file(include_str!("distribution.toml"), text);
 }
 
+/// A network built by hand: which fields of a good network have which values.
+///
+/// # Panics
+/// Panics if something does not hold.
+pub fn network(edits: &[u8]) {
+    let network = network::of_bytes(edits);
+    match network.validate() {
+        Err(error) => assert!(error.to_string().contains("; "), "{error}: no remedy"),
+        Ok(()) => check_run(&network),
+    }
+}
+
 /// A capture as pcap or pcapng.
 ///
 /// # Panics
@@ -104,8 +118,9 @@ fn check_message(error: &ScenarioError) {
 }
 
 fn check_run(network: &Network) {
-    let fast = outcome(Simulation::new(network), network);
-    let general = outcome(Simulation::new(network).without_fast_path(), network);
+    let run = || Simulation::new(network).expect("the network is valid");
+    let fast = outcome(run(), network);
+    let general = outcome(run().without_fast_path(), network);
     // Runs that do not end within the events are not at the same place.
     let (Some(fast), Some(general)) = (fast, general) else { return };
     assert_eq!(fast, general, "both paths give the same");

@@ -208,6 +208,11 @@ proptest! {
     }
 
     #[test]
+    fn networks_built_by_hand(edits in prop::collection::vec(any::<u8>(), 0..40)) {
+        hostile_inputs::network(&edits);
+    }
+
+    #[test]
     fn captures_with_changes(
         edits in prop::collection::vec((any::<Index>(), any::<u8>()), 0..20),
         cut in any::<Index>(),
@@ -230,12 +235,13 @@ type Check = fn(&[u8]);
 
 #[test]
 fn past_findings() {
-    let targets: [(&str, Check); 5] = [
+    let targets: [(&str, Check); 6] = [
         ("scenario", hostile_inputs::scenario),
         ("trace", hostile_inputs::trace),
         ("flow_list", hostile_inputs::flow_list),
         ("distribution", hostile_inputs::distribution),
         ("capture", hostile_inputs::capture),
+        ("network", hostile_inputs::network),
     ];
     for (target, check) in targets {
         for (path, input) in corpus(target) {

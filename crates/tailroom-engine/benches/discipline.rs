@@ -17,6 +17,7 @@ use std::time::Instant;
 use tailroom_engine::link::Link;
 use tailroom_engine::link::served::ServedQueue;
 use tailroom_engine::network::Network;
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
@@ -119,6 +120,7 @@ fn network(queue: &str, flows: u32) -> Network {
         duration: Time::from_milliseconds(1_000),
         measure_from: Time::ZERO,
         seed: 1,
+        ties: Ties::ByChance,
         links: vec![link],
         groups: vec![group],
         flows: networks::alike(flows as usize, Time::from_milliseconds(1)),

@@ -28,7 +28,7 @@ fn main() {
         .into_iter()
         .find(|case| case.0 == wanted)
         .unwrap_or_else(|| panic!("no case is named {wanted}"));
-    let mut simulation = Simulation::new(&reading::network(&text));
+    let mut simulation = Simulation::new(&reading::network(&text)).expect("the network is valid");
     simulation.run_until(Time::from_seconds(from_s)).expect("the run fits in memory");
     let before = simulation.packet_hops();
     measured(&mut simulation, Time::from_seconds(to_s));

@@ -32,7 +32,7 @@ fn measure(name: &str, text: &str) {
     };
     let network = reading::network(text);
     let read = lap_ms();
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&network).expect("the network is valid");
     let build = lap_ms();
     simulation.run_until(network.duration).expect("the run fits in memory");
     let per_hop = lap_ms() * 1e6 / simulation.packet_hops() as f64;

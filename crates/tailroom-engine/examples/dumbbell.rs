@@ -10,8 +10,8 @@ use std::time::Instant;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::link::LinkSpec;
-use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::QueueLimit;
 use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
@@ -32,7 +32,7 @@ use tailroom_engine::units::{Rate, Time};
 fn main() -> Result<(), RunError> {
     let network = barman_figure_3();
     let started = Instant::now();
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&network)?;
     for second in (20..=160).step_by(20) {
         simulation.run_until(Time::from_milliseconds(second * 1_000))?;
         println!("{second:>4} s simulated after {:.2} s", started.elapsed().as_secs_f64());
@@ -78,22 +78,12 @@ fn barman_figure_3() -> Network {
         ack_size: Size::new(40),
     };
     let rate = Rate::from_bits_per_second(1_000_000_000);
+    let queue = QueueConfig::DropTail(DropTailParams { limit: QueueLimit::packets(1_249) });
     let link = LinkSpec {
         name: "bottleneck".into(),
-        rate,
-        delay: Time::from_milliseconds(50),
-        queue: QueueConfig::DropTail(DropTailParams { limit: QueueLimit::packets(1_249) }),
-        loss: LossSpec::None,
-        rate_changes: Vec::new(),
-        rate_period: None,
-        delay_changes: Vec::new(),
-        packet_log: 0,
-        arrival_dispersion: None,
-        is_acted_on: false,
-        arrival_log: None,
-        admission: None,
         bdp_bytes: rate.bytes_in(Time::from_milliseconds(120)) as f64,
         packet_bytes: 1_000.0,
+        ..LinkSpec::new(rate, Time::from_milliseconds(50), queue)
     };
     let group = GroupSpec {
         name: "hstcp".into(),
@@ -118,6 +108,7 @@ fn barman_figure_3() -> Network {
         duration: Time::from_milliseconds(160_000),
         measure_from: Time::from_milliseconds(60_000),
         seed: 1,
+        ties: Ties::ByChance,
         links: vec![link],
         groups: vec![group],
         flows: flows.collect(),

@@ -1,6 +1,49 @@
-//! tailroom's packet-level simulator.
+//! A packet-level simulator of TCP flows over router buffers: how much buffer does a link need?
 //!
-//! A packet's journey, each station a module:
+//! A run is a function of a scenario and a seed. Here four CUBIC flows share a link of 20 Mbit/s whose
+//! buffer has 50 packets:
+//!
+//! ```
+//! use tailroom_engine::scenario::{self, NoFiles};
+//! use tailroom_engine::simulation::Simulation;
+//!
+//! let text = r#"
+//!     duration = "10 s"
+//!     measure_from = "4 s"
+//!
+//!     [links.bottleneck]
+//!     rate = "20 Mbit/s"
+//!     delay = "10 ms"
+//!     queue = { kind = "drop_tail", limit = "50 packets" }
+//!
+//!     [flows.bulk]
+//!     count = 4
+//!     path = ["bottleneck"]
+//!     rtt = "40 ms"
+//!     congestion = "cubic"
+//! "#;
+//! let network = scenario::parse(text, &[], Some(1), &NoFiles)?.resolve()?;
+//! let summary = Simulation::new(&network)?.finish()?.summary;
+//! let link = summary.links.get("bottleneck").expect("the scenario has this link");
+//! assert!(link.utilization > 0.9);
+//! assert!(link.queue_delay_s_p99.expect("packets were sent") <= 0.031); // 50 packets of 1,500 B
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Ways in
+//!
+//! * [`scenario`] reads a scenario from TOML, checks it, and resolves it to a [`network::Network`]. The
+//!   errors name line, key and remedy.
+//! * A program may also build a [`network::Network`] itself; [`network::Network::validate`] says what is
+//!   wrong with it. The example `dumbbell` does so.
+//! * [`simulation::Simulation`] runs a network, at once or in slices, and returns [`results::Results`].
+//! * [`congestion::custom`] takes congestion controls from outside.
+//! * [`bottleneck::Bottleneck`] is a link for the packets of others: the tests of a QUIC or TCP stack get
+//!   every queue discipline of this crate in a few lines.
+//!
+//! # A packet's journey
+//!
+//! Each station is a module:
 //!
 //! ```text
 //! traffic -> tcp::sender -> link (queue, serializer, loss) -> ... -> tcp::receiver -> ACK -> sender
@@ -9,10 +52,16 @@
 //! A [`traffic`] source generates the data, and the sender of a [`tcp`] connection decides when
 //! packets leave; its [`congestion`] control sets the window. Flows share a [`link`], whose
 //! [`queue`] discipline decides which packets its buffer accepts. The receiver answers with ACKs.
-//! The [`private_path`] of a flow is everything between two shared links. A [`network`] is data: a
-//! [`scenario`] resolves to a network, a [`simulation::Simulation`] runs it, and the analytic
-//! models read its [`model_input`]. [`probe`] measures, and [`results`] summarizes the
-//! measurements.
+//! The [`private_path`] of a flow is everything between two shared links. [`probe`] measures,
+//! [`results`] summarizes the measurements, and the analytic models read the [`model_input`] of a
+//! network.
+//!
+//! # Promises
+//!
+//! The same network and seed give the same bytes on every machine: time, rates and sizes are integers, and
+//! nothing here reads a clock, a file or the environment. A wrong network is an error, not a panic; what
+//! panics says so under "Panics". The keys of a scenario and the fields of results may gain members in any
+//! version.
 //!
 //! Modules import one another in one direction, which `import_order.txt` states.
 
@@ -47,6 +96,7 @@ pub mod private_path;
 pub mod tcp;
 pub mod traffic;
 
+pub mod bottleneck;
 pub mod dynamic_flows;
 pub mod flow;
 pub mod network;

@@ -186,7 +186,7 @@ fn link(spec: &LinkSpec) -> LinkInput {
         delay_s: spec.delay.seconds(),
         bdp_bytes: spec.bdp_bytes,
         packet_bytes: spec.packet_bytes,
-        changes: !spec.rate_changes.is_empty() || !spec.delay_changes.is_empty(),
+        changes: !spec.rate_changes.is_empty() || spec.varies_in_delay(),
         random_loss_fraction: mean_loss(&spec.loss),
         discipline: spec.queue.name(),
         parameters: parameters(&spec.queue),

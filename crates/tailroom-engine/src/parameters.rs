@@ -1,6 +1,6 @@
 //! Wrong parameters of a component: the key, the problem, and the remedy.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 /// A parameter that is out of range, or that contradicts another parameter or its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,13 @@ impl BadParameter {
         remedy: impl Into<String>,
     ) -> Self {
         BadParameter { key: key.into(), problem: problem.into(), remedy: remedy.into() }
+    }
+}
+
+impl Display for BadParameter {
+    /// Writes the key, the problem and the remedy.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}; {}", self.key, self.problem, self.remedy)
     }
 }
 

@@ -12,21 +12,24 @@ const FAN: usize = 8;
 /// Times by index, of which the earliest is known.
 #[derive(Debug)]
 pub(crate) struct Tournament {
-    /// The times; above them the minimum of each [`FAN`] times of the level below, up to a level of
-    /// at most [`FAN`] times.
-    levels: Vec<Vec<Time>>,
-    /// The earliest of all times.
+    times: Vec<Time>,
+    /// The minimum of each [`FAN`] times of the level below, from just above the times up to a level
+    /// of at most [`FAN`] minima; none above so few times.
+    minima: Vec<Vec<Time>>,
+    /// The earliest of all times, and the lowest index with it.
     earliest: Time,
+    first: usize,
 }
 
 impl Tournament {
     /// So many times, all of them [`Time::NEVER`].
     pub(crate) fn new(times: usize) -> Self {
-        let mut levels = vec![vec![Time::NEVER; times]];
-        while let Some(below) = levels.last().filter(|below| below.len() > FAN) {
-            levels.push(vec![Time::NEVER; below.len().div_ceil(FAN)]);
+        let (mut below, mut minima) = (times, Vec::new());
+        while below > FAN {
+            below = below.div_ceil(FAN);
+            minima.push(vec![Time::NEVER; below]);
         }
-        Tournament { levels, earliest: Time::NEVER }
+        Tournament { times: vec![Time::NEVER; times], minima, earliest: Time::NEVER, first: 0 }
     }
 
     /// The earliest time; [`Time::NEVER`] if there are no times.
@@ -36,48 +39,64 @@ impl Tournament {
     }
 
     /// The index of the earliest time, the lowest of several; 0 if there are no times.
+    #[inline]
     pub(crate) fn first(&self) -> usize {
-        self.levels.iter().rev().fold(0, |node, level| {
-            // The minimum of the children is the node, so it is among them.
-            let child = children(level, node).iter().position(|time| *time == self.earliest);
-            node * FAN + child.unwrap_or(0)
-        })
+        self.first
     }
 
     /// Sets the time of an index.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, time: Time) {
-        if time != self.levels[0][index] {
+        if time == self.times[index] {
+            return;
+        }
+        self.times[index] = time;
+        if self.minima.is_empty() {
+            self.find_first(0);
+        } else {
             self.change(index, time);
         }
     }
 
-    fn change(&mut self, index: usize, mut time: Time) {
-        let mut node = index;
-        for level in 0..self.levels.len() {
-            let before = std::mem::replace(&mut self.levels[level][node], time);
+    #[inline(never)]
+    fn change(&mut self, index: usize, time: Time) {
+        self.update_minima(index);
+        if time < self.earliest || (time == self.earliest && index < self.first) {
+            (self.earliest, self.first) = (time, index);
+        } else if index == self.first {
+            let start = self.minima.iter().rev().fold(0, |start, level| FAN * lowest(level, start));
+            self.find_first(start);
+        }
+    }
+
+    /// Updates the minima above an index.
+    fn update_minima(&mut self, index: usize) {
+        let (mut below, mut node) = (&self.times, index);
+        for level in &mut self.minima {
             node /= FAN;
-            let parent = self.levels.get(level + 1).map_or(self.earliest, |above| above[node]);
-            if time > parent {
-                if before > parent {
-                    return; // another child is the minimum
-                }
-                let children = children(&self.levels[level], node);
-                time = children.iter().copied().fold(Time::NEVER, Time::min);
-            }
-            if time == parent {
+            let start = node * FAN;
+            let children = &below[start..below.len().min(start + FAN)];
+            let minimum = children.iter().copied().fold(Time::NEVER, Time::min);
+            if std::mem::replace(&mut level[node], minimum) == minimum {
                 return;
             }
+            below = level;
         }
-        self.earliest = time;
+    }
+
+    /// The earliest is among the [`FAN`] times from `start`.
+    #[inline]
+    fn find_first(&mut self, start: usize) {
+        self.first = lowest(&self.times, start);
+        self.earliest = self.times[self.first];
     }
 }
 
-/// The times below a node.
+/// The index of the first minimum of [`FAN`] times from `start`.
 #[inline]
-fn children(level: &[Time], node: usize) -> &[Time] {
-    let start = node * FAN;
-    &level[start..level.len().min(start + FAN)]
+fn lowest(times: &[Time], start: usize) -> usize {
+    let end = times.len().min(start + FAN);
+    (start + 1..end).fold(start, |lowest, at| if times[at] < times[lowest] { at } else { lowest })
 }
 
 #[cfg(test)]

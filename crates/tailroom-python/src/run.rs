@@ -7,6 +7,7 @@ use pyo3::types::PyDict;
 use tailroom_engine::network::Network;
 use tailroom_engine::results::{Results, series_json};
 use tailroom_engine::simulation::Simulation;
+use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
 
 use crate::columns::Columns;
@@ -27,7 +28,7 @@ pub(crate) fn all_series(network: &Network, results: &Results) -> Option<String>
 
 /// Simulates a network until its end.
 pub(crate) fn simulate(network: &Network, mut observer: Observer) -> Result<Results, Failure> {
-    let mut simulation = Simulation::new(network);
+    let mut simulation = Simulation::new(network).map_err(RunError::from)?;
     while !simulation.run_some(network.duration, EVENTS_PER_LOOK)? {
         observer.observe(&simulation, network.duration)?;
     }

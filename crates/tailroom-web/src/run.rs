@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use tailroom_engine::network::Network;
 use tailroom_engine::results::series_json;
 use tailroom_engine::simulation::Simulation;
+use tailroom_engine::simulation::error::RunError;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
@@ -78,7 +79,7 @@ impl Run {
     fn of(question: &Question<'_>) -> Result<Self, Failure> {
         let identity = question.identity()?;
         let network = question.read()?.resolve()?;
-        let simulation = Simulation::new(&network);
+        let simulation = Simulation::new(&network).map_err(RunError::from)?;
         Ok(Run { simulation, network, identity, is_done: false })
     }
 

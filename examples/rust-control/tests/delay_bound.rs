@@ -5,24 +5,16 @@
 use rust_control::{DelayBound, DelayBoundParams, controls};
 use tailroom_engine::congestion::{AckEvent, WindowLaw};
 use tailroom_engine::results::Summary;
-use tailroom_engine::scenario::{self, FileLoader};
+use tailroom_engine::scenario::{self, NoFiles};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
 const SCENARIO: &str = include_str!("../scenario.toml");
 
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, _path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err("there are no files".into())
-    }
-}
-
 fn run(text: &str) -> Summary {
     let scenario = scenario::parse(text, &[], None, &NoFiles).unwrap();
     let network = scenario.with_controls(&controls()).unwrap().resolve().unwrap();
-    Simulation::new(&network).finish().unwrap().summary
+    Simulation::new(&network).expect("the network is valid").finish().unwrap().summary
 }
 
 fn refusal(from: &str, to: &str) -> String {

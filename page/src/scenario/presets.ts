@@ -18,7 +18,16 @@ const FILES = import.meta.glob<string>("../../../python/tailroom/scenarios/**/*.
 });
 
 /** Presets that stand first, in this order; the others follow by name. */
-const FIRST = ["first", "home-router", "dsl", "lte", "satellite", "data-center", "peering"];
+const FIRST = [
+  "first",
+  "home-router",
+  "dsl",
+  "lte",
+  "satellite",
+  "low-orbit",
+  "data-center",
+  "peering",
+];
 
 function rank(preset: Preset): number {
   const place = FIRST.indexOf(preset.name);

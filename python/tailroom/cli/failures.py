@@ -115,7 +115,7 @@ def _kept(error: OSError) -> str:
     if isinstance(error, NotWrittenError):
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         remedy = "free disk space" if is_full else "make it writable"
-        return f"finished runs are kept: {remedy}, then give the same command again"
+        return f"the runs written before are kept: {remedy}, then give the same command again"
     return "nothing was kept"
 
 

@@ -121,7 +121,7 @@ def _show(store: Store, sweep: str | None, console: Console) -> None:
     if table.row_count:
         console.print(table)
         return
-    runs = len(store.columns().signatures)
+    runs = len(store.columns().keys)
     console.print(f"No sweep, {report.count(runs)} runs of other commands; --out writes them.")
 
 

@@ -1,16 +1,16 @@
 """The points of a sweep as tables, with warnings about their accuracy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
+from pathlib import Path
 
 from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import in_lines
 from tailroom.cli.terminal_text import escape
-from tailroom.scenario.axis import headings, setting_words, value_words
+from tailroom.scenario.axis import headings, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
-from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.sweep_study.study import SweepResult
@@ -48,15 +48,20 @@ def show(
         f"{finished:,} runs of {_points(len(result.record.points))} are in the store "
         f"{escape(str(result.store.directory))}"
     )
-    if result.repeats_itself:
-        _warn(console, SEEDS_CHANGE_NOTHING["text"])
-    _show_imprecise(result, console)
-    _show_warm_up_too_short(result, console)
-    _show_phases(result, console)
+    for warning, points in result.own_warnings:
+        _show_warning(warning["text"], points, "", result, console)
     for path in result.store.damaged:
         if path not in result.store.problems:
-            _warn(console, f"{path} was damaged; its run was repeated")
-    _show_warnings_of_runs(result, console)
+            _warn(console, _ending_of(path))
+    for warning, points in result.warnings_of_runs:
+        _show_warning(warning["text"], points, ", with the numbers of the first", result, console)
+
+
+def _ending_of(damaged: Path) -> str:
+    """What became of a damaged file: a sweep removes it when its runs are in another one."""
+    if damaged.exists():
+        return f"{damaged} is damaged and was left out"
+    return f"{damaged} was damaged; the runs in it that are needed were repeated"
 
 
 def _show_points(
@@ -127,76 +132,27 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
     return {"": blocks[f"link {every[0]}"]} if len(every) == 1 else blocks
 
 
-def _show_warnings_of_runs(result: SweepResult, console: Console) -> None:
-    """Prints what the first run of each point warns of."""
-    for warning, points in result.warnings_by_point:
-        text = warning["text"]
-        if len(points) == len(result.record.points):
-            _warn(console, text)
-        else:
-            count = f"{len(points):,} of {len(result.record.points):,} points"
-            _warn(console, f"at {count}, with the numbers of the first: {text}")
-            _list_points(list(points), console)
-
-
-def _show_imprecise(result: SweepResult, console: Console) -> None:
-    until, imprecise = result.record.until, result.imprecise
-    if until is None or not imprecise:
-        return
-    _warn(
-        console,
-        f"{until['metric']} is not within +-{until['half_width']:g} after {until['at_most']:,} "
-        f"runs at {_points(len(imprecise))}; raise --max-seeds, or use a longer duration:",
-    )
-    _list_points([_named(result, settings) for settings in imprecise], console)
-
-
-def _show_warm_up_too_short(result: SweepResult, console: Console) -> None:
-    too_short = result.warm_up_too_short
-    if not too_short:
-        return
-    _warn(
-        console,
-        f"the queue has not settled (MSER-5) at measure_from at {_points(len(too_short))}; raise "
-        "measure_from and duration:",
-    )
-    lines = []
-    for settings, ends_s in too_short:
-        when = "not in the first half" if ends_s is None else f"at {ends_s:.3g} s"
-        lines.append(f"{_named(result, settings)}: settles {when}")
-    _list_points(lines, console)
-
-
-def _show_phases(result: SweepResult, console: Console) -> None:
-    """Warns of the points at which any metric depends on phases."""
-    lines = []
-    for point, spreads in zip(result.record.points, result.phase_spreads(), strict=True):
-        dependent = [spread.metric for spread in spreads if spread.is_phase_dependent]
-        if dependent:
-            lines.append(f"{_named(result, point['settings'])}: {', '.join(dependent)}")
-    if lines:
-        _warn(
-            console,
-            "shifting RTTs by less than a packet's transmission time changes results at "
-            f"{_points(len(lines))} (traffic phase effects); draw the RTTs of a group, as in "
-            "{ uniform = [a, b] }, or raise send_jitter:",
-        )
-        _list_points(lines, console)
+def _show_warning(
+    text: str, points: Sequence[str], note: str, result: SweepResult, console: Console
+) -> None:
+    """Prints a warning, and the points that it concerns unless it concerns all of them."""
+    if len(points) == len(result.record.points):
+        _warn(console, text)
+    else:
+        count = f"{len(points):,} of {len(result.record.points):,} points"
+        _warn(console, f"at {count}{note}: {text}")
+        _list_points(points, console)
 
 
 def _points(count: int) -> str:
     return "1 point" if count == 1 else f"{count:,} points"
 
 
-def _named(result: SweepResult, settings: Mapping[str, object]) -> str:
-    return setting_words(settings, result.record.axes) or "the only point"
-
-
 def _warn(console: Console, text: str) -> None:
     console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
-def _list_points(lines: list[str], console: Console) -> None:
+def _list_points(lines: Sequence[str], console: Console) -> None:
     for line in lines[:MOST_NAMED]:
         console.print(f"  {escape(line)}", soft_wrap=True)
     if len(lines) > MOST_NAMED:

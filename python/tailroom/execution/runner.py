@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tailroom.arguments import WORKERS, named
 from tailroom.errors import ControlError, RunError
+from tailroom.execution.batch import Batch
 from tailroom.execution.executors import ExecutorLike, Performer, performer
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -27,12 +28,13 @@ Report = Callable[[RunProgress], object]
 
 
 class Runner:
-    """Performs the runs that points need, and writes each run to a store when it has ended."""
+    """Performs the runs that points need, and writes them to a store soon after they end."""
 
     def __init__(self, store: "Store | RunsInMemory", performer: Performer) -> None:
         """Takes a store and the performer of the runs."""
         self.store = store
         self._performer = performer
+        self._batch = Batch()
         self._stopped = threading.Event()
 
     @property
@@ -109,7 +111,11 @@ class Runner:
         for point in points:
             work.look_up(point)
         work.report()
-        self._perform(work, keep_going=keep_going)
+        try:
+            self._perform(work, keep_going=keep_going)
+        finally:
+            self._batch.write(self.store)
+        self.store.remove_repeated()
         if work.failures:
             raise RunError(
                 f"{len(work.failures)} of {work.planned} runs failed, the others are kept; "
@@ -127,11 +133,12 @@ class Runner:
                 done, _ = wait(running, timeout=LOOK_AFTER_S, return_when=FIRST_COMPLETED)
                 if self._stopped.is_set():
                     raise KeyboardInterrupt
+                self._batch.write_if_due(self.store)
                 for future in done:
                     task = running.pop(future)
                     ended = _ended(future)
                     if isinstance(ended, Run):
-                        self.store.add(ended)
+                        self._batch.add(ended, self.store)
                     elif not keep_going:
                         raise RunError(
                             f"{work.name_of(task)}, seed {task.seed}: {ended}"

@@ -16,6 +16,9 @@ PositiveDuration: TypeAlias = str | float | timedelta
 Duration: TypeAlias = str | float | timedelta
 """Time with its unit: ps, ns, us, ms, s, min or h."""
 
+Ties: TypeAlias = Literal["by_chance", "as_declared"]
+"""The order of the flows whose packets arrive at shared links at the same instant."""
+
 Size: TypeAlias = str | float
 """Size above zero with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB."""
 
@@ -607,6 +610,238 @@ class Change(TypedDict):
     """New one-way propagation delay."""
 
 
+UniformRateDistribution = TypedDict(
+    "UniformRateDistribution", {"kind": Literal["uniform"], "from": Rate, "to": Rate}
+)
+"""Any value of a range is as likely."""
+
+
+class ExponentialRateDistribution(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: Rate
+    """Mean."""
+
+
+class LognormalRateDistribution(TypedDict):
+    """The logarithm is normally distributed."""
+
+    kind: Literal["lognormal"]
+    mean: Rate
+    """Mean, of the values and not of their logarithms."""
+    sigma: float
+    """Standard deviation of the natural logarithm."""
+
+
+class ParetoRateDistribution(TypedDict):
+    """Pareto without an upper bound.
+
+    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    """
+
+    kind: Literal["pareto"]
+    shape: float
+    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
+    mean: Rate
+    """Mean."""
+
+
+class BoundedParetoRateDistribution(TypedDict):
+    """A Pareto distribution, given that it stays below an upper bound."""
+
+    kind: Literal["bounded_pareto"]
+    shape: float
+    """Tail index of the distribution without the bound."""
+    min: Rate
+    """Smallest value."""
+    max: Rate
+    """Largest value."""
+
+
+class WeibullRateDistribution(TypedDict):
+    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
+
+    kind: Literal["weibull"]
+    shape: float
+    """1 is exponential; the tail is heavier below."""
+    mean: Rate
+    """Mean."""
+
+
+class MixRateDistribution(TypedDict):
+    """A few values, each with its share."""
+
+    kind: Literal["mix"]
+    values: list[Rate]
+    """The values, in ascending order."""
+    weights: list[float]
+    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+
+
+class EmpiricalRateDistribution(TypedDict):
+    """The distribution function of a file, straight lines between its points."""
+
+    kind: Literal["empirical"]
+    file: str
+    """A text file, its path relative to the scenario file.
+
+    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
+    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
+    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
+    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
+    a first probability above 0, makes a step: a value with a probability of its own. Empty
+    lines and lines that begin with # are skipped.
+    """
+
+
+RateDistribution: TypeAlias = (
+    UniformRateDistribution
+    | ExponentialRateDistribution
+    | LognormalRateDistribution
+    | ParetoRateDistribution
+    | BoundedParetoRateDistribution
+    | WeibullRateDistribution
+    | MixRateDistribution
+    | EmpiricalRateDistribution
+)
+"""A distribution to draw from."""
+
+
+class RateVariation(TypedDict):
+    """A rate that is drawn anew in the course of a run, from its start on.
+
+    It depends on the seed and not on the traffic. `rate` stays the rate by which limits in
+    time, bdp and the bdp are measured.
+    """
+
+    rate: RateDistribution
+    """Distribution of the rate."""
+    every: NotRequired[PositiveDuration]
+    """Draw the rate anew at each multiple of this time; at least 100 us."""
+    on_average_every: NotRequired[PositiveDuration]
+    """Draw the rate anew at random times with this mean between them (a Poisson process), so
+    that the correlation of two rates falls exponentially with the time between them; at least
+    100 us."""
+
+
+UniformDurationDistribution = TypedDict(
+    "UniformDurationDistribution", {"kind": Literal["uniform"], "from": Duration, "to": Duration}
+)
+"""Any value of a range is as likely."""
+
+
+class ExponentialDurationDistribution(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: Duration
+    """Mean."""
+
+
+class LognormalDurationDistribution(TypedDict):
+    """The logarithm is normally distributed."""
+
+    kind: Literal["lognormal"]
+    mean: Duration
+    """Mean, of the values and not of their logarithms."""
+    sigma: float
+    """Standard deviation of the natural logarithm."""
+
+
+class ParetoDurationDistribution(TypedDict):
+    """Pareto without an upper bound.
+
+    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    """
+
+    kind: Literal["pareto"]
+    shape: float
+    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
+    mean: Duration
+    """Mean."""
+
+
+class BoundedParetoDurationDistribution(TypedDict):
+    """A Pareto distribution, given that it stays below an upper bound."""
+
+    kind: Literal["bounded_pareto"]
+    shape: float
+    """Tail index of the distribution without the bound."""
+    min: Duration
+    """Smallest value."""
+    max: Duration
+    """Largest value."""
+
+
+class WeibullDurationDistribution(TypedDict):
+    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
+
+    kind: Literal["weibull"]
+    shape: float
+    """1 is exponential; the tail is heavier below."""
+    mean: Duration
+    """Mean."""
+
+
+class MixDurationDistribution(TypedDict):
+    """A few values, each with its share."""
+
+    kind: Literal["mix"]
+    values: list[Duration]
+    """The values, in ascending order."""
+    weights: list[float]
+    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+
+
+class EmpiricalDurationDistribution(TypedDict):
+    """The distribution function of a file, straight lines between its points."""
+
+    kind: Literal["empirical"]
+    file: str
+    """A text file, its path relative to the scenario file.
+
+    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
+    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
+    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
+    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
+    a first probability above 0, makes a step: a value with a probability of its own. Empty
+    lines and lines that begin with # are skipped.
+    """
+
+
+DurationDistribution: TypeAlias = (
+    UniformDurationDistribution
+    | ExponentialDurationDistribution
+    | LognormalDurationDistribution
+    | ParetoDurationDistribution
+    | BoundedParetoDurationDistribution
+    | WeibullDurationDistribution
+    | MixDurationDistribution
+    | EmpiricalDurationDistribution
+)
+"""A distribution to draw from."""
+
+
+class Jitter(TypedDict):
+    """Jitter of a link: a further delay, drawn from a distribution.
+
+    Packets never overtake one another: where the delay falls, they arrive together with those
+    that left before. Without `every` and `on_average_every`, each packet has a delay of its
+    own.
+    """
+
+    extra_delay: DurationDistribution
+    """Distribution of the delay beyond the link's `delay`."""
+    every: NotRequired[PositiveDuration]
+    """Draw the delay anew at each multiple of this time, as a satellite constellation that
+    allocates its links anew does; at least 10 us."""
+    on_average_every: NotRequired[PositiveDuration]
+    """Draw the delay anew at random times with this mean between them (a Poisson process), so
+    that the correlation of two delays falls exponentially with the time between them; at least
+    10 us."""
+
+
 ArrivalLog = TypedDict(
     "ArrivalLog", {"from": Duration, "to": Duration, "most_packets": NotRequired[int]}
 )
@@ -653,6 +888,13 @@ class Link(TypedDict):
     """Changes of rate or delay during the run, in order of time.
 
     Packets never overtake one another, even if the delay decreases.
+    """
+    rate_variation: NotRequired[RateVariation]
+    """Let the rate vary at random. Off unless given."""
+    jitter: NotRequired[Jitter]
+    """Jitter: a further delay that varies at random, in which packets stay in order.
+
+    Off unless given.
     """
     trace: NotRequired[str]
     """File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds
@@ -865,103 +1107,6 @@ class TraceSource(TypedDict):
     """How many completed flows to record one by one, the first to complete. Default: 0."""
 
 
-UniformRateDistribution = TypedDict(
-    "UniformRateDistribution", {"kind": Literal["uniform"], "from": Rate, "to": Rate}
-)
-"""Any value of a range is as likely."""
-
-
-class ExponentialRateDistribution(TypedDict):
-    """Exponential."""
-
-    kind: Literal["exponential"]
-    mean: Rate
-    """Mean."""
-
-
-class LognormalRateDistribution(TypedDict):
-    """The logarithm is normally distributed."""
-
-    kind: Literal["lognormal"]
-    mean: Rate
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
-
-
-class ParetoRateDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Rate
-    """Mean."""
-
-
-class BoundedParetoRateDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: Rate
-    """Smallest value."""
-    max: Rate
-    """Largest value."""
-
-
-class WeibullRateDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: Rate
-    """Mean."""
-
-
-class MixRateDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[Rate]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalRateDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file.
-
-    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
-    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
-    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
-    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
-    a first probability above 0, makes a step: a value with a probability of its own. Empty
-    lines and lines that begin with # are skipped.
-    """
-
-
-RateDistribution: TypeAlias = (
-    UniformRateDistribution
-    | ExponentialRateDistribution
-    | LognormalRateDistribution
-    | ParetoRateDistribution
-    | BoundedParetoRateDistribution
-    | WeibullRateDistribution
-    | MixRateDistribution
-    | EmpiricalRateDistribution
-)
-"""A distribution to draw from."""
-
 RateOrDistribution: TypeAlias = Rate | RateDistribution
 """One value, or a distribution to draw from."""
 
@@ -1124,103 +1269,6 @@ CountDistribution: TypeAlias = GeometricCountDistribution | MixCountDistribution
 
 Count: TypeAlias = int | CountDistribution
 """A number for each of many: always the same, or drawn."""
-
-UniformDurationDistribution = TypedDict(
-    "UniformDurationDistribution", {"kind": Literal["uniform"], "from": Duration, "to": Duration}
-)
-"""Any value of a range is as likely."""
-
-
-class ExponentialDurationDistribution(TypedDict):
-    """Exponential."""
-
-    kind: Literal["exponential"]
-    mean: Duration
-    """Mean."""
-
-
-class LognormalDurationDistribution(TypedDict):
-    """The logarithm is normally distributed."""
-
-    kind: Literal["lognormal"]
-    mean: Duration
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
-
-
-class ParetoDurationDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Duration
-    """Mean."""
-
-
-class BoundedParetoDurationDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: Duration
-    """Smallest value."""
-    max: Duration
-    """Largest value."""
-
-
-class WeibullDurationDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: Duration
-    """Mean."""
-
-
-class MixDurationDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[Duration]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalDurationDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file.
-
-    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
-    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
-    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
-    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
-    a first probability above 0, makes a step: a value with a probability of its own. Empty
-    lines and lines that begin with # are skipped.
-    """
-
-
-DurationDistribution: TypeAlias = (
-    UniformDurationDistribution
-    | ExponentialDurationDistribution
-    | LognormalDurationDistribution
-    | ParetoDurationDistribution
-    | BoundedParetoDurationDistribution
-    | WeibullDurationDistribution
-    | MixDurationDistribution
-    | EmpiricalDurationDistribution
-)
-"""A distribution to draw from."""
 
 DurationOrDistribution: TypeAlias = Duration | DurationDistribution
 """One value, or a distribution to draw from."""
@@ -2400,6 +2448,8 @@ class Scenario(TypedDict):
     """
     seed: NotRequired[int]
     """Seed of all random streams of the run. Default: 1."""
+    ties: NotRequired[Ties]
+    """Whose packet comes first when several arrive at a link at the same instant."""
     phase_shift: NotRequired[int]
     """Lengthens the RTT of each permanent flow under congestion control by a random fraction of
     the transmission time of one of its packets on the slowest link of its path. 0 lengthens no

@@ -29,7 +29,16 @@ from tailroom.simulation.metric_units import (
 Better = Literal["higher", "lower"]
 """The direction in which a quantity improves."""
 
-STATISTICS = {"mean": "mean", "p01": "p01", "p50": "median", "p99": "p99", "max": "largest"}
+STATISTICS = {
+    "mean": "mean",
+    "p01": "p01",
+    "p50": "median",
+    "p90": "p90",
+    "p95": "p95",
+    "p99": "p99",
+    "p999": "p99.9",
+    "max": "largest",
+}
 """The statistic at the end of a name, and its word in a label."""
 
 
@@ -94,9 +103,11 @@ LINK = {
     "marks_packets": Metric("marks", PACKETS),
     "random_losses_packets": Metric("random losses", PACKETS, "lower"),
     "departures_packets": Metric("departures", PACKETS),
-    **_statistics("queue_packets", Metric("queue", PACKETS, "lower"), "mean p01 p99"),
+    **_statistics(
+        "queue_packets", Metric("queue", PACKETS, "lower"), "mean p01 p50 p95 p99 p999 max"
+    ),
     **_statistics("queue_seen_packets", Metric("queue seen", PACKETS, "lower"), "mean p01 p99"),
-    **_statistics("queue_delay_s", _WAIT, "mean p01 p99", **_WAIT_HEADINGS),
+    **_statistics("queue_delay_s", _WAIT, "mean p01 p50 p95 p99 p999 max", **_WAIT_HEADINGS),
     "limit_packets": Metric("limit", PACKETS),
     "limit_bytes": Metric("limit", BYTES),
     "limit_ms": Metric("limit", MILLISECONDS),
@@ -171,7 +182,7 @@ FLOW = {
 GROUP = {
     "flows": Metric("flows", COUNT),
     **_OF_FLOWS,
-    **_statistics("queue_delay_s", _WAIT, "mean p99", **_WAIT_HEADINGS),
+    **_statistics("queue_delay_s", _WAIT, "mean p50 p95 p99 p999 max", **_WAIT_HEADINGS),
     **_statistics(
         "one_way_delay_s",
         Metric("one-way delay", SECONDS, "lower"),
@@ -190,7 +201,7 @@ GROUP_AT_LINK = {
     "arrivals_packets": Metric("arrivals", PACKETS),
     "drops_packets": Metric("drops", PACKETS, "lower"),
     "loss_fraction": _LOSS,
-    **_statistics("queue_delay_s", _WAIT, "mean p99", **_WAIT_HEADINGS),
+    **_statistics("queue_delay_s", _WAIT, "mean p50 p95 p99 p999 max", **_WAIT_HEADINGS),
 }
 """Metrics of the packets of a group at one link."""
 
@@ -203,7 +214,7 @@ SIZES = {
     **_statistics(
         "completion_time_s",
         Metric("completion time", SECONDS, "lower"),
-        "mean p50 p99",
+        "mean p50 p90 p95 p99 p999",
         mean="completion\ntime mean",
         p99="completion\ntime p99",
     ),

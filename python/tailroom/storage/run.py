@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -101,19 +101,22 @@ class RunsInMemory:
         self.runs: dict[str, Run] = {}
         """The runs by key."""
 
-    def add(self, run: Run) -> None:
-        """Keeps a finished run."""
-        self.runs[run.key] = run
+    def add(self, runs: Iterable[Run]) -> None:
+        """Keeps finished runs."""
+        self.runs |= {run.key: run for run in runs}
 
     def find(self, key: str, *, keep: Collection[str] = ()) -> Row | None:
         """Returns a run without its texts; `None` if it lacks, or one of these tables of it."""
         run = self.runs.get(key)
         return without_texts(run.row) if run and set(keep) <= run.tables.keys() else None
 
-    def row(self, key: str) -> Row | None:
-        """Returns a run with its texts; `None` if it lacks."""
+    def texts(self, key: str) -> Row | None:
+        """Returns a run with its scenario and summary; `None` if it lacks."""
         run = self.runs.get(key)
         return run.row if run else None
+
+    def remove_repeated(self) -> None:
+        """Has no damaged files to remove."""
 
     def record(self, sweep: SweepRecord) -> None:
         """Keeps no record of sweeps: nobody asks for it."""

@@ -1,16 +1,18 @@
-"""The columns of a store's runs, without reading the file of every run.
+"""The columns of a store's runs, without reading the files of the runs.
 
     STORE/index.arrow       the row of every run, without the scenario and the summary
 
-The index is a copy; the files of the runs decide. An entry of the index is used only if the file of
-its run still has the size and the time of change that it had when it was read. An index that is old
-or was written by another process therefore costs time, but gives no wrong value. The first line of
-the file is a digest of the rest.
+The index is a copy; the files of the runs decide. The entries of a file are used only while the
+file is there and has the size that it had when it was read; its content cannot change, since its
+name is the digest of its content. An index that is old or was written by another process therefore
+costs time, but gives no wrong value. The first line of the index is a digest of the rest.
+
+A run may be in several files: two processes have performed it at the same time, or it was repeated
+to keep a table. The file that was written last decides.
 """
 
 import hashlib
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,15 +23,21 @@ from tailroom.simulation.metrics import names_of
 from tailroom.storage.run import TEXTS
 
 FILE = "index.arrow"
-MAGIC = b"tailroom-index-1 "
-SIZE, CHANGED = "index.file_size", "index.file_changed_ns"
-"""Columns of the index: size of the run's file in bytes, and time of its last change in ns."""
-RECENT_NS = 2_000_000_000
-"""File systems round times of change, at most to 2 s (FAT). If a file changed less than 2 s before
-it was indexed, a later change may have the same time."""
+MAGIC = b"tailroom-index-2 "
+NAME, SIZE, CHANGED, TABLES = (f"index.{name}" for name in ("file", "size", "changed_ns", "tables"))
+"""Columns of the index: name of the run's file, and the fields of its `RunFile`."""
 
-Signature = tuple[int, int]
-"""Size in bytes and time of change in ns of a run's file."""
+
+@dataclass(frozen=True)
+class RunFile:
+    """What the index knows of a file of runs."""
+
+    size: int
+    """Size in bytes when it was read."""
+    changed_ns: int
+    """Time of its last change in ns."""
+    tables: str
+    """The names of the files with further tables of the same runs, by table, as JSON."""
 
 
 class StoredRow(Mapping[str, Any]):
@@ -67,22 +75,48 @@ class RunIndex:
     @cached_property
     def _places(self) -> dict[str, tuple[int, int]]:
         """Number of the table, and row in that table, of each run."""
-        return {
-            key: (number, row)
-            for number, table in enumerate(self.tables)
-            for row, key in enumerate(table["key"].to_pylist())
-        }
+        places: dict[str, tuple[int, int]] = {}
+        for number, table in enumerate(self.tables):
+            for row, key in enumerate(table["key"].to_pylist()):
+                earlier = places.get(key)
+                if earlier is None or self._rank(number, row) > self._rank(*earlier):
+                    places[key] = (number, row)
+        return places
+
+    def _rank(self, number: int, row: int) -> tuple[int, str]:
+        """Time of change and name of a row's file."""
+        table = self.tables[number]
+        return table[CHANGED][row].as_py(), table[NAME][row].as_py()
 
     @cached_property
-    def signatures(self) -> dict[str, Signature]:
-        """Signature of each run's file when it was read."""
-        return {
-            key: (size, changed)
+    def files(self) -> dict[str, RunFile]:
+        """The files that were read, by name."""
+        columns = (NAME, SIZE, CHANGED, TABLES)
+        rows = {
+            row[0]: row[1:]
             for table in self.tables
-            for key, size, changed in zip(
-                *(table[name].to_pylist() for name in ("key", SIZE, CHANGED)), strict=True
-            )
+            for row in zip(*(table[name].to_pylist() for name in columns), strict=True)
         }
+        return {name: RunFile(*row) for name, row in rows.items()}
+
+    @property
+    def keys(self) -> KeysView[str]:
+        """Keys of the finished runs."""
+        return self._places.keys()
+
+    @cached_property
+    def _files_of_runs(self) -> dict[str, list[tuple[int, str]]]:
+        """Time of change and name of the files with a run, by the key of the run."""
+        files: dict[str, list[tuple[int, str]]] = {}
+        for table in self.tables:
+            columns = (table[name].to_pylist() for name in ("key", CHANGED, NAME))
+            for key, changed, name in zip(*columns, strict=True):
+                files.setdefault(key, []).append((changed, name))
+        return files
+
+    def files_of(self, key: str) -> list[str]:
+        """Names of the files with a run, the newest first."""
+        return [name for _, name in sorted(self._files_of_runs.get(key, ()), reverse=True)]
 
     def __contains__(self, key: str) -> bool:
         """Whether the run is finished."""
@@ -147,44 +181,40 @@ class RunIndex:
     @cached_property
     def _bare(self) -> list[pa.Table]:
         """The tables without the columns of the files."""
-        return [table.drop_columns([SIZE, CHANGED]) for table in self.tables]
+        return [table.drop_columns([NAME, SIZE, CHANGED, TABLES]) for table in self.tables]
 
     def updated(
-        self, kept: Iterable[str], added: Mapping[str, tuple[Signature, pa.Table]]
+        self, kept: Collection[str], added: Mapping[str, tuple[RunFile, pa.Table]]
     ) -> "RunIndex":
-        """Returns an index of other runs.
+        """Returns an index of other files.
 
         Args:
-            kept: Keys of the runs of this index that stay.
-            added: Signature of the file, and row, of each run that is added.
+            kept: Names of the files of this index whose runs stay.
+            added: Each file that is added, by name, with its rows without texts.
         """
         groups: dict[tuple[str, ...], list[pa.Table]] = {}
-        wanted = set(kept)
+        wanted = frozenset(kept)
+        everything = self.files.keys() <= wanted
         for table in self.tables:
-            mask = [key in wanted for key in table["key"].to_pylist()]
-            remaining = table if all(mask) else table.filter(pa.array(mask, pa.bool_()))
+            remaining = table if everything else _of_files(table, wanted)
             if remaining.num_rows:
                 groups.setdefault(tuple(remaining.column_names), []).append(remaining)
-        for (size, changed), row in added.values():
-            bare = without_texts(row)
-            signed = bare.append_column(SIZE, pa.array([size], pa.int64())).append_column(
-                CHANGED, pa.array([changed], pa.int64())
-            )
-            groups.setdefault(tuple(signed.column_names), []).append(signed)
+        for name, (file, rows) in added.items():
+            named = rows
+            values = (name, file.size, file.changed_ns, file.tables)
+            for column, value in zip((NAME, SIZE, CHANGED, TABLES), values, strict=True):
+                named = named.append_column(column, pa.array([value] * rows.num_rows))
+            groups.setdefault(tuple(named.column_names), []).append(named)
         return RunIndex(
             tuple(pa.concat_tables(tables).combine_chunks() for tables in groups.values())
         )
 
     def to_bytes(self) -> bytes:
-        """The content of the index file, without the runs whose files changed in the last 2 s."""
-        latest = time.time_ns() - RECENT_NS
+        """The content of the index file."""
         sink = pa.BufferOutputStream()
         for table in self.tables:
-            old = table.filter(
-                pa.array([changed < latest for changed in table[CHANGED].to_pylist()])
-            )
             with pa.ipc.new_stream(sink, table.schema) as stream:
-                stream.write_table(old)
+                stream.write_table(table)
         content: bytes = sink.getvalue().to_pybytes()
         return MAGIC + _digest(content) + b"\n" + content
 
@@ -202,8 +232,14 @@ class RunIndex:
                     tables.append(stream.read_all())
         except pa.ArrowException:  # another version wrote it
             return cls()
-        are_known = all({"key", SIZE, CHANGED} <= set(table.column_names) for table in tables)
+        expected = {"key", NAME, SIZE, CHANGED, TABLES}
+        are_known = all(expected <= set(table.column_names) for table in tables)
         return cls(tuple(table for table in tables if table.num_rows)) if are_known else cls()
+
+
+def _of_files(table: pa.Table, names: Collection[str]) -> pa.Table:
+    """Returns the rows of these files."""
+    return table.filter(pa.array([name in names for name in table[NAME].to_pylist()], pa.bool_()))
 
 
 def without_texts(table: pa.Table) -> pa.Table:

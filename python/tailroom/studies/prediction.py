@@ -15,7 +15,7 @@ from tailroom.scenario.named_values import nearest
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
-from tailroom.simulation.run_warnings import once, warning
+from tailroom.simulation.run_warnings import once, warn, warning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -197,7 +197,9 @@ def predict(  # noqa: PLR0913 - keyword arguments
     """
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
-    return predict_source(source, link=link, target=target, only=models, seed=seed)
+    found = predict_source(source, link=link, target=target, only=models, seed=seed)
+    warn(found.warnings)
+    return found
 
 
 def predict_source(
@@ -341,7 +343,9 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         )
         for value in axis.values
     )
-    return Curves(axis, tuple(points))
+    curves = Curves(axis, tuple(points))
+    warn(curves.warnings)
+    return curves
 
 
 def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:

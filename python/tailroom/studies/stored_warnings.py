@@ -61,7 +61,7 @@ def warnings_of(store: "Store | RunsInMemory", keys: Iterable[str]) -> tuple["Ru
         store: The store.
         keys: Keys of runs; those that the store lacks are passed over.
     """
-    rows = (store.row(key) for key in keys)
+    rows = (store.texts(key) for key in keys)
     return once(one for row in rows if row is not None for one in _warnings(row))
 
 

@@ -24,7 +24,7 @@ pub(crate) fn measure(text: &str, warm_up_s: f64, runs: usize) -> Figures {
     let network = reading::network(text);
     let mut figures: Vec<(f64, f64)> = (0..runs)
         .map(|_| {
-            let mut simulation = Simulation::new(&network);
+            let mut simulation = Simulation::new(&network).expect("the network is valid");
             simulation.run_until(Time::from_seconds(warm_up_s)).expect("the run fits in memory");
             let before = simulation.packet_hops();
             let watch = Stopwatch::start();

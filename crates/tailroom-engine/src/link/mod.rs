@@ -8,9 +8,12 @@
 //! Behind an arrival rule both give the same results.
 
 pub mod arrivals;
+pub mod draws;
 pub mod fifo;
+pub mod jitter;
 pub mod probe;
 pub mod queue;
+pub mod rate_variation;
 pub mod serializer;
 pub mod served;
 pub mod spec;
@@ -20,7 +23,7 @@ pub mod wire_loss;
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::probe::window::Window;
-use crate::queue::buffer::Dropped;
+use crate::queue::buffer::{DropReason, Dropped};
 use crate::queue::{AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use crate::units::Time;
 use fifo::{Fifo, Waiting};
@@ -36,8 +39,8 @@ use wire_loss::LossSpec;
 pub enum LinkOutcome {
     /// The packet reaches the far end of the link at this time.
     Delivered(Time),
-    /// The queue discipline dropped the packet.
-    Dropped,
+    /// The queue discipline dropped the packet, for this reason.
+    Dropped(DropReason),
     /// The link sent the packet, and the wire lost it.
     Lost,
     /// The packet waits until it is served. The discipline may have dropped it or others: see
@@ -66,7 +69,7 @@ impl Link {
         let queue = LinkQueue::new(spec, info);
         let probe = LinkProbe::new(info.groups.len(), spec, window);
         let is_steady = spec.rate_changes.is_empty()
-            && spec.delay_changes.is_empty()
+            && !spec.varies_in_delay()
             && spec.loss == LossSpec::None
             && !probe.watches_packets();
         let is_plain = spec.admission.is_none() && (is_steady || spec.is_served());
@@ -154,7 +157,7 @@ impl Link {
             Verdict::Drop(reason) => {
                 probe.on_class_arrival(class);
                 probe.on_drop(now, *packet, class, reason);
-                return LinkOutcome::Dropped;
+                return LinkOutcome::Dropped(reason);
             }
         }
         let start = now.max(transmitter.busy_until);
@@ -263,6 +266,12 @@ impl Link {
     /// the memory that it needs after `packets` more packets.
     pub fn memory_bytes_within(&self, packets: u64) -> u64 {
         self.queue.memory_bytes_within(packets)
+    }
+
+    /// Packets that wait at `now`, without the packet in transmission.
+    pub fn queue_packets(&mut self, now: Time) -> u64 {
+        self.advance(now);
+        self.queue.packets()
     }
 
     /// What the discipline reports of itself.

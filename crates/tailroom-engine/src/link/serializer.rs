@@ -232,7 +232,8 @@ impl RateSchedule {
     fn finish(&self, start: Time, bytes: u32) -> Time {
         let mut work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
         let mut time = start;
-        loop {
+        // What ends after all runs never ends.
+        while time < Time::AFTER_ALL_RUNS {
             let (rate, span) = self.rate_at(time);
             let is_dead =
                 self.period_capacity == 0 && self.period.is_some_and(|period| time >= period);
@@ -250,6 +251,7 @@ impl RateSchedule {
             work -= possible.min(work);
             time = time.saturating_add(span);
         }
+        Time::NEVER
     }
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::ArrivalLogSpec;
+use super::jitter::JitterSpec;
 use super::serializer::RateChange;
 use super::wire_loss::LossSpec;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -30,6 +31,8 @@ pub struct LinkSpec {
     pub rate_period: Option<Time>,
     /// Changes of delay, sorted by time. Packets stay in order.
     pub delay_changes: Vec<DelayChange>,
+    /// A further delay that varies at random, if there is one. Packets stay in order.
+    pub jitter: Option<JitterSpec>,
     /// The most entries that the packet log of this link may hold; 0 switches the log off.
     pub packet_log: usize,
     /// Shortest time scale of the index of dispersion of arrivals, if it is measured.
@@ -54,6 +57,34 @@ impl LinkSpec {
     /// packet is known when it arrives, which is faster.
     pub fn is_served(&self) -> bool {
         self.is_acted_on || self.queue.is_scheduler()
+    }
+
+    /// A link at a constant rate and one-way delay, without loss and logs. Amounts of its discipline must
+    /// be in packets, bytes or time, as its bandwidth-delay product is 0.
+    pub fn new(rate: Rate, delay: Time, queue: QueueConfig) -> Self {
+        LinkSpec {
+            name: "link".to_owned(),
+            rate,
+            delay,
+            queue,
+            loss: LossSpec::None,
+            rate_changes: Vec::new(),
+            rate_period: None,
+            delay_changes: Vec::new(),
+            jitter: None,
+            packet_log: 0,
+            arrival_dispersion: None,
+            is_acted_on: false,
+            arrival_log: None,
+            admission: None,
+            bdp_bytes: 0.0,
+            packet_bytes: 1_500.0,
+        }
+    }
+
+    /// Whether the delay differs from packet to packet.
+    pub fn varies_in_delay(&self) -> bool {
+        !self.delay_changes.is_empty() || self.jitter.is_some()
     }
 
     /// An amount of the link's discipline, in packets or bytes.

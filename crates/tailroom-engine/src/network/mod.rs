@@ -4,10 +4,14 @@
 //! ACK path that is either private (the default) or a reverse path through shared links. Everything
 //! between two shared links is private to the flow and keeps packets in order.
 
+pub mod error;
+pub mod validate;
+
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
+use crate::packet::ties::Ties;
 use crate::private_path::SharedPath;
 use crate::private_path::delays::SenderSide;
 use crate::probe::flow::Checkpoints;
@@ -30,6 +34,8 @@ pub struct Network {
     pub measure_from: Time,
     /// Root of every random stream.
     pub seed: u64,
+    /// Whose packet comes first at a shared link when several arrive at the same instant.
+    pub ties: Ties,
     /// Shared links, in the order of the scenario file.
     pub links: Vec<LinkSpec>,
     /// Flow groups, in the order of the scenario file.

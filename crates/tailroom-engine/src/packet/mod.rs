@@ -3,6 +3,7 @@
 //! Sequence numbers count packets, not bytes: all data packets of a flow have the same size, so
 //! byte arithmetic would only add rounding.
 
+pub mod ties;
 pub mod transit;
 
 use crate::units::Time;

@@ -1,5 +1,6 @@
 //! What is on its way: a packet or an ACK until it arrives at a link, or a wake-up of a flow.
 
+use super::ties::Instant;
 use super::{Ecn, Packet};
 use crate::units::Time;
 
@@ -36,11 +37,11 @@ const ECN_BITS: u32 = 0b011;
 /// Largest number of links of a path and its reverse path together: the 8 bits of the stage
 /// represent a wake-up or one of these hops.
 pub const MAX_HOPS: usize = 255;
+/// Number of slots that fit in place of a sequence number.
+pub const MAX_SLOTS: usize = 1 << 29;
 /// Positions of stage and flow in the word.
 const STAGE_SHIFT: u32 = 32;
 const FLOW_SHIFT: u32 = 40;
-/// Bits of a flow's number.
-const FLOWS: u32 = (1 << 24) - 1;
 /// Stage of a wake-up. Arrivals have their hop + 1, so a wake-up precedes the arrivals of its flow
 /// at the same instant, which it may cause.
 const WAKE: u64 = 0;
@@ -243,7 +244,7 @@ impl Transit {
     }
 
     /// Returns the order of events at the same instant: the smaller value comes first. Flows come by
-    /// their [`turn`], the events of a flow by stage.
+    /// their [turn](Instant::turn), the events of a flow by stage.
     #[inline]
     pub(crate) fn order_at(self, instant: Instant) -> u32 {
         let flow_and_stage = (self.place_and_sequence >> STAGE_SHIFT) as u32;
@@ -251,77 +252,9 @@ impl Transit {
     }
 }
 
-/// A time in a run with its seed, from which turns follow: a hash of both.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Instant(u64);
-
-impl Instant {
-    /// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014).
-    #[inline]
-    pub(crate) fn new(seed: u64, time: Time) -> Self {
-        let mut hash = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ time.picoseconds();
-        hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Instant(hash ^ hash >> 31)
-    }
-
-    /// See [`turn`]. Every step can be reversed, so that turns differ: odd multiples and shifted
-    /// copies of 24 bits.
-    #[inline]
-    fn turn(self, flow: u32) -> u32 {
-        let Instant(hash) = self;
-        let mut turn = (flow ^ hash as u32) & FLOWS;
-        for odd in [hash as u32 >> 8 | 1, (hash >> 32) as u32 | 1] {
-            turn = turn.wrapping_mul(odd) & FLOWS;
-            turn ^= turn >> 12;
-        }
-        turn
-    }
-}
-
-/// The place of a flow (below 2^24) in the order of the flows whose packets arrive at the same time;
-/// no two flows have the same place. The order is as good as random, so that ties favour no flow, and
-/// depends only on the run's seed, the time and the flow.
-pub fn turn(seed: u64, time: Time, flow: u32) -> u32 {
-    Instant::new(seed, time).turn(flow)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_two_flows_have_the_same_turn() {
-        for (seed, time) in [(0, 0), (1, 0), (0, 1), (7, 123_456_789), (u64::MAX, u64::MAX >> 2)] {
-            let time = Time::from_picoseconds(time);
-            let mut is_taken = vec![false; 1 << 24];
-            for flow in 0..1 << 24 {
-                let turn = turn(seed, time, flow) as usize;
-                assert!(!std::mem::replace(&mut is_taken[turn], true), "{seed} {time:?} {flow}");
-            }
-        }
-    }
-
-    /// Every place of twelve flows falls to every one of them equally often: chi squared with 121
-    /// degrees of freedom, whose 99.99 % quantile is 188 (Abramowitz and Stegun 26.4.17).
-    #[test]
-    fn turns_favour_no_flow() {
-        const FLOWS: usize = 12;
-        const INSTANTS: u64 = 24_000;
-        let mut counts = [[0_u32; FLOWS]; FLOWS];
-        for instant in 0..INSTANTS {
-            let time = Time::from_milliseconds(instant);
-            let mut flows: Vec<u32> = (0..FLOWS as u32).collect();
-            flows.sort_unstable_by_key(|&flow| turn(3, time, flow));
-            for (place, &flow) in flows.iter().enumerate() {
-                counts[flow as usize][place] += 1;
-            }
-        }
-        let expected = INSTANTS as f64 / FLOWS as f64;
-        let deviation = |&count: &u32| (f64::from(count) - expected).powi(2) / expected;
-        let chi_squared: f64 = counts.iter().flatten().map(deviation).sum();
-        assert!(chi_squared < 188.0, "{chi_squared} {counts:?}");
-    }
 
     #[test]
     fn packing_and_unpacking_preserve_a_packet() {

@@ -44,4 +44,15 @@ impl Delays {
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
         self.histogram.quantile(quantile).map(|picoseconds| 1e-12 * picoseconds)
     }
+
+    /// Returns several quantiles of the delays in seconds; `None` without packets.
+    pub fn quantiles_s<const N: usize>(&self, quantiles: [f64; N]) -> [Option<f64>; N] {
+        let values = self.histogram.quantiles(quantiles);
+        values.map(|value| value.map(|picoseconds| 1e-12 * picoseconds))
+    }
+
+    /// Returns the largest delay in seconds, to the precision of its bin; `None` without packets.
+    pub fn max_s(&self) -> Option<f64> {
+        self.histogram.max().map(|picoseconds| 1e-12 * picoseconds)
+    }
 }

@@ -91,17 +91,28 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
     /// Returns the smallest value such that at least the fraction `quantile` of the weight is at or
     /// below it; `None` if the histogram is empty.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
+        let [value] = self.quantiles([quantile]);
+        value
+    }
+
+    /// Returns several quantiles, in one pass over the bins; `quantiles` ascend.
+    pub fn quantiles<const N: usize>(&self, quantiles: [f64; N]) -> [Option<f64>; N] {
+        debug_assert!(quantiles.is_sorted(), "quantiles ascend");
         let total = self.total();
         if total == 0 {
-            return None;
+            return [None; N];
         }
-        let wanted = (quantile * total as f64).ceil().max(1.0);
-        let mut sum = 0_u128;
-        let bin = self.weights.iter().position(|&weight| {
-            sum += u128::from(weight);
-            weight > 0 && sum as f64 >= wanted
-        });
-        bin.map(Self::value)
+        let mut bins = self.weights.iter().enumerate();
+        let (mut bin, mut sum) = (None, 0_u128);
+        quantiles.map(|quantile| {
+            let wanted = (quantile * total as f64).ceil().max(1.0);
+            while (sum as f64) < wanted {
+                let (next, &weight) = bins.next()?;
+                sum += u128::from(weight);
+                bin = Some(next);
+            }
+            bin.map(Self::value)
+        })
     }
 
     /// Returns the largest value added, to the precision of its bin; `None` if the histogram is
@@ -146,6 +157,11 @@ mod tests {
         assert_eq!(histogram.quantile(0.1), Some(1.0));
         assert_eq!(histogram.quantile(0.11), Some(2.0));
         assert_eq!(histogram.quantile(0.95), Some(3.0));
+        let ascending = [0.05, 0.1, 0.11, 0.9, 0.95, 1.0];
+        let together = histogram.quantiles(ascending);
+        assert_eq!(together, ascending.map(|quantile| histogram.quantile(quantile)));
+        assert_eq!(together, [1.0, 1.0, 2.0, 2.0, 3.0, 3.0].map(Some));
+        assert_eq!(Histogram::<9>::default().quantiles([0.5, 0.99]), [None, None]);
         assert_eq!((histogram.mean(), histogram.max()), (Some(2.0), Some(3.0)));
     }
 }

@@ -9,6 +9,7 @@ use crate::probe::flow::Reduction;
 
 /// Statistics of a permanent flow.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct FlowSummary {
     /// Name of its group, followed by its number if the group has several flows.
     pub name: String,

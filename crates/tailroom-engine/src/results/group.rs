@@ -13,8 +13,12 @@ use crate::probe::delays::Delays;
 use crate::probe::dynamic_flows::{SIZE_CLASSES, SizeClass};
 use crate::probe::progress::jain_index;
 
+/// The quantiles of a group's queueing delays.
+const DELAY_QUANTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
+
 /// Statistics of a group of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct GroupSummary {
     /// Number of flows; if they arrive and depart, of those that arrived in the measured window.
     pub flows: u64,
@@ -43,8 +47,16 @@ pub struct GroupSummary {
     /// Mean time that a packet waits before its transmissions, summed over the links of its path;
     /// of the packets that the last of these links begins to send in the measured window. Neither ACKs nor access links count.
     pub queue_delay_s_mean: Option<f64>,
+    /// Median of that time, to within 0.1 % of its value.
+    pub queue_delay_s_p50: Option<f64>,
+    /// 95th percentile of that time, to within 0.1 % of its value.
+    pub queue_delay_s_p95: Option<f64>,
     /// 99th percentile of that time, to within 0.1 % of its value.
     pub queue_delay_s_p99: Option<f64>,
+    /// 99.9th percentile of that time, to within 0.1 % of its value.
+    pub queue_delay_s_p999: Option<f64>,
+    /// Largest of these times, to within 0.1 % of its value.
+    pub queue_delay_s_max: Option<f64>,
     /// Mean time from sending to arrival of the packets of unresponsive flows (access link,
     /// waiting, transmission and propagation): of permanent flows, the mean over the flows of their
     /// means; null under congestion control.
@@ -82,6 +94,7 @@ pub struct GroupSummary {
 
 /// Statistics of a group of flows at one link, its ACKs included if they cross the link.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct GroupLinkSummary {
     /// Packets that reached the buffer.
     pub arrivals_packets: u64,
@@ -92,12 +105,21 @@ pub struct GroupLinkSummary {
     pub loss_fraction: Option<f64>,
     /// Mean time that packets wait before their transmission, as for a link.
     pub queue_delay_s_mean: Option<f64>,
+    /// Median of that time.
+    pub queue_delay_s_p50: Option<f64>,
+    /// 95th percentile of that time.
+    pub queue_delay_s_p95: Option<f64>,
     /// 99th percentile of that time.
     pub queue_delay_s_p99: Option<f64>,
+    /// 99.9th percentile of that time.
+    pub queue_delay_s_p999: Option<f64>,
+    /// Largest of these times, to within 0.1 % of its value.
+    pub queue_delay_s_max: Option<f64>,
 }
 
 /// Flows of one class of sizes that arrived in the measured window and were not refused.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SizeClassSummary {
     /// Smallest payload in the class.
     pub from_bytes: u64,
@@ -115,8 +137,14 @@ pub struct SizeClassSummary {
     pub completion_time_s_mean: Option<f64>,
     /// Median of the completion time.
     pub completion_time_s_p50: Option<f64>,
+    /// 90th percentile of the completion time.
+    pub completion_time_s_p90: Option<f64>,
+    /// 95th percentile of the completion time.
+    pub completion_time_s_p95: Option<f64>,
     /// 99th percentile of the completion time.
     pub completion_time_s_p99: Option<f64>,
+    /// 99.9th percentile of the completion time.
+    pub completion_time_s_p999: Option<f64>,
     /// Mean of the completion time divided by the time that the flow would take alone: its bits,
     /// headers included, at its peak rate or that of the slowest link, and one round trip.
     pub slowdown_mean: Option<f64>,
@@ -141,10 +169,16 @@ pub(super) fn group_summary(
     };
     let probe = &run.group_probes[index];
     let waits = waits(run, index);
+    let [queue_delay_s_p50, queue_delay_s_p95, queue_delay_s_p99, queue_delay_s_p999] =
+        waits.quantiles_s(DELAY_QUANTILES);
     GroupSummary {
         duplicate_packets: probe.duplicates,
         queue_delay_s_mean: waits.mean_s(),
-        queue_delay_s_p99: waits.quantile_s(0.99),
+        queue_delay_s_p50,
+        queue_delay_s_p95,
+        queue_delay_s_p99,
+        queue_delay_s_p999,
+        queue_delay_s_max: waits.max_s(),
         one_way_delay_s_p99: probe.one_way.quantile_s(0.99),
         jitter_s_mean: probe.jitter_s(),
         links: at_links(run, index),
@@ -220,7 +254,8 @@ fn size_classes(classes: &[SizeClass]) -> Vec<SizeClassSummary> {
 }
 
 fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> SizeClassSummary {
-    let duration = |quantile| class.duration.quantile(quantile).map(|value| value * 1e-12);
+    let durations = class.duration.quantiles([0.5, 0.9, 0.95, 0.99, 0.999]);
+    let [p50, p90, p95, p99, p999] = durations.map(|value| value.map(|value| value * 1e-12));
     SizeClassSummary {
         from_bytes,
         to_bytes,
@@ -228,8 +263,11 @@ fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> S
         unfinished_flows: class.unfinished,
         loss_fraction: ratio(class.lost as f64, class.sent as f64),
         completion_time_s_mean: class.mean_duration_s(),
-        completion_time_s_p50: duration(0.5),
-        completion_time_s_p99: duration(0.99),
+        completion_time_s_p50: p50,
+        completion_time_s_p90: p90,
+        completion_time_s_p95: p95,
+        completion_time_s_p99: p99,
+        completion_time_s_p999: p999,
         slowdown_mean: class.mean_slowdown(),
         slowdown_p50: class.slowdown_quantile(0.5),
         slowdown_p99: class.slowdown_quantile(0.99),
@@ -253,12 +291,18 @@ fn at_links(run: &FinishedRun<'_>, index: usize) -> Named<GroupLinkSummary> {
     let summaries = circuit.filter_map(|&link| {
         let class = run.crossing[link].binary_search(&index).ok()?;
         let probe = run.links[link].probe.class(class);
+        let [queue_delay_s_p50, queue_delay_s_p95, queue_delay_s_p99, queue_delay_s_p999] =
+            probe.waits.quantiles_s(DELAY_QUANTILES);
         let summary = GroupLinkSummary {
             arrivals_packets: probe.arrivals,
             drops_packets: probe.drops,
             loss_fraction: probe.loss_fraction(),
             queue_delay_s_mean: probe.waits.mean_s(),
-            queue_delay_s_p99: probe.waits.quantile_s(0.99),
+            queue_delay_s_p50,
+            queue_delay_s_p95,
+            queue_delay_s_p99,
+            queue_delay_s_p999,
+            queue_delay_s_max: probe.waits.max_s(),
         };
         Some((network.links[link].name.clone(), summary))
     });

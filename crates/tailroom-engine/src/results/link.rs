@@ -12,6 +12,7 @@ use crate::units::Time;
 
 /// Statistics of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LinkSummary {
     /// Mean capacity over the measured window, from the schedule of rates.
     pub capacity_bps: f64,
@@ -46,8 +47,16 @@ pub struct LinkSummary {
     pub queue_packets_mean: f64,
     /// Time-weighted 1st percentile of the number of packets that wait.
     pub queue_packets_p01: Option<f64>,
+    /// Time-weighted median of the number of packets that wait.
+    pub queue_packets_p50: Option<f64>,
+    /// Time-weighted 95th percentile of the number of packets that wait.
+    pub queue_packets_p95: Option<f64>,
     /// Time-weighted 99th percentile of the number of packets that wait.
     pub queue_packets_p99: Option<f64>,
+    /// Time-weighted 99.9th percentile of the number of packets that wait.
+    pub queue_packets_p999: Option<f64>,
+    /// Largest number of packets that wait.
+    pub queue_packets_max: Option<f64>,
     /// Mean number of packets that wait when a packet arrives.
     pub queue_seen_packets_mean: Option<f64>,
     /// 1st percentile of the number of packets that wait when a packet arrives.
@@ -59,8 +68,16 @@ pub struct LinkSummary {
     pub queue_delay_s_mean: Option<f64>,
     /// 1st percentile of that time.
     pub queue_delay_s_p01: Option<f64>,
+    /// Median of that time.
+    pub queue_delay_s_p50: Option<f64>,
+    /// 95th percentile of that time.
+    pub queue_delay_s_p95: Option<f64>,
     /// 99th percentile of that time.
     pub queue_delay_s_p99: Option<f64>,
+    /// 99.9th percentile of that time.
+    pub queue_delay_s_p999: Option<f64>,
+    /// Largest of these times, to within 0.1 % of its value.
+    pub queue_delay_s_max: Option<f64>,
     /// Buffer limit in packets; a limit in bytes is divided by the mean packet size of the long flows
     /// that cross the link, else of the other data, else of the ACKs.
     pub limit_packets: f64,
@@ -111,6 +128,11 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
     let drops = drops_overflow + drops_early + drops_head;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
     let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
+    let [queue_p01, queue_p50, queue_p95, queue_p99, queue_p999] =
+        over_time.quantiles([0.01, 0.5, 0.95, 0.99, 0.999]);
+    let [seen_p01, seen_p99] = seen.quantiles([0.01, 0.99]);
+    let [delay_p01, delay_p50, delay_p95, delay_p99, delay_p999] =
+        probe.waits.quantiles_s([0.01, 0.5, 0.95, 0.99, 0.999]);
     let utilization =
         link.used_fraction(network.measure_from, network.duration, totals.idle_capacity);
     LinkSummary {
@@ -128,14 +150,22 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         random_losses_packets: totals.random_losses,
         departures_packets: totals.departures,
         queue_packets_mean: probe.mean_queue(span),
-        queue_packets_p01: over_time.quantile(0.01),
-        queue_packets_p99: over_time.quantile(0.99),
+        queue_packets_p01: queue_p01,
+        queue_packets_p50: queue_p50,
+        queue_packets_p95: queue_p95,
+        queue_packets_p99: queue_p99,
+        queue_packets_p999: queue_p999,
+        queue_packets_max: over_time.max(),
         queue_seen_packets_mean: seen.mean(),
-        queue_seen_packets_p01: seen.quantile(0.01),
-        queue_seen_packets_p99: seen.quantile(0.99),
+        queue_seen_packets_p01: seen_p01,
+        queue_seen_packets_p99: seen_p99,
         queue_delay_s_mean: probe.waits.mean_s(),
-        queue_delay_s_p01: probe.waits.quantile_s(0.01),
-        queue_delay_s_p99: probe.waits.quantile_s(0.99),
+        queue_delay_s_p01: delay_p01,
+        queue_delay_s_p50: delay_p50,
+        queue_delay_s_p95: delay_p95,
+        queue_delay_s_p99: delay_p99,
+        queue_delay_s_p999: delay_p999,
+        queue_delay_s_max: probe.waits.max_s(),
         limit_packets,
         limit_bytes,
         limit_ms: limit_bytes * 8e3 / spec.rate.bits_per_second() as f64,

@@ -61,6 +61,7 @@ pub struct Results {
 /// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name;
 /// fractions lie in [0, 1]; `None` (null) if there was nothing to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Summary {
     /// Version of the engine.
     pub engine_version: &'static str,

@@ -180,7 +180,7 @@ fn phase_effects(run: &FinishedRun<'_>) -> Vec<Warning> {
     let has_company: Vec<bool> = run.crossing.iter().map(has_company).collect();
     let locked = groups.iter().filter(|group| is_regular(group)).filter_map(|group| {
         // A delay that changes shifts the phases.
-        if group.path.iter().any(|&link| !links[link].delay_changes.is_empty()) {
+        if group.path.iter().any(|&link| links[link].varies_in_delay()) {
             return None;
         }
         let is_locking = |link: &&usize| {

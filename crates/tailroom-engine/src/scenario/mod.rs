@@ -52,6 +52,16 @@ pub trait FileLoader {
     fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String>;
 }
 
+/// A loader for scenarios that name no files: it refuses each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFiles;
+
+impl FileLoader for NoFiles {
+    fn load(&self, _path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
+        Err("the program that reads the scenario gives it no files".to_owned())
+    }
+}
+
 /// A scenario in which every key is known and every value is in range.
 #[derive(Clone, Debug)]
 pub struct Scenario {

@@ -12,7 +12,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::packet::transit::{Instant, Transit};
+use crate::packet::ties::TieOrder;
+use crate::packet::transit::Transit;
 use crate::units::Time;
 
 /// An event in one of the heaps, ordered by (time, turn, hop, insertion). The turn is computed at a
@@ -21,7 +22,7 @@ use crate::units::Time;
 struct Ordered {
     event: Transit,
     inserted: u64,
-    seed: u64,
+    ties: TieOrder,
 }
 
 impl PartialEq for Ordered {
@@ -39,7 +40,7 @@ impl Ord for Ordered {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let by_time = self.event.time.cmp(&other.event.time);
         by_time.then_with(|| {
-            let instant = Instant::new(self.seed, self.event.time());
+            let instant = self.ties.at(self.event.time());
             let order = |one: &Self| (one.event.order_at(instant), one.inserted);
             order(self).cmp(&order(other))
         })
@@ -80,8 +81,7 @@ fn event_of(key: u64, bucket: &[Transit]) -> Transit {
 /// The pending events of a run.
 #[derive(Debug)]
 pub(super) struct Agenda {
-    /// The run's seed, by which flows take turns.
-    seed: u64,
+    ties: TieOrder,
     shift: u32,
     /// By bucket, the place of its next event in `events`; a multiple of [`CHUNK`] means that the
     /// bucket has no room.
@@ -113,15 +113,20 @@ pub(super) struct Agenda {
 impl Agenda {
     /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
     /// `lookahead` (the shortest time in which an event causes another), and together cover
-    /// `horizon`. Flows take turns at one instant as `seed` has it.
-    pub(super) fn new(seed: u64, events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
+    /// `horizon`. Flows take turns at one instant as `ties` has it.
+    pub(super) fn new(
+        ties: TieOrder,
+        events_per_second: f64,
+        lookahead: Time,
+        horizon: Time,
+    ) -> Self {
         let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
         // If the lookahead is tiny (several links without delay), the heap takes the events.
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
         let shift = width.ilog2().clamp(10, MAX_SHIFT);
         let buckets = (horizon.picoseconds() >> shift).clamp(64, 1 << 16).next_power_of_two();
         Agenda {
-            seed,
+            ties,
             shift,
             tails: vec![0; buckets as usize],
             heads: vec![NO_CHUNK; buckets as usize],
@@ -168,6 +173,12 @@ impl Agenda {
         self.is_overfull |= !fits;
         self.claimed_bytes += if fits { bytes } else { 0 };
         fits
+    }
+
+    /// Ends the run as if its memory were used up.
+    #[cold]
+    pub(super) fn declare_full(&mut self) {
+        self.is_overfull = true;
     }
 
     /// The memory, in bytes, that further events may take.
@@ -263,7 +274,7 @@ impl Agenda {
         }
         let more = (length / 8).max(64).min(fits).max(1);
         self.inserted += 1;
-        let ordered = Reverse(Ordered { event, inserted: self.inserted, seed: self.seed });
+        let ordered = Reverse(Ordered { event, inserted: self.inserted, ties: self.ties });
         let heap = if is_past(ahead) { &mut self.near } else { &mut self.far };
         if is_full {
             heap.reserve_exact(more);
@@ -323,7 +334,7 @@ impl Agenda {
         if first.event.time != event.time {
             return first.event.time < event.time;
         }
-        let instant = Instant::new(self.seed, event.time());
+        let instant = self.ties.at(event.time());
         first.event.order_at(instant) < event.order_at(instant)
     }
 
@@ -421,13 +432,13 @@ impl Agenda {
     fn sort(&mut self) {
         self.distribute();
         if !self.insertion_sort() {
-            let Agenda { keys, current, seed, .. } = self;
+            let Agenda { keys, current, ties, .. } = self;
             let event = |key| event_of(key, current);
             // The position in a key makes it unique and keeps the order of insertion.
             keys.sort_unstable_by(|&one, &other| {
                 let by_time = (one >> INDEX_BITS).cmp(&(other >> INDEX_BITS));
                 by_time.then_with(|| {
-                    let instant = Instant::new(*seed, event(one).time());
+                    let instant = ties.at(event(one).time());
                     let order = |key| (event(key).order_at(instant), key);
                     order(one).cmp(&order(other))
                 })
@@ -438,14 +449,14 @@ impl Agenda {
     /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
     /// most fell into a few cells.
     fn insertion_sort(&mut self) -> bool {
-        let Agenda { keys, current, seed, .. } = self;
+        let Agenda { keys, current, ties, .. } = self;
         let is_after = |one: u64, other: u64| {
             let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
             if time != other_time {
                 return time > other_time;
             }
             let (one, other) = (event_of(one, current), event_of(other, current));
-            let instant = Instant::new(*seed, one.time());
+            let instant = ties.at(one.time());
             one.order_at(instant) > other.order_at(instant)
         };
         let mut moves_left = 16 * keys.len();
@@ -549,9 +560,13 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::transit::turn;
+    use crate::packet::ties::{Ties, turn};
 
     const SEED: u64 = 5;
+
+    fn ties() -> TieOrder {
+        TieOrder::new(Ties::ByChance, SEED)
+    }
 
     fn numbered(time: u64, flow: u32, number: u32) -> Transit {
         Transit::ack_arrival(Time::from_picoseconds(time), flow, 0, 0, number)
@@ -567,7 +582,7 @@ mod tests {
         };
         for width in [1_000, 50_000, 3_000_000] {
             let mut agenda = Agenda::new(
-                SEED,
+                ties(),
                 1.0,
                 Time::from_picoseconds(width),
                 Time::from_picoseconds(width * 100),
@@ -578,7 +593,7 @@ mod tests {
                 let ahead = if draw(50) == 0 { draw(width * 1_000) } else { draw(200) * 1_000 };
                 let (time, flow) = (now + ahead, draw(4) as u32);
                 agenda.push(numbered(time, flow, inserted));
-                let turn = turn(SEED, Time::from_picoseconds(time), flow);
+                let turn = turn(Ties::ByChance, SEED, Time::from_picoseconds(time), flow);
                 expected.push((time, turn, inserted, flow));
                 if draw(3) > 0 {
                     expected.sort_unstable();
@@ -597,7 +612,7 @@ mod tests {
     #[test]
     fn nothing_comes_out_at_or_after_the_limit() {
         let (lookahead, horizon) = (Time::from_milliseconds(1), Time::from_milliseconds(100));
-        let mut agenda = Agenda::new(SEED, 1e6, lookahead, horizon);
+        let mut agenda = Agenda::new(ties(), 1e6, lookahead, horizon);
         agenda.push(Transit::wake(Time::from_picoseconds(5_000_000_000), 0));
         assert!(agenda.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
         assert!(agenda.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());

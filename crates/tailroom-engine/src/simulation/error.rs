@@ -1,10 +1,12 @@
 //! What can go wrong in a run.
 
 use crate::congestion::custom::ControlFault;
+use crate::network::error::NetworkError;
 use crate::units::Time;
 
 /// A run that cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// Packets (or time) appeared or vanished: a bug of the engine, never of the scenario.
     #[error(
@@ -19,14 +21,9 @@ pub enum RunError {
         /// What it shows.
         found: u64,
     },
-    /// A network that no scenario describes has more of something than a run can hold.
-    #[error("{place}: {problem}")]
-    Network {
-        /// Where.
-        place: String,
-        /// The problem, the allowed range, and the remedy.
-        problem: String,
-    },
+    /// The network cannot run.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// Packets pile up without bound, although the estimate before the run was within the limit.
     #[error(
         "at {time} the packets under way need at least {needed_bytes} bytes, more than memory_limit \

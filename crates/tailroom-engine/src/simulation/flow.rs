@@ -42,7 +42,7 @@ impl NetworkSink for Injector<'_> {
     }
 
     fn ack(&mut self, time: Time, ack: Ack<'_>) {
-        let slot = self.pending.acks.put(ack);
+        let slot = self.pending.acks.put(ack, &mut self.pending.agenda);
         *self.acks_on_the_way += 1;
         let event = Transit::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
         self.pending.agenda.push(event);

@@ -1,47 +1,15 @@
-//! What a run can hold: flows, links on a route, time, memory. A scenario is checked before it gets
-//! here; a network that a program has built is not.
+//! What a run can hold: memory.
 
 use super::Simulation;
 use super::error::RunError;
 use super::flow::Flow;
 use crate::link::Link;
-use crate::network::{GroupSpec, MAX_FLOWS, Network};
-use crate::packet::MAX_PACKET_BYTES;
-use crate::packet::transit::MAX_HOPS;
 use crate::units::Time;
 
 /// A power of two: a million events add at most some tens of MB.
 pub(super) const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
 /// Flows in progress take about a kilobyte each.
 pub(super) const FLOWS_BETWEEN_MEMORY_CHECKS: usize = 1 << 14;
-
-/// Checks a network against the limits of the engine.
-pub(super) fn check(network: &Network) -> Result<(), RunError> {
-    let fault = |place: String, problem: String| Err(RunError::Network { place, problem });
-    if network.flows.len() > MAX_FLOWS {
-        let problem = format!("{} are more than the {MAX_FLOWS} of a run", network.flows.len());
-        return fault("flows".into(), problem);
-    }
-    if network.duration > Time::AFTER_ALL_RUNS {
-        let problem = format!("must be at most {}", Time::AFTER_ALL_RUNS);
-        return fault("duration".into(), problem);
-    }
-    for GroupSpec { name, path, reverse_path, packet_size, .. } in &network.groups {
-        let hops = path.len() + reverse_path.len();
-        if hops > MAX_HOPS {
-            let problem = format!(
-                "path and reverse_path have {hops} links together; {MAX_HOPS} are possible: shorten \
-                 one of them"
-            );
-            return fault(format!("group {name}"), problem);
-        }
-        if *packet_size > MAX_PACKET_BYTES {
-            let problem = format!("packet_size must be at most {MAX_PACKET_BYTES} bytes");
-            return fault(format!("group {name}"), problem);
-        }
-    }
-    Ok(())
-}
 
 impl Simulation {
     /// Checks that everything in progress fits into the memory that the scenario allows.

@@ -118,7 +118,7 @@ impl Simulation {
                 pending.agenda.push(packet.at_next_link(at));
                 false
             }
-            LinkOutcome::Dropped | LinkOutcome::Lost => {
+            LinkOutcome::Dropped(_) | LinkOutcome::Lost => {
                 lose(flows, pending, packet, link_checkpoints.checkpoints.measure_from);
                 true
             }

@@ -23,6 +23,7 @@ use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
+use crate::network::error::NetworkError;
 use crate::packet::transit::{Stage, Transit};
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
@@ -65,13 +66,17 @@ pub struct Simulation {
     is_measuring: bool,
     /// Whether a control may fail; the controls of the registry do not.
     has_custom_controls: bool,
-    /// Why the run cannot start or go on, if there is a reason.
+    /// Why the run cannot go on, if there is a reason.
     fault: Option<RunError>,
 }
 
 impl Simulation {
     /// A run of `network`, at time 0.
-    pub fn new(network: &Network) -> Self {
+    ///
+    /// # Errors
+    /// Those of [`Network::validate`].
+    pub fn new(network: &Network) -> Result<Self, NetworkError> {
+        network.validate()?;
         let checkpoints = network.checkpoints();
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
@@ -98,11 +103,11 @@ impl Simulation {
             pause_at: 0,
             is_measuring: false,
             has_custom_controls: network.has_custom_controls(),
-            fault: limits::check(network).err(),
+            fault: None,
             network: network.clone(),
         };
         simulation.start_flows();
-        simulation
+        Ok(simulation)
     }
 
     fn start_flows(&mut self) {
@@ -123,10 +128,10 @@ impl Simulation {
     /// it.
     ///
     /// # Errors
-    /// [`RunError::Network`] if the network exceeds a limit of the engine; [`RunError::Memory`] as soon
-    /// as pending packets or flows need more memory than the network allows; [`RunError::ArrivalLog`]
-    /// and [`RunError::Flows`] if there are too many arrivals to record or flows in progress;
-    /// [`RunError::Control`] as soon as a congestion control fails. A run that has failed fails again.
+    /// [`RunError::Memory`] as soon as pending packets or flows need more memory than the network
+    /// allows; [`RunError::ArrivalLog`] and [`RunError::Flows`] if there are too many arrivals to record
+    /// or flows in progress; [`RunError::Control`] as soon as a congestion control fails. A run that has
+    /// failed fails again.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
         while !self.run_some(time, u64::MAX)? {}
         Ok(())

@@ -4,7 +4,7 @@
 //! the store in place of the sequence number.
 
 use super::agenda::Agenda;
-use crate::packet::transit::Transit;
+use crate::packet::transit::{MAX_SLOTS, Transit};
 use crate::packet::{Ack, Packet, StoredAck};
 use crate::units::Time;
 
@@ -47,15 +47,27 @@ impl Pending {
 }
 
 /// ACKs that are in shared queues.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct AckStore {
     stored: Vec<StoredAck>,
     free: Vec<u32>,
+    most_slots: usize,
+}
+
+impl Default for AckStore {
+    fn default() -> Self {
+        AckStore { stored: Vec::new(), free: Vec::new(), most_slots: MAX_SLOTS }
+    }
 }
 
 impl AckStore {
-    pub(super) fn put(&mut self, ack: Ack<'_>) -> u32 {
+    /// Stores an ACK. If no slot is left, the run ends, and the ACK takes the slot of another.
+    pub(super) fn put(&mut self, ack: Ack<'_>, agenda: &mut Agenda) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
+            if self.stored.len() == self.most_slots {
+                agenda.declare_full();
+                return 0;
+            }
             self.stored.push(StoredAck::default());
             self.stored.len() as u32 - 1
         });
@@ -75,10 +87,17 @@ impl AckStore {
 }
 
 /// Packets that are older than the 140 s that an event can hold, or have waited at a previous link.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct KeptPackets {
     stored: Vec<KeptPacket>,
     free: Vec<u32>,
+    most_slots: usize,
+}
+
+impl Default for KeptPackets {
+    fn default() -> Self {
+        KeptPackets { stored: Vec::new(), free: Vec::new(), most_slots: MAX_SLOTS }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,7 +134,7 @@ impl KeptPackets {
         slot.map_or(packet, |slot| packet.kept_in(slot))
     }
 
-    /// Stores a packet; `None` if `agenda` has no memory left.
+    /// Stores a packet; `None` if no slot or no memory of `agenda` is left, which ends the run.
     #[inline(never)]
     fn put(&mut self, sent: Time, sequence: u32, waited: Time, agenda: &mut Agenda) -> Option<u32> {
         let packet = KeptPacket { sent, waited, sequence };
@@ -132,7 +151,11 @@ impl KeptPackets {
 
     #[cold]
     fn enlarge(&mut self, agenda: &mut Agenda) -> bool {
-        let more = (self.stored.len() / 8).max(64);
+        let more = (self.stored.len() / 8).max(64).min(self.most_slots - self.stored.len());
+        if more == 0 {
+            agenda.declare_full();
+            return false;
+        }
         // A slot, and its index in the list of free slots.
         let bytes = more * (size_of::<KeptPacket>() + 2 * size_of::<u32>());
         let has_room = agenda.claim(bytes as u64);
@@ -166,5 +189,43 @@ impl KeptPackets {
     /// Number of stored entries.
     pub(super) fn held(&self) -> usize {
         self.stored.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::ties::{TieOrder, Ties};
+
+    fn agenda() -> Agenda {
+        let ties = TieOrder::new(Ties::ByChance, 1);
+        Agenda::new(ties, 1e3, Time::from_milliseconds(1), Time::from_milliseconds(100))
+    }
+
+    #[test]
+    fn a_run_ends_when_no_slot_is_left_for_an_ack() {
+        let mut agenda = agenda();
+        let mut acks = AckStore { most_slots: 2, ..AckStore::default() };
+        let slots = [0, 1].map(|_| acks.put(StoredAck::default().ack(), &mut agenda));
+        assert_eq!((slots, agenda.is_overfull()), ([0, 1], false));
+        acks.take(1);
+        assert_eq!(
+            (acks.put(StoredAck::default().ack(), &mut agenda), agenda.is_overfull()),
+            (1, false)
+        );
+        acks.put(StoredAck::default().ack(), &mut agenda);
+        assert!(agenda.is_overfull());
+    }
+
+    #[test]
+    fn a_run_ends_when_no_slot_is_left_for_a_packet() {
+        let mut agenda = agenda();
+        let mut packets = KeptPackets { most_slots: 100, ..KeptPackets::default() };
+        for slot in 0..100 {
+            assert_eq!(packets.put(Time::ZERO, 0, Time::ZERO, &mut agenda), Some(slot));
+        }
+        assert!(!agenda.is_overfull());
+        assert_eq!(packets.put(Time::ZERO, 0, Time::ZERO, &mut agenda), None);
+        assert!(agenda.is_overfull());
     }
 }

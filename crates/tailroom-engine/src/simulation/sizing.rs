@@ -2,6 +2,7 @@
 
 use super::agenda::Agenda;
 use crate::network::Network;
+use crate::packet::ties::TieOrder;
 use crate::private_path::PrivatePath;
 use crate::tcp::TcpSpec;
 use crate::traffic::OfferedFlows;
@@ -23,7 +24,8 @@ pub(super) fn agenda(network: &Network) -> Agenda {
     // Twice the longest round trip leaves room for the queues.
     let horizon = longest.saturating_add(longest).saturating_add(longest_access_queue(network));
     let horizon = horizon.max(longest.saturating_add(longest_timer(network)));
-    Agenda::new(network.seed, packets_per_second, lookahead(network), horizon)
+    let ties = TieOrder::new(network.ties, network.seed);
+    Agenda::new(ties, packets_per_second, lookahead(network), horizon)
 }
 
 /// The largest of the groups' smallest retransmission timeouts and of those before the first RTT

@@ -104,7 +104,7 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
         )
     };
     let mut kinds_seen = [0_u64; 5];
-    for queue in disciplines::all("15 packets") {
+    for queue in disciplines::valid("15 packets") {
         let name = queue.name();
         let run = |log: &str| {
             let mut network = scenario_run::network(
@@ -161,7 +161,11 @@ fn more_arrivals_than_the_log_may_hold_end_the_run_with_an_error() {
             "#
         )
     };
-    let run = |most: u32| Simulation::new(&scenario_run::network(&text(most), 1)).finish();
+    let run = |most: u32| {
+        Simulation::new(&scenario_run::network(&text(most), 1))
+            .expect("the network is valid")
+            .finish()
+    };
     // A packet at 0, 10, ... 990 ms.
     assert_eq!(
         run(100).expect("it fits").tables.arrival_log.expect("it is recorded").time_s.len(),

@@ -94,7 +94,7 @@ fn network(control: &str) -> Network {
     controls.register_rate_based("pair", PacketPair::new);
     controls.register("limited", |params: &LimitedParams| Limited { acks: params.acks });
     let scenario =
-        scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario_run::NoFiles);
+        scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario::NoFiles);
     let resolved = scenario.and_then(|scenario| scenario.with_controls(&controls)?.resolve());
     resolved.expect("the scenario is valid")
 }
@@ -127,7 +127,7 @@ fn a_rate_based_control_of_ones_own_gives_the_run_of_the_built_in_one() {
 
 fn failure(slice: Time) -> (RunError, Time) {
     let control = "{ kind = \"custom\", control = \"limited\", parameters = { acks = 1000 } }";
-    let mut simulation = Simulation::new(&network(control));
+    let mut simulation = Simulation::new(&network(control)).expect("the network is valid");
     let mut now = Time::ZERO;
     loop {
         now += slice;
@@ -169,7 +169,10 @@ fn greedy(window: &str) -> RunError {
     let control = format!("{{ kind = \"custom\", control = \"greedy\", {parameters} }}");
     let mut network = network(&control);
     network.memory_limit_bytes = 10_000_000;
-    Simulation::new(&network).finish().expect_err("the run ends with an error")
+    Simulation::new(&network)
+        .expect("the network is valid")
+        .finish()
+        .expect_err("the run ends with an error")
 }
 
 /// The sender sends the whole window in the event in which the control returns it.

@@ -2,6 +2,7 @@
 
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::network::{FlowSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::Results;
@@ -30,6 +31,7 @@ fn run(modes: &[EcnMode]) -> Results {
         duration: Time::from_milliseconds(120_000),
         measure_from: Time::from_milliseconds(20_000),
         seed: 1,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![LinkSpec { queue, ..link }],
         groups: modes.iter().enumerate().map(group).collect(),

@@ -3,9 +3,9 @@
 
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::{GroupSummary, Warning, WarningKind};
-use tailroom_engine::scenario;
+use tailroom_engine::scenario::{self, NoFiles};
 
-use crate::support::scenario_run::{NoFiles, finish, network};
+use crate::support::scenario_run::{finish, network};
 use crate::support::summaries::group;
 use crate::support::{controls, disciplines};
 

@@ -40,8 +40,8 @@ fn a_packet_that_would_leave_after_the_end_of_all_runs_is_not_delivered() {
         ("flows.tcp.initial_window", "1000"),
     ];
     let network = resolve_with(BASE, &overrides).expect("the scenario is valid");
-    let mut fast = Simulation::new(&network);
-    let mut general = Simulation::new(&network).without_fast_path();
+    let mut fast = Simulation::new(&network).expect("the network is valid");
+    let mut general = Simulation::new(&network).expect("the network is valid").without_fast_path();
     let until = Time::from_milliseconds(15_000);
     assert_eq!((fast.run_until(until), general.run_until(until)), (Ok(()), Ok(())));
     assert!(fast.packet_hops() >= 1_000);
@@ -57,8 +57,8 @@ proptest! {
         network in random_networks::network(),
         steps in prop::collection::vec(0_u64..60_000_000_000, 1..40),
     ) {
-        let mut fast = Simulation::new(&network);
-        let mut general = Simulation::new(&network).without_fast_path();
+        let mut fast = Simulation::new(&network).expect("the network is valid");
+        let mut general = Simulation::new(&network).expect("the network is valid").without_fast_path();
         let mut time = 0;
         for step in steps {
             // Mostly short: a step of a packet or less is as likely as one of a round trip.

@@ -179,7 +179,7 @@ fn flow_numbers_are_reused_without_effect_on_results() {
     let text = limited("30 Mbit/s", 0.8, 200);
     let network = scenario_run::network(&text, 1);
     let again = scenario_run::run(&text, 1);
-    let mut fresh = Simulation::new(&network);
+    let mut fresh = Simulation::new(&network).expect("the network is valid");
     fresh.keep_numbers();
     fresh.run_until(network.duration).expect("memory has no limit");
     let flows = fresh.flow_places();
@@ -187,7 +187,7 @@ fn flow_numbers_are_reused_without_effect_on_results() {
     assert_eq!(fresh.summary, again.summary);
     assert_eq!(fresh.tables.flow_counts, again.tables.flow_counts);
     assert!(flows > 4_000, "{flows}");
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&network).expect("the network is valid");
     simulation.run_until(network.duration).expect("memory has no limit");
     let counts = again.tables.flow_counts.expect("it is recorded");
     let most = counts.flows.iter().fold(0.0_f64, |most, flows| most.max(*flows));

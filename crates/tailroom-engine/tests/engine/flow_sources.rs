@@ -145,11 +145,11 @@ fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
 fn numbers_of_media_flows_are_reused_without_effect_on_results() {
     let source = "arrivals_per_second = 10, duration = { kind = \"exponential\", mean = \"2 s\" }";
     let network = scenario_run::network(&streaming(source, "1000 s"), 1);
-    let mut again = Simulation::new(&network);
+    let mut again = Simulation::new(&network).expect("the network is valid");
     again.run_until(network.duration).unwrap();
     // 10,000 flows, of which 20 are in progress on average, with a standard deviation of 4.5.
     assert!(again.flow_places() < 60, "{}", again.flow_places());
-    let mut fresh = Simulation::new(&network);
+    let mut fresh = Simulation::new(&network).expect("the network is valid");
     fresh.keep_numbers();
     // A burst is a sequence of packets of one flow number, so a reused number may join the packets
     // of two flows.

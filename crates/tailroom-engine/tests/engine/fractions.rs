@@ -6,6 +6,7 @@ use serde_json::Value;
 use tailroom_engine::link::arrivals::{ArrivalLogSpec, Outcome};
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Results;
 use tailroom_engine::traffic::poisson::{PacketSizes, PoissonSpec};
@@ -167,6 +168,7 @@ fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
         duration: MS(2_000),
         measure_from: Time::from_picoseconds(measure_from),
         seed,
+        ties: Ties::ByChance,
         links: vec![link],
         groups: vec![group],
         flows: networks::alike(1, Time::ZERO),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Summary;
 use tailroom_engine::simulation::Simulation;
@@ -21,7 +22,10 @@ const MS: fn(u64) -> Time = Time::from_milliseconds;
 const EXCESS_OF_AN_EVENT: u64 = 64_000_000;
 
 fn error(network: &Network) -> RunError {
-    Simulation::new(network).finish().expect_err("the run ends with an error")
+    Simulation::new(network)
+        .expect("the network is valid")
+        .finish()
+        .expect_err("the run ends with an error")
 }
 
 fn summary(network: &Network) -> Summary {
@@ -55,7 +59,7 @@ rtt = "20 ms"
 fn a_run_pauses_while_a_large_window_is_filled() {
     let mut network = hungry("congestion = \"reno\"\ninitial_window = 4_194_304\ncount = 2");
     network.memory_limit_bytes = 10_000_000_000;
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&network).expect("the network is valid");
     let mut pauses = 0;
     while !simulation.run_some(MS(5), u64::MAX).expect("there is memory") {
         pauses += 1;
@@ -89,7 +93,7 @@ fn a_run_out_of_memory_ends_within_one_event() {
         assert_eq!(error(&network), fault, "{flow}");
         // The error is the same if the run is cut into slices, and if it is continued after the
         // error.
-        let mut sliced = Simulation::new(&network);
+        let mut sliced = Simulation::new(&network).expect("the network is valid");
         for stop in 1..2_000 {
             let done = sliced.run_until(Time::from_picoseconds(stop * 1_000_000_000 / 2));
             assert!(done.as_ref().err().is_none_or(|other| *other == fault), "{flow}: {done:?}");
@@ -165,11 +169,10 @@ fn more_than_255_links_are_refused() {
         &["shorten", "255"],
     );
     let mut network = scenario_run::network(&long_path(130, 125), 1);
-    let again = network.groups[0].path[0];
-    network.groups[0].path.push(again);
-    assert_refused(&error(&network).to_string(), "group f", &["shorten", "255"]);
-    network.duration = Time::NEVER;
-    assert!(error(&network).to_string().starts_with("duration: "));
+    let first = network.groups[0].path[0];
+    network.groups[0].reverse_path.push(first);
+    let refusal = network.validate().expect_err("the paths are too long");
+    assert_refused(&refusal.to_string(), "groups[0].reverse_path", &["shorten", "255"]);
 }
 
 /// A constant-rate source of 1000-byte packets over two links, the second at 1 Mbit/s.
@@ -180,6 +183,7 @@ fn constant(rate_bps: u64, first_link_bps: u64, stop_ms: u64, duration_ms: u64) 
         duration: MS(duration_ms),
         measure_from: Time::ZERO,
         seed: 1,
+        ties: Ties::ByChance,
         links: vec![link("first", first_link_bps), link("second", 1_000_000)],
         groups: vec![GroupSpec {
             path: vec![0, 1],

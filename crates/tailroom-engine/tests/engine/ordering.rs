@@ -15,6 +15,7 @@ use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{ArrivalLog, Results};
@@ -70,13 +71,13 @@ fn finish(simulation: Simulation) -> Results {
 }
 
 fn run(network: &Network) -> Results {
-    finish(Simulation::new(network))
+    finish(Simulation::new(network).expect("the network is valid"))
 }
 
 /// The engine with a new number for every dynamic flow, as in the reference. The number of a flow
 /// decides the order at one instant, and the queue to which a hash assigns the flow.
 fn run_without_reuse(network: &Network) -> Results {
-    let mut simulation = Simulation::new(network);
+    let mut simulation = Simulation::new(network).expect("the network is valid");
     simulation.keep_numbers();
     finish(simulation)
 }
@@ -182,7 +183,7 @@ fn serving_packets_changes_no_result_behind_any_rule() {
         let difference = difference_of_service(&network);
         assert!(difference.is_none(), "{}: {}", queue.name(), difference.unwrap_or_default());
         let [known, served] = [&network, &served(&network)].map(|network| {
-            let simulation = Simulation::new(network);
+            let simulation = Simulation::new(network).expect("a valid network");
             simulation.finish().expect("the account of packets balances").summary.events
         });
         assert!(served > known + known / 2, "{}: {known} events, {served} served", queue.name());
@@ -211,7 +212,7 @@ proptest! {
         is_whole in any::<bool>(),
     ) {
         stops.sort_unstable();
-        let mut sliced = Simulation::new(&network);
+        let mut sliced = Simulation::new(&network).expect("the network is valid");
         for (stop, events) in stops {
             let most = if is_whole { u64::MAX } else { events };
             let done = sliced.run_some(Time::from_picoseconds(stop), most);
@@ -269,6 +270,7 @@ fn full_of_ties() -> Network {
         duration: Time::from_milliseconds(5_000),
         measure_from: Time::ZERO,
         seed: 1,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![link],
         groups: vec![networks::bulk("reno", transport::reno()), background],

@@ -11,6 +11,7 @@ use proptest::test_runner::TestRunner;
 use tailroom_engine::link::served::ServedQueue;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
@@ -94,6 +95,7 @@ fn network(script: &Script, queue: QueueConfig) -> Network {
         duration: Time::NEVER,
         measure_from: Time::ZERO,
         seed: script.seed,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![link],
         groups: vec![group("a"), group("b")],
@@ -172,7 +174,6 @@ impl Observer {
     fn arrive(&mut self, mut packet: Transit) {
         let now = packet.time();
         let free_at = self.free_at;
-        let drops_before = self.link.probe.totals().drops;
         match self.link.arrive(&mut packet, 0) {
             LinkOutcome::Delivered(departure) => {
                 let start = now.max(free_at);
@@ -181,12 +182,7 @@ impl Observer {
                     self.waiting.push((start, packet.bytes()));
                 }
             }
-            LinkOutcome::Dropped => {
-                // An arrival rule gives its reason to the probe alone.
-                let drops = self.link.probe.totals().drops;
-                let is_counted =
-                    |one: &DropReason| drops[*one as usize] > drops_before[*one as usize];
-                let reason = REASONS.into_iter().find(is_counted).expect("a drop is counted");
+            LinkOutcome::Dropped(reason) => {
                 let is_full = reason == DropReason::Overflow;
                 assert!(!is_full || now < free_at, "no buffer overflows at an idle link");
                 self.record(packet, End::Dropped(now, reason));

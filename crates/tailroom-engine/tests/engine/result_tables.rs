@@ -140,7 +140,7 @@ fn words_stand_for_the_codes_of_the_engine() {
 #[test]
 fn the_series_so_far_begin_the_series_of_the_whole_run() {
     let network = scenario_run::network(EVERYTHING, 1);
-    let mut simulation = Simulation::new(&network);
+    let mut simulation = Simulation::new(&network).expect("the network is valid");
     let nothing = simulation.series_so_far().expect("the scenario has series");
     assert_eq!(nothing["link_series"]["time_s"], json!([]));
     simulation.run_until(Time::from_milliseconds(2_000)).expect("the run goes on");

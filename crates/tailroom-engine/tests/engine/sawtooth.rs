@@ -3,6 +3,7 @@
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::network::{FlowSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::units::Time;
@@ -20,6 +21,7 @@ fn alone(tcp: TcpSpec, bdp: u64, buffer: u64, warm_up: f64, span: f64) -> Networ
         duration: seconds(warm_up + span),
         measure_from: seconds(warm_up),
         seed: 1,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![networks::link("bottleneck", rate_bps as u64, seconds(RTT_S / 2.0), limit)],
         groups: vec![networks::bulk("flow", tcp)],

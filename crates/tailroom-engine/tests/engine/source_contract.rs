@@ -270,7 +270,7 @@ fn a_run_sends_packets_of_every_source_and_loses_count_of_none() {
     for (kind, schema) in schemas() {
         let text = scenario_with(&example(&schema), group_keys(&kind));
         let network = resolve(&text.replace("1000 s", "4 s"));
-        let mut simulation = Simulation::new(&network);
+        let mut simulation = Simulation::new(&network).expect("the network is valid");
         simulation.run_until(network.duration).expect(&kind);
         assert!(simulation.packet_hops() > 0, "{kind}");
         simulation.finish().expect(&kind);

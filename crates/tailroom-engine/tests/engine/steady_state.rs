@@ -107,8 +107,8 @@ impl FindControl for Unknown {
 fn warns_of_own(link: &str, find: &dyn FindControl) -> bool {
     let text = text("{ kind = \"custom\", control = \"mine\" }", link);
     let hosts = scenario_run::plain_hosts(&text);
-    let scenario = scenario::parse(&text, &hosts, Some(1), &scenario_run::NoFiles)
-        .expect("the scenario is valid");
+    let scenario =
+        scenario::parse(&text, &hosts, Some(1), &scenario::NoFiles).expect("the scenario is valid");
     let scenario = scenario.with_controls(find).expect("the control is found");
     let network = scenario.resolve().expect("the scenario is valid");
     has_warning(&scenario_run::finish(&network))

@@ -42,6 +42,21 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
 }
 
 #[test]
+fn a_value_of_the_wrong_type_is_told_what_the_key_means() {
+    let with = |line: &str| message("delay = \"20 ms\"", &format!("delay = \"20 ms\"\n{line}"));
+    assert_refused(
+        &with("packet_log = true"),
+        "line 8, links.bottleneck.packet_log",
+        &["a whole number: number of arrivals, departures and drops at this link"],
+    );
+    assert_refused(
+        &with("arrival_log = true"),
+        "line 8, links.bottleneck.arrival_log",
+        &["a table, as in { from = \"60 s\", to = \"62 s\" }"],
+    );
+}
+
+#[test]
 fn where_words_are_allowed_a_wrong_quantity_is_told_the_words_too() {
     for value in ["80", "0.5", "\"80\"", "\"80 kg\"", "[80]"] {
         let jitter = format!("congestion = {{ kind = \"highspeed\" }}\nsend_jitter = {value}");
@@ -193,7 +208,7 @@ fn a_path_must_name_each_existing_link_at_most_once() {
     assert_refused(
         &message("path = [\"bottleneck\"]", "path = \"bottleneck\""),
         "line 12, flows.tcp.path",
-        &[r#""a""#, r#""b""#],
+        &[r#"["bottleneck"]"#],
     );
 }
 

@@ -2,13 +2,9 @@
 
 from collections.abc import Sequence
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
-from tailroom_papers.auge_2006 import background, picture, setup
+from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *
 
@@ -107,84 +103,62 @@ def _name(load: int) -> str:
     return f"streams-load-{load}"
 
 
-def _points(results: "PartResults", load: int) -> list["PointResults"]:
+def _points(results: PartResults, load: int) -> list[PointResults]:
     points = list(results.study(_name(load)).points)
     if load == LOADS[-1] and MOST in results.studies:
         points += results.study(MOST).points
     return points
 
 
-def _number(point: "PointResults") -> float:
+def _number(point: PointResults) -> float:
     """Flows in progress, the greedy ones and permanent streams included."""
     return float(point.settings.get(COUNT, 0)) + point.mean(IN_PROGRESS)
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Active flows over flows in progress."""
-    figure = picture.blank(4.6)
-    picture.title(
-        figure,
-        "Flows that the fair queue must know, over flows in progress",
-    )
-    panel = figure.subplots()
+    title = "Flows that the fair queue must know, over flows in progress"
+    figure, (panel,) = picture.page(title, 4.6)
     lines = {f"Poisson streams, {load} %": _points(results, load) for load in LOADS}
     lines["TCP flows of 50 kbit/s, 50 %"] = list(results.study("tcp").points)
-    looks = style.marked_line_styles()
-    for (name, points), look in zip(lines.items(), looks, strict=False):
+    for name, points, look in styled(lines):
         numbers = [_number(point) for point in points]
-        background.draw_line(
-            panel, numbers, points, P99, {**look, "label": f"{name}: p99"}, scale=1.0
-        )
-        faint = {**look, "linestyle": "none", "markerfacecolor": look["color"]}
-        means = [point.mean(MEAN) for point in points]
-        panel.plot(numbers, means, **faint, label=f"{name}: mean")
-        background.draw_line(
-            panel,
-            numbers,
-            points,
-            LARGEST,
-            {**look, "linestyle": "none", "marker": "^", "label": f"{name}: maximum"},
-            scale=1.0,
-        )
-    numbers = [number for points in lines.values() for number in map(_number, points)]
-    panel.plot([min(numbers), max(numbers)], [min(numbers), max(numbers)], color="0.6", lw=0.9)
-    panel.annotate("all of them", (0.6 * max(numbers), max(numbers)), ha="right", color="0.4")
-    panel.axhline(
-        BOUNDS["hundreds"].value, label="a thousand: no longer hundreds", **style.LIMIT_LINE
-    )
-    panel.set(xscale="log", yscale="log", xlabel="flows in progress", ylabel="active flows")
-    panel.xaxis.set_major_formatter(plain_ticks)
-    panel.yaxis.set_major_formatter(plain_ticks)
-    panel.grid(color="0.9")
-    picture.legend_below(figure, 2)
-    return picture.readable(figure)
+        draw_marks(panel, numbers, points, P99, look, label=f"{name}: p99")
+        marks = look | {"linestyle": "none"}
+        filled = marks | {"markerfacecolor": look["color"], "label": f"{name}: mean"}
+        panel.plot(numbers, [point.mean(MEAN) for point in points], **filled)
+        largest = marks | {"marker": "^", "label": f"{name}: maximum"}
+        draw_marks(panel, numbers, points, LARGEST, largest)
+    numbers = [_number(point) for points in lines.values() for point in points]
+    ends = [min(numbers), max(numbers)]
+    panel.plot(ends, ends, color="0.6", lw=0.9)
+    panel.annotate("all of them", (0.6 * ends[1], ends[1]), ha="right", color="0.4")
+    words = "a thousand: no longer hundreds"
+    panel.axhline(BOUNDS["hundreds"].value, label=words, **style.LIMIT_LINE)
+    frame(panel, x="flows in progress", y="active flows", log="xy")
+    return picture.finished(figure, 2)
 
 
-def _judge(results: "PartResults") -> Judgement:
+def _judge(results: PartResults) -> Judgement:
     last = {f"streams, load {load} %": _points(results, load)[-1] for load in LOADS}
     last["TCP flows, load 50 %"] = results.study("tcp").points[-1]
-    checks: list[Check] = [
-        below(
-            f"{words}, {_number(point):,.0f} flows in progress: most active flows at an instant",
-            point.interval(LARGEST),
-            BOUNDS["hundreds"],
-        )
-        for words, point in last.items()
-    ]
+    checks = []
+    for words, point in last.items():
+        flows = f"{_number(point):,.0f} flows in progress"
+        what = f"{words}, {flows}: most active flows at an instant"
+        checks.append(point.below(what, LARGEST, BOUNDS["hundreds"]))
     few, many = _points(results, LOADS[0])[0], _points(results, LOADS[0])[-1]
     if many is not few:
-        checks.append(
-            below(
-                f"most active flows with {_number(many):,.0f} flows in progress over those with "
-                f"{_number(few):,.0f}, load 50 %",
-                paired_ratio(many, few, LARGEST),
-                BOUNDS["any-link-capacity"],
-            )
+        what = (
+            f"most active flows with {_number(many):,.0f} flows in progress over those with "
+            f"{_number(few):,.0f}, load 50 %"
         )
+        ratio = paired_ratio(many, few, LARGEST)
+        checks.append(below(what, ratio, BOUNDS["any-link-capacity"]))
     return Judgement(tuple(checks), lambda: _why(results))
 
 
-def _why(results: "PartResults") -> str:
+def _why(results: PartResults) -> str:
     busiest, many = _points(results, LOADS[-1])[-1], _points(results, LOADS[0])[-1]
     return (
         f"Of {_number(busiest):,.0f} flows in progress {shown(busiest.interval(MEAN))} are active "

@@ -1,27 +1,14 @@
 """Gentle RED, CoDel and PIE in place of FIFO, for the cases of Figures 3, 5 and 6."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.background import Span
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import considerably_less
-from tailroom_papers.auge_2006.residual import (
-    background_delay_ms,
-    background_loss,
-    residual_share,
-)
+from tailroom_papers.auge_2006.residual import background_delay_ms, background_loss, residual_share
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LIMIT = f"{setup.BDP_PACKETS - 1} packets"
 SHORT, LONG, FAIR = "FIFO, 100", "FIFO, 625", "fair, 625"
@@ -69,13 +56,13 @@ def _name(case: str) -> str:
     return case.lower().replace(" ", "-")
 
 
-def reno_part(run: "StoredRun") -> float:
+def reno_part(run: StoredRun) -> float:
     """NewReno's share of the goodput of NewReno and HighSpeed."""
     goodput = {name: run.summary["groups"][name]["goodput_bps"] for name in ("reno", "highspeed")}
     return float(goodput["reno"] / sum(goodput.values()))
 
 
-def _names(results: "PartResults") -> list[str]:
+def _names(results: PartResults) -> list[str]:
     """The queues of this form, in order."""
     points = results.study(_name(LONE)).points
     return [
@@ -83,79 +70,53 @@ def _names(results: "PartResults") -> list[str]:
     ]
 
 
-def _queue(point: "PointResults") -> object:
+def _queue(point: PointResults) -> object:
     return point.settings[background.QUEUE]
 
 
-def _at(results: "PartResults", case: str, name: str) -> "PointResults":
+def _at(results: PartResults, case: str, name: str) -> PointResults:
     return results.study(_name(case)).at({background.QUEUE: QUEUES[name]})
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Share, delay and loss of the background, by queue; a marker for each case."""
-    figure = picture.blank(5.8)
-    picture.title(
-        figure,
-        "Queues in place of FIFO, beside a background of 25 of 50 Mbit/s, RTT 100 ms",
-    )
-    share, delay, loss = figure.subplots(3, sharex=True)
-    _draw_metric(share, results, residual_share, 100.0)
-    share.set_ylabel("share of the\nresidual (%)")
-    _draw_metric(delay, results, background_delay_ms, 1.0)
-    delay.set(yscale="log", ylabel="background's p99\nqueueing delay (ms)")
-    delay.yaxis.set_major_formatter(plain_ticks)
-    _draw_metric(loss, results, background_loss, 100.0)
-    loss.set_ylabel("background's\nloss (%)")
-    loss.set_ylim(bottom=0)
+    title = "Queues in place of FIFO, beside a background of 25 of 50 Mbit/s, RTT 100 ms"
+    figure, (share, delay, loss) = picture.page(title, 5.8, 3, sharex=True)
     names = _names(results)
-    loss.set_xticks(range(len(names)), names, rotation=15)
-    for panel in (share, delay, loss):
-        panel.grid(color="0.9")
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    cases = {
+        case: [_at(results, case, name) for name in names]
+        for case in CASES
+        if _name(case) in results.studies
+    }
+    draw_categories(share, cases, residual_share, names, scale=100)
+    draw_categories(delay, cases, background_delay_ms, names)
+    draw_categories(loss, cases, background_loss, names, scale=100)
+    frame(share, y="share of the\nresidual (%)")
+    frame(delay, y="background's p99\nqueueing delay (ms)", log="y")
+    frame(loss, y="background's\nloss (%)", ylim=(0, None))
+    loss.tick_params(axis="x", labelrotation=15)
+    return picture.finished(figure, 4)
 
 
-def _draw_metric(panel: "Axes", results: "PartResults", metric: "Metric", scale: float) -> None:
-    names = _names(results)
-    looks = style.marked_line_styles()
-    for place, (case, look) in enumerate(zip(CASES, looks, strict=False)):
-        if _name(case) in results.studies:
-            points = [_at(results, case, name) for name in names]
-            xs = [number + 0.13 * (place - 1.5) for number in range(len(names))]
-            marks = {**look, "linestyle": "none", "label": case}
-            background.draw_line(panel, xs, points, metric, marks, scale=scale)
-
-
-def _scheduling(results: "PartResults") -> Judgement:
-    fair, long = _at(results, MIXED, FAIR), _at(results, MIXED, LONG)
+def _scheduling(results: PartResults) -> Judgement:
+    fair, short, long = (_at(results, MIXED, name) for name in (FAIR, SHORT, LONG))
     managed = {name: _at(results, MIXED, name) for name in MANAGED if name in _names(results)}
     best = min(managed, key=lambda name: managed[name].mean(background_delay_ms))
+    p99 = "p99 delay of the background under"
+    long_delays = f"{p99} FIFO with 100 packets over that with 625"
+    scheduled = f"{p99} fair queueing over that of the best managed queue"
+    lost = "loss of the background under fair queueing"
+    significant = "delay may be significant if large buffers are used"
+    preserved = "scheduling preserves quality of service"
     checks = (
-        considerably_less(
-            "p99 delay of the background under FIFO with 100 packets over that with 625",
-            _at(results, MIXED, SHORT),
-            long,
-            background_delay_ms,
-            "delay may be significant if large buffers are used",
-        ),
-        considerably_less(
-            "p99 delay of the background under fair queueing over that of the best managed queue",
-            fair,
-            managed[best],
-            background_delay_ms,
-            "scheduling preserves quality of service",
-        ),
-        below(
-            "loss of the background under fair queueing",
-            fair.interval(background_loss),
-            BOUNDS["loss-free"],
-            percent=True,
-        ),
+        considerably_less(long_delays, short, long, background_delay_ms, significant),
+        considerably_less(scheduled, fair, managed[best], background_delay_ms, preserved),
+        fair.below(lost, background_loss, BOUNDS["loss-free"], percent=True),
     )
     return Judgement(checks, lambda: _why(results, best))
 
 
-def _why(results: "PartResults", best: str) -> str:
+def _why(results: PartResults, best: str) -> str:
     names = [name for name in MANAGED if name in _names(results)]
     fair, short = _at(results, MIXED, FAIR), _at(results, LONE, SHORT)
     parts = ", ".join(
@@ -178,7 +139,7 @@ def _why(results: "PartResults", best: str) -> str:
     )
 
 
-def _better_in_both(results: "PartResults", names: Sequence[str]) -> list[str]:
+def _better_in_both(results: PartResults, names: Sequence[str]) -> list[str]:
     """Queues with a larger share of the residual and less delay than FIFO with 100 packets."""
     short = _at(results, LONE, SHORT)
     share, delay_ms = short.mean(residual_share), short.mean(background_delay_ms)

@@ -4,20 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from statistics import mean
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 BACKGROUND_RATE = f"flows.{setup.BACKGROUND}.source.rate"
 LIMIT = setup.LIMIT
@@ -46,52 +37,46 @@ def studies(form: Form) -> Sequence[Study]:
     return [Study("grid", table, grid=grid, set=one_stream, seeds=form.of(3, 3, 10))]
 
 
-def load_of(point: "PointResults") -> float:
+def load_of(point: PointResults) -> float:
     """Loads of the background, as fractions of 50 Mbit/s."""
     return point.number(BACKGROUND_RATE) / 50
 
 
-def control_of(point: "PointResults") -> str:
+def control_of(point: PointResults) -> str:
     """Of the flow."""
     return str(point.settings[CONTROL])
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Share over buffer, a panel for each load; the last panel: the buffer that a load needs."""
     points = results.study("grid").points
     loads = sorted({load_of(point) for point in points})
     columns = 2 if len(loads) <= 3 else 3
     rows = -(-(len(loads) + 1) // columns)
-    figure = picture.blank(2.2 * rows + 1.0)
-    picture.title(
-        figure,
-        "One flow beside a Poisson background, 50 Mbit/s, RTT 100 ms, and the model of bursts",
-    )
-    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    title = "One flow beside a Poisson background, 50 Mbit/s, RTT 100 ms, and the model of bursts"
+    figure, panels = picture.page(title, 2.2 * rows + 1.0, rows, columns)
     for panel, load in zip(panels, loads, strict=False):
         _draw_load(panel, [point for point in points if load_of(point) == load])
-        panel.set_title(f"background {100 * load:.0f} % of the link")
+        panel.set_title(f"background {100 * load:.0f} % of the link", loc="left")
     _draw_need(panels[len(loads)], results)
     for panel in panels[len(loads) + 1 :]:
         panel.remove()
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    return picture.finished(figure, 4)
 
 
-def _draw_load(panel: "Axes", points: Sequence["PointResults"]) -> None:
+def _draw_load(panel: Axes, points: Sequence[PointResults]) -> None:
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         mine = [point for point in points if control_of(point) == control]
         buffers = [background.buffer_of(point) for point in mine]
         marks = {**look, "linestyle": "none", "label": f"{OTHER_WORDS[control]}, simulation"}
-        background.draw_line(panel, buffers, mine, residual_share, marks)
-        line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
+        draw_marks(panel, buffers, mine, residual_share, marks, scale=100)
         shares = [100 * predicted.share(point.runs[0]) for point in mine]
-        panel.plot(buffers, shares, label=f"{OTHER_WORDS[control]}, model", **line)
-    background.buffer_axis(panel)
-    panel.set(ylim=(0, 108), ylabel="share of residual (%)")
+        line = {**look, "marker": None, "label": f"{OTHER_WORDS[control]}, model"}
+        panel.plot(buffers, shares, **line)
+    background.frame_over_buffers(panel, ylim=(0, 108), y="share of residual (%)")
 
 
-def _draw_need(panel: "Axes", results: "PartResults") -> None:
+def _draw_need(panel: Axes, results: PartResults) -> None:
     """Draws the simulated buffers between which the share passes `WANTED`, and the model's."""
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         crossings = _crossings(results, control)
@@ -101,16 +86,15 @@ def _draw_need(panel: "Axes", results: "PartResults") -> None:
         panel.vlines(loads, lows, highs, color=look["color"], linewidth=3, alpha=0.5)
         model = [said.between if said else nan for _, said in crossings.values()]
         panel.plot(loads, model, **{**look, "linestyle": "none"})
-    panel.set(yscale="log", xlabel="background (% of the link)", ylabel="buffer (packets)")
-    panel.set_title(f"needed for {100 * WANTED:.0f} % of the residual")
-    panel.set_ylim(15, 250)
-    panel.set_yticks([20, 50, 100, 200], ["20", "50", "100", "200"])
+    title = f"needed for {100 * WANTED:.0f} % of the residual"
+    label = "background (% of the link)"
+    frame(panel, title=title, x=label, y="buffer (packets)", log="y", ylim=(15, 250))
+    panel.set_yticks([20, 50, 100, 200])
     panel.minorticks_off()
-    panel.grid(color="0.9")
 
 
 def _crossings(
-    results: "PartResults", control: str
+    results: PartResults, control: str
 ) -> dict[float, tuple["Crossing", "Crossing | None"]]:
     """Returns, by load, the buffers at which the simulated and the model's share pass `WANTED`.
 
@@ -152,20 +136,15 @@ def crossing(buffers: Sequence[int], shares: Sequence[float]) -> Crossing | None
     return None
 
 
-def _fits(results: "PartResults") -> Judgement:
+def _fits(results: PartResults) -> Judgement:
     points = results.study("grid").points
     error = jackknife(
         list(zip(*(point.values(model_error) for point in points), strict=True)),
         lambda runs: mean(abs(mean(of_point)) for of_point in zip(*runs, strict=True)),
     )
     worst = max(points, key=lambda point: abs(point.mean(model_error)))
-    check = below(
-        "mean absolute error of the share, all points",
-        error,
-        GOAL,
-        f"fit for choosing a buffer: below {100 * GOAL:g} points",
-        percent=True,
-    )
+    what, stated = "mean absolute error of the share, all points", f"below {100 * GOAL:g} points"
+    check = below(what, error, GOAL, f"fit for choosing a buffer: {stated}", percent=True)
 
     def why() -> str:
         needs = ", ".join(
@@ -182,7 +161,7 @@ def _fits(results: "PartResults") -> Judgement:
     return Judgement((check,), why)
 
 
-def model_error(run: "StoredRun") -> float:
+def model_error(run: StoredRun) -> float:
     """The model's share of the residual less that of the run."""
     return predicted.share(run) - residual_share(run)
 

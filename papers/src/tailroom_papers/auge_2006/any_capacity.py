@@ -2,20 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import background, left_open, picture, predicted, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LIMIT = setup.LIMIT
 
@@ -108,31 +100,25 @@ def _name(control: str, mbps: int) -> str:
     return f"{control}-{mbps}-mbps"
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Share over buffer, a panel for each control and a line for each capacity."""
-    figure = picture.blank(4.4)
-    picture.title(
-        figure,
-        "One flow beside a background of half the link, RTT 100 ms, FIFO, by capacity",
-    )
-    panels = figure.subplots(1, len(SECONDS), sharey=True)
+    title = "One flow beside a background of half the link, RTT 100 ms, FIFO, by capacity"
+    figure, panels = picture.page(title, 4.4, 1, len(SECONDS), sharey=True)
     for panel, control in zip(panels, SECONDS, strict=True):
         _draw_control(panel, results, control)
     panels[0].set_ylabel(background.SHARE_LABEL)
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    return picture.finished(figure, 4)
 
 
-def _draw_control(panel: "Axes", results: "PartResults", control: str) -> None:
-    lines = style.marked_line_styles()
-    for mbps, look in zip(SECONDS["highspeed"], lines, strict=False):
+def _draw_control(panel: Axes, results: PartResults, control: str) -> None:
+    links = {Link(mbps, Span(0, 0)).words: mbps for mbps in SECONDS["highspeed"]}
+    for label, mbps, look in styled(links):
         points = _points(results, control, mbps)
-        label = Link(mbps, Span(0, 0)).words
-        line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
+        line = {**look, "marker": None}
         if points:
             marks = {**look, "linestyle": "none", "label": f"{label}, simulation"}
             xs = [background.buffer_of(point) for point in points]
-            background.draw_line(panel, xs, points, residual_share, marks)
+            draw_marks(panel, xs, points, residual_share, marks, scale=100)
         else:
             line["label"] = f"{label}, model only" if mbps == FASTEST_MBPS else "_absent"
         if points or mbps == FASTEST_MBPS:
@@ -142,28 +128,28 @@ def _draw_control(panel: "Axes", results: "PartResults", control: str) -> None:
             panel.plot(buffers, [100 * share for share in shares], **line)
     panel.axhline(100 * BOUNDS["reasonable"].value, label="75 %: reasonable", **style.LIMIT_LINE)
     panel.axvspan(*HUNDREDS, color="#E69F00", alpha=0.15, label="the paper's choice")
-    background.buffer_axis(panel)
-    panel.set(title=OTHER_WORDS[control], ylim=(0, 105))
+    background.frame_over_buffers(panel, title=OTHER_WORDS[control], ylim=(0, 105))
 
 
-def _points(results: "PartResults", control: str, mbps: int) -> Sequence[PointResults]:
+def _points(results: PartResults, control: str, mbps: int) -> Sequence[PointResults]:
     name = _name(control, mbps)
     return results.study(name).points if name in results.studies else ()
 
 
-def _at(results: "PartResults", control: str, mbps: int, buffer: int) -> PointResults:
+def _at(results: PartResults, control: str, mbps: int, buffer: int) -> PointResults:
     return results.study(_name(control, mbps)).at({LIMIT: f"{buffer - 1} packets"})
 
 
-def _capacities(results: "PartResults", control: str) -> list[int]:
+def _capacities(results: PartResults, control: str) -> list[int]:
     return [mbps for mbps in SECONDS[control] if _name(control, mbps) in results.studies]
 
 
 def _words(control: str, mbps: int, buffer: int) -> str:
-    return f"{OTHER_WORDS[control]}, {Link(mbps, Span(0, 0)).words}, {buffer} packets"
+    words = f"{OTHER_WORDS[control]}, {Link(mbps, Span(0, 0)).words}, {buffer} packets"
+    return f"{words}: share of the residual"
 
 
-def _one_or_two_hundred(results: "PartResults") -> Judgement:
+def _one_or_two_hundred(results: PartResults) -> Judgement:
     cases = [
         (control, mbps, buffer)
         for control in SECONDS
@@ -171,14 +157,9 @@ def _one_or_two_hundred(results: "PartResults") -> Judgement:
         for buffer in HUNDREDS
         if _has(results, control, mbps, buffer)
     ]
+    bound = BOUNDS["reasonable"]
     checks = tuple(
-        above(
-            f"{_words(*case)}: share of the residual",
-            _at(results, *case).interval(residual_share),
-            BOUNDS["reasonable"],
-            percent=True,
-        )
-        for case in cases
+        _at(results, *case).above(_words(*case), residual_share, bound) for case in cases
     )
 
     def why() -> str:
@@ -197,14 +178,14 @@ def _one_or_two_hundred(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def _has(results: "PartResults", control: str, mbps: int, buffer: int) -> bool:
+def _has(results: PartResults, control: str, mbps: int, buffer: int) -> bool:
     limit = f"{buffer - 1} packets"
     return any(
         point.settings[LIMIT] == limit for point in results.study(_name(control, mbps)).points
     )
 
 
-def fastest(results: "PartResults") -> tuple[str, float]:
+def fastest(results: PartResults) -> tuple[str, float]:
     """Returns the fastest link with HighSpeed, and its mean share with 200 packets."""
     mbps = _capacities(results, "highspeed")[-1]
     share = _at(results, "highspeed", mbps, HUNDREDS[-1]).mean(residual_share)
@@ -216,16 +197,11 @@ def _judged(capacities: Sequence[int]) -> list[int]:
     return [mbps for mbps in capacities if mbps in (capacities[0], 1000, capacities[-1])]
 
 
-def _twenty(results: "PartResults") -> Judgement:
+def _twenty(results: PartResults) -> Judgement:
     cases = [(control, _capacities(results, control)[-1], 20) for control in SECONDS]
     cases.insert(0, ("reno", 50, 20))
     checks = tuple(
-        below(
-            f"{_words(*case)}: share of the residual",
-            _at(results, *case).interval(residual_share),
-            BOUNDS["drastic"],
-            percent=True,
-        )
+        _at(results, *case).below(_words(*case), residual_share, BOUNDS["drastic"])
         for case in dict.fromkeys(cases)
     )
     return Judgement(

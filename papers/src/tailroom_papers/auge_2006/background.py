@@ -1,17 +1,13 @@
-"""Flows beside a Poisson background on links of any rate, and pictures of their shares."""
+"""Flows beside a Poisson background on links of any rate, and the frame of panels over buffers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import setup
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 QUEUE = f"links.{setup.LINK}.queue"
 BUFFER_TICKS = (20, 50, 100, 200, 625, 2500)
@@ -59,54 +55,16 @@ def flow(control: str, count: int = 1) -> FlowGroup:
     return {**same, "congestion": {"kind": control}, "recovery": "sack"}  # type: ignore[typeddict-item]
 
 
-def buffer_of(point: "PointResults") -> int:
+def buffer_of(point: PointResults) -> int:
     """The buffer of a point in packets, with the one being sent as the paper counts."""
     queue = point.settings.get(QUEUE)
     limit: str = queue["limit"] if queue else point.settings[setup.LIMIT]
     return int(limit.split(maxsplit=1)[0]) + 1
 
 
-def buffer_axis(panel: "Axes") -> None:
-    """The x axis over the buffers that are drawn."""
-    panel.set(xscale="log", xlabel="buffer (packets)")
+def frame_over_buffers(panel: Axes, **options: Any) -> None:
+    """The frame of a panel over the buffers that are drawn; options as of `frame`."""
+    panel.set_xscale("log")
     low, high = panel.get_xlim()
     ticks = [tick for tick in BUFFER_TICKS if low <= tick <= high]
-    panel.set_xticks(ticks, [str(tick) for tick in ticks])
-    panel.minorticks_off()
-    panel.grid(color="0.9")
-
-
-def draw_line(  # noqa: PLR0913 - each says one thing about a line
-    panel: "Axes",
-    xs: Sequence[float],
-    points: Sequence["PointResults"],
-    metric: "Metric",
-    look: Mapping[str, Any],
-    *,
-    scale: float = 100.0,
-    most: float | None = None,
-) -> None:
-    """Draws means with their confidence intervals as bars.
-
-    Args:
-        panel: The panel.
-        xs: Place of each point.
-        points: The points.
-        metric: The metric.
-        look: Style and label.
-        scale: Factor on the metric; with 100, the metric is a fraction.
-        most: Largest possible value in the drawn unit, at which bars end; 100 for a fraction.
-    """
-    most = 100.0 if most is None and scale == 100.0 else most
-    intervals = [point.interval(metric) for point in points]
-    pairs = [
-        (x, interval) for x, interval in zip(xs, intervals, strict=True) if interval is not None
-    ]
-    means = [scale * interval.mean for _, interval in pairs]
-    panel.errorbar(
-        [x for x, _ in pairs],
-        means,
-        yerr=bars((interval for _, interval in pairs), scale, most and most / scale),
-        capsize=2,
-        **look,
-    )
+    frame(panel, x="buffer (packets)", ticks=ticks, **options)

@@ -3,27 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from tailroom.plots import style
-from tailroom_papers.auge_2006 import background, left_open, picture, setup
-from tailroom_papers.auge_2006.ascendancy import (
-    advantage,
-    duration,
-    leaders,
-    of_cycles,
-    series,
-)
+from tailroom_papers.auge_2006 import left_open, picture, setup
+from tailroom_papers.auge_2006.ascendancy import advantage, duration, leaders, of_cycles, series
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import more
 from tailroom_papers.auge_2006.residual import flow_names, seconds_between_reductions
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, fifo
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 FLOWS = {"HighSpeed": {"highspeed": 4}, "NewReno": {"reno": 4}}
 CYCLES = (0.5, 1.0, 2.0, 4.0)
@@ -39,38 +25,32 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def _of(results: "PartResults", name: str) -> "PointResults":
+def _of(results: PartResults, name: str) -> PointResults:
     return results.study(name).points[0]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """The windows, averaged over a congestion cycle; and the advantage by length of average."""
-    figure = picture.blank(3.6)
-    picture.title(figure, "Ascendancy of flows: windows averaged over congestion cycles")
-    panels = figure.subplots(1, 3)
-    for panel, name in zip(panels, FLOWS, strict=False):
+    title = "Ascendancy of flows: windows averaged over congestion cycles"
+    figure, (highspeed, reno, last) = picture.page(title, 3.6, columns=3)
+    for panel, name in zip((highspeed, reno), FLOWS, strict=True):
         _draw_windows(panel, results, name)
-    highest = max(panel.get_ylim()[1] for panel in panels[:2])
-    for panel in panels[:2]:
-        panel.set(ylim=(0, highest), xlabel="time (s)")
-    panels[0].set_ylabel("window, mean of a cycle (packets)")
-    last = panels[2]
+    highest = max(panel.get_ylim()[1] for panel in (highspeed, reno))
+    frame(
+        highspeed, x="time (s)", y="window, mean of a cycle (packets)", ylim=(0, highest), grid=""
+    )
+    frame(reno, x="time (s)", ylim=(0, highest), grid="")
     for name, look in zip(FLOWS, style.marked_line_styles(), strict=False):
-        for cycles in CYCLES:
-            label = {"label": f"4 {name}"} if cycles == CYCLES[0] else {"label": "_again"}
-            metric = partial(advantage, cycles=cycles)
-            marks = {**look, "linestyle": "none", **label}
-            background.draw_line(last, [cycles], [_of(results, name)], metric, marks, scale=1.0)
+        metrics = [partial(advantage, cycles=cycles) for cycles in CYCLES]
+        means = [_of(results, name).interval(metric) for metric in metrics]
+        draw_intervals(last, CYCLES, means, look | {"linestyle": "none"}, label=f"4 {name}")
     last.axhline(BOUNDS["ascendancy"].value, label="2 : 1", **style.LIMIT_LINE)
-    last.set(xscale="log", xlabel="averaged over (cycles)", ylabel="largest over smallest window")
-    last.set_xticks(CYCLES, [f"{cycles:g}" for cycles in CYCLES])
-    last.minorticks_off()
-    last.set_ylim(bottom=1)
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    label, over = "largest over smallest window", "averaged over (cycles)"
+    frame(last, x=over, y=label, log="x", ticks=CYCLES, ylim=(1, None), grid="")
+    return picture.finished(figure, 4)
 
 
-def _draw_windows(panel: "Axes", results: "PartResults", name: str) -> None:
+def _draw_windows(panel: Axes, results: PartResults, name: str) -> None:
     run = _of(results, name).runs[0]
     windows = of_cycles(run, 1.0)
     cycle_s = seconds_between_reductions(run)
@@ -82,37 +62,24 @@ def _draw_windows(panel: "Axes", results: "PartResults", name: str) -> None:
     edges = [start_s + length_s * place for place in range(windows.shape[1] + 1)]
     for number, (_, look) in enumerate(zip(flow_names(run), style.line_styles(), strict=False)):
         panel.stairs(windows[number], edges, label=f"flow {number + 1}", baseline=None, **look)
-    panel.set_title(f"4 {name}, a cycle is {cycle_s:.1f} s")
+    panel.set_title(f"4 {name}, a cycle is {cycle_s:.1f} s", loc="left")
     panel.set_xlim(start_s, min(start_s + SHOWN_S, edges[-1]))
 
 
-def _is_chaotic(results: "PartResults") -> Judgement:
+def _is_chaotic(results: PartResults) -> Judgement:
     highspeed, reno = (_of(results, name) for name in FLOWS)
+    ascendancy = "largest over smallest window"
+    over_reno = f"{ascendancy}, HighSpeed less NewReno"
+    ahead = "congestion cycles for which the same flow is ahead, HighSpeed less NewReno"
     checks = (
-        above(
-            "largest over smallest window, means of a congestion cycle",
-            highspeed.interval(advantage),
-            BOUNDS["ascendancy"],
+        highspeed.above(
+            f"{ascendancy}, means of a congestion cycle", advantage, BOUNDS["ascendancy"]
         ),
-        above(
-            "flows that are ahead in some congestion cycle",
-            highspeed.interval(leaders),
-            BOUNDS["one-after-the-other"],
+        highspeed.above(
+            "flows that are ahead in some congestion cycle", leaders, BOUNDS["one-after-the-other"]
         ),
-        more(
-            "largest over smallest window, HighSpeed less NewReno",
-            highspeed,
-            reno,
-            advantage,
-            "a property of HighSpeed TCP",
-        ),
-        more(
-            "congestion cycles for which the same flow is ahead, HighSpeed less NewReno",
-            highspeed,
-            reno,
-            duration,
-            "preserves its relative advantage",
-        ),
+        more(over_reno, highspeed, reno, advantage, "a property of HighSpeed TCP"),
+        more(ahead, highspeed, reno, duration, "preserves its relative advantage"),
     )
     return Judgement(
         checks,
@@ -127,7 +94,7 @@ def _is_chaotic(results: "PartResults") -> Judgement:
     )
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """The same flows with other values of what the paper leaves open."""
     return left_open.variations(studies(form), ("chaotic-windows",), form)
 

@@ -2,23 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import picture
 from tailroom_papers.auge_2006.residual import flow_names
 from tailroom_papers.auge_2006.setup import WORDS
 from tailroom_papers.framework import *
-from tailroom_papers.reference import ns2
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from tailroom_papers.reference import ns2_row
 
 SHOWN_S = 150.0
 """Duration drawn; in longer spans the teeth of the windows are indistinguishable."""
@@ -40,7 +34,7 @@ class Column:
     """One set-up, of which the first run is drawn."""
 
     title: str
-    point: "PointResults"
+    point: PointResults
     ns2_case: str = ""
     """The row of ns-2 with the same set-up, if there is one."""
     stated: float | None = None
@@ -52,32 +46,28 @@ class Column:
 
 def draw(title: str, columns: Sequence[Column]) -> Figure:
     """A column for each set-up; utilization is averaged over 100 ms, the RTT without queueing."""
-    figure = picture.blank(4.7)
-    panels = figure.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
-    picture.title(figure, title)
+    figure, panels = picture.page(title, 4.7, 2, len(columns), sharex=True, sharey="row")
     names = dict.fromkeys(
         flow_words(name) for column in columns for name in flow_names(column.point.runs[0])
     )
     looks = dict(zip(names, style.line_styles(), strict=False))
-    for column, upper, lower in zip(columns, panels[0], panels[1], strict=True):
+    above, below = panels[: len(columns)], panels[len(columns) :]
+    for column, upper, lower in zip(columns, above, below, strict=True):
         run = column.point.runs[0]
-        upper.set_title(column.title)
         _draw_utilization(upper, column)
         _draw_windows(lower, column, looks)
         for time_s in column.arrivals_s:
             lower.axvline(time_s, color="0.75", linewidth=0.8, zorder=0, label="a flow arrives")
         start_s = run.summary["measured_from_s"]
-        lower.set_xlim(start_s, min(start_s + column.shown_s, run.summary["measured_to_s"]))
-        lower.set_xlabel("time (s)")
-    panels[0, 0].set_ylim(0, 105)
-    panels[1, 0].set_ylim(bottom=0)
-    panels[0, 0].set_ylabel("utilization (%)")
-    panels[1, 0].set_ylabel("congestion window (packets)")
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+        end_s = min(start_s + column.shown_s, run.summary["measured_to_s"])
+        frame(upper, title=column.title, grid="")
+        frame(lower, x="time (s)", xlim=(start_s, end_s), grid="")
+    above[0].set(ylim=(0, 105), ylabel="utilization (%)")
+    below[0].set(ylim=(0, None), ylabel="congestion window (packets)")
+    return picture.finished(figure, 4)
 
 
-def _draw_utilization(panel: "Axes", column: Column) -> None:
+def _draw_utilization(panel: Axes, column: Column) -> None:
     run = column.point.runs[0]
     series = _shown(run, run.table("link_series"), column.shown_s)
     percent = np.multiply(series["utilization"], 100)
@@ -98,7 +88,7 @@ def _draw_utilization(panel: "Axes", column: Column) -> None:
     panel.text(0.5, 0.05, "\n".join(words), transform=panel.transAxes, ha="center")
 
 
-def _draw_windows(panel: "Axes", column: Column, looks: "Mapping[str, Mapping[str, Any]]") -> None:
+def _draw_windows(panel: Axes, column: Column, looks: "Mapping[str, Mapping[str, Any]]") -> None:
     run = column.point.runs[0]
     measured = _shown(run, run.table("flow_series"), column.shown_s)
     for name in flow_names(run):
@@ -107,7 +97,7 @@ def _draw_windows(panel: "Axes", column: Column, looks: "Mapping[str, Mapping[st
         panel.plot(windows["time_s"], windows["cwnd_packets"], label=label, **looks[label])
 
 
-def _shown(run: "StoredRun", series: pa.Table, shown_s: float) -> pa.Table:
+def _shown(run: StoredRun, series: pa.Table, shown_s: float) -> pa.Table:
     """The rows of a series in the time that is drawn."""
     start_s = run.summary["measured_from_s"]
     time_s = pc.field("time_s")
@@ -122,6 +112,6 @@ def flow_words(name: str) -> str:
 
 def ns2_utilization(case: str) -> float:
     """Of the link, in a row of ns-2."""
-    rows = ns2(case)
-    row = rows["case"].to_pylist().index(case)
-    return float(rows["util"][row].as_py())
+    row = ns2_row(case)
+    assert row is not None, case
+    return float(row["util"])

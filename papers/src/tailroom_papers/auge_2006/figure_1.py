@@ -1,25 +1,19 @@
 """Figure 1: the three regimes, flows as boxes of their rate times their duration."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 from matplotlib.collections import PatchCollection
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
-from tailroom.plots import style
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 RATE_MBPS = 50
 PACKETS = 100
@@ -98,33 +92,33 @@ def _flows(kind: str, load: float) -> FlowGroup:
     }
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Boxes above, the overall rate in the middle, and below how many flows are in progress."""
-    figure = picture.blank(6.2)
-    picture.title(
-        figure,
+    title = (
         f"Figure 1: three regimes of a link of {RATE_MBPS} Mbit/s with a buffer of {PACKETS} "
-        "packets, simulated",
+        "packets, simulated"
     )
-    panels = figure.subplots(3, 3, sharex=True, sharey="row", height_ratios=[3, 1.5, 1.5])
-    for column, regime in zip(panels.T, LOADS, strict=True):
+    heights = {"height_ratios": [3, 1.5, 1.5]}
+    figure, panels = picture.page(title, 6.2, 3, 3, sharex=True, sharey="row", **heights)
+    for place, regime in enumerate(LOADS):
+        boxes, rate, numbers = panels[place::3]
         run = results.study(regime).points[0].runs[0]
+        _draw_boxes(boxes, run)
+        _draw_rate(rate, run)
+        _draw_numbers(numbers, run)
         load = sum(LOADS[regime].values())
-        column[0].set_title(f"{regime}, offered {100 * load:.0f} %")
-        _draw_boxes(column[0], run)
-        _draw_rate(column[1], run)
-        _draw_numbers(column[2], run)
-        column[2].set(xlim=SHOWN_S, xlabel="time (s)")
-    panels[0, 0].set(ylabel="rate (Mbit/s)", ylim=(0, RATE_MBPS))
-    panels[1, 0].set(ylabel="overall rate\n(Mbit/s)", ylim=(0, 1.15 * RATE_MBPS))
-    panels[2, 0].set(ylabel="flows in progress", ylim=(0, None))
+        frame(boxes, title=f"{regime}, offered {100 * load:.0f} %", grid="")
+        frame(numbers, x="time (s)", xlim=SHOWN_S, grid="")
+    panels[0].set(ylabel="rate (Mbit/s)", ylim=(0, RATE_MBPS))
+    panels[3].set(ylabel="overall rate\n(Mbit/s)", ylim=(0, 1.15 * RATE_MBPS))
+    panels[6].set(ylabel="flows in progress", ylim=(0, None))
     handles: list[Any] = [Patch(label=WORDS[kind], **LOOKS[kind]) for kind in WORDS]
-    handles += [*panels[1, 0].lines[1:], *panels[2, 0].lines]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    handles += [*panels[3].lines[1:], *panels[6].lines]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     return picture.readable(figure)
 
 
-def _draw_boxes(panel: "Axes", run: "StoredRun") -> None:
+def _draw_boxes(panel: Axes, run: StoredRun) -> None:
     # The height within the link has no meaning, as in the paper; fixed in every drawing.
     height = np.random.default_rng(1)
     log = run.table("flow_log")
@@ -138,14 +132,14 @@ def _draw_boxes(panel: "Axes", run: "StoredRun") -> None:
         panel.add_collection(PatchCollection(mine, linewidth=0.6, alpha=0.85, **look))
 
 
-def _draw_rate(panel: "Axes", run: "StoredRun") -> None:
+def _draw_rate(panel: Axes, run: StoredRun) -> None:
     series = run.table("link_series")
     rate = np.multiply(series["utilization"], RATE_MBPS)
     panel.plot(series["time_s"], rate, color="black", linewidth=0.8)
     panel.axhline(RATE_MBPS, label="capacity", **style.LIMIT_LINE)
 
 
-def _draw_numbers(panel: "Axes", run: "StoredRun") -> None:
+def _draw_numbers(panel: Axes, run: StoredRun) -> None:
     log = run.table("flow_log")
     groups = {
         "limited elsewhere": pc.field("group") != "campus",
@@ -171,7 +165,7 @@ def in_progress(
     return begun - np.searchsorted(np.sort(ends), times, side="right")
 
 
-def bottlenecked(run: "StoredRun", from_s: float, to_s: float) -> float:
+def bottlenecked(run: StoredRun, from_s: float, to_s: float) -> float:
     """Mean number of flows without a limit of their own between two times."""
     log = run.table("flow_log").filter(pc.field("group") == "campus")
     starts = log["start_s"].to_numpy()
@@ -180,14 +174,14 @@ def bottlenecked(run: "StoredRun", from_s: float, to_s: float) -> float:
     return float(np.maximum(present, 0.0).sum() / (to_s - from_s))
 
 
-def growth(run: "StoredRun") -> float:
+def growth(run: StoredRun) -> float:
     """Bottlenecked flows in the last third of what is drawn less those in the first."""
     third = (SHOWN_S[1] - SHOWN_S[0]) / 3
     first = bottlenecked(run, SHOWN_S[0], SHOWN_S[0] + third)
     return bottlenecked(run, SHOWN_S[1] - third, SHOWN_S[1]) - first
 
 
-def busiest(run: "StoredRun") -> float:
+def busiest(run: StoredRun) -> float:
     """The largest rate over a second, as a part of the link's."""
     series = run.table("link_series")
     utilization = series["utilization"].to_numpy()
@@ -197,46 +191,27 @@ def busiest(run: "StoredRun") -> float:
 LOSS = f"links.{setup.LINK}.loss_fraction"
 
 
-def delay_ms(run: "StoredRun") -> float:
+def delay_ms(run: StoredRun) -> float:
     """99th percentile of the queueing delay, in ms."""
     link = run.summary["links"][setup.LINK]
     return 1e3 * float(link["queue_delay_s_p99"])
 
 
-def _regimes(results: "PartResults") -> Judgement:
+def _regimes(results: PartResults) -> Judgement:
     points = {regime: results.study(regime).points[0] for regime in LOADS}
     transparent, elastic, overload = points.values()
-    checks: tuple[Check, ...] = (
-        below(
-            "transparent: largest rate over a second",
-            transparent.interval(busiest),
-            BOUNDS["within-capacity"],
-            percent=True,
+    begin_s, end_s = SHOWN_S
+    stretches = f"from {end_s - 10:g} s on less those until {begin_s + 10:g} s"
+    grows = f"overload: bottlenecked flows, {stretches}"
+    checks = (
+        transparent.below(
+            "transparent: largest rate over a second", busiest, BOUNDS["within-capacity"]
         ),
-        below(
-            "transparent: loss",
-            transparent.interval(LOSS),
-            BOUNDS["extremely-small-loss"],
-            percent=True,
-        ),
-        below(
-            "transparent: p99 delay, ms",
-            transparent.interval(delay_ms),
-            BOUNDS["extremely-small-delay"],
-        ),
-        above(
-            "elastic: loss", elastic.interval(LOSS), BOUNDS["extremely-small-loss"], percent=True
-        ),
-        above(
-            "elastic: p99 delay, ms", elastic.interval(delay_ms), BOUNDS["extremely-small-delay"]
-        ),
-        above(
-            f"overload: bottlenecked flows, from {SHOWN_S[1] - 10:g} s on less those until "
-            f"{SHOWN_S[0] + 10:g} s",
-            overload.interval(growth),
-            0.0,
-            "their number increases",
-        ),
+        transparent.below("transparent: loss", LOSS, BOUNDS["extremely-small-loss"]),
+        transparent.below("transparent: p99 delay, ms", delay_ms, BOUNDS["extremely-small-delay"]),
+        elastic.above("elastic: loss", LOSS, BOUNDS["extremely-small-loss"]),
+        elastic.above("elastic: p99 delay, ms", delay_ms, BOUNDS["extremely-small-delay"]),
+        overload.above(grows, growth, 0.0, "their number increases"),
     )
     return Judgement(
         checks,

@@ -1,17 +1,11 @@
 """Figure 2: the simulated network, with what the paper leaves open."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 OPEN = "#D55E00"
 """Colour of what the paper does not state."""
@@ -23,12 +17,10 @@ def studies(form: Form) -> Sequence[Study]:
     return [setup.study("set-up", {"reno": 1}, [setup.fifo(20)], form)]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """The network: what the paper states in black, what it leaves open in colour."""
     del results
-    figure = picture.blank(3.3)
-    picture.title(figure, "Figure 2: the simulated network")
-    panel = figure.subplots()
+    figure, (panel,) = picture.page("Figure 2: the simulated network", 3.3)
     panel.set(xlim=(0, 100), ylim=(0, 52))
     panel.set_axis_off()
     _box(panel, (1, 33), (26, 13), "1, 2 or 4 permanent flows\nNewReno or HighSpeed TCP", STATED)
@@ -51,13 +43,13 @@ def draw(results: "PartResults") -> "Figure":
 
 
 def _box(
-    panel: "Axes", corner: tuple[float, float], size: tuple[float, float], text: str, colour: str
+    panel: Axes, corner: tuple[float, float], size: tuple[float, float], text: str, colour: str
 ) -> None:
     panel.add_patch(FancyBboxPatch(corner, *size, boxstyle="round,pad=0.3", fc="0.95", ec=colour))
     _words(panel, corner[0] + size[0] / 2, corner[1] + size[1] / 2, text, colour)
 
 
-def _queue(panel: "Axes") -> None:
+def _queue(panel: Axes) -> None:
     """The buffer with waiting packets, and the server."""
     panel.add_patch(Rectangle((40, 22), 16, 10, fill=False, ec=STATED))
     for place in range(4):
@@ -65,11 +57,11 @@ def _queue(panel: "Axes") -> None:
     panel.add_patch(FancyBboxPatch((57, 25), 3, 4, boxstyle="circle,pad=0.2", fc="white"))
 
 
-def _arrow(panel: "Axes", start: tuple[float, float], end: tuple[float, float]) -> None:
+def _arrow(panel: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     panel.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=10, color="0.3"))
 
 
-def _words(panel: "Axes", x: float, y: float, text: str, colour: str) -> None:
+def _words(panel: Axes, x: float, y: float, text: str, colour: str) -> None:
     panel.text(x, y, text, ha="center", va="center", color=colour)
 
 

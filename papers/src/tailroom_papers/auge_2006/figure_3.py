@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tailroom.models.sawtooth.sawtooth import aimd_utilization
 from tailroom.studies.sweep_study.plan import Precision
@@ -17,10 +16,6 @@ from tailroom_papers.auge_2006.residual import (
 )
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fifo, over, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 BESIDE = "beside the background"
 EMPTY = "on an empty link"
@@ -46,7 +41,7 @@ def studies(form: Form) -> Sequence[Study]:
     return [replace(beside, until=form.of(None, None, PRECISE)), empty]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     return columns.draw(
         "Figure 3: one NewReno flow beside a background of 25 of 50 Mbit/s, FIFO",
@@ -59,18 +54,13 @@ def draw(results: "PartResults") -> "Figure":
     )
 
 
-def _at(results: "PartResults", buffer: int) -> "PointResults":
+def _at(results: PartResults, buffer: int) -> PointResults:
     return results.study(BESIDE).at(settings(fifo(buffer)))
 
 
-def _too_small(results: "PartResults") -> Judgement:
+def _too_small(results: PartResults) -> Judgement:
     point = _at(results, 20)
-    check = between(
-        "share of the residual",
-        point.interval(residual_share),
-        BOUNDS["around-40"],
-        percent=True,
-    )
+    check = point.between("share of the residual", residual_share, BOUNDS["around-40"])
     return Judgement(
         (check,),
         lambda: (
@@ -82,20 +72,13 @@ def _too_small(results: "PartResults") -> Judgement:
     )
 
 
-def _compromise(results: "PartResults") -> Judgement:
+def _compromise(results: PartResults) -> Judgement:
     small, large = _at(results, 100), _at(results, BDP_PACKETS)
+    delays = paired_ratio(small, large, background_delay_ms)
+    what = "p99 delay of the background with 100 packets over that with 625"
     checks = (
-        above(
-            "share of the residual with 100 packets",
-            small.interval(residual_share),
-            BOUNDS["reasonable"],
-            percent=True,
-        ),
-        below(
-            "p99 delay of the background with 100 packets over that with 625",
-            paired_ratio(small, large, background_delay_ms),
-            BOUNDS["low-latency"],
-        ),
+        small.above("share of the residual with 100 packets", residual_share, BOUNDS["reasonable"]),
+        below(what, delays, BOUNDS["low-latency"]),
     )
     return Judgement(
         checks,
@@ -113,9 +96,9 @@ def _compromise(results: "PartResults") -> Judgement:
     )
 
 
-def _full(results: "PartResults") -> Judgement:
+def _full(results: PartResults) -> Judgement:
     point = _at(results, BDP_PACKETS)
-    check = above("utilization", point.interval("utilization"), BOUNDS["full"], percent=True)
+    check = point.above("utilization", "utilization", BOUNDS["full"])
     return Judgement(
         (check,),
         lambda: (
@@ -127,22 +110,12 @@ def _full(results: "PartResults") -> Judgement:
     )
 
 
-def _empty_link(results: "PartResults") -> Judgement:
+def _empty_link(results: PartResults) -> Judgement:
     one = results.study(EMPTY).at(settings(fifo(2)))
     twenty = results.study(EMPTY).at(settings(fifo(20)))
     checks = (
-        between(
-            "utilization with 1 packet",
-            one.interval("utilization"),
-            BOUNDS["seventy-five"],
-            percent=True,
-        ),
-        between(
-            "utilization with 20 packets",
-            twenty.interval("utilization"),
-            BOUNDS["around-80"],
-            percent=True,
-        ),
+        one.between("utilization with 1 packet", "utilization", BOUNDS["seventy-five"]),
+        twenty.between("utilization with 20 packets", "utilization", BOUNDS["around-80"]),
     )
     formula = aimd_utilization(20 / BDP_PACKETS, 0.5)
     theirs = columns.ns2_utilization("S6 20 newreno no background")
@@ -159,20 +132,18 @@ def _empty_link(results: "PartResults") -> Judgement:
     )
 
 
-def _whole_cycles(results: "PartResults") -> Judgement:
+def _whole_cycles(results: PartResults) -> Judgement:
+    events, words = "groups.reno.congestion_events", f"{CYCLES} or more"
     checks = tuple(
-        above(
-            f"window reductions per run with {buffer} packets",
-            _at(results, buffer).interval("groups.reno.congestion_events"),
-            CYCLES,
-            f"{CYCLES} or more",
+        _at(results, buffer).above(
+            f"window reductions per run with {buffer} packets", events, CYCLES, words
         )
         for buffer in BUFFERS
     )
     return Judgement(checks, "A mean over fewer cycles depends on where the run ends.")
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """Other values of what the paper leaves open; the empty link with jitter only."""
     beside, empty = studies(form)
     claims = ("small-buffer", "compromise", "large-buffer")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow.compute as pc
-from matplotlib.figure import Figure
 
 from tailroom.plots import arrivals
 from tailroom_papers.auge_2006 import picture, setup
@@ -26,15 +25,12 @@ def studies(form: Form) -> Sequence[Study]:
     """The set-up of Figure 3's left column, with every arrival written down."""
     table = setup.scenario({FLOW: 1}, fifo(BUFFER), form)
     end = form.of("80 s", "110 s", "150 s")
-    changes = {
-        "duration": end,
-        f"links.{LINK}.arrival_log": {"from": "50 s", "to": end},
-    }
+    changes = {"duration": end, f"links.{LINK}.arrival_log": {"from": "50 s", "to": end}}
     keep = ("arrival_log", "flow_series")
     return [Study(LOG, table, set=changes, seeds=setup.seeds(form), keep=keep)]
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """A second of the first run, around the first loss of the flow that has none just before."""
     run = _runs(results)[0]
     log = run.table("arrival_log")
@@ -42,19 +38,14 @@ def draw(results: "PartResults") -> Figure:
     shown = log.filter(
         (pc.field("time_s") >= start_s) & (pc.field("time_s") < start_s + BEFORE_S + AFTER_S)
     )
-    figure = picture.blank(4.6)
-    packets, queue = figure.subplots(2, sharex=True, height_ratios=[3.0, 1.4])
-    picture.title(
-        figure,
-        "Figure 4: arrivals at a link with 20 packets of buffer (height in a row means nothing)",
-    )
+    title = "Figure 4: arrivals at a link with 20 packets of buffer (height in a row means nothing)"
+    figure, (packets, queue) = picture.page(title, 4.6, 2, sharex=True, height_ratios=[3.0, 1.4])
     arrivals.draw_link(packets, queue, shown, run.summary)
-    queue.set_xlim(start_s, start_s + BEFORE_S + AFTER_S)
-    queue.set_xlabel("time (s)")
+    queue.set(xlim=(start_s, start_s + BEFORE_S + AFTER_S), xlabel="time (s)")
     return picture.readable(figure)
 
 
-def _first_loss_s(run: "StoredRun") -> float:
+def _first_loss_s(run: StoredRun) -> float:
     log = run.table("arrival_log")
     lost = log.filter((pc.field("flow") == FLOW) & (pc.field("fate") == "overflow"))
     time_s = lost["time_s"].to_numpy()
@@ -64,41 +55,38 @@ def _first_loss_s(run: "StoredRun") -> float:
     return float(time_s[alone][0] if alone.any() else time_s[0])
 
 
-def _runs(results: "PartResults") -> Sequence["StoredRun"]:
+def _runs(results: PartResults) -> Sequence[StoredRun]:
     return results.study(LOG).points[0].runs
 
 
-def _log(results: "PartResults") -> "PointResults":
+def _log(results: PartResults) -> PointResults:
     return results.study(LOG).points[0]
 
 
-def last_quarter(run: "StoredRun") -> float | None:
+def last_quarter(run: StoredRun) -> float | None:
     """Fraction of the flow's losses that are in the last quarter of their burst."""
     places = bursts_of(run, FLOW).places_lost
     return _mean(places >= 0.75)
 
 
-def silence_ms(run: "StoredRun") -> float:
+def silence_ms(run: StoredRun) -> float:
     """Median silence between two bursts of the flow."""
     return 1e3 * float(np.median(bursts_of(run, FLOW).silences_s))
 
 
-def gap(run: "StoredRun") -> float:
+def gap(run: StoredRun) -> float:
     """Median gap between two packets of a burst, in packet times of the link."""
     return float(np.median(bursts_of(run, FLOW).gaps))
 
 
-def window_before(run: "StoredRun") -> float | None:
+def window_before(run: StoredRun) -> float | None:
     """Mean window at the reductions, in packets."""
     return _mean(windows_before(run, FLOW))
 
 
-def _at_the_end(results: "PartResults") -> Judgement:
-    check = above(
-        "losses in the last quarter of their burst",
-        _log(results).interval(last_quarter),
-        BOUNDS["end-of-burst"],
-        percent=True,
+def _at_the_end(results: PartResults) -> Judgement:
+    check = _log(results).above(
+        "losses in the last quarter of their burst", last_quarter, BOUNDS["end-of-burst"]
     )
 
     def why() -> str:
@@ -112,11 +100,9 @@ def _at_the_end(results: "PartResults") -> Judgement:
     return Judgement((check,), why)
 
 
-def _small_windows(results: "PartResults") -> Judgement:
-    check = below(
-        "mean window at a reduction, packets",
-        _log(results).interval(window_before),
-        BOUNDS["small-window"],
+def _small_windows(results: PartResults) -> Judgement:
+    check = _log(results).below(
+        "mean window at a reduction, packets", window_before, BOUNDS["small-window"]
     )
 
     def why() -> str:
@@ -131,14 +117,12 @@ def _small_windows(results: "PartResults") -> Judgement:
     return Judgement((check,), why)
 
 
-def _in_bursts(results: "PartResults") -> Judgement:
+def _in_bursts(results: PartResults) -> Judgement:
     point = _log(results)
     checks = (
-        above("silence between two bursts, ms", point.interval(silence_ms), BOUNDS["stripes"]),
-        below(
-            "median gap within a burst, packet times of the link",
-            point.interval(gap),
-            BOUNDS["link-rate"],
+        point.above("silence between two bursts, ms", silence_ms, BOUNDS["stripes"]),
+        point.below(
+            "median gap within a burst, packet times of the link", gap, BOUNDS["link-rate"]
         ),
     )
 

@@ -1,22 +1,20 @@
 """Figure 5: one, two and four NewReno flows behind a buffer of 20 packets."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import more, percent, sentence
+from tailroom_papers.auge_2006.comparison import percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, excess, shared
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.auge_2006.setup import fifo, settings
 from tailroom_papers.framework import *
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 NUMBERS = (1, 2, 4)
 BUFFER = 20
+STATED = {1: ("S6 20 newreno", 0.7)}
+"""The row of ns-2, and the utilization that the paper states, by number of flows."""
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -24,19 +22,11 @@ def studies(form: Form) -> Sequence[Study]:
     return [setup.study(_name(n), {"reno": n}, [fifo(BUFFER)], form) for n in NUMBERS]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     return columns.draw(
         "Figure 5: NewReno flows beside a background of 25 of 50 Mbit/s, 20 packets, FIFO",
-        [
-            columns.Column(
-                _name(n),
-                _at(results, n),
-                "S6 20 newreno" if n == 1 else "",
-                0.7 if n == 1 else None,
-            )
-            for n in NUMBERS
-        ],
+        [columns.Column(_name(n), _at(results, n), *STATED.get(n, ())) for n in NUMBERS],
     )
 
 
@@ -44,48 +34,33 @@ def _name(flows: int) -> str:
     return f"{flows} flow{'s' if flows > 1 else ''}"
 
 
-def _at(results: "PartResults", flows: int) -> "PointResults":
+def _at(results: PartResults, flows: int) -> PointResults:
     return results.study(_name(flows)).at(settings(fifo(BUFFER)))
 
 
-def _improves(results: "PartResults") -> Judgement:
-    one, two, four = (_at(results, n) for n in NUMBERS)
-    checks = (
-        more(
-            "utilization with 2 flows less that with 1",
-            two,
-            one,
-            "utilization",
-            "improves",
-            percent=True,
-        ),
-        more(
-            "utilization with 4 flows less that with 2",
-            four,
-            two,
-            "utilization",
-            "improves",
-            percent=True,
-        ),
-    )
+def _improves(results: PartResults) -> Judgement:
+    checks = []
+    for fewer, n in pairwise(NUMBERS):
+        what = f"utilization with {n} flows less that with {fewer}"
+        point, other = _at(results, n), _at(results, fewer)
+        checks.append(more(what, point, other, "utilization", "improves", percent=True))
 
     def why() -> str:
-        shares = ", ".join(percent(point.mean(residual_share)) for point in (one, two, four))
+        shares = ", ".join(percent(_at(results, n).mean(residual_share)) for n in NUMBERS)
         return (
             f"1, 2 and 4 flows take {shares} of the residual. Each flow needs less of it and may "
             "stay at windows that lose less often, and the other flows continue to send while one "
             "recovers."
         )
 
-    return Judgement(checks, why)
+    return Judgement(tuple(checks), why)
 
 
-def _little_synchronized(results: "PartResults") -> Judgement:
+def _little_synchronized(results: PartResults) -> Judgement:
+    words = "0 if by chance only, 1 if all losses are shared"
     checks = tuple(
-        below(
-            f"synchronization of {n} flows, 0 if by chance only, 1 if all losses are shared",
-            _at(results, n).interval(excess),
-            BOUNDS["little-synchronized"],
+        _at(results, n).below(
+            f"synchronization of {n} flows, {words}", excess, BOUNDS["little-synchronized"]
         )
         for n in NUMBERS[1:]
     )
@@ -103,13 +78,9 @@ def _little_synchronized(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def _is_fair(results: "PartResults") -> Judgement:
+def _is_fair(results: PartResults) -> Judgement:
     checks = tuple(
-        above(
-            f"Jain's index of {n} flows",
-            _at(results, n).interval("flows.jain_index"),
-            BOUNDS["fair"],
-        )
+        _at(results, n).above(f"Jain's index of {n} flows", "flows.jain_index", BOUNDS["fair"])
         for n in NUMBERS[1:]
     )
     why = (
@@ -119,7 +90,7 @@ def _is_fair(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """The same flows with other values of what the paper leaves open."""
     return left_open.variations(studies(form), ("more-flows", "fair-sharing"), form)
 

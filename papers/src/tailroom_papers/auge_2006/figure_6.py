@@ -2,19 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import more, percent
+from tailroom_papers.auge_2006.comparison import percent
 from tailroom_papers.auge_2006.reductions import windows_before
 from tailroom_papers.auge_2006.residual import flow_names, goodput_of, residual_share
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, fifo, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ALONE = "1 HighSpeed"
 RENO_ALONE = "1 NewReno"
@@ -39,7 +34,7 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     large = settings(fifo(BDP_PACKETS))
     return columns.draw(
@@ -56,23 +51,17 @@ def draw(results: "PartResults") -> "Figure":
     )
 
 
-def _alone(results: "PartResults", study: str, buffer: int) -> "PointResults":
+def _alone(results: PartResults, study: str, buffer: int) -> PointResults:
     return results.study(study).at(settings(fifo(buffer)))
 
 
-def _better_alone(results: "PartResults") -> Judgement:
+def _better_alone(results: PartResults) -> Judgement:
     buffers = [buffer for buffer in SMALL if _has(results, buffer)]
-    checks = tuple(
-        more(
-            f"utilization by HighSpeed less that by NewReno, {buffer} packets",
-            _alone(results, ALONE, buffer),
-            _alone(results, RENO_ALONE, buffer),
-            "utilization",
-            "more efficient",
-            percent=True,
-        )
-        for buffer in buffers
-    )
+    checks = []
+    for buffer in buffers:
+        what = f"utilization by HighSpeed less that by NewReno, {buffer} packets"
+        highspeed, reno = (_alone(results, study, buffer) for study in (ALONE, RENO_ALONE))
+        checks.append(more(what, highspeed, reno, "utilization", "more efficient", percent=True))
 
     def why() -> str:
         shares = "; ".join(
@@ -92,32 +81,30 @@ def _better_alone(results: "PartResults") -> Judgement:
             f"{reno.mean(_reductions):.0f} reductions per run)."
         )
 
-    return Judgement(checks, why)
+    return Judgement(tuple(checks), why)
 
 
-def _share(results: "PartResults", study: str, buffer: int) -> str:
+def _share(results: PartResults, study: str, buffer: int) -> str:
     return percent(_alone(results, study, buffer).mean(residual_share), 1)
 
 
-def _has(results: "PartResults", buffer: int) -> bool:
+def _has(results: PartResults, buffer: int) -> bool:
     return any(point.settings == settings(fifo(buffer)) for point in results.study(ALONE).points)
 
 
-def _reductions(run: "StoredRun") -> float:
+def _reductions(run: StoredRun) -> float:
     return float(sum(flow["congestion_events"] for flow in run.summary["flows"]))
 
 
-def _window_before(run: "StoredRun") -> float | None:
+def _window_before(run: StoredRun) -> float | None:
     windows = windows_before(run, flow_names(run)[0])
     return float(windows.mean()) if windows.size else None
 
 
-def _reno_loses(results: "PartResults") -> Judgement:
+def _reno_loses(results: PartResults) -> Judgement:
     point = results.study(AGAINST).at(settings(fifo(BDP_PACKETS)))
-    check = below(
-        "NewReno's goodput over HighSpeed's",
-        point.interval(reno_over_highspeed),
-        BOUNDS["unable-to-compete"],
+    check = point.below(
+        "NewReno's goodput over HighSpeed's", reno_over_highspeed, BOUNDS["unable-to-compete"]
     )
     return Judgement(
         (check,),
@@ -129,22 +116,22 @@ def _reno_loses(results: "PartResults") -> Judgement:
     )
 
 
-def highspeed_mbps(run: "StoredRun") -> float:
+def highspeed_mbps(run: StoredRun) -> float:
     """Goodput of the HighSpeed flows."""
     return goodput_of(run, "highspeed") / 1e6
 
 
-def reno_mbps(run: "StoredRun") -> float:
+def reno_mbps(run: StoredRun) -> float:
     """Goodput of the NewReno flows."""
     return goodput_of(run, "reno") / 1e6
 
 
-def reno_over_highspeed(run: "StoredRun") -> float:
+def reno_over_highspeed(run: StoredRun) -> float:
     """Ratio of their goodputs."""
     return goodput_of(run, "reno") / goodput_of(run, "highspeed")
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """The studies of the claims with other values of what the paper leaves open."""
     claims = ("highspeed-small-buffers", "reno-cannot-compete")
     wanted = (ALONE, RENO_ALONE, AGAINST)

@@ -1,7 +1,6 @@
 """Figure 7: NewReno alone, HighSpeed TCP against it, and four HighSpeed, under fair queueing."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tailroom_papers.auge_2006 import columns, left_open, setup
 from tailroom_papers.auge_2006.ascendancy import excess_advantage
@@ -11,10 +10,6 @@ from tailroom_papers.auge_2006.figure_6 import reno_over_highspeed
 from tailroom_papers.auge_2006.residual import background_delay_ms, background_drops, residual_share
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, LINK, RATE_BPS, fair, fifo, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ALONE = "1 NewReno"
 AGAINST = "1 HighSpeed, 1 NewReno"
@@ -32,7 +27,7 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     ns2 = {ALONE: "S6 20 newreno drr", AGAINST: "S6 625 hstcp+newreno drr"}
     return columns.draw(
@@ -44,27 +39,24 @@ def draw(results: "PartResults") -> "Figure":
     )
 
 
-def against(results: "PartResults") -> "tuple[PointResults, PointResults]":
+def against(results: PartResults) -> tuple[PointResults, PointResults]:
     """Returns the points with a HighSpeed and a NewReno flow, under FIFO and fair queueing."""
     return _fifo(results, AGAINST), _fair(results, AGAINST)
 
 
-def _fair(results: "PartResults", name: str) -> "PointResults":
+def _fair(results: PartResults, name: str) -> PointResults:
     return results.study(name).at(settings(fair(BUFFERS[name])))
 
 
-def _fifo(results: "PartResults", name: str) -> "PointResults":
+def _fifo(results: PartResults, name: str) -> PointResults:
     return results.study(name).at(settings(fifo(BUFFERS[name])))
 
 
-def _barely_alleviates(results: "PartResults") -> Judgement:
+def _barely_alleviates(results: PartResults) -> Judgement:
     with_fair, with_fifo = _fair(results, ALONE), _fifo(results, ALONE)
-    check = below(
-        "utilization under fair queueing less that under FIFO",
-        paired_difference(with_fair, with_fifo, "utilization"),
-        BOUNDS["barely"],
-        percent=True,
-    )
+    gain = paired_difference(with_fair, with_fifo, "utilization")
+    what = "utilization under fair queueing less that under FIFO"
+    check = below(what, gain, BOUNDS["barely"])
     return Judgement(
         (check,),
         lambda: (
@@ -77,31 +69,24 @@ def _barely_alleviates(results: "PartResults") -> Judgement:
     )
 
 
-def bias(run: "StoredRun") -> float:
+def bias(run: StoredRun) -> float:
     """What NewReno's goodput lacks of HighSpeed's: 0 if equal, 1 if NewReno gets nothing."""
     return 1 - reno_over_highspeed(run)
 
 
-def gain(run: "StoredRun") -> float:
+def gain(run: StoredRun) -> float:
     """HighSpeed's goodput over NewReno's, less 1."""
     return 1 / reno_over_highspeed(run) - 1
 
 
-def _reno_competes(results: "PartResults") -> Judgement:
+def _reno_competes(results: PartResults) -> Judgement:
     with_fair, with_fifo = _fair(results, AGAINST), _fifo(results, AGAINST)
+    what = "bias in favour of HighSpeed under fair queueing over that under FIFO"
     checks = (
-        considerably_less(
-            "bias in favour of HighSpeed under fair queueing over that under FIFO",
-            with_fair,
-            with_fifo,
-            bias,
-            "considerably reduced",
-        ),
-        above("what HighSpeed gets more than NewReno", with_fair.interval(gain), 0.0, "more"),
-        below(
-            "what HighSpeed gets more than NewReno, as a fraction",
-            with_fair.interval(gain),
-            BOUNDS["slightly"],
+        considerably_less(what, with_fair, with_fifo, bias, "considerably reduced"),
+        with_fair.above("what HighSpeed gets more than NewReno", gain, 0.0, "more"),
+        with_fair.below(
+            "what HighSpeed gets more than NewReno, as a fraction", gain, BOUNDS["slightly"]
         ),
     )
     return Judgement(
@@ -114,15 +99,11 @@ def _reno_competes(results: "PartResults") -> Judgement:
     )
 
 
-def _no_chaos(results: "PartResults") -> Judgement:
+def _no_chaos(results: PartResults) -> Judgement:
     with_fair, with_fifo = _fair(results, FOUR), _fifo(results, FOUR)
-    check = considerably_less(
-        "excess of the largest window over the smallest, over that under FIFO",
-        with_fair,
-        with_fifo,
-        excess_advantage,
-        "effectively counters",
-    )
+    what = "excess of the largest window over the smallest, over that under FIFO"
+    words = "effectively counters"
+    check = considerably_less(what, with_fair, with_fifo, excess_advantage, words)
     return Judgement(
         (check,),
         lambda: (
@@ -134,23 +115,16 @@ def _no_chaos(results: "PartResults") -> Judgement:
     )
 
 
-def _background_untouched(results: "PartResults") -> Judgement:
-    checks = [
-        below(
-            f"drops of the background ({name}, {buffer} packets)",
-            _fair(results, name).interval(background_drops),
-            BOUNDS["loss-free"],
-        )
+def _background_untouched(results: PartResults) -> Judgement:
+    measures: tuple[tuple[str, Metric, NamedBound], ...] = (
+        ("drops of the background", background_drops, BOUNDS["loss-free"]),
+        ("p99 delay of the background, ms", background_delay_ms, BOUNDS["very-low-latency"]),
+    )
+    checks = tuple(
+        _fair(results, name).below(f"{what} ({name}, {buffer} packets)", metric, bound)
+        for what, metric, bound in measures
         for name, buffer in BUFFERS.items()
-    ]
-    checks += [
-        below(
-            f"p99 delay of the background, ms ({name}, {buffer} packets)",
-            _fair(results, name).interval(background_delay_ms),
-            BOUNDS["very-low-latency"],
-        )
-        for name, buffer in BUFFERS.items()
-    ]
+    )
 
     def why() -> str:
         delays = ", ".join(
@@ -166,14 +140,14 @@ def _background_untouched(results: "PartResults") -> Judgement:
             f"{_fair(results, FOUR).mean(_active):.0f} flows on average."
         )
 
-    return Judgement(tuple(checks), why)
+    return Judgement(checks, why)
 
 
-def _active(run: "StoredRun") -> float:
+def _active(run: StoredRun) -> float:
     return float(run.summary["links"][LINK]["discipline_state"]["active_flows_mean"])
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """The same studies with other values of what the paper leaves open."""
     claims = ("barely-alleviates", "reno-competes", "no-chaos", "background-lossless")
     return left_open.variations(studies(form), claims, form)

@@ -3,23 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from tailroom.plots import style
 from tailroom.scenario.types import Queue, Scenario
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import less, more
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 RTT_S = 0.1
 TUNED_WINDOW = 10
@@ -113,7 +106,7 @@ def _study(crowd: Crowd, form: Form) -> Study:
     return Study(crowd.name, table, grid=grid, seeds=form.of(3, 3, 10), keep=keep)
 
 
-def in_step(run: "StoredRun") -> float:
+def in_step(run: StoredRun) -> float:
     """Variance of the sum of the windows over the sum of their variances: see `togetherness`."""
     return togetherness(windows(run))
 
@@ -123,7 +116,7 @@ def togetherness(flows: NDArray[np.float64]) -> float:
     return float(flows.sum(axis=0).var() / flows.var(axis=1).sum())
 
 
-def windows(run: "StoredRun") -> NDArray[np.float64]:
+def windows(run: StoredRun) -> NDArray[np.float64]:
     """Of a run, in the measured part: a row for each flow, a column for each sample."""
     series = run.table("flow_series")
     series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
@@ -132,72 +125,62 @@ def windows(run: "StoredRun") -> NDArray[np.float64]:
     return np.asarray(series["cwnd_packets"].to_numpy()).reshape(-1, flows).T
 
 
-def swing(run: "StoredRun") -> float:
+def swing(run: StoredRun) -> float:
     """The middle 98 % of the queue's lengths, over the limit."""
     link = run.summary["links"][setup.LINK]
     reach: float = link["queue_packets_p99"] - link["queue_packets_p01"]
     return reach / float(link["limit_packets"])
 
 
-def _at(results: "PartResults", crowd: Crowd, queue: str) -> "PointResults":
+def _at(results: PartResults, crowd: Crowd, queue: str) -> PointResults:
     return results.study(crowd.name).at({background.QUEUE: crowd.queues()[queue]})
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """The queue over time: a row for each size of the windows, a column for each buffer."""
     rows = crowds(results.form)
     names = list(rows[0].queues())
-    figure = picture.blank(1.9 * len(rows) + 0.7)
-    picture.title(figure, f"The queue over time with {rows[0].flows} NewReno flows")
-    panels = figure.subplots(len(rows), len(names), squeeze=False, sharex=True)
-    for crowd, line in zip(rows, panels, strict=True):
-        for name, panel in zip(names, line, strict=True):
-            _draw_queue(panel, _at(results, crowd, name))
-        line[0].set_ylabel(f"w = {crowd.window}\nqueue (packets)")
-    for name, panel in zip(names, panels[0], strict=True):
-        panel.set_title(f"{name}\n{panel.get_title()}")
-    for panel in panels[-1]:
-        panel.set_xlabel("time (s)")
-    picture.legend_below(figure, 2)
-    return picture.readable(figure)
+    title = f"The queue over time with {rows[0].flows} NewReno flows"
+    figure, panels = picture.page(title, 1.9 * len(rows) + 0.7, len(rows), len(names), sharex=True)
+    cases = [(crowd, name) for crowd in rows for name in names]
+    for (crowd, name), panel in zip(cases, panels, strict=True):
+        _draw_queue(panel, _at(results, crowd, name), f"{name}\n" if crowd is rows[0] else "")
+        if name == names[0]:
+            panel.set_ylabel(f"w = {crowd.window}\nqueue (packets)")
+        if crowd is rows[-1]:
+            panel.set_xlabel("time (s)")
+    return picture.finished(figure, 2)
 
 
-def _draw_queue(panel: "Axes", point: "PointResults") -> None:
+def _draw_queue(panel: Axes, point: PointResults, name: str) -> None:
     run = point.runs[0]
     series = run.table("link_series")
     series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
-    panel.plot(
-        series["time_s"], series["queue_packets"], color="black", linewidth=0.7, label="queue"
-    )
+    look: dict[str, Any] = {"color": "black", "linewidth": 0.7, "label": "queue"}
+    panel.plot(series["time_s"], series["queue_packets"], **look)
     limit = run.summary["links"][setup.LINK]["limit_packets"]
     panel.axhline(limit, label="limit", **style.LIMIT_LINE)
     panel.set_ylim(0, 1.1 * limit)
-    panel.set_title(f"{100 * point.mean(UTILIZATION):.1f} %, in step {point.mean(in_step):.1f}")
+    words = f"{100 * point.mean(UTILIZATION):.1f} %, in step {point.mean(in_step):.1f}"
+    panel.set_title(f"{name}{words}")
 
 
+STABLE = f"stable (below {BOUNDS['instability'].value:g})"
 TOGETHER = "variance of the sum of windows over that of independent ones"
 
 
-def _fluctuates(results: "PartResults") -> Judgement:
+def _fluctuates(results: PartResults) -> Judgement:
     crowd = crowds(results.form)[-1]
     checks = []
     for name in (MEDIUM, LARGE):
         point = _at(results, crowd, name)
         words = f"{name}, w = {crowd.window}"
         checks += [
-            above(f"{words}: {TOGETHER}", point.interval(in_step), BOUNDS["instability"]),
-            above(
-                f"{words}: range of the queue over the buffer",
-                point.interval(swing),
-                BOUNDS["wide-fluctuations"],
-                percent=True,
+            point.above(f"{words}: {TOGETHER}", in_step, BOUNDS["instability"]),
+            point.above(
+                f"{words}: range of the queue over the buffer", swing, BOUNDS["wide-fluctuations"]
             ),
-            below(
-                f"{words}: utilization",
-                point.interval(UTILIZATION),
-                BOUNDS["loss-of-utilization"],
-                percent=True,
-            ),
+            point.below(f"{words}: utilization", UTILIZATION, BOUNDS["loss-of-utilization"]),
         ]
     medium, large = (_at(results, crowd, name) for name in (MEDIUM, LARGE))
     return Judgement(
@@ -214,26 +197,15 @@ def _fluctuates(results: "PartResults") -> Judgement:
     )
 
 
-def _small_is_better(results: "PartResults") -> Judgement:
+def _small_is_better(results: PartResults) -> Judgement:
     checks = []
     for crowd in crowds(results.form):
         small, medium = _at(results, crowd, SMALL), _at(results, crowd, MEDIUM)
-        checks += [
-            more(
-                f"w = {crowd.window}: utilization with 20 packets less that with BDP / sqrt(n)",
-                small,
-                medium,
-                UTILIZATION,
-                "better performance",
-                percent=True,
-            ),
-            below(
-                f"w = {crowd.window}: {TOGETHER}, with 20 packets",
-                small.interval(in_step),
-                BOUNDS["instability"],
-                f"stable (below {BOUNDS['instability'].value:g})",
-            ),
-        ]
+        window, words = f"w = {crowd.window}", "better performance"
+        what = f"{window}: utilization with 20 packets less that with BDP / sqrt(n)"
+        checks.append(more(what, small, medium, UTILIZATION, words, percent=True))
+        what = f"{window}: {TOGETHER}, with 20 packets"
+        checks.append(small.below(what, in_step, BOUNDS["instability"], STABLE))
 
     def why() -> str:
         parts = " and ".join(
@@ -250,31 +222,18 @@ def _small_is_better(results: "PartResults") -> Judgement:
     return Judgement(tuple(checks), why)
 
 
-def _red(results: "PartResults") -> Judgement:
+def _red(results: PartResults) -> Judgement:
     narrow, wide = crowds(results.form)[0], crowds(results.form)[-1]
     tuned, other = _at(results, narrow, RED), _at(results, wide, RED)
     large = _at(results, narrow, LARGE)
+    bound, window = BOUNDS["instability"], f"w = {narrow.window}"
+    same = f"{window}: the same less that of drop tail with a BDP"
+    words = f"not over the entire range (above {bound.value:g})"
     return Judgement(
         (
-            below(
-                f"w = {narrow.window}, for which it is tuned: {TOGETHER}",
-                tuned.interval(in_step),
-                BOUNDS["instability"],
-                f"stable (below {BOUNDS['instability'].value:g})",
-            ),
-            less(
-                f"w = {narrow.window}: the same less that of drop tail with a BDP",
-                tuned,
-                large,
-                in_step,
-                "more stable than drop tail",
-            ),
-            above(
-                f"w = {wide.window}: {TOGETHER}",
-                other.interval(in_step),
-                BOUNDS["instability"],
-                f"not over the entire range (above {BOUNDS['instability'].value:g})",
-            ),
+            tuned.below(f"{window}, for which it is tuned: {TOGETHER}", in_step, bound, STABLE),
+            less(same, tuned, large, in_step, "more stable than drop tail"),
+            other.above(f"w = {wide.window}: {TOGETHER}", in_step, bound, words),
         ),
         lambda: (
             f"With max_p for windows of {TUNED_WINDOW} packets the queue settles between the "

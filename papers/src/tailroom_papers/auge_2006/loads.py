@@ -1,23 +1,17 @@
 """Whether performance is satisfactory at loads of 80 and 90 %."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from tailroom.plots import style
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import background, figure_1, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.columns import STATED
 from tailroom_papers.auge_2006.setup import fair, fifo
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 BUFFER = 100
 """The paper's compromise."""
@@ -49,15 +43,15 @@ def _name(load: int) -> str:
     return f"load-{load}"
 
 
-def _loads(results: "PartResults") -> list[int]:
+def _loads(results: PartResults) -> list[int]:
     return [load for load in LOADS if _name(load) in results.studies]
 
 
-def _at(results: "PartResults", load: int, queue: str) -> "PointResults":
+def _at(results: PartResults, load: int, queue: str) -> PointResults:
     return results.study(_name(load)).at({background.QUEUE: QUEUES[queue](BUFFER)})
 
 
-def limited_part(run: "StoredRun") -> float:
+def limited_part(run: StoredRun) -> float:
     """Rate that flows limited elsewhere achieve, as a part of their exogenous rate.
 
     It is the time in which their access links would send all their bytes over the time that they
@@ -73,7 +67,7 @@ def limited_part(run: "StoredRun") -> float:
     return ideal / actual
 
 
-def bottlenecked_mbps(run: "StoredRun") -> float:
+def bottlenecked_mbps(run: StoredRun) -> float:
     """Mean throughput of bottlenecked flows: all their bytes over all their times."""
     flows = _settled(run).filter(pc.field("group") == "campus")
     total = float(np.sum(flows["bytes"].to_numpy()))
@@ -83,47 +77,35 @@ def bottlenecked_mbps(run: "StoredRun") -> float:
 SETTLED_S = 20.0
 
 
-def _settled(run: "StoredRun") -> Any:
+def _settled(run: StoredRun) -> Any:
     return run.table("flow_log").filter(pc.field("start_s") >= SETTLED_S)
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """What flows of both kinds achieve, over the load."""
-    figure = picture.blank(3.5)
-    picture.title(figure, "Flows that arrive and depart on 50 Mbit/s with 100 packets, by load")
-    left, right = figure.subplots(1, 2)
-    _draw(left, results, limited_part, 100.0)
+    title = "Flows that arrive and depart on 50 Mbit/s with 100 packets, by load"
+    figure, (left, right) = picture.page(title, 3.5, columns=2)
+    loads = _loads(results)
+    lines = {queue: [_at(results, load, queue) for load in loads] for queue in QUEUES}
+    for queue, points, look in styled(lines):
+        draw_marks(left, loads, points, limited_part, look, label=queue, scale=100)
+        draw_marks(right, loads, points, bottlenecked_mbps, look, label=queue)
     left.axhline(100 * BOUNDS["satisfactory"].value, label="75 %: reasonable", **style.LIMIT_LINE)
-    left.set(ylim=(0, 105), ylabel="flows limited elsewhere:\nrate achieved (% of their own)")
-    _draw(right, results, bottlenecked_mbps, 1.0)
-    loads = np.array(_loads(results))
-    right.plot(loads, figure_1.RATE_MBPS * (1 - loads / 100), color="0.5", label="C (1 - load)")
-    right.set(ylabel="bottlenecked flows:\nthroughput (Mbit/s)")
-    right.set_ylim(bottom=0)
+    free = figure_1.RATE_MBPS * (1 - np.array(loads) / 100)
+    right.plot(loads, free, color="0.5", label="C (1 - load)")
     for panel in (left, right):
         panel.axvspan(*JUDGED, color=STATED["color"], alpha=0.12, label="the paper's 80 or 90 %")
-        panel.set(xlabel="load (%)", xticks=_loads(results))
-        panel.grid(color="0.9")
-    picture.legend_below(figure, 5)
-    return picture.readable(figure)
+        frame(panel, x="load (%)", ticks=loads)
+    left.set(ylim=(0, 105), ylabel="flows limited elsewhere:\nrate achieved (% of their own)")
+    right.set(ylim=(0, None), ylabel="bottlenecked flows:\nthroughput (Mbit/s)")
+    return picture.finished(figure, 5)
 
 
-def _draw(panel: "Axes", results: "PartResults", metric: Any, scale: float) -> None:
-    for queue, look in zip(QUEUES, style.marked_line_styles(), strict=False):
-        points = [_at(results, load, queue) for load in _loads(results)]
-        marks = {**look, "label": queue}
-        background.draw_line(panel, _loads(results), points, metric, marks, scale=scale)
-
-
-def _satisfactory(results: "PartResults") -> Judgement:
+def _satisfactory(results: PartResults) -> Judgement:
     loads = [load for load in JUDGED if load in _loads(results)]
+    words, bound = "rate of flows limited elsewhere over their own", BOUNDS["satisfactory"]
     checks = tuple(
-        above(
-            f"load {load} %, {queue}: rate of flows limited elsewhere over their own",
-            _at(results, load, queue).interval(limited_part),
-            BOUNDS["satisfactory"],
-            percent=True,
-        )
+        _at(results, load, queue).above(f"load {load} %, {queue}: {words}", limited_part, bound)
         for load in loads
         for queue in QUEUES
     )

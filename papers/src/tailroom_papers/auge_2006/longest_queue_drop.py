@@ -2,11 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.scenario.types import AdaptiveRedQueue, Queue, RedQueue
-from tailroom_papers.auge_2006 import background, picture, setup
+from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.comparison import considerably_less
 from tailroom_papers.auge_2006.residual import (
     background_delay_ms,
@@ -53,18 +50,18 @@ def _buffers(form: Form) -> Sequence[int]:
     return form.of(BUFFERS[2:], BUFFERS[1:], BUFFERS)
 
 
-def background_loss_percent(run: "StoredRun") -> float:
+def background_loss_percent(run: StoredRun) -> float:
     """Of the background."""
     return 100 * background_loss(run)
 
 
-def share_percent(run: "StoredRun") -> float:
+def share_percent(run: StoredRun) -> float:
     """Of the residual."""
     return 100 * residual_share(run)
 
 
 JAIN = "flows.jain_index"
-PANELS: "dict[str, Metric]" = {
+PANELS: dict[str, Metric] = {
     "share of the residual (%)": share_percent,
     "fairness (Jain's index)": JAIN,
     "loss of the background (%)": background_loss_percent,
@@ -74,45 +71,36 @@ MOST = {"share of the residual (%)": 100.0, "fairness (Jain's index)": 1.0}
 """Largest possible values."""
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """A panel for each measure, over the buffer."""
     buffers = _buffers(results.form)
-    figure = picture.blank(5.2)
-    panels = figure.subplots(2, 2, sharex=True).flatten()
-    picture.title(figure, "One HighSpeed and one NewReno flow beside a background, by queue")
+    title = "One HighSpeed and one NewReno flow beside a background, by queue"
+    figure, panels = picture.page(title, 5.2, 2, 2, sharex=True)
+    lines = {words: [_at(results, words, buffer) for buffer in buffers] for words in QUEUES}
     for panel, (label, metric) in zip(panels, PANELS.items(), strict=True):
-        for (words, _), line in zip(QUEUES.items(), style.marked_line_styles(), strict=False):
-            points = [_at(results, words, buffer) for buffer in buffers]
-            look = {**line, "label": words}
-            most = MOST.get(label)
-            background.draw_line(panel, buffers, points, metric, look, scale=1.0, most=most)
+        for words, points, look in styled(lines):
+            draw_marks(panel, buffers, points, metric, look, label=words, most=MOST.get(label))
         style.scale_over(panel, buffers)
-        panel.set_ylabel(label)
-        panel.grid(visible=True, color="0.92")
+        frame(panel, y=label)
     panels[1].set_ylim(0.5, 1.02)
     for panel in panels[2:]:
         panel.set_xlabel("buffer (packets)")
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    return picture.finished(figure, 4)
 
 
-def _at(results: "PartResults", words: str, buffer: int) -> "PointResults":
+def _at(results: PartResults, words: str, buffer: int) -> PointResults:
     return results.study(STUDY).at(settings(QUEUES[words](buffer)))
 
 
-def _outperforms(results: "PartResults") -> Judgement:
+def _outperforms(results: PartResults) -> Judgement:
     buffers = [buffer for buffer in _buffers(results.form) if buffer in JUDGED]
-    checks = [
-        considerably_less(
-            f"{what}, over that under the better RED, {buffer} packets",
-            _at(results, LONGEST, buffer),
-            _better_red(results, buffer, metric),
-            metric,
-            "largely outperforms",
-        )
-        for buffer in buffers
-        for what, metric in LACKING.items()
-    ]
+    checks = []
+    for buffer in buffers:
+        ours = _at(results, LONGEST, buffer)
+        for lacking, metric in LACKING.items():
+            what = f"{lacking}, over that under the better RED, {buffer} packets"
+            other = _better_red(results, buffer, metric)
+            checks.append(considerably_less(what, ours, other, metric, "largely outperforms"))
 
     def why() -> str:
         parts = [
@@ -129,23 +117,23 @@ def _outperforms(results: "PartResults") -> Judgement:
     return Judgement(tuple(checks), why)
 
 
-def _better_red(results: "PartResults", buffer: int, metric: "Metric") -> "PointResults":
+def _better_red(results: PartResults, buffer: int, metric: Metric) -> PointResults:
     points = [_at(results, words, buffer) for words in REDS]
     return min(points, key=lambda point: point.mean(metric))
 
 
-def unused(run: "StoredRun") -> float:
+def unused(run: StoredRun) -> float:
     """Fraction of the residual that the flows do not take."""
     return 1 - residual_share(run)
 
 
-def unfairness(run: "StoredRun") -> float:
+def unfairness(run: StoredRun) -> float:
     """1 less Jain's index of the two flows."""
     rates = [goodput_of(run, name) for name in FLOWS]
     return 1 - sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates))
 
 
-LACKING: "dict[str, Metric]" = {
+LACKING: dict[str, Metric] = {
     "unused part of the residual": unused,
     "what Jain's index lacks of 1": unfairness,
     "loss of the background": background_loss,

@@ -2,21 +2,14 @@
 
 from collections.abc import Sequence
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from tailroom.scenario.types import Duration, Flows, Scenario
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import columns, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import considerably_less
 from tailroom_papers.auge_2006.residual import at_link, background_drops, goodput_of, timeouts
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, QUEUES, over, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 EXISTING, NEWCOMERS = "reno", "newcomers"
 FAIR = "fair queueing"
@@ -54,7 +47,7 @@ def _newcomers(form: Form) -> Flows:
     return flow
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Response of the permanent flow to each arrival."""
     return columns.draw(
         f"One NewReno flow while another of {SIZE_MB:g} MB arrives every {APART_S} s "
@@ -72,36 +65,26 @@ def draw(results: "PartResults") -> "Figure":
     )
 
 
-def _at(results: "PartResults", words: str, buffer: int, study: str = WITH) -> "PointResults":
+def _at(results: PartResults, words: str, buffer: int, study: str = WITH) -> PointResults:
     return results.study(study).at(settings(QUEUES[words](buffer)))
 
 
-def _attenuates(results: "PartResults") -> Judgement:
+def _attenuates(results: PartResults) -> Judgement:
     checks = []
     for buffer in _buffers(results.form):
         with_fair, with_fifo = _at(results, FAIR, buffer), _at(results, "FIFO", buffer)
-        for what, metric in LOST.items():
-            checks.append(
-                considerably_less(
-                    f"{what} per arrival, over that under FIFO, {buffer} packets",
-                    with_fair,
-                    with_fifo,
-                    metric,
-                    "considerably attenuates",
-                )
-            )
-        checks.append(
-            below(
-                f"goodput that the existing flow forgoes, over that under FIFO, {buffer} packets",
-                _forgone_ratio(results, buffer),
-                BOUNDS["considerably"],
-                f"considerably attenuates (ratio below {BOUNDS['considerably'].value:g})",
-            )
-        )
+        for lost, metric in LOST.items():
+            what = f"{lost} per arrival, over that under FIFO, {buffer} packets"
+            words = "considerably attenuates"
+            checks.append(considerably_less(what, with_fair, with_fifo, metric, words))
+        what = f"goodput that the existing flow forgoes, over that under FIFO, {buffer} packets"
+        words = f"considerably attenuates (ratio below {BOUNDS['considerably'].value:g})"
+        ratio = _forgone_ratio(results, buffer)
+        checks.append(below(what, ratio, BOUNDS["considerably"], words))
     return Judgement(tuple(checks), lambda: _why(results))
 
 
-def _why(results: "PartResults") -> str:
+def _why(results: PartResults) -> str:
     fair, fifo = (_at(results, words, BDP_PACKETS) for words in (FAIR, "FIFO"))
     return (
         f"With {BDP_PACKETS} packets of buffer the existing flow loses "
@@ -114,7 +97,7 @@ def _why(results: "PartResults") -> str:
     )
 
 
-def _forgone_ratio(results: "PartResults", buffer: int) -> Interval:
+def _forgone_ratio(results: PartResults, buffer: int) -> Interval:
     """Goodput forgone under fair queueing over that under FIFO, by the jackknife over seeds."""
     columns_of = [
         _at(results, words, buffer, study).values(_goodput)
@@ -130,25 +113,25 @@ def _ratio_of_forgone(runs: Sequence[tuple[float, ...]]) -> float:
     return float((before_fair - with_fair) / (before_fifo - with_fifo))
 
 
-def _goodput(run: "StoredRun") -> float:
+def _goodput(run: StoredRun) -> float:
     return goodput_of(run, EXISTING)
 
 
-def _arrivals(run: "StoredRun") -> float:
+def _arrivals(run: StoredRun) -> float:
     return float(run.summary["groups"][NEWCOMERS]["flows"])
 
 
-def background_per_arrival(run: "StoredRun") -> float:
+def background_per_arrival(run: StoredRun) -> float:
     """Packets of the background that are dropped, per arrival."""
     return background_drops(run) / _arrivals(run)
 
 
-def lost_per_arrival(run: "StoredRun") -> float:
+def lost_per_arrival(run: StoredRun) -> float:
     """Packets of the existing flow that are dropped, per arrival."""
     return float(at_link(run, EXISTING)["drops_packets"]) / _arrivals(run)
 
 
-def newcomers_per_arrival(run: "StoredRun") -> float:
+def newcomers_per_arrival(run: StoredRun) -> float:
     """Packets of the newcomer that are dropped, per arrival."""
     return float(at_link(run, NEWCOMERS)["drops_packets"]) / _arrivals(run)
 

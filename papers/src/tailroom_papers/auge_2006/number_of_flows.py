@@ -2,18 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 SHARING = "auge-roberts-2006/processor-sharing.toml"
 LOAD = "flows.elastic.source.load"
@@ -57,35 +50,35 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def shares(run: "StoredRun") -> dict[int, float]:
+def shares(run: StoredRun) -> dict[int, float]:
     """Of the time, by how many flows are bottlenecked; permanent streams are not."""
     rows = run.table("flow_counts").to_pylist()
     return {int(row["flows"]): float(row["bottlenecked_fraction"]) for row in rows}
 
 
-def share_of(run: "StoredRun", number: int) -> float:
+def share_of(run: StoredRun, number: int) -> float:
     """Of the time, with so many."""
     return shares(run).get(number, 0.0)
 
 
-def more_than_few(run: "StoredRun") -> float:
+def more_than_few(run: StoredRun) -> float:
     """Part of the time with more than four bottlenecked flows."""
     return sum(share for number, share in shares(run).items() if number > FEW)
 
 
-def beyond_law(run: "StoredRun") -> float:
+def beyond_law(run: StoredRun) -> float:
     """The same less the prediction of the law at the offered load."""
     return more_than_few(run) - offered(run) ** (FEW + 1)
 
 
-def offered(run: "StoredRun") -> float:
+def offered(run: StoredRun) -> float:
     """Load of the elastic flows over what the background leaves."""
     load = float(run.summary["links"][setup.LINK]["offered_load"])
     others = BACKGROUND_LOAD if "background" in run.summary["groups"] else 0.0
     return (load - others) / (1 - others)
 
 
-def distance(run: "StoredRun") -> float:
+def distance(run: StoredRun) -> float:
     """Total variation between the shares of the time and (1 - rho) rho^n at the offered load."""
     return variation(shares(run), offered(run))
 
@@ -98,74 +91,50 @@ def variation(results: Mapping[int, float], rho: float) -> float:
     return (apart + 1 - sum(law.values())) / 2
 
 
-def bottlenecked_part(run: "StoredRun") -> float:
+def bottlenecked_part(run: StoredRun) -> float:
     """Of the flows in progress."""
     link = run.summary["links"][setup.LINK]
     return float(link["bottlenecked_flows_mean"] / link["flows_in_progress_mean"])
 
 
-def _half(results: "PartResults") -> "PointResults":
+def _half(results: PartResults) -> PointResults:
     return results.study("alone").at({LOAD: 0.5})
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Shares of the time beside the geometric law."""
-    figure = picture.blank(3.8)
-    picture.title(
-        figure,
-        "Bottlenecked flows at a time, under fair queueing, and the law of processor sharing",
-    )
-    alone, mixture = figure.subplots(1, 2, sharey=True)
+    title = "Bottlenecked flows at a time, under fair queueing, and the law of processor sharing"
+    figure, (alone, mixture) = picture.page(title, 3.8, columns=2, sharey=True)
     for point, look in zip(results.study("alone").points, style.marked_line_styles(), strict=False):
         _draw_shares(alone, point, point.settings[LOAD], look)
-    alone.set_title("elastic flows alone")
     look = next(style.marked_line_styles())
     _draw_shares(mixture, results.study("mixture").points[0], 0.5, look)
-    mixture.set_title("beside Poisson streams of half the link")
-    alone.set_ylabel("share of the time")
+    frame(alone, title="elastic flows alone", y="share of the time")
+    frame(mixture, title="beside Poisson streams of half the link")
     for panel in (alone, mixture):
         panel.set(xlabel="bottlenecked flows", yscale="log", ylim=(1e-4, 1))
-        panel.grid(color="0.9")
-    picture.legend_below(figure, 3)
-    return picture.readable(figure)
+    return picture.finished(figure, 3)
 
 
-def _draw_shares(panel: "Axes", point: "PointResults", rho: float, look: dict[str, Any]) -> None:
+def _draw_shares(panel: Axes, point: PointResults, rho: float, look: dict[str, Any]) -> None:
     numbers = range(SHOWN + 1)
-    intervals = [point.interval(partial(share_of, number=n)) for n in numbers]
-    pairs = [
-        (n, interval)
-        for n, interval in zip(numbers, intervals, strict=True)
-        if interval and interval.mean > 0
-    ]
-    panel.errorbar(
-        [n for n, _ in pairs],
-        [interval.mean for _, interval in pairs],
-        yerr=bars((interval for _, interval in pairs), most=1.0),
-        capsize=2,
-        **{**look, "linestyle": "none", "label": f"load {rho:g}, simulation"},
-    )
+    means = [point.interval(partial(share_of, number=n)) for n in numbers]
+    positive = [mean if mean and mean.mean > 0 else None for mean in means]
+    marks = look | {"linestyle": "none", "label": f"load {rho:g}, simulation"}
+    draw_intervals(panel, numbers, positive, marks, most=1.0)
     law = [(1 - rho) * rho**n for n in numbers]
-    line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
-    panel.plot(numbers, law, label=f"load {rho:g}, law", **line)
+    panel.plot(numbers, law, **look | {"marker": None, "label": f"load {rho:g}, law"})
 
 
-def _is_geometric(results: "PartResults") -> Judgement:
+def _is_geometric(results: PartResults) -> Judgement:
     points = results.study("alone").points
     worst = max(points, key=lambda point: point.mean(distance))
+    largest = "largest distance (total variation) from the law, by load"
+    more_than_4 = "load 0.5: part of the time with more than 4 flows, less rho^5"
     return Judgement(
         (
-            below(
-                "largest distance (total variation) from the law, by load",
-                worst.interval(distance),
-                BOUNDS["geometric"],
-            ),
-            between(
-                "load 0.5: part of the time with more than 4 flows, less rho^5",
-                _half(results).interval(beyond_law),
-                BOUNDS["three-percent"],
-                percent=True,
-            ),
+            worst.below(largest, distance, BOUNDS["geometric"]),
+            _half(results).between(more_than_4, beyond_law, BOUNDS["three-percent"]),
         ),
         lambda: (
             f"At an offered load of {shown(_half(results).interval(offered))} more than four flows "
@@ -176,21 +145,13 @@ def _is_geometric(results: "PartResults") -> Judgement:
     )
 
 
-def _mixture(results: "PartResults") -> Judgement:
+def _mixture(results: PartResults) -> Judgement:
     point = results.study("mixture").points[0]
+    what = "part of the time with more than 4 bottlenecked flows"
     return Judgement(
         (
-            below(
-                "part of the time with more than 4 bottlenecked flows",
-                point.interval(more_than_few),
-                BOUNDS["rarely"],
-                percent=True,
-            ),
-            below(
-                "distance (total variation) from the law",
-                point.interval(distance),
-                BOUNDS["geometric"],
-            ),
+            point.below(what, more_than_few, BOUNDS["rarely"]),
+            point.below("distance (total variation) from the law", distance, BOUNDS["geometric"]),
         ),
         lambda: (
             "Elastic flows of a quarter of the link beside streams of half of it: more than four "
@@ -200,26 +161,18 @@ def _mixture(results: "PartResults") -> Judgement:
     )
 
 
-def _stretch(point: "PointResults") -> str:
+def _stretch(point: PointResults) -> str:
     return f"{point.settings['measure_from'].removesuffix(' s')} to {point.settings['duration']}"
 
 
-def _overload(results: "PartResults") -> Judgement:
+def _overload(results: PartResults) -> Judgement:
     early, late = results.study("overload").points
+    grown = f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}"
+    part = f"part of them that is bottlenecked, {_stretch(late)}"
     return Judgement(
         (
-            above(
-                f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}",
-                paired_difference(late, early, IN_PROGRESS),
-                0.0,
-                "their number increases",
-            ),
-            above(
-                f"part of them that is bottlenecked, {_stretch(late)}",
-                late.interval(bottlenecked_part),
-                BOUNDS["all-bottlenecked"],
-                percent=True,
-            ),
+            more(grown, late, early, IN_PROGRESS, "their number increases"),
+            late.above(part, bottlenecked_part, BOUNDS["all-bottlenecked"]),
         ),
         lambda: (
             "Flows with access links of a tenth of this one, at 1.2 of its capacity: "

@@ -3,25 +3,14 @@
 from collections.abc import Callable, Sequence
 from math import isfinite, isnan, nan
 from statistics import mean
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import more
 from tailroom_papers.auge_2006.residual import background_loss, residual_share
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 CONTROL = "flows.flow.congestion"
 NEW = ("highspeed", "scalable", "htcp", "fast")
@@ -88,61 +77,44 @@ def _study(
     return Study(name, table, grid=grid, seeds=form.of(3, 3, 20))
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Share over buffer under FIFO and fair queueing, and what two flows make of each other."""
-    figure = picture.blank(6.0)
-    picture.title(
-        figure,
-        "Flows of other controls beside a background of 25 of 50 Mbit/s, RTT 100 ms",
-    )
-    upper, lower = figure.subplots(2, 2)
-    for panel, kind, words in zip(upper, ("drop_tail", "fair"), ("FIFO", "fair"), strict=True):
-        _draw_shares(panel, results, kind)
-        panel.set_title(f"one flow, {words}")
-    _draw_pair(upper[1], results)
-    for panel in upper:
-        background.buffer_axis(panel)
-        panel.set_ylim(0, 105)
-    upper[0].set_ylabel(background.SHARE_LABEL)
-    _draw_bars(lower[0], results, "two-alike", JAIN, 1.0)
-    lower[0].set_title("two of a kind, the second later, 625 packets")
-    lower[0].set_ylabel("fairness (Jain's index)")
-    lower[0].set_ylim(0.4, 1.02)
-    _draw_bars(lower[1], results, "beside-newreno", late_part, 100.0)
-    lower[1].set_title("NewReno that joins later, 625 packets")
-    lower[1].set_ylabel("NewReno's part of both (%)")
-    lower[1].set_ylim(0, 65)
-    lower[1].axhline(50, color="0.6", linewidth=0.9)
-    for panel in lower:
-        panel.grid(color="0.9", axis="y")
-        panel.set_axisbelow(True)
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    title = "Flows of other controls beside a background of 25 of 50 Mbit/s, RTT 100 ms"
+    figure, (fifo, fair, alike, joins) = picture.page(title, 6.0, 2, 2)
+    _draw_shares(fifo, results, "drop_tail")
+    _draw_shares(fair, results, "fair")
+    _draw_pair(fair, results)
+    label, limits = background.SHARE_LABEL, (0, 105)
+    background.frame_over_buffers(fifo, title="one flow, FIFO", y=label, ylim=limits)
+    background.frame_over_buffers(fair, title="one flow, fair", ylim=limits)
+    _draw_bars(alike, results, "two-alike", JAIN, 1.0)
+    title = "two of a kind, the second later, 625 packets"
+    frame(alike, title=title, y="fairness (Jain's index)", ylim=(0.4, 1.02), grid="y")
+    _draw_bars(joins, results, "beside-newreno", late_part, 100.0)
+    joins.axhline(50, color="0.6", linewidth=0.9)
+    title = "NewReno that joins later, 625 packets"
+    frame(joins, title=title, y="NewReno's part of both (%)", ylim=(0, 65), grid="y")
+    return picture.finished(figure, 4)
 
 
-def _draw_shares(panel: "Axes", results: "PartResults", kind: str) -> None:
-    points = results.study("alone").points
-    controls = dict.fromkeys(_control(point) for point in points)
-    for control, look in zip(controls, style.marked_line_styles(), strict=False):
-        mine = [
-            point for point in points if _control(point) == control and _discipline(point) == kind
-        ]
+def _draw_shares(panel: Axes, results: PartResults, kind: str) -> None:
+    points = [p for p in results.study("alone").points if _discipline(p) == kind]
+    lines = {OTHER_WORDS[control]: control for control in dict.fromkeys(map(_control, points))}
+    for label, control, look in styled(lines):
+        mine = [point for point in points if _control(point) == control]
         buffers = [background.buffer_of(point) for point in mine]
-        label = OTHER_WORDS[control]
-        background.draw_line(panel, buffers, mine, residual_share, {**look, "label": label})
+        draw_marks(panel, buffers, mine, residual_share, look, label=label, scale=100)
 
 
-def _draw_pair(panel: "Axes", results: "PartResults") -> None:
+def _draw_pair(panel: Axes, results: PartResults) -> None:
     points = results.study("packet-pair").points
     look = {"color": "0.45", "linestyle": ":", "marker": "*", "markersize": 7, "linewidth": 1.6}
     buffers = [background.buffer_of(point) for point in points]
-    label = {"label": OTHER_WORDS["packet_pair"]}
-    background.draw_line(panel, buffers, points, residual_share, look | label)
+    label = OTHER_WORDS["packet_pair"]
+    draw_marks(panel, buffers, points, residual_share, look, label=label, scale=100)
 
 
-def _draw_bars(
-    panel: "Axes", results: "PartResults", study: str, metric: "Metric", scale: float
-) -> None:
+def _draw_bars(panel: Axes, results: PartResults, study: str, metric: Metric, scale: float) -> None:
     points = results.study(study).points
     controls = list(dict.fromkeys(_control(point) for point in points))
     looks = {"drop_tail": ("FIFO", "0.75", ""), "fair": ("fair", "white", "///")}
@@ -164,34 +136,34 @@ def _draw_bars(
     panel.set_xticks(range(len(controls)), [OTHER_WORDS[control] for control in controls])
 
 
-def _control(point: "PointResults") -> str:
+def _control(point: PointResults) -> str:
     return str(point.settings[CONTROL])
 
 
-def _discipline(point: "PointResults") -> str:
+def _discipline(point: PointResults) -> str:
     return str(point.settings[background.QUEUE]["kind"])
 
 
-def late_part(run: "StoredRun") -> float:
+def late_part(run: StoredRun) -> float:
     """The part that the flow which came later has of what both deliver."""
     goodput = {name: run.summary["groups"][name]["goodput_bps"] for name in ("flow", "late")}
     return float(goodput["late"] / sum(goodput.values()))
 
 
-def loss_of_flow(run: "StoredRun") -> float:
+def loss_of_flow(run: StoredRun) -> float:
     """Packets of the flow that are lost, over those that it sends."""
     return float(run.summary["groups"]["flow"]["loss_fraction"])
 
 
-def _alone(results: "PartResults", control: str, queue: Queue) -> "PointResults":
+def _alone(results: PartResults, control: str, queue: Queue) -> PointResults:
     return results.study("alone").at({CONTROL: control, background.QUEUE: queue})
 
 
-def _controls(results: "PartResults", study: str) -> list[str]:
+def _controls(results: PartResults, study: str) -> list[str]:
     return list(dict.fromkeys(_control(point) for point in results.study(study).points))
 
 
-def _smaller_buffers(results: "PartResults") -> Judgement:
+def _smaller_buffers(results: PartResults) -> Judgement:
     levels = {"reasonable": BOUNDS["reasonable"].value, "high": BOUNDS["high-throughput"].value}
     checks = tuple(
         below(
@@ -222,7 +194,7 @@ def _smaller_buffers(results: "PartResults") -> Judgement:
     return Judgement(checks, why)
 
 
-def _points_alone(results: "PartResults", control: str) -> list["PointResults"]:
+def _points_alone(results: PartResults, control: str) -> list[PointResults]:
     """FIFO, from the smallest to the largest buffer."""
     points = [
         point
@@ -232,22 +204,19 @@ def _points_alone(results: "PartResults", control: str) -> list["PointResults"]:
     return sorted(points, key=background.buffer_of)
 
 
-def _need_words(results: "PartResults", control: str, level: float) -> str:
+def _need_words(results: PartResults, control: str, level: float) -> str:
     points = _points_alone(results, control)
     buffers = [background.buffer_of(point) for point in points]
     need = buffer_for(level, buffers, [point.mean(residual_share) for point in points])
     return f"{need:.0f}" if need else "none"
 
 
-def _buffer_ratio(results: "PartResults", control: str, level: float) -> Interval | None:
+def _buffer_ratio(results: PartResults, control: str, level: float) -> Interval | None:
     """Buffer that a control needs over NewReno's, by the jackknife over seeds."""
     needed = [_points_alone(results, name) for name in (control, "reno")]
     buffers = [background.buffer_of(point) for point in needed[0]]
     per_seed = list(
-        zip(
-            *(point.values(residual_share) for points in needed for point in points),
-            strict=True,
-        )
+        zip(*(point.values(residual_share) for points in needed for point in points), strict=True)
     )
 
     def ratio(runs: Sequence[tuple[float, ...]]) -> float:
@@ -277,25 +246,17 @@ def buffer_for(level: float, buffers: Sequence[int], shares: Sequence[float]) ->
     return float(buffers[place] * (buffers[place + 1] / buffers[place]) ** part)
 
 
-def _drawbacks(results: "PartResults") -> Judgement:
+def _drawbacks(results: PartResults) -> Judgement:
     controls = _controls(results, "two-alike")
     accused = [control for control in controls if control != BETTER]
     checks: list[Check] = []
+    slow = f"slow convergence to fairness (below {BOUNDS['fair'].value:g})"
     for control in accused:
-        checks += [
-            below(
-                _beside_words(control),
-                _of_pair(results, "beside-newreno", control).interval(late_part),
-                BOUNDS["incompatible"],
-                percent=True,
-            ),
-            below(
-                _alike_words(control),
-                _of_pair(results, "two-alike", control).interval(JAIN),
-                BOUNDS["fair"],
-                f"slow convergence to fairness (below {BOUNDS['fair'].value:g})",
-            ),
-        ]
+        beside, alike = (
+            _of_pair(results, study, control) for study in ("beside-newreno", "two-alike")
+        )
+        checks.append(beside.below(_beside_words(control), late_part, BOUNDS["incompatible"]))
+        checks.append(alike.below(_alike_words(control), JAIN, BOUNDS["fair"], slow))
     if BETTER in controls:
         checks += _outperforms(results, accused)
 
@@ -317,29 +278,21 @@ def _drawbacks(results: "PartResults") -> Judgement:
     return Judgement(tuple(checks), why)
 
 
-def _outperforms(results: "PartResults", accused: Sequence[str]) -> list[Check]:
+def _outperforms(results: PartResults, accused: Sequence[str]) -> list[Check]:
     """H-TCP beside the best of the others in each respect, by its mean."""
     checks = []
     for study, metric, words in (
         ("beside-newreno", late_part, "NewReno's part beside H-TCP"),
         ("two-alike", JAIN, "Jain's index of two H-TCP flows"),
     ):
-        theirs = [_of_pair(results, study, control) for control in accused]
-        best = _largest(theirs, metric)
-        checks.append(
-            more(
-                f"{words}, less that of the best of the others",
-                _of_pair(results, study, BETTER),
-                best,
-                metric,
-                "outperforms",
-                percent=metric is late_part,
-            )
-        )
+        best = _largest([_of_pair(results, study, control) for control in accused], metric)
+        what, percent = f"{words}, less that of the best of the others", metric is late_part
+        ours = _of_pair(results, study, BETTER)
+        checks.append(more(what, ours, best, metric, "outperforms", percent=percent))
     return checks
 
 
-def _largest(points: "Sequence[PointResults]", metric: "Metric") -> "PointResults":
+def _largest(points: Sequence[PointResults], metric: Metric) -> PointResults:
     return max(points, key=lambda point: point.mean(metric))
 
 
@@ -352,28 +305,20 @@ def _alike_words(control: str) -> str:
 
 
 def _of_pair(
-    results: "PartResults", study: str, control: str, queue: Callable[[int], Queue] = setup.fifo
-) -> "PointResults":
+    results: PartResults, study: str, control: str, queue: Callable[[int], Queue] = setup.fifo
+) -> PointResults:
     """Two flows in a large buffer."""
     return results.study(study).at({CONTROL: control, background.QUEUE: queue(setup.BDP_PACKETS)})
 
 
-def _packet_pair(results: "PartResults") -> Judgement:
+def _packet_pair(results: PartResults) -> Judgement:
     study = results.study("packet-pair")
     large = study.at({background.QUEUE: setup.fair(setup.BDP_PACKETS)})
+    pair = f"packet pair, {setup.BDP_PACKETS} packets"
+    lost, loss_free = f"{pair}: loss of the background", BOUNDS["loss-free"]
     checks = (
-        above(
-            f"packet pair, {setup.BDP_PACKETS} packets: share of the residual",
-            large.interval(residual_share),
-            BOUNDS["reasonable"],
-            percent=True,
-        ),
-        below(
-            f"packet pair, {setup.BDP_PACKETS} packets: loss of the background",
-            large.interval(background_loss),
-            BOUNDS["loss-free"],
-            percent=True,
-        ),
+        large.above(f"{pair}: share of the residual", residual_share, BOUNDS["reasonable"]),
+        large.below(lost, background_loss, loss_free, percent=True),
     )
 
     def why() -> str:

@@ -2,23 +2,17 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bursts import BACK_TO_BACK, PACKET_S, SILENCE_S, bursts_of
-from tailroom_papers.auge_2006.comparison import less, more, percent, sentence
+from tailroom_papers.auge_2006.comparison import percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, shared
 from tailroom_papers.auge_2006.residual import at_link, residual_share
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, LINK, QUEUES, over, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FLOWS = {"reno": 4}
 FIRST = "reno.0"
@@ -42,86 +36,68 @@ def studies(form: Form) -> Sequence[Study]:
     end = form.of("52 s", "55 s", "70 s")
     log = {"duration": end, f"links.{LINK}.arrival_log": {"from": "50 s", "to": end}}
     spacing = Study(
-        SPACING,
-        table,
-        grid=over(queues),
-        set=log,
-        seeds=form.of(3, 5, 20),
-        keep=("arrival_log",),
+        SPACING, table, grid=over(queues), set=log, seeds=form.of(3, 5, 20), keep=("arrival_log",)
     )
     return [sharing, spacing]
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """How far apart the packets of a flow arrive, and whose reductions come together."""
-    figure = picture.blank(3.6)
-    panels = figure.subplots(1, 3)
-    picture.title(figure, "Four NewReno flows under FIFO and fair queueing")
+    title = "Four NewReno flows under FIFO and fair queueing"
+    figure, panels = picture.page(title, 3.6, columns=3)
     for panel, buffer in zip(panels, BUFFERS, strict=False):
         _draw_spacing(panel, results, buffer)
     panels[0].set_ylabel("gaps that are shorter (%)")
     _draw_sharing(panels[2], results)
-    picture.legend_below(figure, 3)
-    return picture.readable(figure)
+    return picture.finished(figure, 3)
 
 
-def _draw_spacing(panel: "Axes", results: "PartResults", buffer: int) -> None:
-    for (words, queue), line in zip(QUEUES.items(), style.line_styles(), strict=False):
+def _draw_spacing(panel: Axes, results: PartResults, buffer: int) -> None:
+    for words, queue, look in styled(QUEUES, style.line_styles()):
         runs = results.study(SPACING).at(settings(queue(buffer))).runs
         gaps = np.concatenate([_gaps(run) for run in runs])
         shorter = np.linspace(0, 100, CURVE_POINTS)
-        panel.plot(np.percentile(gaps, shorter), shorter, label=words, **line)
+        panel.plot(np.percentile(gaps, shorter), shorter, label=words, **look)
     panel.axvline(BACK_TO_BACK, label="shorter: back to back", **style.LIMIT_LINE)
-    panel.set_xscale("log")
-    panel.set_xlim(0.1, 1e3)
-    panel.set_title(f"one flow, {buffer} packets")
-    panel.set_xlabel("gap between two packets\n(packet times of the link)")
-    panel.grid(visible=True, color="0.92")
+    title, label = (
+        f"one flow, {buffer} packets",
+        "gap between two packets\n(packet times of the link)",
+    )
+    frame(panel, title=title, x=label, xscale="log", xlim=(0.1, 1e3))
 
 
-def _gaps(run: "StoredRun") -> "np.typing.NDArray[np.float64]":
+def _gaps(run: StoredRun) -> "np.typing.NDArray[np.float64]":
     bursts = bursts_of(run, FIRST)
     return np.concatenate((bursts.gaps, bursts.silences_s / PACKET_S))
 
 
-def _draw_sharing(panel: "Axes", results: "PartResults") -> None:
-    labels = []
-    for place, (buffer, words) in enumerate((b, w) for b in BUFFERS for w in QUEUES):
-        point = _sharing(results, words, buffer)
-        found_shared = point.interval(SHARED[buffer])
-        chance = point.mean(BY_CHANCE[buffer])
-        label = "shared, mean with 95 % interval" if place == 0 else None
-        if found_shared:
-            panel.bar(place, 100 * found_shared.mean, color="0.75", edgecolor="black", label=label)
-            error = bars([found_shared], 100, most=1.0)
-            panel.errorbar([place], [100 * found_shared.mean], error, color="black", capsize=3)
-        label = "shared by chance" if place == 0 else None
-        panel.plot(
-            [place - 0.4, place + 0.4], [100 * chance] * 2, color="black", ls=":", label=label
-        )
-        labels.append(f"{'FIFO' if words == 'FIFO' else 'fair'}\n{buffer}")
-    panel.set_xticks(range(len(labels)), labels)
-    panel.set_ylim(0, 100)
-    panel.set_ylabel("reductions within a round trip\nof another flow's (%)")
-    panel.set_title("shared reductions")
+def _draw_sharing(panel: Axes, results: PartResults) -> None:
+    cases = [(buffer, words) for buffer in BUFFERS for words in QUEUES]
+    points = {case: _sharing(results, case[1], case[0]) for case in cases}
+    means = [point.interval(SHARED[buffer]) for (buffer, _), point in points.items()]
+    heights = [100 * mean.mean if mean else 0.0 for mean in means]
+    look: dict[str, Any] = {"color": "0.75", "edgecolor": "black", "capsize": 3}
+    error, label = bars(means, 100, most=1.0), "shared, mean with 95 % interval"
+    panel.bar(range(len(cases)), heights, yerr=error, label=label, **look)
+    for place, ((buffer, _), point) in enumerate(points.items()):
+        chance = 100 * point.mean(BY_CHANCE[buffer])
+        label = "shared by chance" if place == 0 else "_again"
+        panel.plot([place - 0.4, place + 0.4], [chance] * 2, color="black", ls=":", label=label)
+    names = [f"{'FIFO' if words == 'FIFO' else 'fair'}\n{buffer}" for buffer, words in cases]
+    label = "reductions within a round trip\nof another flow's (%)"
+    frame(panel, title="shared reductions", y=label, names=names, ylim=(0, 100), grid="y")
 
 
-def _sharing(results: "PartResults", words: str, buffer: int) -> "PointResults":
+def _sharing(results: PartResults, words: str, buffer: int) -> PointResults:
     return results.study(SHARING).at(settings(QUEUES[words](buffer)))
 
 
-def _desynchronized(results: "PartResults") -> Judgement:
-    checks = tuple(
-        less(
-            f"shared reductions under fair queueing less those under FIFO, {buffer} packets",
-            _sharing(results, FAIR, buffer),
-            _sharing(results, "FIFO", buffer),
-            SHARED[buffer],
-            "desynchronized",
-            percent=True,
-        )
-        for buffer in BUFFERS
-    )
+def _desynchronized(results: PartResults) -> Judgement:
+    checks = []
+    for buffer in BUFFERS:
+        what = f"shared reductions under fair queueing less those under FIFO, {buffer} packets"
+        fair, fifo = (_sharing(results, words, buffer) for words in (FAIR, "FIFO"))
+        checks.append(less(what, fair, fifo, SHARED[buffer], "desynchronized", percent=True))
 
     def why() -> str:
         parts = [
@@ -138,28 +114,22 @@ def _desynchronized(results: "PartResults") -> Judgement:
             "loses one."
         )
 
-    return Judgement(checks, why)
+    return Judgement(tuple(checks), why)
 
 
-def _paced(results: "PartResults") -> Judgement:
+def _paced(results: PartResults) -> Judgement:
     points = {
         (words, buffer): results.study(SPACING).at(settings(queue(buffer)))
         for buffer in BUFFERS
         for words, queue in QUEUES.items()
     }
-    checks = tuple(
-        less(
-            f"packets back to back under fair queueing less those under FIFO, {buffer} packets",
-            points[FAIR, buffer],
-            points["FIFO", buffer],
-            back_to_back,
-            "less bursty",
-            percent=True,
-        )
-        for buffer in BUFFERS
-    )
+    checks = []
+    for buffer in BUFFERS:
+        what = f"packets back to back under fair queueing less those under FIFO, {buffer} packets"
+        fair, fifo = points[FAIR, buffer], points["FIFO", buffer]
+        checks.append(less(what, fair, fifo, back_to_back, "less bursty", percent=True))
     return Judgement(
-        checks,
+        tuple(checks),
         lambda: sentence(
             [
                 f"with {buffer} packets a flow is silent for more than {1e3 * SILENCE_S:.0f} ms in "
@@ -171,40 +141,29 @@ def _paced(results: "PartResults") -> Judgement:
     )
 
 
-def back_to_back(run: "StoredRun") -> float:
+def back_to_back(run: StoredRun) -> float:
     """Fraction of a flow's packets that arrive with no room for another before them."""
     return bursts_of(run, FIRST).back_to_back
 
 
-def silent(run: "StoredRun") -> float:
+def silent(run: StoredRun) -> float:
     """Fraction of the time in silences of a flow."""
     bursts = bursts_of(run, FIRST)
     return float(bursts.silences_s.sum() / (bursts.silences_s.sum() + PACKET_S * bursts.gaps.sum()))
 
 
-def drops_of_reno(run: "StoredRun") -> float:
+def drops_of_reno(run: StoredRun) -> float:
     """Packets of the NewReno flows that are dropped."""
     return float(at_link(run, "reno")["drops_packets"])
 
 
-def _improves_sharing(results: "PartResults") -> Judgement:
+def _improves_sharing(results: PartResults) -> Judgement:
     with_fair, with_fifo = (_sharing(results, words, SMALL) for words in (FAIR, "FIFO"))
+    over = f"under fair queueing less that under FIFO, {SMALL} packets"
+    share, index = f"share of the residual {over}", f"Jain's index {over}"
     checks = (
-        more(
-            f"share of the residual under fair queueing less that under FIFO, {SMALL} packets",
-            with_fair,
-            with_fifo,
-            residual_share,
-            "improves",
-            percent=True,
-        ),
-        more(
-            f"Jain's index under fair queueing less that under FIFO, {SMALL} packets",
-            with_fair,
-            with_fifo,
-            "flows.jain_index",
-            "improves",
-        ),
+        more(share, with_fair, with_fifo, residual_share, "improves", percent=True),
+        more(index, with_fair, with_fifo, "flows.jain_index", "improves"),
     )
     return Judgement(
         checks,

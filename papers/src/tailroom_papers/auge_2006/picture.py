@@ -3,8 +3,9 @@
 import textwrap
 from typing import Any
 
-from matplotlib.figure import Figure
 from matplotlib.text import Text
+
+from tailroom_papers.framework import *
 
 WIDTH_INCHES = 7.2
 """Nearly the width of a page in two columns, so that text keeps its size in print."""
@@ -15,14 +16,13 @@ TITLE_CHARACTERS = 105
 """Length of a line of the title."""
 
 
-def blank(height_inches: float) -> Figure:
-    """An empty figure of the width of a page."""
-    return Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained")
-
-
-def title(figure: Figure, text: str) -> None:
-    """Writes the title of a figure, wrapped to its width."""
-    figure.suptitle(textwrap.fill(text, TITLE_CHARACTERS))
+def page(
+    title: str, height_inches: float, rows: int = 1, columns: int = 1, **grid: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure of the width of a page, with its title and panels."""
+    figure, panels = figure_of("", rows, columns, (WIDTH_INCHES, height_inches), **grid)
+    figure.suptitle(textwrap.fill(title, TITLE_CHARACTERS))
+    return figure, panels
 
 
 def readable(figure: Figure) -> Figure:
@@ -41,11 +41,6 @@ def readable(figure: Figure) -> Figure:
     return figure
 
 
-def legend_below(figure: Figure, columns: int) -> None:
-    """Adds one legend for all panels below them; each label appears once."""
-    handles: dict[str, Any] = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    found = list(handles.values())
-    figure.legend(handles=found, loc="outside lower center", ncols=columns)
+def finished(figure: Figure, columns: int) -> Figure:
+    """Adds the legend of a drawn figure, and makes every text readable."""
+    return readable(legend_below(figure, columns))

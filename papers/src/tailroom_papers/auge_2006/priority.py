@@ -1,22 +1,13 @@
 """Footnote 1: priority for flows that do not wait lowers their latency still further."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import FairQueue, Queue
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import less
 from tailroom_papers.auge_2006.residual import at_link, background_delay_ms
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, fair, fifo
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 CASES = {
     "1 NewReno, 20 packets": ({"reno": 1}, 20),
@@ -31,11 +22,7 @@ def priority(buffer: int) -> FairQueue:
 
 
 FAIR, PRIORITY = "fair queueing", "fair queueing with priority"
-QUEUES: dict[str, Callable[[int], Queue]] = {
-    "FIFO": fifo,
-    FAIR: fair,
-    PRIORITY: priority,
-}
+QUEUES: dict[str, Callable[[int], Queue]] = {"FIFO": fifo, FAIR: fair, PRIORITY: priority}
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -49,64 +36,44 @@ def _study(name: str, flows: setup.Flows, buffer: int, form: Form) -> Study:
     return Study(name, table, grid={background.QUEUE: queues}, seeds=setup.seeds(form))
 
 
-def _at(results: "PartResults", case: str, queue: str) -> "PointResults":
+def _at(results: PartResults, case: str, queue: str) -> PointResults:
     return results.study(case).at({background.QUEUE: QUEUES[queue](CASES[case][1])})
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """The background's delay by case and queue."""
-    figure = picture.blank(3.4)
-    picture.title(figure, "Queueing delay of the background")
-    panels = figure.subplots(1, len(MEASURES), sharey=True)
-    for panel, (words, metric) in zip(panels, MEASURES.items(), strict=True):
-        _draw_measure(panel, results, metric)
-        panel.set_title(words)
-    panels[0].axhline(BOUNDS["very-low-latency"].value, label="1 ms: very low", **style.LIMIT_LINE)
-    panels[1].axhline(BOUNDS["very-low-latency"].value, **style.LIMIT_LINE)
-    panels[0].set(yscale="log", ylabel="delay (ms)")
-    panels[0].yaxis.set_major_formatter(plain_ticks)
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
-
-
-def _draw_measure(panel: "Axes", results: "PartResults", metric: "Metric") -> None:
-    for place, (queue, look) in enumerate(zip(QUEUES, style.marked_line_styles(), strict=False)):
-        points = [_at(results, case, queue) for case in CASES]
-        xs = [number + 0.15 * (place - 1) for number in range(len(CASES))]
-        marks = {**look, "linestyle": "none", "label": queue}
-        background.draw_line(panel, xs, points, metric, marks, scale=1.0)
+    title = "Queueing delay of the background"
+    figure, panels = picture.page(title, 3.4, columns=len(MEASURES), sharey=True)
+    lines = {queue: [_at(results, case, queue) for case in CASES] for queue in QUEUES}
     names = [case.replace(", ", ",\n") for case in CASES]
-    panel.set_xticks(range(len(CASES)), names)
-    panel.grid(color="0.9", axis="y")
+    for panel, (words, metric) in zip(panels, MEASURES.items(), strict=True):
+        draw_categories(panel, lines, metric, names)
+        bound = BOUNDS["very-low-latency"].value
+        panel.axhline(bound, label="1 ms: very low", **style.LIMIT_LINE)
+        frame(panel, title=words, log="y", grid="y")
+    panels[0].set_ylabel("delay (ms)")
+    return picture.finished(figure, 4)
 
 
-def mean_delay_ms(run: "StoredRun") -> float:
+def mean_delay_ms(run: StoredRun) -> float:
     """Mean queueing delay of background packets, in ms."""
     return 1e3 * float(at_link(run, setup.BACKGROUND)["queue_delay_s_mean"])
 
 
-MEASURES: "dict[str, Metric]" = {
-    "mean delay": mean_delay_ms,
-    "p99 delay": background_delay_ms,
-}
+MEASURES: dict[str, Metric] = {"mean delay": mean_delay_ms, "p99 delay": background_delay_ms}
 
 
-def _of(results: "PartResults", case: str, queue: str, metric: "Metric") -> str:
+def _of(results: PartResults, case: str, queue: str, metric: Metric) -> str:
     return f"{_at(results, case, queue).mean(metric):.2f}"
 
 
-def _still_further(results: "PartResults") -> Judgement:
-    checks = tuple(
-        less(
-            f"{words} of the background with priority less that without, ms ({case})",
-            _at(results, case, PRIORITY),
-            _at(results, case, FAIR),
-            metric,
-            "reduced still further",
-        )
-        for words, metric in MEASURES.items()
-        for case in CASES
-    )
+def _still_further(results: PartResults) -> Judgement:
+    checks = []
+    for words, metric in MEASURES.items():
+        for case in CASES:
+            what = f"{words} of the background with priority less that without, ms ({case})"
+            first, fair = (_at(results, case, queue) for queue in (PRIORITY, FAIR))
+            checks.append(less(what, first, fair, metric, "reduced still further"))
 
     def why() -> str:
         parts = "; ".join(
@@ -124,7 +91,7 @@ def _still_further(results: "PartResults") -> Judgement:
             "likely reason for a difference between mean and 99th percentile."
         )
 
-    return Judgement(checks, why)
+    return Judgement(tuple(checks), why)
 
 
 PART = Part(

@@ -1,20 +1,14 @@
 """The rule of thumb applied to the residual capacity: necessary for full utilization?"""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tailroom.models.sawtooth.sawtooth import aimd_utilization
-from tailroom.plots import style
 from tailroom_papers.auge_2006 import background, left_open, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.columns import STATED
 from tailroom_papers.auge_2006.residual import residual_share, timeouts
 from tailroom_papers.auge_2006.setup import RESIDUAL_BDP_PACKETS, fifo, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 HALF = RESIDUAL_BDP_PACKETS // 2
 BUFFERS = (50, 100, HALF, 225, RESIDUAL_BDP_PACKETS, 450, setup.BDP_PACKETS)
@@ -27,49 +21,38 @@ def studies(form: Form) -> Sequence[Study]:
     return [setup.study(STUDY, {"reno": 1}, [fifo(buffer) for buffer in buffers], form, keep=())]
 
 
-def _at(results: "PartResults", buffer: int) -> "PointResults":
+def _at(results: PartResults, buffer: int) -> PointResults:
     return results.study(STUDY).at(settings(fifo(buffer)))
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Utilization over buffer, beside that of a sawtooth on the residual capacity."""
-    figure = picture.blank(3.4)
-    picture.title(figure, "Rule of thumb for the residual capacity: one NewReno flow, FIFO")
-    panel = figure.subplots()
+    title = "Rule of thumb for the residual capacity: one NewReno flow, FIFO"
+    figure, (panel,) = picture.page(title, 3.4)
     points = sorted(results.study(STUDY).points, key=background.buffer_of)
     buffers = [background.buffer_of(point) for point in points]
     look = next(style.marked_line_styles())
-    background.draw_line(panel, buffers, points, "utilization", {**look, "label": "simulation"})
+    draw_marks(panel, buffers, points, "utilization", look, label="simulation", scale=100)
     sawtooth = [50 + 50 * _sawtooth(buffer) for buffer in buffers]
     panel.plot(buffers, sawtooth, color="#0072B2", linestyle=":", label="sawtooth without bursts")
     panel.axvline(RESIDUAL_BDP_PACKETS, label="rule of thumb for the residual", **STATED)
     panel.axhline(100 * BOUNDS["full"].value, label="99 %: full", **style.LIMIT_LINE)
-    background.buffer_axis(panel)
-    panel.set(ylabel="utilization (%)", ylim=(75, 101))
-    picture.legend_below(figure, 4)
-    return picture.readable(figure)
+    background.frame_over_buffers(panel, y="utilization (%)", ylim=(75, 101))
+    return picture.finished(figure, 4)
 
 
 def _sawtooth(buffer: int) -> float:
     return aimd_utilization(min(buffer / RESIDUAL_BDP_PACKETS, 1.0), 0.5)
 
 
-def _necessary(results: "PartResults") -> Judgement:
+def _necessary(results: PartResults) -> Judgement:
     enough, half = _at(results, RESIDUAL_BDP_PACKETS), _at(results, HALF)
+    full, whole = BOUNDS["full"], f"utilization with {RESIDUAL_BDP_PACKETS} packets"
+    words = f"necessary: not full with considerably less (below {full.value:.0%})"
+    what = f"utilization with half of that, {HALF} packets"
     checks = (
-        above(
-            f"utilization with {RESIDUAL_BDP_PACKETS} packets",
-            enough.interval("utilization"),
-            BOUNDS["full"],
-            percent=True,
-        ),
-        below(
-            f"utilization with half of that, {HALF} packets",
-            half.interval("utilization"),
-            BOUNDS["full"],
-            f"necessary: not full with considerably less (below {BOUNDS['full'].value:.0%})",
-            percent=True,
-        ),
+        enough.above(whole, "utilization", full),
+        half.below(what, "utilization", full, words),
     )
     return Judgement(
         checks,
@@ -83,7 +66,7 @@ def _necessary(results: "PartResults") -> Judgement:
     )
 
 
-def variations(form: Form) -> "Sequence[Variation]":
+def variations(form: Form) -> Sequence[Variation]:
     """The two buffers of the claim with other values of what the paper leaves open."""
     queues = [fifo(HALF), fifo(RESIDUAL_BDP_PACKETS)]
     used = [setup.study(STUDY, {"reno": 1}, queues, form, keep=())]

@@ -19,7 +19,6 @@ from tailroom.scenario.types import Flows as FlowGroup
 from tailroom_papers.framework import *
 
 RATE_BPS = 50e6
-BACKGROUND_BPS = 25e6
 PACKET_BYTES = 1000
 BDP_PACKETS = 625
 RESIDUAL_BDP_PACKETS = 312
@@ -108,11 +107,7 @@ def bulk(control: str, count: int = 1, recovery: Recovery | None = None) -> Flow
 
 
 def study(
-    name: str,
-    flows: Flows,
-    queues: Sequence[Queue],
-    form: Form,
-    keep: tuple[str, ...] = SERIES,
+    name: str, flows: Flows, queues: Sequence[Queue], form: Form, keep: tuple[str, ...] = SERIES
 ) -> Study:
     """The same flows behind different queues."""
     table = scenario(flows, queues[0], form)

@@ -2,22 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tailroom.plots import style
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Queue
 from tailroom_papers.auge_2006 import picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
-from tailroom_papers.auge_2006.comparison import considerably_less, more
+from tailroom_papers.auge_2006.comparison import considerably_less
 from tailroom_papers.auge_2006.figure_6 import reno_over_highspeed
 from tailroom_papers.auge_2006.figure_7 import bias
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fair, fifo, settings
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ONE, FOUR, AGAINST = "1 NewReno", "4 NewReno", "1 HighSpeed, 1 NewReno"
 POISSON, TCP = "Poisson packets", "TCP flows"
@@ -54,10 +48,7 @@ def studies(form: Form) -> Sequence[Study]:
         setup.study(ONE, {"reno": 1}, [fifo(buffer) for buffer in BUFFERS], form),
         setup.study(FOUR, {"reno": 4}, [fifo(20)], form),
         setup.study(
-            AGAINST,
-            {"highspeed": 1, "reno": 1},
-            [fair(BDP_PACKETS), fifo(BDP_PACKETS)],
-            form,
+            AGAINST, {"highspeed": 1, "reno": 1}, [fair(BDP_PACKETS), fifo(BDP_PACKETS)], form
         ),
     ]
     background = {f"flows.{setup.BACKGROUND}": tcp_flows()}
@@ -72,43 +63,30 @@ def _name(case: str, background: str) -> str:
     return f"{case}, {background}"
 
 
-def _at(results: "PartResults", case: str, background: str) -> "PointResults":
+def _at(results: PartResults, case: str, background: str) -> PointResults:
     study, queue = CASES[case]
     return results.study(_name(study, background)).at(settings(queue))
 
 
-def draw(results: "PartResults") -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Utilization by case, and NewReno's goodput over HighSpeed's."""
-    figure = picture.blank(3.8)
-    picture.title(figure, "Poisson packets and TCP flows of 1 Mbit/s as background")
-    left, right = figure.subplots(1, 2, width_ratios=[2.4, 1])
+    title = "Poisson packets and TCP flows of 1 Mbit/s as background"
+    figure, (left, right) = picture.page(title, 3.8, columns=2, width_ratios=[2.4, 1])
     mixed = [case for case in CASES if CASES[case][0] == AGAINST]
-    for place, (words, look) in enumerate(
-        zip((POISSON, TCP), style.marked_line_styles(), strict=False)
+    for panel, cases, metric, scale in (
+        (left, list(CASES), "utilization", 100.0),
+        (right, mixed, reno_over_highspeed, 1.0),
     ):
-        for panel, cases, metric, scale in (
-            (left, list(CASES), "utilization", 100.0),
-            (right, mixed, reno_over_highspeed, 1.0),
-        ):
-            intervals = [_at(results, case, words).interval(metric) for case in cases]
-            panel.errorbar(
-                [number + 0.2 * (place - 0.5) for number in range(len(cases))],
-                [scale * interval.mean if interval else float("nan") for interval in intervals],
-                bars(intervals, scale),
-                capsize=2,
-                label=words,
-                **{**look, "linestyle": "none"},
-            )
-            panel.set_xticks(range(len(cases)), [case.replace(", ", ",\n") for case in cases])
-            panel.grid(color="0.9", axis="y")
+        lines = {words: [_at(results, case, words) for case in cases] for words in (POISSON, TCP)}
+        names = [case.replace(", ", ",\n") for case in cases]
+        draw_categories(panel, lines, metric, names, scale=scale, apart=0.2)
     left.set(ylabel="utilization (%)")
     right.set(ylabel="NewReno's goodput over HighSpeed's", ylim=(0, 1.05))
-    picture.legend_below(figure, 2)
-    return picture.readable(figure)
+    return picture.finished(figure, 2)
 
 
-def _unchanged(results: "PartResults") -> Judgement:
-    def of(case: str) -> "PointResults":
+def _unchanged(results: PartResults) -> Judgement:
+    def of(case: str) -> PointResults:
         return _at(results, case, TCP)
 
     growing = (
@@ -116,33 +94,16 @@ def _unchanged(results: "PartResults") -> Judgement:
         ("1 NewReno, 625", "1 NewReno, 100"),
         ("4 NewReno, 20", "1 NewReno, 20"),
     )
-    checks = [
-        more(
-            f"utilization, {larger} packets less {smaller} packets",
-            of(larger),
-            of(smaller),
-            "utilization",
-            "more, as with Poisson packets",
-            percent=True,
-        )
-        for larger, smaller in growing
-    ]
-    checks.append(
-        below(
-            "NewReno's goodput over HighSpeed's, 625 packets",
-            of("HighSpeed, NewReno, 625").interval(reno_over_highspeed),
-            BOUNDS["unable-to-compete"],
-        )
-    )
-    checks.append(
-        considerably_less(
-            "bias in favour of HighSpeed under fair queueing over that under FIFO",
-            of("the same, fair"),
-            of("HighSpeed, NewReno, 625"),
-            bias,
-            "considerably reduced",
-        )
-    )
+    checks = []
+    for larger, smaller in growing:
+        what = f"utilization, {larger} packets less {smaller} packets"
+        words = "more, as with Poisson packets"
+        checks.append(more(what, of(larger), of(smaller), "utilization", words, percent=True))
+    fifo, fair = of("HighSpeed, NewReno, 625"), of("the same, fair")
+    what, bound = "NewReno's goodput over HighSpeed's, 625 packets", BOUNDS["unable-to-compete"]
+    checks.append(fifo.below(what, reno_over_highspeed, bound))
+    what = "bias in favour of HighSpeed under fair queueing over that under FIFO"
+    checks.append(considerably_less(what, fair, fifo, bias, "considerably reduced"))
 
     def why() -> str:
         parts = ", ".join(

@@ -2,23 +2,15 @@
 
 from collections.abc import Sequence
 from math import log
-from typing import TYPE_CHECKING, Any
-
-from matplotlib.figure import Figure
+from typing import Any
 
 from tailroom.models.numerics.queue_chains import mm1k
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Scenario
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.auge_2006 import background, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.framework import *
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
+TRANSPARENT = "auge-roberts-2006/transparent.toml"
 LIMIT = setup.LIMIT
 RATE = "flows.packets.source.rate"
 LINK_MBPS = 2500
@@ -45,11 +37,7 @@ def studies(form: Form) -> Sequence[Study]:
         "duration": f"{seconds + 0.01:g} s",
         "measure_from": "10 ms",
         "links": {
-            setup.LINK: {
-                "rate": f"{LINK_MBPS} Mbit/s",
-                "delay": "1 ms",
-                "queue": setup.fifo(20),
-            }
+            setup.LINK: {"rate": f"{LINK_MBPS} Mbit/s", "delay": "1 ms", "queue": setup.fifo(20)}
         },
         "flows": {
             "packets": {
@@ -71,23 +59,18 @@ def studies(form: Form) -> Sequence[Study]:
         "measure_from": form.of("5 s", "7 s", "8 s"),
         "flows.limited.source.load": form.of(0.5, 0.9, 0.9),
     }
+    keep = ("arrival_dispersion",)
     return [
         Study("packets", table, grid=grid, seeds=form.of(3, 3, 20)),
-        Study(
-            "flows",
-            "auge-roberts-2006/transparent.toml",
-            set=flows,
-            seeds=form.of(3, 3, 10),
-            keep=("arrival_dispersion",),
-        ),
+        Study("flows", TRANSPARENT, set=flows, seeds=form.of(3, 3, 10), keep=keep),
     ]
 
 
-def _load(point: "PointResults") -> float:
+def _load(point: PointResults) -> float:
     return point.number(RATE) / LINK_MBPS
 
 
-def _at(results: "PartResults", load: float, buffer: int) -> "PointResults":
+def _at(results: PartResults, load: float, buffer: int) -> PointResults:
     return next(
         point
         for point in results.study("packets").points
@@ -100,41 +83,33 @@ def exact(load: float, buffer: int) -> float:
     return mm1k(log(load), buffer).loss
 
 
-def draw(results: "PartResults") -> Figure:
+def draw(results: PartResults) -> Figure:
     """Loss over buffer, beside rho^n; and how nearly Poisson the packets of flows arrive."""
-    figure = picture.blank(4.0)
-    picture.title(figure, "The transparent regime: loss by buffer, and arrivals by time scale")
-    left, right = figure.subplots(1, 2)
+    title = "The transparent regime: loss by buffer, and arrivals by time scale"
+    figure, (left, right) = picture.page(title, 4.0, columns=2)
     _draw_loss(left, results)
     _draw_dispersion(right, results)
-    picture.legend_below(figure, 3)
-    return picture.readable(figure)
+    return picture.finished(figure, 3)
 
 
-def _draw_loss(panel: "Axes", results: "PartResults") -> None:
+def _draw_loss(panel: Axes, results: PartResults) -> None:
     for load, look in zip(LOADS, style.marked_line_styles(), strict=False):
         points = [_at(results, load, buffer) for buffer in BUFFERS]
-        marks = {**look, "linestyle": "none", "label": f"load {load:g}: simulation"}
-        lossy = [point for point in points if point.mean(LOSS) > 0]
-        background.draw_line(
-            panel, [background.buffer_of(point) for point in lossy], lossy, LOSS, marks, scale=1.0
-        )
+        marks = look | {"linestyle": "none", "label": f"load {load:g}: simulation"}
+        means = [point.interval(LOSS) if point.mean(LOSS) > 0 else None for point in points]
+        draw_intervals(panel, BUFFERS, means, marks)
         line = {"color": look["color"], "linewidth": 1.0}
         panel.plot(BUFFERS, [load**n for n in BUFFERS], linestyle="--", **line)
         panel.plot(BUFFERS, [exact(load, n) for n in BUFFERS], linestyle="-", **line)
+        star = STAR | {"color": look["color"], "label": f"load {load:g}: stated by the paper"}
+        panel.plot(*STATED[load], **star)
     panel.plot([], [], color="0.4", linestyle="--", label="the paper's $\\rho^n$")
     panel.plot([], [], color="0.4", label="M/M/1 with n places")
-    panel.set(xlabel="buffer n (packets)", ylabel="loss", yscale="log", ylim=(1e-7, 1))
-    panel.set_title("Poisson packets, exponential sizes, 2.5 Gbit/s")
-    panel.grid(color="0.9")
-    for (load, (buffer, loss)), look in zip(
-        STATED.items(), style.marked_line_styles(), strict=False
-    ):
-        words = f"load {load:g}: stated by the paper"
-        panel.plot(buffer, loss, **STAR, color=look["color"], label=words)
+    title = "Poisson packets, exponential sizes, 2.5 Gbit/s"
+    frame(panel, title=title, x="buffer n (packets)", y="loss", yscale="log", ylim=(1e-7, 1))
 
 
-def _draw_dispersion(panel: "Axes", results: "PartResults") -> None:
+def _draw_dispersion(panel: Axes, results: PartResults) -> None:
     runs = _flows(results).runs[:SHOWN_RUNS]
     for run, look in zip(runs, style.line_styles(), strict=False):
         table = run.table("arrival_dispersion")
@@ -142,28 +117,26 @@ def _draw_dispersion(panel: "Axes", results: "PartResults") -> None:
         label = "TCP flows, a line per run" if run is runs[0] else "_run"
         panel.plot(milliseconds, table["index"], label=label, **look)
     panel.axhline(1, color="0.6", linewidth=0.9)
-    panel.axvline(
-        1e3 * drain_s(_flows(results).runs[0]), **style.LIMIT_LINE, label="100 packets leave"
+    leave_ms = 1e3 * drain_s(_flows(results).runs[0])
+    panel.axvline(leave_ms, **style.LIMIT_LINE, label="100 packets leave")
+    title, label = (
+        "TCP flows of 1 Mbit/s that arrive and depart",
+        "index of dispersion (Poisson: 1)",
     )
-    panel.set(xscale="log", yscale="log", xlabel="time scale (ms)")
-    panel.set_ylabel("index of dispersion (Poisson: 1)")
-    panel.set_title("TCP flows of 1 Mbit/s that arrive and depart")
-    panel.xaxis.set_major_formatter(plain_ticks)
-    panel.yaxis.set_major_formatter(plain_ticks)
-    panel.grid(color="0.9")
+    frame(panel, title=title, x="time scale (ms)", y=label, log="xy")
 
 
-def _flows(results: "PartResults") -> "PointResults":
+def _flows(results: PartResults) -> PointResults:
     return results.study("flows").points[0]
 
 
-def drain_s(run: "StoredRun") -> float:
+def drain_s(run: StoredRun) -> float:
     """How long a full buffer takes to empty."""
     link = run.summary["links"][setup.LINK]
     return float(link["limit_ms"] / 1e3)
 
 
-def dispersion(run: "StoredRun") -> float:
+def dispersion(run: StoredRun) -> float:
     """Index of dispersion of the arrivals at the time scale in which the buffer empties."""
     table = run.table("arrival_dispersion")
     wanted = drain_s(run)
@@ -171,23 +144,18 @@ def dispersion(run: "StoredRun") -> float:
     return float(min(rows, key=lambda row: abs(row[0] - wanted))[1])
 
 
-def _geometric(results: "PartResults") -> Judgement:
+def _geometric(results: PartResults) -> Judgement:
     small, large = _at(results, 0.71, 20), _at(results, 0.9, 100)
     decay = paired_ratio(_at(results, 0.9, 40), _at(results, 0.9, 20), LOSS)
+    over_law = decay and Interval(decay.mean / LAW, decay.half_width / LAW, decay.count)
+    what = "load 0.9: loss with 40 packets over that with 20, over 0.9^20"
+    corrected = "load 0.71, 20 packets: loss, with the corrected number"
     return Judgement(
         (
-            below("load 0.9, 100 packets: loss", large.interval(LOSS), BOUNDS["one-in-30000"]),
-            below("load 0.71, 20 packets: loss", small.interval(LOSS), BOUNDS["one-in-100"]),
-            below(
-                "load 0.71, 20 packets: loss, with the corrected number",
-                small.interval(LOSS),
-                BOUNDS["one-in-1000"],
-            ),
-            between(
-                "load 0.9: loss with 40 packets over that with 20, over 0.9^20",
-                decay and Interval(decay.mean / LAW, decay.half_width / LAW, decay.count),
-                BOUNDS["geometric-decay"],
-            ),
+            large.below("load 0.9, 100 packets: loss", LOSS, BOUNDS["one-in-30000"]),
+            small.below("load 0.71, 20 packets: loss", LOSS, BOUNDS["one-in-100"]),
+            small.below(corrected, LOSS, BOUNDS["one-in-1000"]),
+            between(what, over_law, BOUNDS["geometric-decay"]),
         ),
         lambda: (
             f"With 20 packets at 0.71 the loss is {shown(small.interval(LOSS))}; M/M/1 with 20 "
@@ -200,20 +168,13 @@ def _geometric(results: "PartResults") -> Judgement:
     )
 
 
-def _poisson(results: "PartResults") -> Judgement:
+def _poisson(results: PartResults) -> Judgement:
     point = _flows(results)
+    what = "index of dispersion at the time scale in which 100 packets leave"
     return Judgement(
         (
-            between(
-                "index of dispersion at the time scale in which 100 packets leave",
-                point.interval(dispersion),
-                BOUNDS["nearly-poisson"],
-            ),
-            below(
-                "loss of TCP flows of 1 Mbit/s, 100 packets",
-                point.interval(LOSS),
-                BOUNDS["one-in-30000"],
-            ),
+            point.between(what, dispersion, BOUNDS["nearly-poisson"]),
+            point.below("loss of TCP flows of 1 Mbit/s, 100 packets", LOSS, BOUNDS["one-in-30000"]),
         ),
         lambda: (
             f"{point.mean(IN_PROGRESS):,.0f} flows of 1 Mbit/s are in progress. Over the longest "
@@ -223,14 +184,10 @@ def _poisson(results: "PartResults") -> Judgement:
     )
 
 
-def _loaded(results: "PartResults") -> Judgement:
-    check = above(
-        "utilization by the TCP flows",
-        _flows(results).interval(f"links.{setup.LINK}.utilization"),
-        LEAST_LOAD,
-        "a loaded link",
-        percent=True,
-    )
+def _loaded(results: PartResults) -> Judgement:
+    used = f"links.{setup.LINK}.utilization"
+    what, words = "utilization by the TCP flows", "a loaded link"
+    check = _flows(results).above(what, used, LEAST_LOAD, words, percent=True)
     return Judgement((check,), "On an idle link any arrivals would be lossless.")
 
 

@@ -1,6 +1,6 @@
 """Elements of the pictures over the buffer: lines with bands, ns-2's points, axes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -8,13 +8,11 @@ import numpy as np
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from tailroom.plots import style
 from tailroom_papers.barman_2004.settings import Reference, Setting
 from tailroom_papers.barman_2004.smallest_buffer import stays_from
 from tailroom_papers.framework import *
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
 PAPER_LOOK: dict[str, Any] = {
@@ -53,41 +51,48 @@ def simulated_looks() -> Iterator[dict[str, Any]]:
         yield {**look, "linestyle": "-"}
 
 
-def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
-    axes: "Axes",
-    study: StudyResults,
+def simulated(  # noqa: PLR0913, PLR0917 - each says one thing about the lines
+    axes: Axes,
+    results: PartResults,
+    names: Mapping[str, str],
     setting: Setting,
     metric: Metric,
-    look: dict[str, Any],
-    label: str,
     scale: float = 1.0,
 ) -> None:
-    """A metric of a study over the fraction of the buffer, with its 95 % band."""
-    over = [setting.fraction(point) for point in study.points]
-    draw_means(axes, over, study.points, metric, look, label=label, scale=scale)
+    """A metric over the fraction of the buffer, with 95 % bands: a line per study of the form.
+
+    Args:
+        axes: Axes to draw into.
+        results: The results of the part.
+        names: Labels of the studies, by name.
+        setting: The setting of all studies.
+        metric: The metric.
+        scale: Factor on the metric.
+    """
+    for look, (name, label) in zip(simulated_looks(), names.items(), strict=False):
+        if name in results.studies:
+            points = results.study(name).points
+            over = [setting.fraction(point) for point in points]
+            draw_means(axes, over, points, metric, look, label=label, scale=scale)
 
 
-def ns2_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
-    """ns-2's rows."""
-    _points(axes, rows, what, scale, "ns-2", NS2_LOOK)
-
-
-def ns2_variant_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
-    """ns-2's rows with a detail changed."""
-    _points(axes, rows, what, scale, "ns-2, another detail", NS2_VARIANT_LOOK)
-
-
-def _points(  # noqa: PLR0913, PLR0917 - each says one thing about the points
-    axes: "Axes",
+def ns2_points(  # noqa: PLR0913, PLR0917 - each says one thing about the points
+    axes: Axes,
     rows: Sequence[Reference],
     what: str,
-    scale: float,
-    label: str,
-    look: dict[str, Any],
+    scale: float = 1.0,
+    label: str = "ns-2",
+    look: Mapping[str, Any] = NS2_LOOK,
 ) -> None:
+    """ns-2's rows."""
     if rows:
         values = [scale * getattr(row, what) for row in rows]
         axes.plot([row.fraction for row in rows], values, label=label, **look)
+
+
+def ns2_variant_points(axes: Axes, rows: Sequence[Reference], what: str, scale: float) -> None:
+    """ns-2's rows with a detail changed."""
+    ns2_points(axes, rows, what, scale, "ns-2, another detail", NS2_VARIANT_LOOK)
 
 
 def spread(low: float, high: float, count: int) -> list[float]:
@@ -121,7 +126,7 @@ def _times(values: Any, factor: float) -> Any:
     return values * factor
 
 
-def axis_in_bdp(axes: "Axes", setting: Setting) -> None:
+def axis_in_bdp(axes: Axes, setting: Setting) -> None:
     """A second x axis above: the buffer as a share of the mean RTT's BDP."""
     factor = setting.in_bdp(1)
     above = axes.secondary_xaxis(
@@ -146,7 +151,7 @@ def _plain(value: float, _: object) -> str:
     return f"{value:g}"
 
 
-def cut_bands(axes: "Axes", top: float = 100.0) -> None:
+def cut_bands(axes: Axes, top: float = 100.0) -> None:
     """Cuts confidence bands where no value can be: above 100 %."""
     (left, right), (bottom, highest) = axes.get_xlim(), axes.get_ylim()
     height = min(top, highest) - bottom
@@ -157,6 +162,6 @@ def cut_bands(axes: "Axes", top: float = 100.0) -> None:
         band.set_in_layout(False)
 
 
-def paper_points(axes: "Axes", points: Sequence[tuple[float, float]]) -> None:
+def paper_points(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
     """What the paper states: fraction of the buffer and utilization in percent."""
     axes.plot(*zip(*points, strict=True), label="stated in the paper", **PAPER_LOOK)

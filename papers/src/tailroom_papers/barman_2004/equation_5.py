@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from functools import cache, partial
 from math import exp, log
-from typing import TYPE_CHECKING
-
-from matplotlib.figure import Figure
 
 from tailroom.models.numerics.root import root_between
-from tailroom.plots import style
 from tailroom_papers.barman_2004 import curves, figure_3
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.drop_tail import STATED
@@ -22,12 +18,8 @@ from tailroom_papers.barman_2004.equation_5_slips import (
     utilization,
 )
 from tailroom_papers.barman_2004.figure_3_model import MODELLED_FROM
-from tailroom_papers.barman_2004.interval_curves import one_legend
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 EIGHTH, PER_FLOW = SLIPS[:2]
 (TENTH, _), (FIFTH, ALMOST) = STATED
@@ -51,16 +43,11 @@ def _pairs() -> list[tuple[float, tuple[Slip, ...]]]:
 def _sides(given: Evaluation) -> tuple[Check, ...]:
     """The two points of the abstract: more than 90 % at 10 %, almost 98 % only at 20 %."""
     almost = BOUNDS["almost-98"]
+    tenth, fifth = (utilization(given, fraction) for fraction in (TENTH, FIFTH))
+    low, high, words = almost.value, ALMOST / 100, "almost 98 %"
     return (
-        above("utilization at 10 %", utilization(given, TENTH), BOUNDS["ninety"], percent=True),
-        between(
-            "utilization at 20 %",
-            utilization(given, FIFTH),
-            almost.value,
-            ALMOST / 100,
-            "almost 98 %",
-            percent=True,
-        ),
+        above("utilization at 10 %", tenth, BOUNDS["ninety"]),
+        between("utilization at 20 %", fifth, low, high, words, percent=True),
     )
 
 
@@ -125,37 +112,31 @@ def _percents(given: Evaluation) -> str:
 
 def draw(results: PartResults) -> Figure:
     """Curves of the nearest slips, and the distances of all."""
-    figure = Figure(figsize=(10.4, 6.2), layout="constrained")
-    style.title(figure, "Eq. 5 as printed and with slips in its evaluation")
-    left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
+    title = "Eq. 5 as printed and with slips in its evaluation"
+    figure, (left, right) = figure_of(title, 1, 2, (10.4, 6.2), width_ratios=(1.15, 1))
     _draw_curves(left, results)
     _draw_distances(right)
-    one_legend(figure, (left,))
-    return figure
+    return legend_below(figure, 4, [left])
 
 
-def _draw_curves(panel: "Axes", results: PartResults) -> None:
+def _draw_curves(panel: Axes, results: PartResults) -> None:
     study = results.study("highspeed")
     over = curves.spread(min(FIGURE_3.fraction(point) for point in study.points), 1.0, 30)
-    drawn = [
-        ("Eq. 5 as printed", Evaluation()),
-        (EIGHTH.words, EIGHTH.of(Evaluation())),
-        (PER_FLOW.words, PER_FLOW.of(Evaluation())),
-    ]
-    for (label, given), look in zip(drawn, curves.model_looks(), strict=False):
+    drawn = {
+        "Eq. 5 as printed": Evaluation(),
+        EIGHTH.words: EIGHTH.of(Evaluation()),
+        PER_FLOW.words: PER_FLOW.of(Evaluation()),
+    }
+    for label, given, look in styled(drawn, curves.model_looks()):
         panel.plot(over, [100 * utilization(given, one) for one in over], label=label, **look)
-    look = next(curves.simulated_looks())
-    curves.measured(panel, study, FIGURE_3, "utilization", look, "simulated", 100)
+    curves.simulated(panel, results, {"highspeed": "simulated"}, FIGURE_3, "utilization", 100)
     curves.paper_points(panel, STATED)
-    panel.set_xscale("log")
-    panel.set_ylim(0, 103)
-    panel.set_xlabel("(a)  fraction of 12,500 packets")
-    panel.set_ylabel("utilization (%)")
-    panel.grid(alpha=0.25)
+    label = "(a)  fraction of 12,500 packets"
+    frame(panel, x=label, y="utilization (%)", xscale="log", ylim=(0, 103))
     curves.cut_bands(panel)
 
 
-def _draw_distances(panel: "Axes") -> None:
+def _draw_distances(panel: Axes) -> None:
     ordered = _single()[::-1]
     rows = range(len(ordered))
     panel.plot([100 * far for far, _ in ordered], rows, linestyle="none", marker="o", color="black")
@@ -163,9 +144,7 @@ def _draw_distances(panel: "Axes") -> None:
     panel.axvline(own, **style.LIMIT_LINE)
     panel.text(own - 0.15, len(ordered) - 1.2, "Eq. 5 as printed", ha="right", fontsize="small")
     panel.set_yticks(rows, [slips[0].words for _, slips in ordered], fontsize="small")
-    panel.set_xlim(0, 12)
-    panel.set_xlabel("(b)  largest distance from the stated points (points)")
-    panel.grid(alpha=0.25)
+    frame(panel, x="(b)  largest distance from the stated points (points)", xlim=(0, 12))
 
 
 OURS = "our question on Eq. 5 and the abstract"

@@ -6,21 +6,16 @@ The loss is periodic, as in the paper's derivation: each packet of a fixed numbe
 from collections.abc import Sequence
 from functools import partial
 from math import log
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tailroom.models.window_laws.cycle import fluid_curve
 from tailroom.models.window_laws.highspeed import DEFAULTS, kinks_of, power_integral
-from tailroom.plots import style
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 EVERY = "links.bottleneck.loss.every"
 PACKETS = 80_000
@@ -63,15 +58,8 @@ def studies(form: Form) -> Sequence[Study]:
             }
         },
     }
-    return [
-        Study(
-            "one",
-            cast("Scenario", whole),
-            grid={EVERY: [PACKETS]},
-            seeds=form.of(3, 5, 20),
-            keep=("flow_series",),
-        )
-    ]
+    scenario, seeds, keep = cast("Scenario", whole), form.of(3, 5, 20), ("flow_series",)
+    return [Study("one", scenario, grid={EVERY: [PACKETS]}, seeds=seeds, keep=keep)]
 
 
 def closed_form(peak: float) -> Cycle:
@@ -136,20 +124,13 @@ def dynamics(results: PartResults) -> Judgement:
     def ratio(metric: partial[float], what: str) -> str:
         return f"{what} {shown(point.interval(metric))}"
 
-    checks = tuple(
-        between(
-            f"{what}, simulated over closed form",
-            point.interval(partial(metric, form="closed")),
-            BOUNDS["fluid-cycle"],
-        )
-        for what, metric in (
-            ("T_d", time_over),
-            ("N_d", packets_over),
-            ("rate N_d / T_d", rate_over),
-        )
-    )
+    metrics = {"T_d": time_over, "N_d": packets_over, "rate N_d / T_d": rate_over}
+    checks = []
+    for name, metric in metrics.items():
+        what, over = f"{name}, simulated over closed form", partial(metric, form="closed")
+        checks.append(point.between(what, over, BOUNDS["fluid-cycle"]))
     return Judgement(
-        checks,
+        tuple(checks),
         "The closed forms bound (2 - b) / b by its value at b_h = 0.1. The bound lengthens T_d and "
         "N_d by the same factor, which cancels in the rate. The fluid integrated without the bound "
         "gives "
@@ -169,27 +150,18 @@ def draw(results: PartResults) -> Figure:
     run = point.runs[0]
     series = run.table("flow_series")
     times, windows = np.array(series["time_s"]), np.array(series["cwnd_packets"])
-    figure = Figure(figsize=(8.6, 3.9), layout="constrained")
-    whole, cycle = figure.subplots(1, 2, sharey=True)
-    style.title(
-        figure,
-        f"Figure 1: one HighSpeed flow that loses each {PACKETS:,}th packet",
-    )
+    title = f"Figure 1: one HighSpeed flow that loses each {PACKETS:,}th packet"
+    figure, (whole, cycle) = figure_of(title, 1, 2, (8.6, 3.9), sharey=True)
     whole.plot(times, windows, color="black", linewidth=0.9)
     whole.axvspan(0, run.summary["measured_from_s"], color="0.92", zorder=0)
-    whole.set_ylabel("congestion window (packets)")
-    whole.set_xlabel(f"(a)  time (s), seed {run.seed}; shaded: not measured")
-    whole.set_xlim(0, times[-1])
+    label = f"(a)  time (s), seed {run.seed}; shaded: not measured"
+    frame(whole, x=label, y="congestion window (packets)", xlim=(0, times[-1]))
     _draw_cycle(cycle, point, times, windows)
-    for panel in (whole, cycle):
-        panel.set_ylim(bottom=0)
-        panel.grid(alpha=0.25)
-    handles, labels = cycle.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=3)
-    return figure
+    frame(cycle, x="(b)  time since the last reduction (s)", ylim=(0, None))
+    return legend_below(figure, 3)
 
 
-def _draw_cycle(panel: "Axes", point: PointResults, times: np.ndarray, windows: np.ndarray) -> None:
+def _draw_cycle(panel: Axes, point: PointResults, times: np.ndarray, windows: np.ndarray) -> None:
     """The cycle before the last loss, from its beginning."""
     run = point.runs[0]
     *_, first, last = peaks(run)
@@ -200,20 +172,13 @@ def _draw_cycle(panel: "Axes", point: PointResults, times: np.ndarray, windows: 
     peak = float(windows[last])
     low = (1 - float(DEFAULTS.decrease(peak))) * peak
     grid = np.exp(np.linspace(log(low), log(peak), 60))
-    for name, label, colour, dashes in (
-        ("closed", "closed form (the paper's bound)", "#D55E00", "--"),
-        ("fluid", "exact fluid", "#0072B2", ":"),
-    ):
+    looks: dict[str, dict[str, Any]] = {
+        "closed": {"label": "closed form (the paper's bound)", "color": "#D55E00", "ls": "--"},
+        "fluid": {"label": "exact fluid", "color": "#0072B2", "ls": ":"},
+    }
+    for name, look in looks.items():
         rounds = [_rounds(name, low, float(window)) for window in grid]
-        panel.plot(
-            rtt_s * np.array(rounds),
-            grid,
-            label=label,
-            linewidth=1.6,
-            color=colour,
-            zorder=3,
-            linestyle=dashes,
-        )
+        panel.plot(rtt_s * np.array(rounds), grid, linewidth=1.6, zorder=3, **look)
     panel.fill_between(times[inside] - begin_s, 0, windows[inside], color="0.9", zorder=0)
     where = (times[last] - begin_s) / 2
     panel.annotate("area over R: $N_d$", (where, 0.45 * low), ha="center")
@@ -221,7 +186,6 @@ def _draw_cycle(panel: "Axes", point: PointResults, times: np.ndarray, windows: 
         "", (0, 0.2 * low), (times[last] - begin_s, 0.2 * low), arrowprops={"arrowstyle": "<->"}
     )
     panel.annotate("$T_d$", (where, 0.23 * low), ha="center")
-    panel.set_xlabel("(b)  time since the last reduction (s)")
 
 
 def _rounds(form: str, low: float, window: float) -> float:

@@ -1,15 +1,10 @@
 """Figure 2: the topology, as the paper's text describes it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ROWS = (0.78, 0.6, 0.22)
 STATED, OURS = "black", "#D55E00"
@@ -46,44 +41,30 @@ def draw(_: PartResults) -> Figure:
     return figure
 
 
-def _texts(axes: "Axes") -> None:
-    axes.text(
-        0.5,
+def _texts(axes: Axes) -> None:
+    _text(
+        axes,
         0.6,
         "Figures 3, 7: 1 Gbit/s, 50 ms\nFigures 4, 8: 2.5 Gbit/s, 10 ms\n"
         "Figures 5, 6: 1 Gbit/s, 10 ms",
-        ha="center",
-        fontsize=8,
-        color=STATED,
     )
-    axes.text(
-        0.5,
-        0.4,
-        "buffer at R1: DropTail or RED,\nfractions of 12,500 or 6,250 packets",
-        ha="center",
-        va="top",
-        fontsize=8,
-        color=STATED,
+    _text(
+        axes, 0.4, "buffer at R1: DropTail or RED,\nfractions of 12,500 or 6,250 packets", va="top"
     )
-    axes.text(
-        0.5,
-        0.93,
-        "RTTs: 115.5 to 124.5 ms (Figures 3, 7), 38 to 142 ms (Figures 4, 8)",
-        ha="center",
-        fontsize=8,
-        color=STATED,
-    )
-    axes.text(
-        0.5,
+    _text(axes, 0.93, "RTTs: 115.5 to 124.5 ms (Figures 3, 7), 38 to 142 ms (Figures 4, 8)")
+    _text(
+        axes,
         0.03,
         "Not in the paper: access links (10 Gbit/s here), RTTs and buffers of Figures 5 and 6\n"
         "(40 and 80 ms; 500 and 10,000 packets here), start times, duration, queues of the ACKs "
         "(none here)",
-        ha="center",
         va="top",
-        fontsize=8,
         color=OURS,
     )
+
+
+def _text(axes: Axes, y: float, text: str, va: str = "baseline", color: str = STATED) -> None:
+    axes.text(0.5, y, text, ha="center", va=va, fontsize=8, color=color)
 
 
 PART = Part(

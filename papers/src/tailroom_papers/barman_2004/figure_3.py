@@ -6,7 +6,7 @@ from functools import partial
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom_papers.barman_2004 import curves, drop_tail, predictions, sensitivity
 from tailroom_papers.barman_2004.bounds import BOUNDS
-from tailroom_papers.barman_2004.figure_3_model import MODEL_CLAIMS
+from tailroom_papers.barman_2004.figure_3_model import MODEL_CLAIMS, at
 from tailroom_papers.barman_2004.predictions import PAPERS_MODEL
 from tailroom_papers.barman_2004.sensitivity import FIFTH, FIFTH_OF_BDP, TENTH, TENTH_OF_BDP
 from tailroom_papers.barman_2004.settings import FIGURE_3
@@ -47,34 +47,15 @@ def studies(form: Form) -> Sequence[Study]:
     ]
 
 
-def at(results: PartResults, fraction: float, study: str = "highspeed") -> PointResults:
-    """A point of a study."""
-    return FIGURE_3.at(results.study(study), fraction)
-
-
 def ten_percent(results: PartResults) -> Judgement:
     """More than 90 % at 10 %."""
-    tenth, of_bdp = at(results, TENTH), at(results, TENTH_OF_BDP)
+    tenth, of_bdp, bound = at(results, TENTH), at(results, TENTH_OF_BDP), BOUNDS["ninety"]
+    said = predictions.utilization(tenth, PAPERS_MODEL)
     return Judgement(
         (
-            above(
-                "simulated, 10 % of 12,500 packets",
-                tenth.interval("utilization"),
-                BOUNDS["ninety"],
-                percent=True,
-            ),
-            above(
-                "simulated, 10 % of the BDP of the mean RTT",
-                of_bdp.interval("utilization"),
-                BOUNDS["ninety"],
-                percent=True,
-            ),
-            above(
-                "the paper's model, 10 % of 12,500 packets",
-                predictions.utilization(tenth, PAPERS_MODEL),
-                BOUNDS["ninety"],
-                percent=True,
-            ),
+            tenth.above("simulated, 10 % of 12,500 packets", "utilization", bound),
+            of_bdp.above("simulated, 10 % of the BDP of the mean RTT", "utilization", bound),
+            above("the paper's model, 10 % of 12,500 packets", said, bound),
         ),
         lambda: (
             f"The simulated curve reaches 90 % at {_reached(results, 0.9)}. "
@@ -86,27 +67,13 @@ def ten_percent(results: PartResults) -> Judgement:
 
 def twenty_percent(results: PartResults) -> Judgement:
     """Almost 98 % at 20 %."""
-    fifth, of_bdp = at(results, FIFTH), at(results, FIFTH_OF_BDP)
+    fifth, of_bdp, bound = at(results, FIFTH), at(results, FIFTH_OF_BDP), BOUNDS["almost-98"]
+    gain = paired_difference(fifth, at(results, TENTH), "utilization")
     return Judgement(
         (
-            above(
-                "simulated, 20 % of 12,500 packets",
-                fifth.interval("utilization"),
-                BOUNDS["almost-98"],
-                percent=True,
-            ),
-            above(
-                "simulated, 20 % of the BDP of the mean RTT",
-                of_bdp.interval("utilization"),
-                BOUNDS["almost-98"],
-                percent=True,
-            ),
-            below(
-                "gain from 10 to 20 % of 12,500 packets",
-                paired_difference(fifth, at(results, TENTH), "utilization"),
-                BOUNDS["marginal"],
-                percent=True,
-            ),
+            fifth.above("simulated, 20 % of 12,500 packets", "utilization", bound),
+            of_bdp.above("simulated, 20 % of the BDP of the mean RTT", "utilization", bound),
+            below("gain from 10 to 20 % of 12,500 packets", gain, BOUNDS["marginal"]),
         ),
         lambda: (
             f"The simulated curve reaches 98 % at {_reached(results, 0.98)}. If all flows reduced "
@@ -119,6 +86,7 @@ def twenty_percent(results: PartResults) -> Judgement:
 def small_buffers(results: PartResults) -> Judgement:
     """A drastic drop below 10 %, from many packet drops."""
     tenth, twentieth, tiny = (at(results, fraction) for fraction in (TENTH, 0.05, TINY))
+    losses = paired_ratio(tiny, tenth, "loss_fraction")
 
     def why() -> str:
         paced = at(results, TINY, "paced")
@@ -134,23 +102,9 @@ def small_buffers(results: PartResults) -> Judgement:
 
     return Judgement(
         (
-            below(
-                "utilization at 1 %",
-                tiny.interval("utilization"),
-                BOUNDS["drastic"],
-                percent=True,
-            ),
-            below(
-                "utilization at 5 %",
-                twentieth.interval("utilization"),
-                BOUNDS["drastic"],
-                percent=True,
-            ),
-            above(
-                "loss at 1 % over loss at 10 %",
-                paired_ratio(tiny, tenth, "loss_fraction"),
-                BOUNDS["many-drops"],
-            ),
+            tiny.below("utilization at 1 %", "utilization", BOUNDS["drastic"]),
+            twentieth.below("utilization at 5 %", "utilization", BOUNDS["drastic"]),
+            above("loss at 1 % over loss at 10 %", losses, BOUNDS["many-drops"]),
         ),
         why,
     )
@@ -164,9 +118,8 @@ def standard_tcp(results: PartResults) -> Judgement:
         where = f"at {100 * fraction:g} %"
         ratio = paired_ratio(highspeed, reno, "utilization")
         ratios.append(shown(ratio))
-        window = highspeed.interval(WINDOW)
         checks += [
-            below(f"mean window {where}, packets", window, BOUNDS["standard-window"]),
+            highspeed.below(f"mean window {where}, packets", WINDOW, BOUNDS["standard-window"]),
             below(f"utilization over Reno's {where}", ratio, BOUNDS["standard-throughput"]),
         ]
     return Judgement(

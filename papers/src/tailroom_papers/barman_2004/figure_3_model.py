@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.barman_2004 import curves, predictions
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import PAPERS_MODEL
@@ -31,7 +29,7 @@ def loss_is_low_p(results: PartResults) -> Judgement:
     low, high = BOUNDS["mostly-p_l"].values
     by_seed = zip(*(point.values(LOSS) for point in points), strict=True)
     shares = [float(np.mean([low <= loss <= high for loss in losses])) for losses in by_seed]
-    tenth = at(results, TENTH)
+    what, tenth = "share of the buffers with a loss of about p_l", at(results, TENTH)
     link_packets_per_s, rtt_s, flows = 125_000, 0.12, 10
     where = [
         curves.percent(FIGURE_3.fraction(point))
@@ -40,13 +38,8 @@ def loss_is_low_p(results: PartResults) -> Judgement:
     ]
     return Judgement(
         (
-            above(
-                "share of the buffers with a loss of about p_l",
-                mean_interval(shares),
-                BOUNDS["mostly"],
-                percent=True,
-            ),
-            between("loss at 10 %", tenth.interval(LOSS), BOUNDS["mostly-p_l"]),
+            above(what, mean_interval(shares), BOUNDS["mostly"]),
+            tenth.between("loss at 10 %", LOSS, BOUNDS["mostly-p_l"]),
         ),
         f"The loss is {tenth.mean(LOSS):.1e} at 10 %; it is about p_l with buffers of "
         f"{', '.join(where) or 'no size in this form'}. A full link cannot have the loss p_l: a "
@@ -117,21 +110,13 @@ def why_apart(results: PartResults) -> Judgement:
         for point in results.study("highspeed").points
         if FIGURE_3.fraction(point) >= MODELLED_FROM - 1e-9
     ]
-    tiny = at(results, TINY)
+    without_trains = removed_by_pacing(at(results, TINY), at(results, TINY, "paced"))
+    correlated = "removed from 5 % on by correlated losses in place of M/M/1/K"
+    paced = "removed at 1 % if the arrivals have no trains (paced senders)"
     return Judgement(
         (
-            above(
-                "removed from 5 % on by correlated losses in place of M/M/1/K",
-                removed(points, predictions.by("sawtooth")),
-                BOUNDS["mainly"],
-                percent=True,
-            ),
-            above(
-                "removed at 1 % if the arrivals have no trains (paced senders)",
-                removed_by_pacing(tiny, at(results, TINY, "paced")),
-                BOUNDS["mainly"],
-                percent=True,
-            ),
+            above(correlated, removed(points, predictions.by("sawtooth")), BOUNDS["mainly"]),
+            above(paced, without_trains, BOUNDS["mainly"]),
         ),
         lambda: _which_assumption(results, points),
     )
@@ -169,12 +154,9 @@ def unique(results: PartResults) -> Judgement:
     several = sum(solution.crossings != 1 for solution in solved)
     diverge = sum(abs(solution.slope) > 1 for solution in solved)
     steepest = min(solution.slope for solution in solved)
+    what = "buffers at which Eq. 5 has not exactly one solution"
     return Judgement(
-        (
-            is_true(
-                "buffers at which Eq. 5 has not exactly one solution", "some", several > 0, several
-            ),
-        ),
+        (is_true(what, "some", several > 0, several),),
         "The load that the flows send in answer to a load falls with it at "
         f"{sum(solution.falls for solution in solved)} of {len(solved)} buffers, so that the two "
         "meet once. Only the convergence of plain iteration depends on the buffer: the slope at "

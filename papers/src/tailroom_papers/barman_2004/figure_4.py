@@ -51,34 +51,20 @@ def similar_trends(results: PartResults) -> Judgement:
     """Similar trends as in Figure 3, in both readings of the buffer."""
     study = results.study("highspeed")
 
-    def at(fraction: float) -> PointResults:
-        return FIGURE_4.at(study, fraction)
-
-    sides = (
-        ("10 % of 6,250 packets", TENTH, "ninety"),
-        ("20 % of 6,250 packets", FIFTH, "almost-98"),
-        ("10 % of the BDP of the mean RTT", TENTH_OF_BDP, "ninety"),
-        ("20 % of the BDP of the mean RTT", FIFTH_OF_BDP, "almost-98"),
-    )
-    bounds = {"ninety": BOUNDS["ninety"], "almost-98": BOUNDS["almost-98"]}
+    ninety, almost = BOUNDS["ninety"], BOUNDS["almost-98"]
+    sides = {
+        "10 % of 6,250 packets": (TENTH, ninety),
+        "20 % of 6,250 packets": (FIFTH, almost),
+        "10 % of the BDP of the mean RTT": (TENTH_OF_BDP, ninety),
+        "20 % of the BDP of the mean RTT": (FIFTH_OF_BDP, almost),
+    }
+    what = "utilization at 1 % of 6,250 packets"
+    checks = [FIGURE_4.at(study, 0.01).below(what, "utilization", BOUNDS["drastic"])]
+    for buffer, (fraction, bound) in sides.items():
+        point = FIGURE_4.at(study, fraction)
+        checks.append(point.above(f"utilization at {buffer}", "utilization", bound))
     return Judgement(
-        (
-            below(
-                "utilization at 1 % of 6,250 packets",
-                at(0.01).interval("utilization"),
-                BOUNDS["drastic"],
-                percent=True,
-            ),
-            *(
-                above(
-                    f"utilization at {what}",
-                    at(fraction).interval("utilization"),
-                    bounds[bound],
-                    percent=True,
-                )
-                for what, fraction, bound in sides
-            ),
-        ),
+        tuple(checks),
         f"The simulated curve passes 50 % at {curves.reached(study, FIGURE_4, 0.5)} and 90 % at "
         f"{curves.reached(study, FIGURE_4, 0.9)}. The paper's 6,250 packets are "
         f"{100 * FIGURE_4.in_bdp(1):.0f} % of the bandwidth-delay product of the mean RTT, its "
@@ -92,18 +78,12 @@ def rule_of_thumb(results: PartResults) -> Judgement:
     checks, texts = [], []
     for name, setting in RULES.items():
         study = results.study(name)
-        less, full = study.points
+        small, full = study.points
         where = f"Figure {setting.figure}'s network"
-        apart = paired_difference(less, full, "utilization")
-        checks.append(
-            between(
-                f"buffer of BDP / sqrt(10) minus one of the BDP, {where}",
-                apart,
-                BOUNDS["rule-of-thumb"],
-                percent=True,
-            )
-        )
-        texts.append(_texts(where, setting, less, full))
+        apart = paired_difference(small, full, "utilization")
+        what = f"buffer of BDP / sqrt(10) minus one of the BDP, {where}"
+        checks.append(between(what, apart, BOUNDS["rule-of-thumb"]))
+        texts.append(_texts(where, setting, small, full))
     return Judgement(
         tuple(checks),
         "The study is that of Appenzeller, Keslassy and McKeown (2004), whose rule replaces the "
@@ -114,8 +94,8 @@ def rule_of_thumb(results: PartResults) -> Judgement:
     )
 
 
-def _texts(where: str, setting: Setting, less: PointResults, full: PointResults) -> str:
-    utilizations = [shown(point.interval("utilization"), percent=True) for point in (less, full)]
+def _texts(where: str, setting: Setting, small: PointResults, full: PointResults) -> str:
+    utilizations = [shown(point.interval("utilization"), percent=True) for point in (small, full)]
     return (
         f"On {where} {setting.bdp_packets / sqrt(FLOWS):,.0f} packets carry {utilizations[0]} and "
         f"{setting.bdp_packets:,.0f} packets {utilizations[1]}."

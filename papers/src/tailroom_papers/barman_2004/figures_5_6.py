@@ -2,19 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import LIMIT
 from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FAIR = BOUNDS["fair"].value
 NAMES = ("HSTCP1 (RTT 80 ms)", "HSTCP2 (RTT 40 ms)")
@@ -37,44 +31,34 @@ def draw(figure_name: str, limit: str, results: PartResults) -> Figure:
     """Windows above, the queue below, over the whole run of the first seed."""
     point = two_flows.at(results, limit)
     run = point.runs[0]
-    figure = Figure(figsize=(8.6, 5.2), layout="constrained")
-    windows, queue = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     case = "under-buffered" if limit == UNDER else "over-buffered"
-    end = run.summary["measured_to_s"]
-    begin = run.summary["measured_from_s"]
-    style.title(
-        figure,
+    title = (
         f"Figure {figure_name}: two HighSpeed flows, 1 Gbit/s, {case} "
-        f"({two_flows.packets(point):,} packets)",
+        f"({two_flows.packets(point):,} packets)"
     )
+    heights = {"height_ratios": [3, 2]}
+    figure, (windows, queue) = figure_of(title, 2, 1, (8.6, 5.2), sharex=True, **heights)
+    end, begin = run.summary["measured_to_s"], run.summary["measured_from_s"]
     _draw_windows(windows, run)
     series = run.table("link_series")
-    queue.plot(series["time_s"], series["queue_packets"], color="black", linewidth=0.6,
-               label="queue")  # fmt: skip
+    look: dict[str, Any] = {"color": "black", "linewidth": 0.6, "label": "queue"}
+    queue.plot(series["time_s"], series["queue_packets"], **look)
     queue.axhline(int(point.number(LIMIT)), label="largest queue", **style.LIMIT_LINE)
-    queue.set_ylabel("queue (packets)")
-    queue.set_xlabel(f"time (s), seed {run.seed}")
-    queue.set_xlim(0, end)
     for panel in (windows, queue):
-        panel.set_ylim(bottom=0)
         panel.axvspan(begin, end, color="0.94", zorder=0, label="judged")
-    windows.set_title(
+    title = (
         f"judged from {begin:g} to {end:g} s, mean of {len(point.runs)} runs: Jain's index "
         f"{shown(point.interval(JAIN))}, 40 ms flow over 80 ms flow "
-        f"{two_flows.typical_ratio(point):.3g} : 1",
-        fontsize="small",
+        f"{two_flows.typical_ratio(point):.3g} : 1"
     )
-    shown_once = dict(zip(*reversed(windows.get_legend_handles_labels()), strict=True)) | dict(
-        zip(*reversed(queue.get_legend_handles_labels()), strict=True)
-    )
-    figure.legend(
-        shown_once.values(), shown_once.keys(), loc="outside lower center", frameon=False,
-        ncols=5, fontsize="small",
-    )  # fmt: skip
-    return figure
+    label = f"time (s), seed {run.seed}"
+    frame(windows, title=title, y="congestion window (packets)", ylim=(0, None), grid="")
+    frame(queue, x=label, y="queue (packets)", xlim=(0, end), ylim=(0, None), grid="")
+    windows.title.set_fontsize("small")
+    return legend_below(figure, 5)
 
 
-def _draw_windows(panel: "Axes", run: StoredRun) -> None:
+def _draw_windows(panel: Axes, run: StoredRun) -> None:
     series = run.table("flow_series")
     flows = [flow["name"] for flow in run.summary["flows"]]
     looks: tuple[dict[str, Any], ...] = (
@@ -84,26 +68,16 @@ def _draw_windows(panel: "Axes", run: StoredRun) -> None:
     for name, flow, look in zip(NAMES, reversed(flows), looks, strict=True):
         mine = series.filter([flow_name == flow for flow_name in series["flow"].to_pylist()])
         panel.plot(mine["time_s"], mine["cwnd_packets"], label=name, **look)
-    panel.set_ylabel("congestion window (packets)")
 
 
 def due_to_rtts(results: PartResults) -> Judgement:
     """Unfairness due to the RTTs."""
     two, equal = two_flows.at(results, UNDER), two_flows.at(results, UNDER, "equal")
+    fair, unequal, same = BOUNDS["fair"], "RTTs 40 and 80 ms", "both RTTs 60 ms"
     return Judgement(
         (
-            below(
-                "Jain's index, RTTs 40 and 80 ms",
-                two.interval(JAIN),
-                BOUNDS["fair"],
-                f"unfair (below {FAIR:g})",
-            ),
-            above(
-                "Jain's index, both RTTs 60 ms",
-                equal.interval(JAIN),
-                BOUNDS["fair"],
-                f"fair (above {FAIR:g})",
-            ),
+            two.below(f"Jain's index, {unequal}", JAIN, fair, f"unfair (below {FAIR:g})"),
+            equal.above(f"Jain's index, {same}", JAIN, fair, f"fair (above {FAIR:g})"),
         ),
         f"The flow with half the RTT gets {two_flows.typical_ratio(two):.3g} times as much; flows "
         "that always lose together and differ only in RTT converge to "
@@ -116,21 +90,12 @@ def larger_is_fairer(results: PartResults) -> Judgement:
     """A larger buffer reduces the unfairness."""
     under, over = two_flows.at(results, UNDER), two_flows.at(results, OVER)
     ratios = [two_flows.typical_ratio(point) for point in (under, over)]
+    ratio = "ln of the throughput ratio, over- minus under-buffered"
     expected = [point.mean(two_flows.expected_ratio) for point in (under, over)]
     return Judgement(
         (
-            above(
-                "Jain's index, over- minus under-buffered",
-                paired_difference(over, under, JAIN),
-                0.0,
-                "larger (above 0)",
-            ),
-            below(
-                "ln of the throughput ratio, over- minus under-buffered",
-                paired_difference(over, under, two_flows.log_ratio),
-                0.0,
-                "smaller (below 0)",
-            ),
+            more("Jain's index, over- minus under-buffered", over, under, JAIN, "larger (above 0)"),
+            less(ratio, over, under, two_flows.log_ratio, "smaller (below 0)"),
         ),
         f"The 40 ms flow gets {ratios[0]:.3g} times as much as the 80 ms flow under-buffered and "
         f"{ratios[1]:.3g} times over-buffered: queueing delay is part of both RTTs and makes them "

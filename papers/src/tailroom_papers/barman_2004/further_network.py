@@ -44,11 +44,11 @@ def over_buffers(name: str, form: Form, fractions: Sequence[float], **changes: o
         name,
         FIGURE_3.scenario,
         grid={LIMIT: limits(fractions)},
-        set={
-            **times(form),
-            "flows.hstcp.start": starts(form),
-            **FIGURE_3.drawn_rtts,
-            **changes,
-        },
+        set={**times(form), "flows.hstcp.start": starts(form), **FIGURE_3.drawn_rtts, **changes},
         seeds=seeds(form),
     )
+
+
+def points_over(results: PartResults, study: str, fractions: Sequence[float]) -> list[PointResults]:
+    """The points of a study at fractions of 12,500 packets."""
+    return [FIGURE_3.at(results.study(study), fraction) for fraction in fractions]

@@ -1,34 +1,25 @@
 """FAST and the other congestion controls of its time on Figure 3's network, over the buffer."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.curves import NS2_LOOK
 from tailroom_papers.barman_2004.further_network import (
     QUEUE_DELAY,
     UTILIZATION,
     over_buffers,
+    points_over,
 )
 from tailroom_papers.barman_2004.interval_curves import (
-    draw_curve,
-    finish,
-    finish_utilization,
+    Lines,
+    draw_curves,
+    frame_over_buffers,
     legend_inside,
     ns2_utilization,
-    one_legend,
 )
 from tailroom_papers.barman_2004.settings import FIGURE_3
 from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 NAMES = {
     "highspeed": "HighSpeed",
@@ -60,9 +51,7 @@ def controls(form: Form) -> tuple[str, ...]:
 def fractions(form: Form) -> tuple[float, ...]:
     """Buffers, as parts of 12,500 packets."""
     return form.of(
-        (0.05, 0.1, 0.2, 1.0),
-        (0.05, 0.1, 0.2, 1.0),
-        (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
+        (0.05, 0.1, 0.2, 1.0), (0.05, 0.1, 0.2, 1.0), (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)
     )
 
 
@@ -81,41 +70,35 @@ def _study(control: str, form: Form) -> Study:
     return replace(study, seeds=min(study.seeds, RENO_SEEDS)) if control == "reno" else study
 
 
-def _points(results: PartResults, control: str) -> list[PointResults]:
-    return [FIGURE_3.at(results.study(control), fraction) for fraction in fractions(results.form)]
-
-
 def smallest(results: PartResults, control: str, target: float) -> Interval | None:
     """The smallest buffer with which a control keeps the link at a target, as a fraction."""
     return smallest_fraction(
-        fractions(results.form), _points(results, control), UTILIZATION, target
+        fractions(results.form),
+        points_over(results, control, fractions(results.form)),
+        UTILIZATION,
+        target,
     )
 
 
 def draw(results: PartResults) -> Figure:
     """Utilization and mean queueing delay over the buffer, and the smallest buffers."""
     over, tried = fractions(results.form), controls(results.form)
-    figure = Figure(figsize=(11.4, 5.2), layout="constrained")
-    style.title(
-        figure,
-        "Ten flows of each congestion control on Figure 3's network",
-    )
-    left, middle, right = figure.subplots(1, 3)
-    for control, look in zip(tried, style.marked_line_styles(), strict=False):
-        points, name = _points(results, control), NAMES[control]
-        draw_curve(left, over, points, UTILIZATION, look, label=name, scale=100, lines=len(tried))
-        draw_curve(middle, over, points, QUEUE_DELAY, look, label=name, scale=1e3, lines=len(tried))
+    title = "Ten flows of each congestion control on Figure 3's network"
+    figure, (left, middle, right) = figure_of(title, 1, 3, (11.4, 5.2))
+    points = {
+        NAMES[control]: points_over(results, control, fractions(results.form)) for control in tried
+    }
+    used: Lines = {name: (of, UTILIZATION) for name, of in points.items()}
+    waited: Lines = {name: (of, QUEUE_DELAY) for name, of in points.items()}
+    draw_curves(left, over, used, "utilization (%)", "Utilization", scale=100, ylim=(None, 101.5))
+    label = "mean queueing delay (ms)"
+    draw_curves(middle, over, waited, label, "Queueing delay", scale=1e3, log="y")
     _draw_ns2(left, results)
-    finish_utilization(left, over, "Utilization")
-    finish(middle, over, "mean queueing delay (ms)", "Queueing delay")
-    middle.set_yscale("log")
-    middle.yaxis.set_major_formatter(plain_ticks)
-    one_legend(figure, (left,))
     _draw_smallest(right, results)
-    return figure
+    return legend_below(figure, of=[left])
 
 
-def _draw_ns2(panel: "Axes", results: PartResults) -> None:
+def _draw_ns2(panel: Axes, results: PartResults) -> None:
     """ns-2's results of HighSpeed and Reno (60 to 160 s) at the drawn buffers."""
     variations = {"highspeed": "", "reno": "sack_reno_instead"}
     for control in (variation for variation in variations if variation in controls(results.form)):
@@ -128,23 +111,18 @@ def _draw_ns2(panel: "Axes", results: PartResults) -> None:
         panel.plot(list(rows), list(rows.values()), label=f"{NAMES[control]}, ns-2", **look)
 
 
-def _draw_smallest(panel: "Axes", results: PartResults) -> None:
+def _draw_smallest(panel: Axes, results: PartResults) -> None:
     """A row for each control, a mark for each target."""
     tried = controls(results.form)
     for target, marker, face, aside in ((0.9, "o", "white", -0.13), (0.98, "s", "black", 0.13)):
         needed = [smallest(results, control, target) for control in tried]
-        rows = [(place, interval) for place, interval in enumerate(needed) if interval is not None]
-        mean = [100 * interval.mean for _, interval in rows]
-        half = [100 * interval.half_width for _, interval in rows]
         # An interval on a logarithmic scale must not reach 0.
-        low = [min(width, 0.9 * middle) for width, middle in zip(half, mean, strict=True)]
-        panel.errorbar(
-            mean, [place + aside for place, _ in rows], xerr=[low, half], linestyle="none",
-            color="black", marker=marker, markerfacecolor=face, capsize=2.5,
-            label=f"for {100 * target:.0f} %",
-        )  # fmt: skip
+        needed = [mean and replace(mean, lowest=0.1 * mean.mean) for mean in needed]
+        look = {"linestyle": "none", "color": "black", "marker": marker, "markerfacecolor": face}
+        rows, label = [place + aside for place in range(len(tried))], f"for {100 * target:.0f} %"
+        draw_intervals(panel, rows, needed, look, label=label, scale=100, across=True)
     panel.set_xscale("log")
-    finish(panel, fractions(results.form), "", "Smallest buffer (interpolated)")
+    frame_over_buffers(panel, fractions(results.form), title="Smallest buffer (interpolated)")
     panel.set_yticks(range(len(tried)), [NAMES[control] for control in tried])
     panel.set_ylim(len(tried) - 0.5, -0.5)
     legend_inside(panel)
@@ -155,25 +133,9 @@ def _judge_fast(results: PartResults) -> Judgement:
     small, fifth, full = (FIGURE_3.at(study, fraction) for fraction in (0.05, 0.2, 1.0))
     grown = paired_ratio(full, fifth, QUEUE_DELAY)
     checks = [
-        below(
-            "FAST's utilization, buffer 5 %",
-            small.interval(UTILIZATION),
-            BOUNDS["ninety"],
-            BELOW_90,
-            percent=True,
-        ),
-        above(
-            "FAST's utilization, buffer 20 %",
-            fifth.interval(UTILIZATION),
-            BOUNDS["almost-98"],
-            percent=True,
-        ),
-        below(
-            "FAST's mean queueing delay, 100 % over 20 %",
-            grown,
-            BOUNDS["grows"],
-            STAYS,
-        ),
+        small.below("FAST's utilization, buffer 5 %", UTILIZATION, BOUNDS["ninety"], BELOW_90),
+        fifth.above("FAST's utilization, buffer 20 %", UTILIZATION, BOUNDS["almost-98"]),
+        below("FAST's mean queueing delay, 100 % over 20 %", grown, BOUNDS["grows"], STAYS),
     ]
     others = []
     for control in (kind for kind in LOSS_BASED if kind in controls(results.form)):
@@ -198,10 +160,8 @@ def _judge_tenth(results: PartResults) -> Judgement:
         needed = [smallest(results, control, target) for target in TARGETS]
         said = " / ".join(_percent(interval, fractions(results.form)[0]) for interval in needed)
         texts.append(f"{NAMES[control]} {said}")
-        tenth = FIGURE_3.at(results.study(control), 0.1).interval(UTILIZATION)
-        checks.append(
-            above(f"{NAMES[control]}, buffer 10 %", tenth, BOUNDS["ninety"], percent=True)
-        )
+        tenth = FIGURE_3.at(results.study(control), 0.1)
+        checks.append(tenth.above(f"{NAMES[control]}, buffer 10 %", UTILIZATION, BOUNDS["ninety"]))
     why = f"Smallest buffers for 90 / 98 % (% of 12,500 packets): {'; '.join(texts)}."
     return Judgement(tuple(checks), why)
 

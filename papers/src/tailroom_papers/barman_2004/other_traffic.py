@@ -1,34 +1,26 @@
 """Short flows and constant-rate flows beside the HighSpeed flows, over the buffer."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
     limits,
     over_buffers,
+    points_over,
     seeds,
     times,
 )
 from tailroom_papers.barman_2004.interval_curves import (
-    draw_curve,
+    Lines,
+    draw_curves,
     draw_stated,
-    finish,
-    finish_utilization,
     legend_inside,
-    one_legend,
 )
-from tailroom_papers.barman_2004.settings import FIGURE_3, LIMIT
+from tailroom_papers.barman_2004.settings import LIMIT
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ALONE, SHORT, CONSTANT = "highspeed-alone", "short", "constant"
 SHORT_ALONE = "short-alone"
@@ -45,11 +37,7 @@ SLOWER = f"slower (above {_AS_QUICK:g})"
 
 def fractions(form: Form) -> tuple[float, ...]:
     """Buffers, as parts of 12,500 packets."""
-    return form.of(
-        (0.1, 1.0),
-        (0.05, 0.1, 1.0),
-        (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
-    )
+    return form.of((0.1, 1.0), (0.05, 0.1, 1.0), (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0))
 
 
 SHORT_FLOWS: Mapping[str, object] = {
@@ -104,107 +92,64 @@ def _short_alone(form: Form) -> Scenario:
 
 def draw(results: PartResults) -> Figure:
     """Utilization, losses, queueing delays, and completion times."""
-    figure = Figure(figsize=(9.6, 8.4), layout="constrained")
-    style.title(
-        figure,
+    title = (
         "Ten HighSpeed flows on Figure 3's network beside short flows, or beside constant-rate "
-        "flows, of a tenth of the link",
+        "flows, of a tenth of the link"
     )
-    (utilization, loss), (delay, completion) = figure.subplots(2, 2)
-    _draw_utilization(utilization, results)
-    _draw_of_groups(
-        loss, results, LOSS, scale=100, label="loss (%)", title="Packets lost (of the other flows)"
-    )
-    loss.set_yscale("log")
-    loss.yaxis.set_major_formatter(plain_ticks)
-    _draw_of_groups(
-        delay,
-        results,
-        DELAY_P99,
-        scale=1e3,
-        label="p99 queueing delay (ms)",
-        title="Queueing delay (of the other flows)",
-    )
+    figure, (utilization, loss, delay, completion) = figure_of(title, 2, 2, (9.6, 8.4))
+    over = fractions(results.form)
+    draw_stated(utilization, 90, "the paper at 10 %: 90 %")
+    lines, title = _lines(results, UTILIZATION), "Utilization of the link"
+    limits = (None, 101.5)
+    draw_curves(utilization, over, lines, "utilization (%)", title, scale=100, ylim=limits)
+    lines, title = _lines(results, LOSS), "Packets lost (of the other flows)"
+    draw_curves(loss, over, lines, "loss (%)", title, scale=100, log="y")
+    lines, title = _lines(results, DELAY_P99), "Queueing delay (of the other flows)"
+    draw_curves(delay, over, lines, "p99 queueing delay (ms)", title, scale=1e3)
     _draw_completion(completion, results)
-    one_legend(figure, (utilization, loss, delay))
     legend_inside(completion)
-    return figure
+    return legend_below(figure, of=[utilization, loss, delay])
 
 
-def _points(results: PartResults, study: str) -> list[PointResults]:
-    return [FIGURE_3.at(results.study(study), fraction) for fraction in fractions(results.form)]
-
-
-def _draw_utilization(panel: "Axes", results: PartResults) -> None:
-    over = fractions(results.form)
+def _lines(results: PartResults, metric: str) -> Lines:
+    """A metric with either traffic, and of the HighSpeed flows alone."""
     names = {
-        ALONE: "HighSpeed alone",
-        SHORT: "with short flows",
-        CONSTANT: "with constant-rate flows",
+        "HighSpeed alone": (ALONE, "hstcp"),
+        "with short flows": (SHORT, "short"),
+        "with constant-rate flows": (CONSTANT, "constant"),
     }
-    for (study, label), look in zip(names.items(), style.marked_line_styles(), strict=False):
-        draw_curve(panel, over, _points(results, study), UTILIZATION, look, label=label, scale=100)
-    draw_stated(panel, 90, "the paper at 10 %: 90 %")
-    finish_utilization(panel, over, "Utilization of the link")
-
-
-def _draw_of_groups(  # noqa: PLR0913 - each says one thing about a panel
-    panel: "Axes", results: PartResults, metric: str, *, scale: float, label: str, title: str
-) -> None:
-    """A metric of either traffic, and of the HighSpeed flows alone."""
-    over = fractions(results.form)
-    names = {
-        (ALONE, "hstcp"): "HighSpeed alone",
-        (SHORT, "short"): "with short flows",
-        (CONSTANT, "constant"): "with constant-rate flows",
+    return {
+        label: (points_over(results, study, fractions(results.form)), metric.format(group))
+        for label, (study, group) in names.items()
     }
-    for (who, text), look in zip(names.items(), style.marked_line_styles(), strict=False):
-        study, group = who
-        points = _points(results, study)
-        draw_curve(panel, over, points, metric.format(group), look, label=text, scale=scale)
-    finish(panel, over, label, title)
 
 
-def _draw_completion(panel: "Axes", results: PartResults) -> None:
-    over = fractions(results.form)
-    lines = {"mean": COMPLETION, "p99": COMPLETION_P99}
-    for (name, metric), look in zip(lines.items(), style.marked_line_styles(), strict=False):
-        draw_curve(panel, over, _points(results, SHORT), metric, look, label=name)
+def _draw_completion(panel: Axes, results: PartResults) -> None:
+    points = points_over(results, SHORT, fractions(results.form))
+    lines: Lines = {"mean": (points, COMPLETION), "p99": (points, COMPLETION_P99)}
+    for name, (_, metric), look in styled(lines):
         alone = results.study(SHORT_ALONE).points[0].mean(metric)
-        panel.axhline(alone, color=look["color"], linestyle=":", linewidth=1.1,
-                      label=f"{name}, short flows alone")  # fmt: skip
-    panel.set_ylim(bottom=0)
-    finish(panel, over, "completion time (s)", "Short flows")
+        line: dict[str, Any] = {"color": look["color"], "linestyle": ":", "linewidth": 1.1}
+        panel.axhline(alone, label=f"{name}, short flows alone", **line)
+    over, label = fractions(results.form), "completion time (s)"
+    draw_curves(panel, over, lines, label, "Short flows", ylim=(0, None))
 
 
 def _judge_short(results: PartResults) -> Judgement:
     alone = results.study(SHORT_ALONE).points[0]
-    points = {
-        fraction: FIGURE_3.at(results.study(SHORT), fraction)
-        for fraction in fractions(results.form)
-    }
-    slower = {
-        fraction: paired_ratio(point, alone, COMPLETION) for fraction, point in points.items()
-    }
+    points = dict(
+        zip(
+            fractions(results.form),
+            points_over(results, SHORT, fractions(results.form)),
+            strict=True,
+        )
+    )
+    slower = {buffer: paired_ratio(points[buffer], alone, COMPLETION) for buffer in (0.1, 1.0)}
+    bound, what = BOUNDS["as-quick"], "mean completion over that without HighSpeed flows"
     checks = (
-        above(
-            "utilization, buffer 10 %",
-            points[0.1].interval(UTILIZATION),
-            BOUNDS["ninety"],
-            percent=True,
-        ),
-        below(
-            "mean completion over that without HighSpeed flows, buffer 10 %",
-            slower[0.1],
-            BOUNDS["as-quick"],
-            AS_QUICK,
-        ),
-        above(
-            "mean completion over that without HighSpeed flows, buffer 100 %",
-            slower[1.0],
-            BOUNDS["as-quick"],
-            SLOWER,
-        ),
+        points[0.1].above("utilization, buffer 10 %", UTILIZATION, BOUNDS["ninety"]),
+        below(f"{what}, buffer 10 %", slower[0.1], bound, AS_QUICK),
+        above(f"{what}, buffer 100 %", slower[1.0], bound, SLOWER),
     )
     losses = [points[fraction].interval(LOSS.format("short")) for fraction in (0.1, 1.0)]
     why = (
@@ -218,33 +163,24 @@ def _judge_short(results: PartResults) -> Judgement:
 
 
 def _judge_constant(results: PartResults) -> Judgement:
-    points = {
-        fraction: FIGURE_3.at(results.study(CONSTANT), fraction)
-        for fraction in fractions(results.form)
-    }
+    points = dict(
+        zip(
+            fractions(results.form),
+            points_over(results, CONSTANT, fractions(results.form)),
+            strict=True,
+        )
+    )
     loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
     longer = paired_ratio(points[1.0], points[0.1], delay)
     checks = (
-        above(
-            "utilization, buffer 10 %",
-            points[0.1].interval(UTILIZATION),
-            BOUNDS["ninety"],
-            percent=True,
-        ),
+        points[0.1].above("utilization, buffer 10 %", UTILIZATION, BOUNDS["ninety"]),
         *(
-            below(
-                f"loss, buffer {100 * fraction:.0f} %",
-                points[fraction].interval(loss),
-                BOUNDS["stream-loss"],
-                percent=True,
+            points[fraction].below(
+                f"loss, buffer {100 * fraction:.0f} %", loss, BOUNDS["stream-loss"]
             )
             for fraction in (0.1, 1.0)
         ),
-        above(
-            "p99 queueing delay, 100 % over 10 %",
-            longer,
-            BOUNDS["grows-with-buffer"],
-        ),
+        above("p99 queueing delay, 100 % over 10 %", longer, BOUNDS["grows-with-buffer"]),
     )
     why = (
         f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)}, and "

@@ -1,28 +1,21 @@
 """Several congested bottlenecks, the paper's future work: three links in a row."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import cast
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.further_network import (
     UTILIZATION,
     limits,
     over_buffers,
+    points_over,
     seeds,
     starts,
     times,
 )
-from tailroom_papers.barman_2004.interval_curves import (
-    draw_curve,
-    draw_stated,
-    finish,
-    finish_utilization,
-    one_legend,
-)
+from tailroom_papers.barman_2004.interval_curves import Lines, draw_curves, draw_stated
 from tailroom_papers.barman_2004.settings import FIGURE_3, RTT
 from tailroom_papers.framework import *
 
@@ -35,11 +28,7 @@ JUDGED = (0.1, 0.2)
 
 def fractions(form: Form) -> tuple[float, ...]:
     """Buffers of every link, as parts of 12,500 packets."""
-    return form.of(
-        JUDGED,
-        JUDGED,
-        (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
-    )
+    return form.of(JUDGED, JUDGED, (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0))
 
 
 def studies(form: Form) -> list[Study]:
@@ -127,56 +116,43 @@ def _points(results: PartResults) -> list[PointResults]:
 
 def draw(results: PartResults) -> Figure:
     """Draws the utilization of each link and the goodput per flow."""
-    over = fractions(results.form)
-    alone = [FIGURE_3.at(results.study("one-link"), fraction) for fraction in over]
-    figure = Figure(figsize=(9.6, 4.6), layout="constrained")
-    style.title(
-        figure,
+    over, points = fractions(results.form), _points(results)
+    alone = points_over(results, "one-link", over)
+    title = (
         f"Three links of 1 Gbit/s in a row, {LONG_FLOWS} HighSpeed flows over all of them and "
-        f"{CROSS_FLOWS} over each",
+        f"{CROSS_FLOWS} over each"
     )
-    left, right = figure.subplots(1, 2)
-    looks = style.marked_line_styles()
-    single = next(looks)
-    draw_curve(left, over, alone, UTILIZATION, single, label="one link (Figure 3)", scale=100)
-    for link, look in zip(LINKS, looks, strict=False):
-        of_link = f"links.{link}.utilization"
-        draw_curve(
-            left, over, _points(results), of_link, look, label=f"{link} link of three", scale=100
-        )
+    figure, (left, right) = figure_of(title, 1, 2, (9.6, 4.6))
+    single, *looks = islice(style.marked_line_styles(), 6)
+    used: Lines = {
+        "one link (Figure 3)": (alone, UTILIZATION),
+        **{f"{link} link of three": (points, f"links.{link}.utilization") for link in LINKS},
+    }
+    rates: Lines = {
+        "one link (Figure 3)": (alone, of_one_link),
+        "flow over one of three links": (points, cross_flow),
+        "flow over all three links": (points, long_flow),
+    }
     draw_stated(left, 90, "the paper at 10 %, one link: 90 %")
-    finish_utilization(left, over, "Utilization of each link")
-    draw_curve(right, over, alone, of_one_link, single, label="one link (Figure 3)", scale=1e-6)
-    rates = {"flow over one of three links": cross_flow, "flow over all three links": long_flow}
-    for (label, metric), look in zip(rates.items(), looks, strict=False):
-        draw_curve(right, over, _points(results), metric, look, label=label, scale=1e-6)
+    title, top = "Utilization of each link", (None, 101.5)
+    draw_curves(left, over, used, "utilization (%)", title, scale=100, ylim=top)
+    looks, label = [single, *looks[3:]], "goodput of a flow (Mbit/s)"
+    draw_curves(right, over, rates, label, "What a flow gets", scale=1e-6, looks=looks)
     right.set_ylim(bottom=0)
-    finish(right, over, "goodput of a flow (Mbit/s)", "What a flow gets")
-    one_legend(figure, (left, right))
-    return figure
+    return legend_below(figure)
 
 
 def _judge_trends(results: PartResults) -> Judgement:
     three = dict(zip(fractions(results.form), _points(results), strict=True))
     alone = {fraction: FIGURE_3.at(results.study("one-link"), fraction) for fraction in JUDGED}
-    checks = [
-        above(
-            f"mean of the three links, buffer {100 * fraction:.0f} %",
-            three[fraction].interval(mean_utilization),
-            bound,
-            percent=True,
-        )
-        for fraction, bound in zip(JUDGED, (BOUNDS["ninety"], BOUNDS["almost-98"]), strict=True)
-    ]
-    checks += [
-        between(
-            f"three links less one, buffer {100 * fraction:.0f} %",
-            paired_difference(three[fraction], alone[fraction], mean_utilization),
-            BOUNDS["similar"],
-            percent=True,
-        )
-        for fraction in JUDGED
-    ]
+    checks = []
+    for fraction, bound in zip(JUDGED, (BOUNDS["ninety"], BOUNDS["almost-98"]), strict=True):
+        what = f"mean of the three links, buffer {100 * fraction:.0f} %"
+        checks.append(three[fraction].above(what, mean_utilization, bound))
+    for fraction in JUDGED:
+        what = f"three links less one, buffer {100 * fraction:.0f} %"
+        apart = paired_difference(three[fraction], alone[fraction], mean_utilization)
+        checks.append(between(what, apart, BOUNDS["similar"]))
     return Judgement(tuple(checks), lambda: _texts(three, alone))
 
 

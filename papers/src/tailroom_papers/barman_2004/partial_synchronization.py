@@ -2,22 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tailroom.models import Bottleneck
 from tailroom.models.loss_episodes import partial_synchronization as model
-from tailroom.plots import style
 from tailroom_papers.barman_2004.bounds import BOUNDS
-from tailroom_papers.barman_2004.interval_curves import one_legend
 from tailroom_papers.barman_2004.loss_shares import link_of, share_that_loses
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_4, Setting
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 UTILIZATION = "links.bottleneck.utilization"
 RENO = {"flows.hstcp.congestion": {"kind": "reno"}}
@@ -130,9 +124,7 @@ def _judge(results: PartResults, cases: Sequence[Case], why: str) -> Judgement:
                 f"{100 * case.setting.fraction(point):.0f} %"
             )
             off = point.interval(excess)
-            checks.append(
-                between(f"model minus simulation, {where}", off, BOUNDS["close"], percent=True)
-            )
+            checks.append(between(f"model minus simulation, {where}", off, BOUNDS["close"]))
             low, high = BOUNDS["close"].values
             if off is not None and not low <= off.mean <= high:
                 far.append(
@@ -156,9 +148,7 @@ def fitted(results: PartResults) -> Judgement:
 def held_out(results: PartResults) -> Judgement:
     """Figure 4, of which no constant knows."""
     return _judge(
-        results,
-        (HELD_OUT,),
-        "No constant is fitted on this link. " + _shares_in_words(results),
+        results, (HELD_OUT,), "No constant is fitted on this link. " + _shares_in_words(results)
     )
 
 
@@ -199,16 +189,15 @@ def _shares_in_words(results: PartResults) -> str:
 
 def draw(results: PartResults) -> Figure:
     """Utilization of all cases, their errors, and the share of the flows that loses."""
-    figure = Figure(figsize=(9.6, 8.4), layout="constrained")
-    style.title(figure, "Partial synchronization: model and simulation")
-    panels = figure.subplots(2, 2).ravel()
-    for panel, setting, letter in zip(panels, (FIGURE_3, FIGURE_4), "ab", strict=False):
+    title = "Partial synchronization: model and simulation"
+    figure, (narrow, wide, errors, shares) = figure_of(title, 2, 2, (9.6, 8.4))
+    for panel, setting, letter in ((narrow, FIGURE_3, "a"), (wide, FIGURE_4, "b")):
         _draw_link(panel, results, [case for case in CASES if case.setting is setting])
-        panel.set_title(f"({letter}) Figure {setting.figure}'s link", loc="left", fontsize="medium")
-    _draw_errors(panels[2], results)
-    _draw_shares(panels[3], results)
-    one_legend(figure, (panels[0], panels[2], panels[3]))
-    return figure
+        title = f"({letter}) Figure {setting.figure}'s link"
+        _frame(panel, fractions(results.form), y="utilization (%)", title=title)
+    _draw_errors(errors, results)
+    _draw_shares(shares, results)
+    return legend_below(figure, of=(narrow, errors, shares))
 
 
 def _look(case: Case) -> dict[str, Any]:
@@ -220,76 +209,50 @@ def _look(case: Case) -> dict[str, Any]:
     return {"color": colour, "marker": marker, "markerfacecolor": face, "linestyle": "none"}
 
 
-def _marks(  # noqa: PLR0913, PLR0917 - each says one thing about the marks
-    panel: "Axes",
-    over: Sequence[float],
-    points: Sequence[PointResults],
-    metric: Metric,
-    look: Mapping[str, Any],
-    label: str,
-) -> None:
-    """Means in percent with 95 % confidence intervals."""
-    intervals = [point.interval(metric) for point in points]
-    shown = [(x, one) for x, one in zip(over, intervals, strict=True) if one is not None]
-    means = np.array([100 * one.mean for _, one in shown])
-    error = bars((one for _, one in shown), 100, most=1.0)
-    panel.errorbar(
-        [x for x, _ in shown], means, yerr=error, capsize=2.5, elinewidth=0.9, markersize=5,
-        label=label, **look,
-    )  # fmt: skip
-
-
-def _draw_link(panel: "Axes", results: PartResults, cases: Sequence[Case]) -> None:
+def _draw_link(panel: Axes, results: PartResults, cases: Sequence[Case]) -> None:
     for case in cases:
         points, look = results.study(case.study).points, _look(case)
         over = [100 * case.setting.fraction(point) for point in points]
-        _marks(panel, over, points, UTILIZATION, look, case.label)
+        draw_marks(panel, over, points, UTILIZATION, look, label=case.label, scale=100)
         link = link_of(points[0].runs[0])
         tried = np.geomspace(over[0], over[-1], results.form.of(5, 9, 17))
         said = [100 * _at_fraction(case.setting, link, one / 100) for one in tried]
         panel.plot(tried, said, color=look["color"], linewidth=1.2)
     panel.plot([], [], color="0.3", linewidth=1.2, label="lines: model; markers: simulation")
-    _finish(panel, fractions(results.form), "utilization (%)")
 
 
 def _at_fraction(setting: Setting, link: Bottleneck, fraction: float) -> float:
     return model.utilization(link, fraction * setting.full_packets - setting.in_transmission)
 
 
-def _draw_errors(panel: "Axes", results: PartResults) -> None:
+def _draw_errors(panel: Axes, results: PartResults) -> None:
     low, high = BOUNDS["close"].values
     panel.axhspan(100 * low, 100 * high, color="0.9", label="within three points")
     for case in CASES:
         points = results.study(case.study).points
         over = [point.mean(of_edge) for point in points]
         panel.plot(over, [100 * point.mean(excess) for point in points], **_look(case))
-    panel.set_xscale("log")
     panel.axvline(1, label="edge of the cliff", **style.LIMIT_LINE)
-    panel.set_xlabel("buffer in edges of the cliff")
-    panel.set_ylabel("model minus simulation (points)")
-    panel.set_title("(c) Error of all cases", loc="left", fontsize="medium")
-    panel.grid(alpha=0.25)
+    title, label = "(c) Error of all cases", "model minus simulation (points)"
+    frame(panel, title=title, x="buffer in edges of the cliff", y=label, xscale="log")
 
 
-def _draw_shares(panel: "Axes", results: PartResults) -> None:
+def _draw_shares(panel: Axes, results: PartResults) -> None:
     for (name, setting), colour in zip(SHARES.items(), style.COLOURS[4:6], strict=True):
         points = results.study(name).points
         over = [100 * setting.fraction(point) for point in points]
-        look = {"linestyle": "none", "marker": "v", "color": colour}
         label = f"share that loses, Figure {setting.figure}"
-        _marks(panel, over, points, share_that_loses, look, label)
+        look = {"linestyle": "none", "marker": "v", "color": colour, "label": label}
+        draw_marks(panel, over, points, share_that_loses, look, scale=100)
         said = [100 * point.mean(modelled_share) for point in points]
         panel.plot(over, said, color=colour, linewidth=1.2)
-    _finish(panel, share_fractions(results.form), "flows that lose in an episode (%)")
-    panel.set_title("(d) Share of 10 HighSpeed flows", loc="left", fontsize="medium")
+    title, label = "(d) Share of 10 HighSpeed flows", "flows that lose in an episode (%)"
+    _frame(panel, share_fractions(results.form), title=title, y=label)
 
 
-def _finish(panel: "Axes", over: Sequence[float], label: str) -> None:
+def _frame(panel: Axes, over: Sequence[float], **options: Any) -> None:
     style.scale_over(panel, [100 * fraction for fraction in over])
-    panel.set_ylim(0, 103)
-    panel.set_xlabel("buffer (% of the paper's largest)")
-    panel.set_ylabel(label)
-    panel.grid(alpha=0.25)
+    frame(panel, x="buffer (% of the paper's largest)", ylim=(0, 103), **options)
 
 
 HYPOTHESIS = "our hypothesis on the discrepancy of Sec. III-A"

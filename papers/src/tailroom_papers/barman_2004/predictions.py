@@ -8,7 +8,6 @@ from tailroom.models import Bottleneck, Prediction, read_bottleneck
 from tailroom.models.fixed_point.drop_tail_fixed_point import solve
 from tailroom.models.fixed_point.drop_tail_fixed_point_fluid import LAWS as FLUID
 from tailroom.scenario.scenario import Scenario
-from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.studies.prediction import predict_source
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import LIMIT, Setting
@@ -69,7 +68,7 @@ def error(point: PointResults, model: str) -> Interval:
 
 def is_close(what: str, point: PointResults, model: str) -> Check:
     """Whether simulation and model are close."""
-    return between(what, error(point, model), BOUNDS["close"], percent=True)
+    return between(what, error(point, model), BOUNDS["close"])
 
 
 def by(model: str) -> Callable[[PointResults], float]:

@@ -1,23 +1,16 @@
 """Figures 7 and 8: the same flows under Adaptive RED and plain RED."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import curves, predictions, red_model
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import RED_MODEL
 from tailroom_papers.barman_2004.red_model import MIN_THRESHOLD
 from tailroom_papers.barman_2004.settings import FIGURE_7, FIGURE_8, LIMIT, Setting
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 QUEUE = "links.bottleneck.queue"
 PLAIN_RED = {"kind": "red", "gentle": False, "wait": True, "max_p": red_model.P_MAX}
@@ -66,64 +59,46 @@ def modified_error(point: PointResults) -> Interval:
 
 def draw(setting: Setting, results: PartResults) -> Figure:
     """Utilization and loss over the buffer, and the models less the simulations."""
-    figure = Figure(figsize=(9.2, 7.8), layout="constrained")
-    panels = figure.subplots(2, 2)
-    (utilization, loss), (own, modified) = panels
-    style.title(figure, f"Figure {setting.figure}: 10 HighSpeed flows, RED, {setting.link}")
+    title = f"Figure {setting.figure}: 10 HighSpeed flows, RED, {setting.link}"
+    figure, panels = figure_of(title, 2, 2, (9.2, 7.8))
+    utilization, loss, own, modified = panels
     points = results.study("automatic").points
     over = [setting.fraction(point) for point in points]
-    broad = {"color": "0.72", "linewidth": 5, "zorder": 1.5, "label": "paper's own model"}
+    broad: dict[str, Any] = {
+        "color": "0.72",
+        "linewidth": 5,
+        "zorder": 1.5,
+        "label": "paper's own model",
+    }
     utilization.plot(over, [100 * red_model.utilization(point) for point in points], **broad)
     loss.plot(over, [red_model.loss(point) for point in points], **broad)
-    for look, (name, label) in zip(curves.simulated_looks(), STUDIES.items(), strict=False):
-        study = results.study(name)
-        curves.measured(utilization, study, setting, "utilization", look, label, 100)
-        curves.measured(loss, study, setting, "loss_fraction", look, label)
-        _differences(own, study.points, setting, red_model.error, look)
-        _differences(modified, study.points, setting, modified_error, look)
+    curves.simulated(utilization, results, STUDIES, setting, "utilization", 100)
+    curves.simulated(loss, results, STUDIES, setting, "loss_fraction")
+    for name, look in zip(STUDIES, curves.simulated_looks(), strict=False):
+        points = results.study(name).points
+        over = [setting.fraction(point) for point in points]
+        for panel, error in ((own, red_model.error), (modified, modified_error)):
+            draw_intervals(panel, over, map(error, points), look, scale=100)
     curves.ns2_points(utilization, setting.ns2(), "utilization", 100)
-    curves.ns2_points(loss, setting.ns2(), "loss", 1)
-    utilization.set_ylabel("utilization (%)")
-    utilization.set_ylim(max(0.0, utilization.get_ylim()[0]), 101)
-    loss.set_yscale("log", nonpositive="mask")
-    loss.set_ylabel("loss (dropped / arrived)")
+    curves.ns2_points(loss, setting.ns2(), "loss")
     stated = NUMBERS[setting.figure]
     loss.axhline(stated, label=f"stated in the paper: {stated:g}", **style.LIMIT_LINE)
+    loss.set_yscale("log", nonpositive="mask")
+    loss.set_ylabel("loss (dropped / arrived)")
+    low, _ = utilization.get_ylim()
+    utilization.set(ylabel="utilization (%)", ylim=(max(0.0, low), 101))
     own.set_ylabel("paper's own model\nminus simulation (points)")
     modified.set_ylabel("modified model\nminus simulation (points)")
     _same_scale(own, modified)
-    for panel, letter in zip(panels.flat, "abcd", strict=True):
-        panel.set_xlim(0, 1.02)
-        panel.set_xlabel(f"({letter})  fraction of {setting.full_packets:,} packets")
+    for panel, letter in zip(panels, "abcd", strict=True):
+        label = f"({letter})  fraction of {setting.full_packets:,} packets"
+        frame(panel, x=label, xlim=(0, 1.02))
         curves.axis_in_bdp(panel, setting)
-        panel.grid(alpha=0.25)
     curves.cut_bands(utilization)
-    handles, labels = loss.get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", frameon=False, ncols=3, fontsize="small"
-    )
-    return figure
+    return legend_below(figure, 3, [loss])
 
 
-def _differences(
-    panel: "Axes",
-    points: Sequence[PointResults],
-    setting: Setting,
-    error: Callable[[PointResults], Interval],
-    look: dict[str, Any],
-) -> None:
-    x = [setting.fraction(point) for point in points]
-    errors = [error(point) for point in points]
-    panel.errorbar(
-        x,
-        [100 * one.mean for one in errors],
-        yerr=[100 * one.half_width for one in errors],
-        capsize=2.5,
-        **look,
-    )
-
-
-def _same_scale(*panels: "Axes") -> None:
+def _same_scale(*panels: Axes) -> None:
     """One range, with the bounds of close agreement and the zero line."""
     low, high = BOUNDS["close"].values
     ends = [end for panel in panels for end in panel.get_ylim()]
@@ -148,8 +123,8 @@ def _sides(setting: Setting, results: PartResults) -> list[tuple[str, PointResul
 def loss(setting: Setting, results: PartResults) -> Judgement:
     """About 1e-5, and 1e-6, from a tenth of the buffer on."""
     bound = STATED_LOSS[setting.figure]
-    checks: list[Check] = [
-        between(f"loss at {what}", point.interval("loss_fraction"), bound)
+    checks = [
+        point.between(f"loss at {what}", "loss_fraction", bound)
         for what, point in _sides(setting, results)
     ]
     full = setting.at(results.study("automatic"), 1.0)

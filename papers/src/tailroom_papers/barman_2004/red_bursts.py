@@ -2,19 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom.scenario.types import Scenario
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.settings import FIGURE_3, FIGURE_7, LIMIT, RANDOM_STARTS, RTT
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 EACH = 5
 """Flows of either kind: ten share the link, as in Figures 3 and 7."""
@@ -31,16 +26,11 @@ JUDGED = 0.2
 def studies(form: Form) -> Sequence[Study]:
     """Both disciplines over the buffer."""
     over = form.of((JUDGED,), (JUDGED,), (0.05, 0.1, JUDGED, 0.5, 1.0))
-    limits = [FIGURE_7.limit(fraction) for fraction in over]
-    return [
-        Study(
-            name,
-            _scenario(form, {**queue, "limit": limits[0]}),
-            grid={LIMIT: limits},
-            seeds=form.of(3, 5, 20),
-        )
-        for name, queue in QUEUES.items()
-    ]
+    limits, seeds = [FIGURE_7.limit(fraction) for fraction in over], form.of(3, 5, 20)
+    tables = {
+        name: _scenario(form, {**queue, "limit": limits[0]}) for name, queue in QUEUES.items()
+    }
+    return [Study(name, table, grid={LIMIT: limits}, seeds=seeds) for name, table in tables.items()]
 
 
 def _scenario(form: Form, queue: Mapping[str, object]) -> Scenario:
@@ -103,26 +93,13 @@ def at(results: PartResults, name: str, fraction: float = JUDGED) -> PointResult
 def removes_bias(results: PartResults) -> Judgement:
     """RED reduces and removes the bias."""
     tail, red = at(results, "drop-tail"), at(results, "red")
+    bias = "loss of bursty over smooth flows"
     shares = [shown(point.interval(share_of_bursty), percent=True) for point in (tail, red)]
     return Judgement(
         (
-            above(
-                "loss of bursty over smooth flows, DropTail",
-                tail.interval(bursty_over_smooth),
-                1.0,
-                "there is a bias (above 1)",
-            ),
-            below(
-                "ln of the same, RED minus DropTail",
-                paired_difference(red, tail, log_bias),
-                0.0,
-                "RED helps (below 0)",
-            ),
-            below(
-                "loss of bursty over smooth flows, RED",
-                red.interval(bursty_over_smooth),
-                BOUNDS["bias-removed"],
-            ),
+            tail.above(f"{bias}, DropTail", bursty_over_smooth, 1.0, "there is a bias (above 1)"),
+            less("ln of the same, RED minus DropTail", red, tail, log_bias, "RED helps (below 0)"),
+            red.below(f"{bias}, RED", bursty_over_smooth, BOUNDS["bias-removed"]),
         ),
         f"With a buffer of {100 * JUDGED:g} % of 12,500 packets the unpaced flows get {shares[0]} "
         f"of the throughput under DropTail and {shares[1]} under RED; equal shares are 50 %.",
@@ -131,33 +108,24 @@ def removes_bias(results: PartResults) -> Judgement:
 
 def draw(results: PartResults) -> Figure:
     """The ratio of losses, and the share of the bursty flows."""
-    figure = Figure(figsize=(8.6, 3.9), layout="constrained")
-    bias, share = figure.subplots(1, 2)
-    style.title(figure, f"{EACH} unpaced beside {EACH} paced HighSpeed flows, 1 Gbit/s")
-    for look, (name, label) in zip(style.marked_line_styles(), LABELS.items(), strict=False):
-        points = results.study(name).points
+    title = f"{EACH} unpaced beside {EACH} paced HighSpeed flows, 1 Gbit/s"
+    figure, (bias, share) = figure_of(title, 1, 2, (8.6, 3.9))
+    lines = {label: results.study(name).points for name, label in LABELS.items()}
+    for label, points, look in styled(lines):
         over = [point.number(LIMIT) / FIGURE_7.full_packets for point in points]
-        _ratio(bias, over, points, {**look, "label": label})
+        _ratio(bias, over, points, look)
         draw_means(share, over, points, share_of_bursty, look, label=label, scale=100)
     bias.axhline(1, **style.LIMIT_LINE)
     share.axhline(50, **style.LIMIT_LINE)
-    bias.set_ylabel("loss per packet, unpaced over paced")
-    share.set_ylabel("throughput of the unpaced flows (%)")
-    for panel, letter in ((bias, "a"), (share, "b")):
-        if len(results.study("red").points) > 1:
-            panel.set_xscale("log")
-        panel.set_xlabel(f"({letter})  fraction of {FIGURE_7.full_packets:,} packets")
-        panel.grid(alpha=0.25)
-    handles, labels = share.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
-    return figure
+    scale = "log" if len(results.study("red").points) > 1 else "linear"
+    label = f"fraction of {FIGURE_7.full_packets:,} packets"
+    frame(bias, x=f"(a)  {label}", y="loss per packet, unpaced over paced", xscale=scale)
+    frame(share, x=f"(b)  {label}", y="throughput of the unpaced flows (%)", xscale=scale)
+    return legend_below(figure, 2, [share])
 
 
 def _ratio(
-    panel: "Axes",
-    over: Sequence[float],
-    points: Sequence[PointResults],
-    look: dict[str, Any],
+    panel: Axes, over: Sequence[float], points: Sequence[PointResults], look: dict[str, Any]
 ) -> None:
     """Geometric means with their intervals, on a logarithmic scale."""
     known = [(x, interval) for x, point in zip(over, points, strict=True)

@@ -13,7 +13,6 @@ import numpy as np
 
 from tailroom.models.fixed_point.solution import Demand, FixedPoint, solve
 from tailroom.models.numerics.queue_chains import Stationary, ThinnedChain
-from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom_papers.barman_2004.bounds import BOUNDS
 from tailroom_papers.barman_2004.predictions import link_of_scenario
 from tailroom_papers.barman_2004.settings import LIMIT
@@ -74,4 +73,4 @@ def error(point: PointResults) -> Interval:
 
 def is_close(what: str, point: PointResults) -> Check:
     """Whether the paper's model and the simulation are close."""
-    return between(what, error(point), BOUNDS["close"], percent=True)
+    return between(what, error(point), BOUNDS["close"])

@@ -2,25 +2,22 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from math import nan
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from tailroom.plots import style
 from tailroom.simulation.metrics import jain_index
 from tailroom_papers.barman_2004 import two_flows
 from tailroom_papers.barman_2004.two_flows import JAIN, OVER, UNDER, packets
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 UTILIZATION = "links.bottleneck.utilization"
 RATIOS = (1, 2, 5, 10, 20, 50, 100)
 """Ticks."""
 SLICES = 20
 """Of a run, for Jain's index over time."""
+MARK = {"color": "black", "marker": "o", "markerfacecolor": "white"}
 FAIR = 0.9
 """Drawn: Jain's index of shares of 2 : 1."""
 
@@ -45,99 +42,67 @@ def studies(form: Form) -> Sequence[Study]:
 
 def draw(results: PartResults) -> Figure:
     """The trade-off, the index and the ratio over the buffer, and the index over time."""
-    figure = Figure(figsize=(9.0, 7.6), layout="constrained")
-    (tradeoff, index), (ratio, time) = figure.subplots(2, 2)
-    style.title(figure, "Two HighSpeed flows, RTT 40 and 80 ms, 1 Gbit/s, DropTail")
+    title = "Two HighSpeed flows, RTT 40 and 80 ms, 1 Gbit/s, DropTail"
+    figure, (tradeoff, index, ratio, time) = figure_of(title, 2, 2, (9.0, 7.6))
     points = results.study("two").points
     _tradeoff(tradeoff, points)
     x = [packets(point) for point in points]
-    _index(index, points)
+    _index(index, points, x)
     _ratios(ratio, points, x)
     for panel, letter in ((index, "b"), (ratio, "c")):
-        panel.set_xlabel(f"({letter})  buffer (packets)")
         style.scale_over(panel, x)
+        frame(panel, x=f"({letter})  buffer (packets)")
     _over_time(time, points)
-    for panel in (tradeoff, index, ratio, time):
-        panel.grid(alpha=0.25)
     return figure
 
 
-def _tradeoff(panel: "Axes", points: Sequence[PointResults]) -> None:
-    intervals = [(point.interval(UTILIZATION), point.interval(JAIN)) for point in points]
-    known = [(u, jain, point) for (u, jain), point in zip(intervals, points, strict=True)
-             if u and jain]  # fmt: skip
-    places = [(100 * u.mean, jain.mean) for u, jain, _ in known]
-    panel.errorbar(
-        [x for x, _ in places],
-        [y for _, y in places],
-        xerr=bars((u for u, _, _ in known), 100),
-        yerr=bars((jain for _, jain, _ in known), most=1.0),
-        color="black", marker="o", markerfacecolor="white", capsize=2.5,
-    )  # fmt: skip
-    for place, (_, _, point) in zip(places, known, strict=True):
-        panel.annotate(
-            f"{packets(point):,}", place, textcoords="offset points", xytext=(5, -10),
-            fontsize="small",
-        )  # fmt: skip
-    panel.margins(0.15)
-    panel.set_ylim(0.48, 1.02)
-    panel.set_xlabel("(a)  utilization (%); labels: buffer in packets")
-    panel.set_ylabel("Jain's index")
-
-
-def _index(panel: "Axes", points: Sequence[PointResults]) -> None:
-    told = [(packets(point), interval) for point in points
-            if (interval := point.interval(JAIN)) is not None]  # fmt: skip
-    panel.errorbar(
-        [x for x, _ in told],
-        [interval.mean for _, interval in told],
-        yerr=bars((interval for _, interval in told), most=1.0),
-        color="black",
-        marker="o",
-        markerfacecolor="white",
-        capsize=3,
+def _tradeoff(panel: Axes, points: Sequence[PointResults]) -> None:
+    used = [point.interval(UTILIZATION) for point in points]
+    fair = [point.interval(JAIN) for point in points]
+    draw_intervals(
+        panel, [mean.mean if mean else nan for mean in fair], used, MARK, scale=100, across=True
     )
+    draw_intervals(panel, [100 * mean.mean if mean else nan for mean in used], fair, MARK, most=1.0)
     for point in points:
+        at = (100 * point.mean(UTILIZATION), point.mean(JAIN))
+        look: dict[str, Any] = {"textcoords": "offset points", "xytext": (5, -10)}
+        panel.annotate(f"{packets(point):,}", at, fontsize="small", **look)
+    panel.margins(0.15)
+    label = "(a)  utilization (%); labels: buffer in packets"
+    frame(panel, x=label, y="Jain's index", ylim=(0.48, 1.02))
+
+
+def _index(panel: Axes, points: Sequence[PointResults], x: Sequence[int]) -> None:
+    draw_marks(panel, x, points, JAIN, MARK, most=1.0)
+    for at, point in zip(x, points, strict=True):
         values = point.values(JAIN)
-        panel.plot([packets(point)] * len(values), values, "x", color="0.55", markersize=4)
+        panel.plot([at] * len(values), values, "x", color="0.55", markersize=4)
     panel.axhline(FAIR, **style.LIMIT_LINE)
-    panel.annotate("shares of 2 : 1", (0.02, FAIR + 0.01), xycoords=("axes fraction", "data"),
-                   fontsize="small")  # fmt: skip
-    panel.set_ylim(0.48, 1.02)
-    panel.set_ylabel("Jain's index")
+    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "fontsize": "small"}
+    panel.annotate("shares of 2 : 1", (0.02, FAIR + 0.01), **place)
+    panel.set(ylim=(0.48, 1.02), ylabel="Jain's index")
 
 
-def _ratios(panel: "Axes", points: Sequence[PointResults], x: Sequence[int]) -> None:
-    for point in points:
+def _ratios(panel: Axes, points: Sequence[PointResults], x: Sequence[int]) -> None:
+    for at, point in zip(x, points, strict=True):
         values = np.exp(point.values(two_flows.log_ratio))
-        panel.plot([packets(point)] * len(values), values, "x", color="0.55", markersize=4)
+        panel.plot([at] * len(values), values, "x", color="0.55", markersize=4)
     means = [two_flows.typical_ratio(point) for point in points]
     panel.plot(x, means, color="black", marker="o", markerfacecolor="white", label="simulated")
     said = [point.mean(two_flows.expected_ratio) for point in points]
-    panel.plot(
-        x,
-        said,
-        color="#D55E00",
-        linestyle="--",
-        marker="+",
-        label=f"flows that lose together:\nRTT ratio ^ {two_flows.AT_REST:.2f}",
-    )
-    panel.set_yscale("log")
+    label = f"flows that lose together:\nRTT ratio ^ {two_flows.AT_REST:.2f}"
+    panel.plot(x, said, color="#D55E00", linestyle="--", marker="+", label=label)
+    panel.set(yscale="log", ylim=(0.8, 150), ylabel="throughput ratio")
     panel.set_yticks(RATIOS, [f"{ratio} : 1" for ratio in RATIOS])
     panel.minorticks_off()
-    panel.set_ylim(0.8, 150)
-    panel.set_ylabel("throughput ratio")
     panel.legend(fontsize="small", frameon=False, loc="lower left")
 
 
-def _over_time(panel: "Axes", points: Sequence[PointResults]) -> None:
-    looks = style.marked_line_styles()
-    for point in style.evenly_spread(list(points), 4):
-        seconds, mean = index_over_time(point.runs)
-        panel.plot(seconds, mean, label=f"{packets(point):,} packets", **next(looks))
-    panel.set_ylim(0.48, 1.02)
-    panel.set_xlabel("(d)  time (s)")
-    panel.set_ylabel("Jain's index in a 20th of the run")
+def _over_time(panel: Axes, points: Sequence[PointResults]) -> None:
+    some = {f"{packets(point):,} packets": point for point in style.evenly_spread(list(points), 4)}
+    for label, point, look in styled(some):
+        panel.plot(*index_over_time(point.runs), label=label, **look)
+    frame(panel, x="(d)  time (s)", y="Jain's index in a 20th of the run", ylim=(0.48, 1.02))
     panel.legend(fontsize="small", frameon=False, ncols=2)
 
 
@@ -177,18 +142,8 @@ def tradeoff(results: PartResults) -> Judgement:
             f"{over.mean(two_flows.reductions_to_halve):.2g} of them."
         )
 
-    return Judgement(
-        (
-            below(
-                "utilization, over- minus under-buffered",
-                carried,
-                0.0,
-                "falls where fairness rises (below 0)",
-                percent=True,
-            ),
-        ),
-        why,
-    )
+    what, stated = "utilization, over- minus under-buffered", "falls where fairness rises (below 0)"
+    return Judgement((below(what, carried, 0.0, stated, percent=True),), why)
 
 
 def reductions_a_minute(run: StoredRun) -> float:

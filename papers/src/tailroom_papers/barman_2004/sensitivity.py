@@ -2,18 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from tailroom.plots import style
 from tailroom_papers.barman_2004.curves import NS2_LOOK
 from tailroom_papers.barman_2004.interval_curves import ns2_utilization
 from tailroom_papers.barman_2004.settings import FIGURE_3, RTT
 from tailroom_papers.framework import *
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FLOWS = "flows.hstcp."
 TENTH, FIFTH = 0.1, 0.2
@@ -167,55 +160,36 @@ def studies(form: Form) -> list[Study]:
 def draw(results: PartResults) -> Figure:
     """Utilization with each value, a panel for each buffer, over one scale."""
     tried = [AS_IN_BRACKETS, *choices(results.form)]
-    figure = Figure(figsize=(8.8, 1.9 + 0.27 * len(tried)), layout="constrained")
-    panels = figure.subplots(1, len(SHOWN_FRACTIONS), sharex=True, sharey=True)
-    style.title(
-        figure,
-        "What the paper leaves open, varied one at a time from Figure 3 (base: in brackets)",
-    )
+    title = "What the paper leaves open, varied one at a time from Figure 3 (base: in brackets)"
+    size = (8.8, 1.9 + 0.27 * len(tried))
+    figure, panels = figure_of(title, 1, len(SHOWN_FRACTIONS), size, sharex=True, sharey=True)
     for panel, fraction, stated in zip(panels, SHOWN_FRACTIONS, (90, 98), strict=True):
-        _draw_panel(panel, results, tried, fraction, stated)
+        _draw_panel(panel, results, tried, fraction)
+        panel.axvline(stated, label="stated in the paper", **style.LIMIT_LINE)
+        title = f"buffer {100 * fraction:.0f} % of 12,500 packets"
+        frame(panel, title=title, x="utilization (%)", grid="x")
     rows = [f"{choice.question}: {choice.answer}".removeprefix(": ") for choice in tried]
     panels[0].set_yticks(range(len(tried)), rows, fontsize="small")
     panels[0].invert_yaxis()
-    panels[0].set_xlim(right=100.2)
-    panels[0].set_xticks([85, 90, 95, 100])
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", fontsize="small", frameon=False, ncols=4
-    )
-    return figure
+    panels[0].set(xlim=(None, 100.2), xticks=[85, 90, 95, 100])
+    return legend_below(figure)
 
 
 def _draw_panel(
-    panel: "Axes", results: PartResults, tried: Sequence[Choice], fraction: float, stated: float
+    panel: Axes, results: PartResults, tried: Sequence[Choice], fraction: float
 ) -> None:
     """Dots with intervals, over the band of the base."""
     for place, choice in enumerate(tried):
         interval = FIGURE_3.at(results.study(choice.name), fraction).interval(UTILIZATION)
-        if interval is None:
-            continue
-        mean = 100 * interval.mean
         face = "white" if choice.implausible else "black"
-        panel.errorbar(
-            [mean], [place], xerr=bars([interval], 100), color="black", marker="o", markersize=4.5,
-            capsize=2.5, markerfacecolor=face,
-        )  # fmt: skip
-        if choice is AS_IN_BRACKETS:
+        look = {"color": "black", "marker": "o", "linestyle": "none", "markerfacecolor": face}
+        draw_intervals(panel, [place], [interval], look, scale=100, across=True)
+        if choice is AS_IN_BRACKETS and interval:
             low, high = 100 * interval.low, 100 * interval.high
             panel.axvspan(low, high, color="0.88", zorder=0, label="base, 95 %")
         value = None if choice.ns2 is None else ns2_utilization(fraction, choice.ns2)
         if value is not None:
-            panel.plot([100 * value], [place], label=_once(panel, "ns-2"), **NS2_LOOK)
-    panel.axvline(stated, label="stated in the paper", **style.LIMIT_LINE)
-    panel.set_title(f"buffer {100 * fraction:.0f} % of 12,500 packets", fontsize="medium")
-    panel.set_xlabel("utilization (%)")
-    panel.grid(visible=True, axis="x", color="0.92")
-
-
-def _once(panel: "Axes", label: str) -> str:
-    """The label, or none if the panel has it already."""
-    return "" if label in panel.get_legend_handles_labels()[1] else label
+            panel.plot([100 * value], [place], label="ns-2", **NS2_LOOK)
 
 
 PART = Part(

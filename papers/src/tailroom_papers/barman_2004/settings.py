@@ -132,11 +132,7 @@ _TWO_AND_A_HALF = {
     Form.QUICK: ("60 s", "35 s"),
     Form.FULL: ("100 s", "40 s"),
 }
-_RED_ONE_GIGABIT = {
-    **_ONE_GIGABIT,
-    Form.SMOKE: ("36 s", "18 s"),
-    Form.QUICK: ("100 s", "70 s"),
-}
+_RED_ONE_GIGABIT = {**_ONE_GIGABIT, Form.SMOKE: ("36 s", "18 s"), Form.QUICK: ("100 s", "70 s")}
 _RED_TWO_AND_A_HALF = {**_TWO_AND_A_HALF, Form.QUICK: ("70 s", "45 s")}
 """Slow start into a large buffer under RED loses much, and takes longer to recover from."""
 _NARROW = "1 Gbit/s, RTT 115.5 to 124.5 ms"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from math import exp, log
 
-from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom_papers.framework import *
 
 

@@ -1,5 +1,6 @@
 """The cliff of each control over the buffer: unpaced, with segmentation bursts, and paced."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
@@ -13,6 +14,7 @@ from tailroom_papers.burst_cliff.setting import (
     CONTROL,
     CONTROLS,
     LIMIT,
+    LINUX,
     PACING,
     SCENARIO,
     Hosts,
@@ -21,6 +23,7 @@ from tailroom_papers.burst_cliff.setting import (
     rows,
 )
 from tailroom_papers.framework import *
+from tailroom_papers.today import linux_hosts
 from tailroom_papers.today.drawing import LABELS
 
 if TYPE_CHECKING:
@@ -46,8 +49,19 @@ def studies(form: Form) -> list[Study]:
         (0.0006, 0.001, 0.002, 0.005, SMALL, 0.02, 0.03, 0.04, MIDDLE, 0.07, 0.1, LARGE, 0.3, 0.5),
     )
     seeds = form.of(2, 5, 20)
-    hosts = list(hosts_of(CONTROLS, (1, OFFLOAD)))
+    return _studies(CONTROLS, limits, seeds)
+
+
+def variations(form: Form) -> list[Variation]:
+    """The points of the claims with the hosts of Linux."""
+    own = _studies(UNPACED, (SMALL, MIDDLE, LARGE), form.of(1, 2, 20))
+    return [linux_hosts.variation(own, PART.claims, LINUX)]
+
+
+def _studies(controls: Sequence[str], limits: Sequence[float], seeds: int) -> list[Study]:
+    hosts = list(hosts_of(controls, (1, OFFLOAD)))
     access = [Hosts(control, access=ratio) for control in UNPACED for ratio in ACCESS_RATIOS]
+    judged = (SMALL, MIDDLE, LARGE)
     return [
         Study("curves", SCENARIO, together=rows([LINK], hosts, limits), seeds=seeds),
         Study("access", SCENARIO, together=rows([LINK], access, judged), seeds=seeds),
@@ -194,6 +208,7 @@ PART = Part(
         f"{LINK.window:.0f} per flow. RTTs are spread over 20 %, access links are ten times faster "
         "than the bottleneck, every packet is acknowledged, losses are repaired with SACK."
     ),
+    variations=variations,
     caption=(
         "Utilization over the queue limit. Marks are simulations with 95 % bands, lines are the "
         "law. BBRv3 paces its bursts and ignores `send_burst`."

@@ -1,6 +1,7 @@
 """The law against simulation: on settings like those of the fit, and on held-out settings."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from matplotlib.figure import Figure
@@ -12,6 +13,7 @@ from tailroom_papers.burst_cliff.setting import (
     CONTROL,
     CONTROLS,
     LIMIT,
+    LINUX,
     PACING,
     SCENARIO,
     Link,
@@ -19,6 +21,7 @@ from tailroom_papers.burst_cliff.setting import (
     rows,
 )
 from tailroom_papers.framework import *
+from tailroom_papers.today import linux_hosts
 from tailroom_papers.today.drawing import LABELS, LOOKS
 
 BOUNDS = Bounds.of(__package__)
@@ -60,6 +63,14 @@ def studies(links: Sequence[Link], bursts: Sequence[int], form: Form) -> list[St
     limits = form.of((0.006, 0.08), (0.0015, 0.025, 0.25), BUFFERS_BDP)
     together = rows(links[:count], hosts, limits)
     return [Study(STUDY, SCENARIO, together=together, seeds=form.of(1, 1, 3))]
+
+
+def variations(own: Sequence[Study], claims: Sequence[Claim], form: Form) -> list[Variation]:
+    """The settings with Linux hosts, one run per setting; the quick form has no time for them."""
+    if form is Form.QUICK:
+        return []
+    once = [replace(study, seeds=1) for study in own]
+    return [linux_hosts.variation(once, claims, LINUX)]
 
 
 def share_close(results: PartResults, control: str = "") -> float:
@@ -157,6 +168,7 @@ def part(name: str, title: str, links: Sequence[Link], bursts: Sequence[int], no
         studies=of,
         draw=partial(draw, title),
         claims=tuple(claims),
+        variations=lambda form: variations(of(form), claims, form),
         note=f"{note} Links: {'; '.join(map(str, links))}.",
         caption=(
             "Each mark is a setting: the mean of its seeds, and the law. The grey band is 5 points "

@@ -12,6 +12,14 @@ PACING = "flows.hosts.pacing"
 BURST = "flows.hosts.send_burst"
 ACCESS = "flows.hosts.access_rate"
 CONTROLS = ("reno", "highspeed", "cubic", "bbr3")
+LINUX = (
+    "Bursts, pacing and jitter stay those of the study. What makes the difference is proportional "
+    "rate reduction: it sends through a whole recovery and so spreads a train, where RFC 6675 "
+    "waits for half a window and then sends again as a train. A Linux host without it is "
+    "predicted as well as a plain one; with it, the difference needs RACK and compressed SACKs "
+    "too (docs/models/burst-cliff.md has the numbers)."
+)
+"""What changes with Linux hosts, and why."""
 
 SCENARIO = cast(
     Scenario,

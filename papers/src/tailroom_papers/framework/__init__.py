@@ -15,6 +15,12 @@ distribution offers papers to `tailroom papers` through entry points of the grou
 The modules of a paper begin with `from tailroom_papers.framework import *`.
 """
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.framework.bounds import Bounds, NamedBound
 from tailroom_papers.framework.catalogue import load, names, parts_of
 from tailroom_papers.framework.check import Check, above, below, between, is_true, shown
@@ -28,13 +34,25 @@ from tailroom_papers.framework.paper import (
     Reproduction,
     Variation,
 )
-from tailroom_papers.framework.pictures import bars, draw_means
+from tailroom_papers.framework.pictures import (
+    bars,
+    draw_categories,
+    draw_intervals,
+    draw_marks,
+    draw_means,
+    figure_of,
+    frame,
+    legend_below,
+    styled,
+)
 from tailroom_papers.framework.results import (
     Metric,
     PartResults,
     PointResults,
     StoredRun,
     StudyResults,
+    less,
+    more,
     paired_difference,
     paired_ratio,
 )
@@ -42,10 +60,13 @@ from tailroom_papers.framework.run import reproduce
 from tailroom_papers.framework.study import Form, Study
 
 __all__ = [
+    "Axes",
     "Bounds",
     "Check",
     "Claim",
+    "Figure",
     "Form",
+    "Interval",
     "Judgement",
     "Metric",
     "NamedBound",
@@ -66,9 +87,19 @@ __all__ = [
     "bars",
     "below",
     "between",
+    "draw_categories",
+    "draw_intervals",
+    "draw_marks",
     "draw_means",
+    "figure_of",
+    "frame",
     "is_true",
+    "jackknife",
+    "legend_below",
+    "less",
     "load",
+    "mean_interval",
+    "more",
     "names",
     "paired_difference",
     "paired_ratio",
@@ -76,4 +107,6 @@ __all__ = [
     "recheck",
     "reproduce",
     "shown",
+    "style",
+    "styled",
 ]

@@ -8,6 +8,7 @@
     reason = "one percentage point below the number: 97 to 98 % rounds to almost 98 %"
     word = "almost"
     known = true
+    percent = true
 
 The file is committed before the runs that it judges.
 """
@@ -41,6 +42,8 @@ class NamedBound:
     word: str = ""
     """The word that the bound interprets, such as "reasonable": one word has the same bound in all
     papers."""
+    percent: bool = False
+    """Whether reports show the number, and what is compared with it, in percent."""
 
     @property
     def value(self) -> float:
@@ -107,5 +110,5 @@ def _bound(name: str, entry: Mapping[str, object]) -> NamedBound:
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{FILE}: {name}: {error}; an entry has value, words, known and, if the paper does "
-            "not state the number, reason and word"
+            "not state the number, reason and word; a fraction may have percent"
         ) from None

@@ -88,7 +88,7 @@ def above(
     bound: NamedBound | float,
     stated: str = "",
     *,
-    percent: bool = False,
+    percent: bool | None = None,
 ) -> Check:
     """Checks whether a mean lies above a bound.
 
@@ -98,12 +98,12 @@ def above(
             it is undefined in every run.
         bound: The bound, in the unit of the mean.
         stated: The paper's statement; "above BOUND" if left out.
-        percent: Whether reports show the numbers in percent.
+        percent: Whether reports show the numbers in percent; as the bound says if left out.
     """
-    number, named = _number(bound)
-    words = f"above {shown(number, percent)}"
+    number, named, in_percent = _number(bound, percent)
+    words = f"above {shown(number, in_percent)}"
     text = stated or _stated(named, words)
-    return Check(what, text, measured, Bound(low=number), percent=percent, named=named)
+    return Check(what, text, measured, Bound(low=number), percent=in_percent, named=named)
 
 
 def below(
@@ -112,7 +112,7 @@ def below(
     bound: NamedBound | float,
     stated: str = "",
     *,
-    percent: bool = False,
+    percent: bool | None = None,
 ) -> Check:
     """Checks whether a mean lies below a bound.
 
@@ -122,12 +122,12 @@ def below(
             it is undefined in every run.
         bound: The bound, in the unit of the mean.
         stated: The paper's statement; "below BOUND" if left out.
-        percent: Whether reports show the numbers in percent.
+        percent: Whether reports show the numbers in percent; as the bound says if left out.
     """
-    number, named = _number(bound)
-    words = f"below {shown(number, percent)}"
+    number, named, in_percent = _number(bound, percent)
+    words = f"below {shown(number, in_percent)}"
     text = stated or _stated(named, words)
-    return Check(what, text, measured, Bound(high=number), percent=percent, named=named)
+    return Check(what, text, measured, Bound(high=number), percent=in_percent, named=named)
 
 
 def between(  # noqa: PLR0913 - a check has these parts
@@ -137,7 +137,7 @@ def between(  # noqa: PLR0913 - a check has these parts
     high: float | None = None,
     stated: str = "",
     *,
-    percent: bool = False,
+    percent: bool | None = None,
 ) -> Check:
     """Checks whether a mean lies between two bounds.
 
@@ -148,7 +148,7 @@ def between(  # noqa: PLR0913 - a check has these parts
         low: Lower bound, in the unit of the mean; or a bound that is a range.
         high: Upper bound, in the unit of the mean, if `low` is a number.
         stated: The paper's statement; "LOW to HIGH" if left out.
-        percent: Whether reports show the numbers in percent.
+        percent: Whether reports show the numbers in percent; as the bound says if left out.
 
     Raises:
         ValueError: An end of the range is missing.
@@ -158,9 +158,10 @@ def between(  # noqa: PLR0913 - a check has these parts
     if len(ends) != 2 or ends[1] is None:
         raise ValueError(f"{what}: the range {ends} does not have two ends; give both")
     least, most = ends[0], ends[1]
-    words = f"{shown(least, percent)} to {shown(most, percent)}"
+    in_percent = _in_percent(named, percent)
+    words = f"{shown(least, in_percent)} to {shown(most, in_percent)}"
     text = stated or _stated(named, words)
-    return Check(what, text, measured, Bound(least, most), percent=percent, named=named)
+    return Check(what, text, measured, Bound(least, most), percent=in_percent, named=named)
 
 
 def is_true(
@@ -202,8 +203,19 @@ def shown(value: Interval | float | None, percent: bool = False) -> str:
     return f"{text} {arms.replace('+-', '± ')}{unit}"
 
 
-def _number(bound: NamedBound | float) -> tuple[float, NamedBound | None]:
-    return (bound.value, bound) if isinstance(bound, NamedBound) else (bound, None)
+def _number(
+    bound: NamedBound | float, percent: bool | None
+) -> tuple[float, NamedBound | None, bool]:
+    """The number, the bound if it is named, and whether reports show the number in percent."""
+    named = bound if isinstance(bound, NamedBound) else None
+    number = bound.value if isinstance(bound, NamedBound) else bound
+    return number, named, _in_percent(named, percent)
+
+
+def _in_percent(bound: NamedBound | None, percent: bool | None) -> bool:
+    if percent is None:
+        return bound is not None and bound.percent
+    return percent
 
 
 def _stated(bound: NamedBound | None, comparison: str) -> str:

@@ -1,5 +1,6 @@
 """Judges a paper from the data next to its claims, and writes its report, without any run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -31,8 +32,8 @@ class Recheck:
     parts: tuple[ReproducedPart, ...]
     """The parts, judged from the data."""
     differences: tuple[str, ...]
-    """Claims whose verdict in `claims.json` is another one: "3 ten-percent: holds in the report,
-    does not hold by the data"."""
+    """Claims whose verdict in `claims.json` is another one, alone or with a variation: "3
+    ten-percent: holds in the report, does not hold by the data"."""
 
 
 def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
@@ -53,7 +54,7 @@ def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
     tables = {part.name: data.read(place / "data" / f"{part.name}.parquet") for part in parts}
     studies = [data.study_results(tables[one.part.name], one) for one in planned]
     done = judge(results_of_parts(parts, form, planned, studies))
-    return Recheck(done, tuple(_differences(done, recorded["claims"])))
+    return Recheck(done, tuple(_differences(done, recorded)))
 
 
 def write_report(paper: Paper, directory: str | PathLike[str], out: str | PathLike[str]) -> None:
@@ -118,8 +119,8 @@ def _is_record(recorded: object) -> bool:
         and recorded["form"] in [form.value for form in Form]
         and isinstance(recorded["parts"], list)
         and all(isinstance(part, str) for part in recorded["parts"])
-        and isinstance(recorded["claims"], list)
-        and all(map(_is_claim, recorded["claims"]))
+        and all(isinstance(recorded[key], list) for key in ("claims", "variations"))
+        and all(map(_is_claim, [*recorded["claims"], *recorded["variations"]]))
     )
 
 
@@ -129,16 +130,25 @@ def _is_claim(claim: object) -> bool:
     )
 
 
-def _differences(parts: tuple[ReproducedPart, ...], claims: list[dict[str, Any]]) -> list[str]:
-    recorded = {(claim["part"], claim["claim"]): claim["verdict"] for claim in claims}
-    found = {
-        (part.part.name, claim.name): str(judgement.verdict)
-        for part in parts
-        for claim, judgement in part.judged
+def _differences(parts: Sequence[ReproducedPart], recorded: report.Record) -> list[str]:
+    of_report = {
+        _name(entry["part"], entry["claim"], entry.get("variation")): entry["verdict"]
+        for entry in (*recorded["claims"], *recorded["variations"])
     }
+    of_data = {}
+    for part in parts:
+        for claim, judgement in part.judged:
+            of_data[_name(part.part.name, claim.name)] = str(judgement.verdict)
+        for one in part.varied:
+            name = _name(part.part.name, one.claim.name, one.variation.name)
+            of_data[name] = str(one.judgement.verdict)
     return [
-        f"{part} {claim}: {recorded.get((part, claim), 'absent')} in the report, "
-        f"{found.get((part, claim), 'absent')} by the data"
-        for part, claim in sorted({*recorded, *found})
-        if recorded.get((part, claim)) != found.get((part, claim))
+        f"{name}: {of_report.get(name, 'absent')} in the report, "
+        f"{of_data.get(name, 'absent')} by the data"
+        for name in sorted({*of_report, *of_data})
+        if of_report.get(name) != of_data.get(name)
     ]
+
+
+def _name(part: str, claim: str, variation: str | None = None) -> str:
+    return f"{part} {claim}" + (f" with {variation}" if variation else "")

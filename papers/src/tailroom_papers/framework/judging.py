@@ -87,10 +87,7 @@ def _with_flips(claim: Claim, base: Judgement, varied: Sequence[Varied]) -> Judg
     checks = (
         replace(
             check,
-            depends_on=(
-                *check.depends_on,
-                *(name for name, sides in flips if check.what in sides),
-            ),
+            depends_on=(*check.depends_on, *(name for name, sides in flips if check.what in sides)),
         )
         for check in base.checks
     )

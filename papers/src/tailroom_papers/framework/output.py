@@ -29,7 +29,8 @@ from tailroom.reports.document import Drawn
 from tailroom.reports.picture import drawn
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
-from tailroom.storage.store import Store, write_whole
+from tailroom.storage.store import Store
+from tailroom.storage.whole_file import write_whole
 from tailroom_papers.framework import data, report
 from tailroom_papers.framework.check import Check, shown
 from tailroom_papers.framework.claim import Claim, Judgement

@@ -86,16 +86,21 @@ def counts(paper: Paper, record: Record) -> str:
 
     Args:
         paper: The paper.
-        record: The content of `claims.json`.
+        record: The content of `claims.json`. Its `added`, if any, lists the variations whose runs
+            are of another engine than those of the record.
     """
     verdicts = [claim["verdict"] for claim in record["claims"]]
     words = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in Verdict)
     met = [condition["verdict"] == Verdict.HOLDS for condition in record["conditions"]]
     conditions = f" Conditions on the runs: {sum(met)} of {len(met)} met." if met else ""
+    added = "".join(
+        f" {one['runs']:,} more runs with “{one['variation']}” (engine {one['engine'][:12]})."
+        for one in record.get("added", ())
+    )
     return (
         f"{paper.source} Claims: {words}.{conditions} "
         f"{FORMS[Form(record['form'])]} {record['runs']:,} runs of tailroom (engine "
-        f"{record['engine'][:12]}), seeds from {record['first_seed']}."
+        f"{record['engine'][:12]}), seeds from {record['first_seed']}.{added}"
     )
 
 

@@ -15,6 +15,8 @@ from tailroom.storage.run_index import StoredRow
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.stored_warnings import known_summary_of
+from tailroom_papers.framework.bounds import NamedBound
+from tailroom_papers.framework.check import Check, above, below, between
 from tailroom_papers.framework.study import Form
 
 
@@ -195,6 +197,56 @@ class PointResults:
         interval = self.interval(metric)
         return interval.mean if interval else float("nan")
 
+    def above(
+        self,
+        what: str,
+        metric: Metric,
+        bound: NamedBound | float,
+        stated: str = "",
+        *,
+        percent: bool | None = None,
+    ) -> Check:
+        """Checks whether the mean of a metric lies above a bound.
+
+        Args:
+            what: The quantity, in a few words.
+            metric: Name of the metric, or a function of a run.
+            bound: The bound, in the unit of the metric.
+            stated: The paper's statement; "above BOUND" if left out.
+            percent: Whether reports show the numbers in percent; as the bound says if left out.
+        """
+        return above(what, self.interval(metric), bound, stated, percent=percent)
+
+    def below(
+        self,
+        what: str,
+        metric: Metric,
+        bound: NamedBound | float,
+        stated: str = "",
+        *,
+        percent: bool | None = None,
+    ) -> Check:
+        """Checks whether the mean of a metric lies below a bound.
+
+        Args:
+            what: The quantity, in a few words.
+            metric: Name of the metric, or a function of a run.
+            bound: The bound, in the unit of the metric.
+            stated: The paper's statement; "below BOUND" if left out.
+            percent: Whether reports show the numbers in percent; as the bound says if left out.
+        """
+        return below(what, self.interval(metric), bound, stated, percent=percent)
+
+    def between(self, what: str, metric: Metric, bound: NamedBound) -> Check:
+        """Checks whether the mean of a metric lies in a range.
+
+        Args:
+            what: The quantity, in a few words.
+            metric: Name of the metric, or a function of a run.
+            bound: The range, in the unit of the metric.
+        """
+        return between(what, self.interval(metric), bound)
+
 
 @with_field_docs
 @dataclass(frozen=True)
@@ -296,6 +348,50 @@ def paired_ratio(point: PointResults, other: PointResults, metric: Metric) -> In
         metric: Name of the metric, or a function of a run.
     """
     return _mean([a / b for a, b in _pairs(point, other, metric) if b])
+
+
+def more(  # noqa: PLR0913 - a comparison has these parts
+    what: str,
+    point: PointResults,
+    other: PointResults,
+    metric: Metric,
+    stated: str,
+    *,
+    percent: bool = False,
+) -> Check:
+    """Checks whether a metric is larger at one point than at another, run by run.
+
+    Args:
+        what: The difference, in a few words.
+        point: The point that the paper states to have more.
+        other: The point that it is compared with.
+        metric: Name of the metric, or a function of a run.
+        stated: The paper's statement: "more than under FIFO".
+        percent: Whether reports show percentage points.
+    """
+    return above(what, paired_difference(point, other, metric), 0.0, stated, percent=percent)
+
+
+def less(  # noqa: PLR0913 - a comparison has these parts
+    what: str,
+    point: PointResults,
+    other: PointResults,
+    metric: Metric,
+    stated: str,
+    *,
+    percent: bool = False,
+) -> Check:
+    """Checks whether a metric is smaller at one point than at another, run by run.
+
+    Args:
+        what: The difference, in a few words.
+        point: The point that the paper states to have less.
+        other: The point that it is compared with.
+        metric: Name of the metric, or a function of a run.
+        stated: The paper's statement: "less than under FIFO".
+        percent: Whether reports show percentage points.
+    """
+    return below(what, paired_difference(point, other, metric), 0.0, stated, percent=percent)
 
 
 def _pairs(point: PointResults, other: PointResults, metric: Metric) -> list[tuple[float, float]]:

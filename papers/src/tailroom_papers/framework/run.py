@@ -68,10 +68,7 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
 
 
 def results_of_parts(
-    parts: Sequence[Part],
-    form: Form,
-    planned: Sequence[Planned],
-    studies: Sequence[StudyResults],
+    parts: Sequence[Part], form: Form, planned: Sequence[Planned], studies: Sequence[StudyResults]
 ) -> list[Judged]:
     """Returns the results of each part and of its variations.
 
@@ -100,5 +97,7 @@ def results_of_parts(
 
 def _read(store: Store, keys: set[str]) -> dict[str, StoredRun]:
     """Reads every run from the store once; verdicts follow from these rows."""
-    rows = ((key, store.read(key)) for key in keys)
+    # Runs that share a file one after the other, as the store forgets the files read long ago.
+    by_file = sorted(keys, key=store.columns().files_of)
+    rows = ((key, store.read(key)) for key in by_file)
     return {key: StoredRun(store, key, row) for key, row in rows if row is not None}

@@ -11,6 +11,7 @@ brucespang/ifip21-buffer-sizing, file notebooks/generalized_test.csv, under the 
 """
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
@@ -23,6 +24,11 @@ def ns2(prefix: str = "") -> pa.Table:
     """Returns ns-2's rows whose case begins with `prefix`, as in "S1 "; columns as in the file."""
     table = csv.read_csv(NS2)
     return table.filter(pa.array([case.startswith(prefix) for case in table["case"].to_pylist()]))
+
+
+def ns2_row(case: str) -> dict[str, Any] | None:
+    """Returns ns-2's row with exactly this case; `None` if there is none."""
+    return next((row for row in ns2(case).to_pylist() if row["case"] == case), None)
 
 
 def tofino() -> pa.Table:

@@ -48,8 +48,7 @@ def _best(results: PartResults) -> str:
     """The c with the largest mean index, by plausible reading."""
     of_reading = [
         max(
-            results.study(reading.name).points,
-            key=lambda point: point.mean(measures.fairness),
+            results.study(reading.name).points, key=lambda point: point.mean(measures.fairness)
         ).settings[C]
         for reading in PLAUSIBLE
     ]

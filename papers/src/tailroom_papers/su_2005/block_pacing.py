@@ -2,20 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
 from tailroom_papers.framework import *
-from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005 import measures
 from tailroom_papers.su_2005.readings import PLAUSIBLE
 from tailroom_papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ACCESS = "flows.fair.access_rate"
 FAST, SLOW = "10 Gbit/s", "400 Mbit/s"
@@ -44,24 +38,13 @@ SCALES = {
 def studies(form: Form) -> list[Study]:
     """Blocks on and off at each c of Table 1; and behind slower access links."""
     recorded = {**span(form), "links.bottleneck.arrival_dispersion": FINEST}
-    seeds = form.of(3, 4, 20)
+    both: dict[str, Sequence[object]] = {BLOCKS: [True, False]}
+    by_c = {**both, C: form.of((10,), (10,), TABLE_C)}
+    slow = {**recorded, ACCESS: SLOW}
+    same: dict[str, Any] = {"seeds": form.of(3, 4, 20), "keep": ("arrival_dispersion",)}
     return [
-        Study(
-            "blocks",
-            SCENARIO,
-            grid={BLOCKS: [True, False], C: form.of((10,), (10,), TABLE_C)},
-            set=recorded,
-            seeds=seeds,
-            keep=("arrival_dispersion",),
-        ),
-        Study(
-            "slow access",
-            SCENARIO,
-            grid={BLOCKS: [True, False]},
-            set={**recorded, ACCESS: SLOW},
-            seeds=seeds,
-            keep=("arrival_dispersion",),
-        ),
+        Study("blocks", SCENARIO, grid=by_c, set=recorded, **same),
+        Study("slow access", SCENARIO, grid=both, set=slow, **same),
     ]
 
 
@@ -92,18 +75,17 @@ def judge_bursts(results: PartResults) -> Judgement:
     """Fewer bursts by the index of dispersion, by runs of one flow's packets, in the queue."""
     with_blocks, without = of(results, True), of(results, False)
 
-    def less(what: str, metric: Metric) -> Check:
-        change = paired_difference(with_blocks, without, metric)
-        return below(f"{what}: with blocks less without", change, 0.0, "smaller")
+    def reduced(what: str, metric: Metric) -> Check:
+        return less(f"{what}: with blocks less without", with_blocks, without, metric, "smaller")
 
     checks = [
         *(
-            less(f"index of dispersion over {words}", dispersion_near(scale))
+            reduced(f"index of dispersion over {words}", dispersion_near(scale))
             for words, scale in SCALES.items()
         ),
-        less("packets in a burst of one flow, largest", "burst_packets_max"),
-        less("mean queue (packets)", "queue_packets_mean"),
-        less("queue (packets), p99", "queue_packets_p99"),
+        reduced("packets in a burst of one flow, largest", "burst_packets_max"),
+        reduced("mean queue (packets)", "queue_packets_mean"),
+        reduced("queue (packets), p99", "queue_packets_p99"),
     ]
     return Judgement(tuple(checks), lambda: _why_bursts(with_blocks, without))
 
@@ -124,17 +106,13 @@ def _why_bursts(with_blocks: PointResults, without: PointResults) -> str:
 def judge_effects(results: PartResults) -> Judgement:
     """Judges whether blocks undo the effect of sharp increments: losses of F3 and background."""
     with_blocks, without = of(results, True), of(results, False)
+    both = (with_blocks, without)
     losses = {
         "loss rate of F3 (200 ms)": measures.long_flow_loss,
         "loss rate of the background": measures.background_loss,
     }
     checks = [
-        below(
-            f"{what}: with blocks less without",
-            paired_difference(with_blocks, without, metric),
-            0.0,
-            "smaller",
-        )
+        less(f"{what}: with blocks less without", *both, metric, "smaller")
         for what, metric in losses.items()
     ]
     gains = {
@@ -142,13 +120,7 @@ def judge_effects(results: PartResults) -> Judgement:
         "utilization of the background": measures.background_utilization,
     }
     checks += [
-        above(
-            f"{what}: with blocks less without",
-            paired_difference(with_blocks, without, metric),
-            0.0,
-            "larger",
-            percent=True,
-        )
+        more(f"{what}: with blocks less without", *both, metric, "larger", percent=True)
         for what, metric in gains.items()
     ]
     return Judgement(tuple(checks), lambda: _why_effects(with_blocks, without))
@@ -189,15 +161,15 @@ def variations(form: Form) -> list[Variation]:
     return form.of([], of_readings[:1], [*of_readings, access])
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the index of dispersion over time scales; queue, losses and fairness."""
-    figure, panels = drawing.figure_of("Block pacing on and off", 2, 2)
+    figure, panels = figure_of("Block pacing on and off", 2, 2)
     _draw_dispersion(panels[0], results)
     cs = [point.settings[C] for point in results.study("blocks").where({BLOCKS: True}).points]
-    metrics: list[list[tuple[str, Metric]]] = [
-        [("mean", "queue_packets_mean"), ("99th percentile", "queue_packets_p99")],
-        [("F3", measures.long_flow_loss), ("background", measures.background_loss)],
-        [("", measures.fairness)],
+    metrics: list[dict[str, Metric]] = [
+        {"mean": "queue_packets_mean", "99th percentile": "queue_packets_p99"},
+        {"F3": measures.long_flow_loss, "background": measures.background_loss},
+        {"": measures.fairness},
     ]
     kinds = (
         ("queue (packets)", 1, None),
@@ -206,50 +178,36 @@ def draw(results: PartResults) -> "Figure":
     )
     for axes, (label, scale, most), of_panel in zip(panels[1:], kinds, metrics, strict=True):
         for blocks, look, aside in zip(NAMES, LOOKS, (-0.1, 0.1), strict=True):
-            values = [of(results, blocks, c).interval(metric) for _, metric in of_panel for c in cs]
-            known = [(place, value) for place, value in enumerate(values) if value is not None]
-            axes.errorbar(
-                [place + aside for place, _ in known],
-                [scale * value.mean for _, value in known],
-                bars((value for _, value in known), scale, most),
-                label=NAMES[blocks],
-                **{**drawing.MARK, **look},
-            )
-        _name_groups(axes, [what for what, _ in of_panel], cs)
-        axes.set_ylabel(label)
-        axes.set_ylim(bottom=0)
+            values = [of(results, blocks, c).interval(m) for m in of_panel.values() for c in cs]
+            over = [place + aside for place in range(len(values))]
+            marks = {**look, "linestyle": "none", "label": NAMES[blocks]}
+            draw_intervals(axes, over, values, marks, scale=scale, most=most)
+        _name_groups(axes, list(of_panel), cs)
+        axes.set(ylabel=label, ylim=(0, None))
     panels[3].set_ylim(0.4, 1.02)
-    drawing.legend_below(figure, panels, 3)
-    return figure
+    return legend_below(figure, 3)
 
 
-def _name_groups(axes: "Axes", groups: Sequence[str], cs: Sequence[int]) -> None:
+def _name_groups(axes: Axes, groups: Sequence[str], cs: Sequence[int]) -> None:
     """Labels each place with its c, and each group of places below its middle."""
     middle = cs[len(cs) // 2]
     names = [f"{c}\n{group}" if c == middle else f"{c}" for group in groups for c in cs]
-    axes.set_xticks(range(len(names)), names)
-    axes.set_xlim(-0.6, len(names) - 0.4)
-    axes.set_xlabel("c (1/s)")
+    frame(axes, x="c (1/s)", names=names, xlim=(-0.6, len(names) - 0.4), grid="y")
 
 
-def _draw_dispersion(axes: "Axes", results: PartResults) -> None:
+def _draw_dispersion(axes: Axes, results: PartResults) -> None:
     slow = results.study("slow access")
-    curves = [
-        (f"{name}, access {rate}", point)
+    curves = {
+        f"{name}, access {rate}": point
         for blocks, name in NAMES.items()
         for rate, point in ((FAST, of(results, blocks)), (SLOW, slow.at({BLOCKS: blocks})))
-    ]
-    for (label, point), look in zip(curves, CURVES, strict=True):
+    }
+    for label, point, look in styled(curves, CURVES):
         each = [dispersion(run) for run in point.runs]
         mean = np.mean([index for _, index in each], axis=0)
-        axes.plot(1e3 * np.array(each[0][0]), mean, label=label, **{**look, "linewidth": 1.5})
+        axes.plot(1e3 * np.array(each[0][0]), mean, label=label, **look, linewidth=1.5)
     axes.axhline(1, label="Poisson arrivals", **style.LIMIT_LINE)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(plain_ticks)
-    axes.yaxis.set_major_formatter(plain_ticks)
-    axes.set_xlabel("time scale (ms)")
-    axes.set_ylabel("index of dispersion, c = 10")
+    frame(axes, x="time scale (ms)", y="index of dispersion, c = 10", log="xy")
 
 
 PART = Part(

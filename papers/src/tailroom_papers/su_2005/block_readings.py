@@ -1,31 +1,20 @@
 """All readings of block pacing: Table 1 by each of them."""
 
-from typing import TYPE_CHECKING
-
-from matplotlib.lines import Line2D
-
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
-from tailroom_papers.su_2005.paper_table import TABLE
+from tailroom_papers.su_2005.paper_table import FAIRNESS, FIRST, TOTAL
 from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS, Reading
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 OPTIMAL = 10
+LEAST = "least utilization of the three flows"
 
 
 def studies(form: Form) -> list[Study]:
     """Table 1's three c by each reading."""
+    grid, seeds = {C: form.of((OPTIMAL,), TABLE_C, TABLE_C)}, form.of(2, 4, 50)
     return [
-        Study(
-            reading.name,
-            SCENARIO,
-            {C: form.of((OPTIMAL,), TABLE_C, TABLE_C)},
-            set={**span(form), **reading.settings},
-            seeds=form.of(2, 4, 50),
-        )
+        Study(reading.name, SCENARIO, grid, set=span(form) | reading.settings, seeds=seeds)
         for reading in READINGS
     ]
 
@@ -38,11 +27,8 @@ def of(results: PartResults, reading: Reading, c: int) -> PointResults:
 def judge_possible(results: PartResults) -> Judgement:
     """Judges whether each plausible reading leaves every flow half of the least in Table 1."""
     checks = [
-        above(
-            f"{reading.name}: least utilization of the three flows",
-            of(results, reading, OPTIMAL).interval(measures.least_utilization),
-            BOUNDS["half-of-the-least"],
-            percent=True,
+        of(results, reading, OPTIMAL).above(
+            f"{reading.name}: {LEAST}", measures.least_utilization, BOUNDS["half-of-the-least"]
         )
         for reading in PLAUSIBLE
     ]
@@ -74,11 +60,8 @@ def _order(results: PartResults, reading: Reading) -> str:
 def judge_excluded(results: PartResults) -> Judgement:
     """Judges whether each other reading leaves a flow less than half of the least in Table 1."""
     checks = [
-        below(
-            f"{reading.name}: least utilization of the three flows",
-            of(results, reading, OPTIMAL).interval(measures.least_utilization),
-            BOUNDS["half-of-the-least"],
-            percent=True,
+        of(results, reading, OPTIMAL).below(
+            f"{reading.name}: {LEAST}", measures.least_utilization, BOUNDS["half-of-the-least"]
         )
         for reading in EXCLUDED
     ]
@@ -100,35 +83,17 @@ def _why_excluded(results: PartResults) -> str:
     )
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the fairness index and utilizations by each reading, at each c."""
-    figure, panels = drawing.figure_of("Table 1 by each reading of block pacing", 1, 3)
-    figure.set_size_inches(13, 5.4)
-    values = [int(point.settings[C]) for point in results.study(READINGS[0].name).points]
-    asides = {5: -0.22, 10: 0.0, 20: 0.22}
-    metrics: list[tuple[str, Metric, float]] = [
-        ("fairness index of F1 to F3", measures.fairness, 1),
-        ("utilization of F1 (%)", measures.utilization_of(0), 100),
-        ("utilization of F1, F2 and F3 together (%)", measures.total_utilization, 100),
-    ]
-    looks = list(zip(values, drawing.marks(), strict=False))
-    for place, (axes, (label, metric, scale)) in enumerate(zip(panels, metrics, strict=True)):
-        for c, look in looks:
-            named = {reading.name: of(results, reading, c) for reading in READINGS}
-            drawing.rows(
-                axes, named, metric, look, f"c = {c}", scale=scale, aside=asides[c], most=1
-            )
-            stated = {0: TABLE[c].fairness, 1: TABLE[c].flows[0], 2: sum(TABLE[c].flows)}[place]
-            axes.axvline(scale * stated, color=look["color"], linestyle=":", linewidth=1)
-        drawing.name_rows(axes, [reading.name for reading in READINGS], is_first=place == 0)
+    figure, panels = figure_of("Table 1 by each reading of block pacing", 1, 3, (13, 5.4))
+    cs = [int(point.settings[C]) for point in results.study(READINGS[0].name).points]
+    named = {reading.name: {c: of(results, reading, c) for c in cs} for reading in READINGS}
+    for axes, column in zip(panels, (FAIRNESS, FIRST, TOTAL), strict=True):
+        drawing.rows(axes, named, column)
         axes.axhline(len(PLAUSIBLE) - 0.5, color="0.4", linewidth=0.8)
-        axes.set_xlabel(label)
-    panels[0].set_xlim(0.3, 1.02)
-    panels[0].add_line(Line2D([], [], color="0.3", linestyle=":", label="Su et al., same colour"))
-    for axes in panels[1:]:
-        axes.set_xlim(0, 100)
-    drawing.legend_below(figure, panels, 4)
-    return figure
+        axes.set_xlim(*((0.3, 1.02) if column is FAIRNESS else (0, 100)))
+    drawing.name_rows(panels, list(named))
+    return legend_below(figure, 6)
 
 
 PART = Part(

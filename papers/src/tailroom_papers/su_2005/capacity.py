@@ -1,15 +1,21 @@
 """The unstated bottleneck: the rate and delay that reproduce Table 1 best."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import sqrt
-from typing import TYPE_CHECKING, Any
 
-from tailroom.plots import style
-from tailroom.statistics.intervals import Interval
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
-from tailroom_papers.su_2005.paper_table import TABLE, distance
+from tailroom_papers.su_2005.paper_table import (
+    BACKGROUND,
+    FAIRNESS,
+    FIRST,
+    SECOND,
+    TABLE,
+    THIRD,
+    Column,
+    distance,
+)
 from tailroom_papers.su_2005.setting import (
     BOUNDS,
     CHOSEN,
@@ -22,10 +28,6 @@ from tailroom_papers.su_2005.setting import (
     Path,
     span,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BACKGROUND_FLOWS = 4
 BACKGROUND_RTT_S = 0.12
@@ -49,20 +51,14 @@ def paths(form: Form) -> list[Path]:
 
 def studies(form: Form) -> list[Study]:
     """Table 1 on every path, with a buffer of rate times delay; a study per delay."""
-    shorter = {"duration": "90 s", "measure_from": "40 s"}
+    shorter: dict[str, object] = {"duration": "90 s", "measure_from": "40 s"}
     studies = []
     for delay in delays_ms(form):
         rows = [Path(rate, delay).settings for rate in rates_mbps(form)]
-        studies.append(
-            Study(
-                f"{delay} ms",
-                SCENARIO,
-                grid={C: TABLE_C},
-                together={key: [row[key] for row in rows] for key in (RATE, LIMIT)},
-                set={DELAY: f"{delay} ms", **form.of(span(form), shorter, {})},
-                seeds=form.of(2, 3, 5),
-            )
-        )
+        together = {key: [row[key] for row in rows] for key in (RATE, LIMIT)}
+        changes = {DELAY: f"{delay} ms", **form.of(span(form), shorter, {})}
+        seeds = form.of(2, 3, 5)
+        studies.append(Study(f"{delay} ms", SCENARIO, {C: TABLE_C}, together, changes, seeds))
     return studies
 
 
@@ -141,9 +137,9 @@ def _is_largest_at_10(points: dict[int, PointResults]) -> bool:
     return ten > max(five, twenty)
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the distance over rate for each delay, and Table 1's cells at the chosen delay."""
-    figure, panels = drawing.figure_of(
+    figure, panels = figure_of(
         "The bottleneck: distance from Table 1, and its cells at a delay of "
         f"{CHOSEN.delay_ms} ms (buffer = rate x delay)",
         2,
@@ -151,81 +147,45 @@ def draw(results: PartResults) -> "Figure":
     )
     _draw_distance(panels[0], results)
     rates = [path for path in paths(results.form) if path.delay_ms == CHOSEN.delay_ms]
-    cells: list[tuple[str, Metric, list[float], float]] = [
-        *(
-            (
-                f"F{place + 1} (%)",
-                measures.utilization_of(place),
-                [row.flows[place] for row in TABLE.values()],
-                100.0,
-            )
-            for place in range(3)
-        ),
-        (
-            "F4, background (%)",
-            measures.background_utilization,
-            [row.background for row in TABLE.values()],
-            100.0,
-        ),
-        ("fairness index", measures.fairness, [row.fairness for row in TABLE.values()], 1.0),
-    ]
-    for axes, (label, metric, stated, scale) in zip(panels[1:], cells, strict=True):
-        _draw_cell(axes, results, rates, metric, [scale * number for number in stated], scale)
-        axes.set_ylabel(label)
+    for axes, column in zip(panels[1:], (FIRST, SECOND, THIRD, BACKGROUND, FAIRNESS), strict=True):
+        _draw_cell(axes, {path.rate_mbps: on(results, path) for path in rates}, column)
     for axes in panels:
         style.scale_over(axes, [path.rate_mbps for path in rates])
         axes.set_xlabel("rate of the bottleneck (Mbit/s)")
-    drawing.legend_below(figure, panels[:2], 4)
-    return figure
+    return legend_below(figure, 4, panels[:2])
 
 
-def _draw_distance(axes: "Axes", results: PartResults) -> None:
+def _draw_distance(axes: Axes, results: PartResults) -> None:
     of_path = distances(results)
-    delays = sorted({path.delay_ms for path in of_path})
-    looks = islice(style.marked_line_styles(), 3, None)
-    for delay, look in zip(delays, looks, strict=False):
+    delays = {
+        f"distance, {path.delay_ms} ms": path.delay_ms for path in sorted(of_path, key=_delay)
+    }
+    for label, delay, look in styled(delays, islice(style.marked_line_styles(), 3, None)):
         some = [path for path in of_path if path.delay_ms == delay]
         means = [of_path[path].mean for path in some]
-        axes.plot([path.rate_mbps for path in some], means, label=f"distance, {delay} ms", **look)
-    chosen = of_path[CHOSEN]
-    ring: dict[str, Any] = {
-        "marker": "o",
-        "markersize": 15,
-        "markerfacecolor": "none",
-        "color": "0.4",
-    }
-    axes.errorbar(
-        [CHOSEN.rate_mbps],
-        [chosen.mean],
-        bars([chosen]),
-        label="chosen path",
-        linestyle="none",
-        capsize=4,
-        **ring,
-    )
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("distance from Table 1")
+        axes.plot([path.rate_mbps for path in some], means, label=label, **look)
+    ring = {"marker": "o", "markersize": 15, "markerfacecolor": "none", "color": "0.4"}
+    look = {**ring, "linestyle": "none", "label": "chosen path"}
+    draw_intervals(axes, [CHOSEN.rate_mbps], [of_path[CHOSEN]], look)
+    axes.set(ylim=(0, None), ylabel="distance from Table 1")
 
 
-def _draw_cell(  # noqa: PLR0913, PLR0917 - each says one thing about a panel
-    axes: "Axes",
-    results: PartResults,
-    rates: Sequence[Path],
-    metric: Metric,
-    stated: Sequence[float],
-    scale: float,
+def _delay(path: Path) -> int:
+    return path.delay_ms
+
+
+def _draw_cell(
+    axes: Axes, points: Mapping[int, Mapping[int, PointResults]], column: Column
 ) -> None:
-    asides = (-0.03, 0.0, 0.03)
-    for c, value, look, aside in zip(TABLE_C, stated, drawing.marks(), asides, strict=False):
-        points = {path.rate_mbps: on(results, path)[c] for path in rates}
-        label = f"tailroom, c = {c}"
-        drawing.dots(axes, points, metric, look, label, scale=scale, aside=aside, most=1)
-        marker = {**drawing.PAPER, "marker": look["marker"], "color": look["color"]}
-        axes.plot(CHOSEN.rate_mbps, value, label=f"Su et al., c = {c}", **marker)
-    if scale == 1:
-        axes.set_ylim(max(0.3, axes.get_ylim()[0]), 1.02)
-    else:
-        axes.set_ylim(0, min(85.0, axes.get_ylim()[1]))
+    """A column of Table 1 over the rate, by rate and c."""
+    for c, look, aside in zip(TABLE_C, drawing.marks(), (-0.03, 0.0, 0.03), strict=False):
+        of_c = {rate: by_c[c] for rate, by_c in points.items()}
+        drawing.dots(axes, of_c, column, look, f"tailroom, c = {c}", aside=aside)
+        number = column.scale * column.stated(TABLE[c])
+        axes.plot(CHOSEN.rate_mbps, number, label=f"Su et al., c = {c}", **look | drawing.PAPER)
+    low, high = axes.get_ylim()
+    limits = (max(0.3, low), 1.02) if column is FAIRNESS else (0, min(85.0, high))
+    axes.set(ylabel=column.label, ylim=limits)
 
 
 PART = Part(

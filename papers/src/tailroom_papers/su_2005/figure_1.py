@@ -5,12 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tailroom_papers.framework import *
-from tailroom_papers.su_2005 import drawing
 from tailroom_papers.su_2005.readings import READINGS, Reading
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 RTT_S = 0.2
@@ -80,30 +77,32 @@ def arrivals_s(run: StoredRun) -> "NDArray[np.float64]":
     return np.asarray(times[events == "arrival"], dtype=float)
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the packets of three round-trip times in congestion avoidance, by reading."""
-    figure, panels = drawing.figure_of(
-        "Figure 1: packets that one flow sends (RTT 200 ms, c = 10, k = 3)", 2, 3
-    )
+    title = "Figure 1: packets that one flow sends (RTT 200 ms, c = 10, k = 3)"
+    figure, panels = figure_of(title, 2, 3)
     for axes, reading in zip(panels, drawn(), strict=True):
         _draw_reading(axes, reading.name, results.study(reading.name).points[0].runs[0])
     return figure
 
 
-def _draw_reading(axes: "Axes", name: str, run: StoredRun) -> None:
+def _draw_reading(axes: Axes, name: str, run: StoredRun) -> None:
     times = arrivals_s(run)
     times = times[(times >= FROM_S) & (times < FROM_S + SHOWN_S)] - FROM_S
     number = np.arange(1, len(times) + 1)
     axes.plot(1e3 * times, number, color="black", linestyle="none", marker=".", markersize=2.5)
-    axes.set_title(name, loc="left", fontsize="medium")
     if len(times) < WINDOW / 10:
         axes.text(0.5, 0.5, f"{len(times)} packets", ha="center", transform=axes.transAxes)
-    axes.set_xlim(0, 1e3 * SHOWN_S)
-    axes.set_ylim(0, 3.4 * WINDOW)
-    axes.set_xticks(np.arange(0, 1e3 * SHOWN_S + 1, 1e3 * RTT_S))
-    axes.grid(axis="x", color="0.85")
-    axes.set_xlabel(f"time since {FROM_S:g} s (ms)")
-    axes.set_ylabel("packets sent")
+    frame(
+        axes,
+        title=name,
+        x=f"time since {FROM_S:g} s (ms)",
+        y="packets sent",
+        grid="x",
+        ticks=np.arange(0, 1e3 * SHOWN_S + 1, 1e3 * RTT_S),
+        xlim=(0, 1e3 * SHOWN_S),
+        ylim=(0, 3.4 * WINDOW),
+    )
 
 
 PART = Part(

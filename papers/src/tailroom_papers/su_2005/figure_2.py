@@ -1,15 +1,9 @@
 """Figure 2: the topology, drawn, with the parameters that the paper does not state."""
 
-from typing import TYPE_CHECKING
-
-from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005.setting import CHOSEN, RTTS_MS, SCENARIO, span
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 STATED, CHOSEN_BY_US = "black", "#D55E00"
 """Colours of what the paper states, and of what it does not."""
@@ -60,14 +54,14 @@ def draw(results: PartResults) -> Figure:
     return figure
 
 
-def _sender(axes: "Axes", y: float, name: str, stated: str, ours: str) -> None:
+def _sender(axes: Axes, y: float, name: str, stated: str, ours: str) -> None:
     _box(axes, 1, y - 3.2, 28, 6.4)
     axes.text(15, y + (1.2 if stated or ours else 0), name, ha="center", va="center", fontsize=8.5)
     axes.text(15, y - 1.6, stated, ha="center", va="center", fontsize=8)
     axes.text(15, y - 1.6, ours, ha="center", va="center", fontsize=8, color=CHOSEN_BY_US)
 
 
-def _box(axes: "Axes", x: float, y: float, width: float, height: float) -> None:
+def _box(axes: Axes, x: float, y: float, width: float, height: float) -> None:
     style = "round,pad=0,rounding_size=0.8"
     box = FancyBboxPatch((x, y), width, height, boxstyle=style, facecolor="white", zorder=2)
     axes.add_patch(box)

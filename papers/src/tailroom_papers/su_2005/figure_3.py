@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from itertools import islice
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tailroom.plots import style
-from tailroom.plots.log_axis import plain_ticks
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.distributions import student_quantile
-from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from tailroom.statistics.intervals import CONFIDENCE
 from tailroom_papers.framework import *
-from tailroom_papers.reference import ns2
+from tailroom_papers.reference import ns2_row
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import (
     index_at_scale,
@@ -21,20 +19,8 @@ from tailroom_papers.su_2005.over_time import (
 )
 from tailroom_papers.su_2005.paper_table import TABLE
 from tailroom_papers.su_2005.readings import BASE, PLAUSIBLE, Reading
-from tailroom_papers.su_2005.setting import (
-    BOUNDS,
-    CONTROL,
-    LIMIT,
-    RATE,
-    RTTS_MS,
-    SCENARIO,
-    span,
-)
+from tailroom_papers.su_2005.setting import BOUNDS, CONTROL, LIMIT, RATE, RTTS_MS, SCENARIO, span
 from tailroom_papers.su_2005.unstated import UNSTATED
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CONTROLS = {
     "fhstcp": "FHSTCP, c = 10",
@@ -81,30 +67,18 @@ NS2_ROWS = {
 
 def of_controls(form: Form) -> Study:
     """The study of four controls with their goodputs over time."""
-    return Study(
-        "controls",
-        SCENARIO,
-        grid={CONTROL: list(CONTROLS)},
-        set=span(form),
-        seeds=form.of(3, 6, 50),
-        keep=("flow_series",),
-    )
+    grid, seeds, keep = {CONTROL: list(CONTROLS)}, form.of(3, 6, 50), ("flow_series",)
+    return Study("controls", SCENARIO, grid, set=span(form), seeds=seeds, keep=keep)
 
 
 def studies(form: Form) -> list[Study]:
     """Four controls with their goodputs over time; and the path that ns-2 was run on."""
+    limits = [f"{ns2_buffer - 1} packets" for ns2_buffer in NS2_BUFFERS]
+    grid = {CONTROL: list(CONTROLS), LIMIT: limits}
+    changes = {**span(form), "flows.users": USERS}
     return [
         of_controls(form),
-        Study(
-            "ns-2",
-            NS2_SCENARIO,
-            grid={
-                CONTROL: list(CONTROLS),
-                LIMIT: [f"{ns2_buffer - 1} packets" for ns2_buffer in NS2_BUFFERS],
-            },
-            set={**span(form), "flows.users": USERS},
-            seeds=form.of(1, 4, 20),
-        ),
+        Study("ns-2", NS2_SCENARIO, grid, set=changes, seeds=form.of(1, 4, 20)),
     ]
 
 
@@ -117,15 +91,7 @@ def variations(form: Form) -> list[Variation]:
     readings = [reading for reading in PLAUSIBLE if reading.name != BASE]
     return [
         *_of_paths(study, form),
-        *(
-            Variation(
-                name,
-                [study.varied(UNSTATED[name].settings, seeds=seeds)],
-                claims,
-                reason=UNSTATED[name].reason,
-            )
-            for name in names
-        ),
+        *(UNSTATED[name].variation(name, study, claims, seeds) for name in names),
         *(
             Variation(
                 reading.name,
@@ -187,12 +153,13 @@ def of(results: PartResults, control: str) -> PointResults:
 def fairer_than(results: PartResults, other: str) -> list[Check]:
     """FHSTCP's index less another control's, for the whole time and in sliding windows."""
     mine, theirs = of(results, "fhstcp"), of(results, other)
-    whole = paired_difference(mine, theirs, measures.fairness)
-    windows = paired_difference(mine, theirs, sliding_index)
-    name = CONTROLS[other]
+    over = {
+        "over the measured time": measures.fairness,
+        f"in {WINDOW_S:g} s windows": sliding_index,
+    }
     return [
-        above(f"index over the measured time: FHSTCP less {name}", whole, 0.0, "larger"),
-        above(f"index in {WINDOW_S:g} s windows: FHSTCP less {name}", windows, 0.0, "larger"),
+        more(f"index {words}: FHSTCP less {CONTROLS[other]}", mine, theirs, metric, "larger")
+        for words, metric in over.items()
     ]
 
 
@@ -232,117 +199,81 @@ def judge_against_rtt(results: PartResults) -> Judgement:
             what = "ln of (rate F1 / rate F3) / (RTT F3 / RTT F1) under FHSTCP"
             words = f"0 (within a factor of {factor})"
             checks.append(between(what, log_ratio, -log(factor), log(factor), words))
-    closer = [
-        above(
-            f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            paired_difference(of(results, other), of(results, "fhstcp"), measures.against_rtt),
-            0.0,
-            "larger",
+    mine = of(results, "fhstcp")
+    for control in list(CONTROLS)[1:]:
+        what, theirs = (
+            f"ln of the same ratio: {CONTROLS[control]} less FHSTCP",
+            of(results, control),
         )
-        for other in list(CONTROLS)[1:]
-    ]
+        checks.append(more(what, theirs, mine, measures.against_rtt, "larger"))
     return Judgement(
-        (*checks, *closer),
+        tuple(checks),
         f"(rate F1 / rate F3) / (RTT F3 / RTT F1), 1 for equal windows, is {', '.join(said)} "
         f"(geometric means).",
     )
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the index up to t, in sliding windows, over time scales, and beside ns-2's."""
-    figure, panels = drawing.figure_of(
-        "Figure 3: fairness of flows with RTTs of 80, 140 and 200 ms", 2, 2
-    )
-    points = [of(results, control) for control in CONTROLS]
-    for point, name, look in zip(points, CONTROLS.values(), style.line_styles(), strict=False):
-        wide = {**look, "linewidth": 1.6}
-        _over_time(panels[0], point, wide, name, index_up_to)
-        _over_time(panels[1], point, wide, name, lambda run: index_in_window(run, WINDOW_S))
-        _over_scales(panels[2], point, wide, name)
-    first = points[0].runs[0].summary
-    panels[0].set_title("a) from the start up to time t", loc="left", fontsize="medium")
-    panels[1].set_title(f"b) over the last {WINDOW_S:g} s", loc="left", fontsize="medium")
-    panels[2].set_title("c) mean over windows of a length", loc="left", fontsize="medium")
-    for axes in panels[:2]:
-        axes.set_xlabel("time t (s)")
-        axes.set_xlim(min(FROM_S, first["measured_from_s"]), first["measured_to_s"])
-    panels[2].set_xlabel("length of the window (s)")
-    panels[2].set_xscale("log")
-    panels[2].xaxis.set_major_formatter(plain_ticks)
-    for axes in (panels[0], panels[2]):
+    figure, panels = figure_of("Figure 3: fairness of flows with RTTs of 80, 140 and 200 ms", 2, 2)
+    start, sliding, scales, beside_ns2 = panels
+    points = {name: of(results, control) for control, name in CONTROLS.items()}
+    for name, point, look in styled(points, style.line_styles()):
+        wide = {**look, "linewidth": 1.6, "label": name}
+        _over_time(start, point, wide, index_up_to)
+        _over_time(sliding, point, wide, lambda run: index_in_window(run, WINDOW_S))
+        _over_scales(scales, point, wide)
+    for axes in (start, scales):
         axes.axhline(STATED_INDEX, label="Su et al., Table 1, c = 10", **style.LIMIT_LINE)
-    _beside_ns2(panels[3], results)
+    _beside_ns2(beside_ns2, results)
+    first = next(iter(points.values())).runs[0].summary
+    span_s = (min(FROM_S, first["measured_from_s"]), first["measured_to_s"])
+    frame(start, title="a) from the start up to time t", x="time t (s)", xlim=span_s)
+    frame(sliding, title=f"b) over the last {WINDOW_S:g} s", x="time t (s)", xlim=span_s)
+    frame(scales, title="c) mean over windows of a length", x="length of the window (s)", log="x")
     for axes in panels:
-        axes.set_ylim(0.3, 1.02)
-        axes.set_ylabel("fairness index")
-    drawing.legend_below(figure, panels, 3)
-    return figure
+        axes.set(ylim=(0.3, 1.02), ylabel="fairness index")
+    return legend_below(figure, 3)
 
 
-def _over_time(axes: "Axes", point: PointResults, look: dict[str, Any], name: str, of: Any) -> None:
+def _over_time(axes: Axes, point: PointResults, look: dict[str, Any], of: Any) -> None:
     curves = [of(run) for run in point.runs]
     times = curves[0][0]
     each = [mean_interval([curve[1][place] for curve in curves]) for place in range(len(times))]
-    axes.plot(times, [interval.mean for interval in each], label=name, **look)
+    axes.plot(times, [interval.mean for interval in each], **look)
     if len(curves) > 2:
-        low, high = (
-            [max(0.0, interval.low) for interval in each],
-            [min(1.0, interval.high) for interval in each],
-        )
+        low = [max(0.0, interval.low) for interval in each]
+        high = [min(1.0, interval.high) for interval in each]
         axes.fill_between(times, low, high, color=look["color"], **style.band(4))
 
 
-def _over_scales(axes: "Axes", point: PointResults, look: dict[str, Any], name: str) -> None:
+def _over_scales(axes: Axes, point: PointResults, look: dict[str, Any]) -> None:
     last = point.runs[0].summary
     longest = last["measured_to_s"] - last["measured_from_s"]
     scales = [scale for scale in SCALES_S if scale <= longest]
-    metrics: list[Metric] = [index_at_scale(scale) for scale in scales]
-    means = [point.mean(metric) for metric in metrics]
-    axes.plot(scales, means, label=name, **look)
+    axes.plot(scales, [point.mean(index_at_scale(scale)) for scale in scales], **look)
 
 
-def _beside_ns2(axes: "Axes", results: PartResults) -> None:
+def _beside_ns2(axes: Axes, results: PartResults) -> None:
     study = results.study("ns-2")
     looks = zip(NS2_BUFFERS, islice(drawing.marks(), 4, None), (-0.15, 0.15), strict=False)
     for buffer, look, aside in looks:
-        limit = f"{buffer - 1} packets"
-        ours = [
-            study.at({CONTROL: control, LIMIT: limit}).interval(measures.fairness)
-            for control in CONTROLS
-        ]
-        _marks(axes, ours, look, f"tailroom, 100 Mbit/s, {buffer} packets", aside)
+        limit, link = f"{buffer - 1} packets", f"100 Mbit/s, {buffer} packets"
+        ours = [study.at({CONTROL: control, LIMIT: limit}) for control in CONTROLS]
+        over = [place + aside for place in range(len(CONTROLS))]
+        label = f"tailroom, {link}"
+        draw_marks(axes, over, ours, measures.fairness, look, label=label, most=1)
         theirs = [_of_ns2(control, buffer) for control in CONTROLS]
-        cross = {"marker": "x", "color": look["color"]}
-        _marks(axes, theirs, cross, f"ns-2, 100 Mbit/s, {buffer} packets", aside + 0.1)
-    axes.set_xticks(range(len(CONTROLS)), [name.split(",")[0] for name in CONTROLS.values()])
+        cross = look | {"marker": "x", "label": f"ns-2, {link}"}
+        draw_intervals(axes, [place + 0.1 for place in over], theirs, cross, most=1)
+    names = [name.split(",")[0] for name in CONTROLS.values()]
+    frame(axes, title="d) 100 Mbit/s, 20 web users", names=names, grid="y")
     axes.tick_params(axis="x", labelsize="small")
-    axes.set_title("d) 100 Mbit/s, 20 web users", loc="left", fontsize="medium")
-
-
-def _marks(
-    axes: "Axes",
-    intervals: Sequence[Interval | None],
-    look: dict[str, Any],
-    label: str,
-    aside: float,
-) -> None:
-    known = [(place, interval) for place, interval in enumerate(intervals) if interval is not None]
-    axes.errorbar(
-        [place + aside for place, _ in known],
-        [interval.mean for _, interval in known],
-        bars((interval for _, interval in known), most=1),
-        label=label,
-        linestyle="none",
-        markersize=5,
-        capsize=3,
-        **look,
-    )
 
 
 def _of_ns2(control: str, buffer: int) -> Interval | None:
     """The index of the runs of ns-2 with its 95 % interval; `None` if there are none."""
-    case = NS2_ROWS.get((control, buffer))
-    row = next((row for row in ns2("S5 ").to_pylist() if row["case"] == case), None)
+    row = ns2_row(NS2_ROWS.get((control, buffer), "none"))
     if row is None:
         return None
     count = int(row["n_seeds"])

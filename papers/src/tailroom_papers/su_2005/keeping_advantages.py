@@ -1,28 +1,14 @@
 """FHSTCP alone against HighSpeed TCP alone: whether it keeps the advantages."""
 
 from collections.abc import Sequence
-from itertools import islice
-from math import nan
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.plots import style
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
 from tailroom_papers.su_2005.over_time import goodputs
-from tailroom_papers.su_2005.setting import (
-    BOUNDS,
-    CONTROL,
-    PACKET_BITS,
-    RTTS_MS,
-    Path,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from tailroom_papers.su_2005.setting import BOUNDS, CONTROL, PACKET_BITS, RTTS_MS, Path
 
 ALONE = "su-2005-fhstcp/alone.toml"
 RTT = "flows.fair.rtt"
@@ -159,14 +145,8 @@ def judge_response(results: PartResults) -> Judgement:
     for point in study.where({CONTROL: "fhstcp"}).points:
         rtt = point.settings[RTT]
         other = study.at({CONTROL: "highspeed", RTT: rtt})
-        checks.append(
-            below(
-                f"RTT {rtt}: FHSTCP's time to half the link less that of HighSpeed TCP (s)",
-                paired_difference(point, other, half_filled_s),
-                0.0,
-                "shorter",
-            )
-        )
+        what = f"RTT {rtt}: FHSTCP's time to half the link less that of HighSpeed TCP (s)"
+        checks.append(less(what, point, other, half_filled_s, "shorter"))
         slow = study.at({CONTROL: "reno", RTT: rtt})
         said.append(
             f"{_seconds(point)} under FHSTCP, {_seconds(other)} under HighSpeed TCP, "
@@ -185,44 +165,30 @@ def _seconds(point: PointResults) -> str:
     return "never in the run" if interval is None else f"{interval.mean:.0f} s"
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws utilization alone at both rates, the way up, and the time that it takes."""
-    figure, panels = drawing.figure_of("One flow alone, buffer of 20 ms", 2, 2)
+    figure, panels = figure_of("One flow alone, buffer of 20 ms", 2, 2)
     for axes, name in zip(panels, RATES, strict=False):
         _draw_utilization(axes, results, name)
     _draw_ramp(panels[2], results)
     _draw_time(panels[3], results)
-    drawing.legend_below(figure, panels, 3)
-    return figure
+    return legend_below(figure, 3)
 
 
-def _draw_utilization(axes: "Axes", results: PartResults, name: str) -> None:
+def _draw_utilization(axes: Axes, results: PartResults, name: str) -> None:
     study = results.study(name)
-    controls: list[tuple[object, str]] = [(kind, NAMES[kind]) for kind in ("fhstcp", "highspeed")]
-    controls.append((NO_BLOCKS, "FHSTCP without blocks"))
-    asides = (-0.12, 0.0, 0.12)
-    for (kind, label), look, aside in zip(controls, drawing.marks(), asides, strict=False):
-        points = study.where({CONTROL: kind}).points
-        known = [(place, point.interval("utilization")) for place, point in enumerate(points)]
-        axes.errorbar(
-            [place + aside for place, _ in known],
-            [nan if value is None else 100 * value.mean for _, value in known],
-            bars((value for _, value in known), 100),
-            label=label if points else None,
-            linestyle="none",
-            markersize=5,
-            capsize=3,
-            **look,
-        )
+    controls: dict[str, object] = {NAMES[kind]: kind for kind in ("fhstcp", "highspeed")}
+    controls["FHSTCP without blocks"] = NO_BLOCKS
+    for place, (label, kind, look) in enumerate(styled(controls, drawing.marks())):
+        if points := study.where({CONTROL: kind}).points:
+            over = [0.12 * (place - 1) + number for number in range(len(points))]
+            draw_marks(axes, over, points, "utilization", look, label=label, scale=100)
     rtts = [str(point.settings[RTT]) for point in study.where({CONTROL: "fhstcp"}).points]
-    axes.set_xticks(range(len(rtts)), rtts)
-    axes.set_xlim(-0.6, len(rtts) - 0.4)
-    axes.set_ylabel(f"utilization at {RATES[name]} (%)")
-    axes.set_ylim(50, 102)
-    axes.set_xlabel("RTT")
+    label, room = f"utilization at {RATES[name]} (%)", (-0.6, len(rtts) - 0.4)
+    frame(axes, x="RTT", y=label, names=rtts, xlim=room, ylim=(50, 102), grid="y")
 
 
-def _draw_ramp(axes: "Axes", results: PartResults) -> None:
+def _draw_ramp(axes: Axes, results: PartResults) -> None:
     study = results.study("ramp")
     rtt = study.points[-1].settings[RTT]
     colours = (style.COLOURS[0], style.COLOURS[1], style.COLOURS[3])
@@ -234,37 +200,21 @@ def _draw_ramp(axes: "Axes", results: PartResults) -> None:
         mean = 100 * np.convolve(rates.mean(axis=0), np.full(SMOOTHED, 1 / SMOOTHED), "valid")
         label = f"{name}, mean goodput"
         axes.plot(curves[0][0][SMOOTHED - 1 :], mean, label=label, color=colour, linewidth=1.5)
-    axes.set_xlabel(f"time since the window was {RAMP_FROM} packets (s), RTT {rtt}")
-    axes.set_ylabel("goodput at 1 Gbit/s (% of the payload rate)")
-    axes.set_ylim(0, 102)
+    label = f"time since the window was {RAMP_FROM} packets (s), RTT {rtt}"
+    frame(axes, x=label, y="goodput at 1 Gbit/s (% of the payload rate)", ylim=(0, 102))
 
 
-def _draw_time(axes: "Axes", results: PartResults) -> None:
+def _draw_time(axes: Axes, results: PartResults) -> None:
     study = results.study("ramp")
-    points = study.where({CONTROL: "fhstcp"}).points
-    rtts = [point.number(RTT) for point in points]
+    rtts = [point.number(RTT) for point in study.where({CONTROL: "fhstcp"}).points]
     over = np.linspace(40, 240, 101)
-    looks = islice(drawing.marks(), 2)
-    for control, look in zip(("fhstcp", "highspeed"), looks, strict=True):
-        c = FAIR_FACTOR.get(control)
-        law = [ramp_seconds(FAST, rtt / 1e3, c) for rtt in over]
+    for control, look in zip(("fhstcp", "highspeed"), drawing.marks(), strict=False):
+        law = [ramp_seconds(FAST, rtt / 1e3, FAIR_FACTOR.get(control)) for rtt in over]
         label = f"{NAMES[control]}, integral of the law"
         axes.plot(over, law, label=label, color=look["color"], linestyle="--")
-        simulated = [study.at({CONTROL: control, RTT: f"{rtt:g} ms"}) for rtt in rtts]
-        values = [point.interval(half_filled_s) for point in simulated]
-        axes.errorbar(
-            rtts,
-            [nan if value is None else value.mean for value in values],
-            bars(values),
-            label=NAMES[control],
-            linestyle="none",
-            markersize=5,
-            capsize=3,
-            **look,
-        )
-    axes.set_xlabel("RTT (ms)")
-    axes.set_ylabel("time to half of 1 Gbit/s (s)")
-    axes.set_ylim(bottom=0)
+        points = [study.at({CONTROL: control, RTT: f"{rtt:g} ms"}) for rtt in rtts]
+        draw_marks(axes, rtts, points, half_filled_s, look, label=NAMES[control])
+    frame(axes, x="RTT (ms)", y="time to half of 1 Gbit/s (s)", ylim=(0, None))
 
 
 PART = Part(

@@ -1,11 +1,9 @@
 """The paper's Table 1, and the distance of a measured table from it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
 
-from tailroom.statistics.intervals import Interval
-from tailroom.statistics.jackknife import jackknife
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import measures
 
@@ -30,6 +28,37 @@ TABLE = {
 }
 """By c."""
 
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table, or what follows from several, for pictures."""
+
+    label: str
+    """Label of its axis."""
+    metric: Metric
+    """The measured number."""
+    stated: Callable[[Row], float]
+    """The paper's number."""
+    scale: float = 100.0
+
+
+def _of_flow(place: int) -> Column:
+    label, metric = f"utilization of F{place + 1} (%)", measures.utilization_of(place)
+    return Column(label, metric, lambda row: row.flows[place])
+
+
+FIRST, SECOND, THIRD = map(_of_flow, range(3))
+TOTAL = Column(
+    "utilization of F1, F2 and F3 together (%)",
+    measures.total_utilization,
+    lambda row: sum(row.flows),
+)
+BACKGROUND = Column(
+    "utilization of the background (%)", measures.background_utilization, lambda row: row.background
+)
+FAIRNESS = Column(
+    "fairness index of F1 to F3", measures.fairness, lambda row: row.fairness, scale=1.0
+)
 UTILIZATION_STEP = 0.05
 FAIRNESS_STEP = 0.05
 LEAST_LOSS = 1e-7

@@ -58,10 +58,7 @@ READINGS = (
     ),
     Reading("one packet held", ONE_PACKET, _COLLAPSE, plausible=False),
     Reading(
-        "one packet held, fractional k",
-        {**ONE_PACKET, **FRACTIONAL},
-        _COLLAPSE,
-        plausible=False,
+        "one packet held, fractional k", {**ONE_PACKET, **FRACTIONAL}, _COLLAPSE, plausible=False
     ),
     Reading("blocks in slow start", IN_SLOW_START, _COLLAPSE, plausible=False),
     Reading(
@@ -71,10 +68,7 @@ READINGS = (
         plausible=False,
     ),
     Reading(
-        "slow start, one packet held",
-        {**IN_SLOW_START, **ONE_PACKET},
-        _COLLAPSE,
-        plausible=False,
+        "slow start, one packet held", {**IN_SLOW_START, **ONE_PACKET}, _COLLAPSE, plausible=False
     ),
     Reading(
         "slow start, one packet held, fractional k",

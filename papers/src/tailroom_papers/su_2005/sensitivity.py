@@ -1,15 +1,10 @@
 """Table 1 with other values of what the paper does not state, one at a time."""
 
-from typing import TYPE_CHECKING
-
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
-from tailroom_papers.su_2005.paper_table import TABLE, distance
+from tailroom_papers.su_2005.paper_table import BACKGROUND, FAIRNESS, distance
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
 from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 AS_CHOSEN = "as chosen"
 LONGER = "600 s instead of 200 s"
@@ -26,16 +21,11 @@ def variants(form: Form) -> dict[str, dict[str, object]]:
 
 def studies(form: Form) -> list[Study]:
     """Table 1 with one thing changed at a time."""
-    return [
-        Study(
-            name,
-            SCENARIO,
-            grid={C: TABLE_C},
-            set={**span(form), **settings},
-            seeds=form.of(2, 4, 40 if name in {AS_CHOSEN, JITTER} else 10),
-        )
-        for name, settings in variants(form).items()
-    ]
+    studies = []
+    for name, settings in variants(form).items():
+        seeds = form.of(2, 4, 40 if name in {AS_CHOSEN, JITTER} else 10)
+        studies.append(Study(name, SCENARIO, {C: TABLE_C}, set=span(form) | settings, seeds=seeds))
+    return studies
 
 
 def of(results: PartResults, name: str) -> dict[int, PointResults]:
@@ -71,53 +61,21 @@ def _three(points: dict[int, PointResults]) -> str:
     return f"{values[0]}, {values[1]} and {values[2]}"
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws the distance, the fairness index and the background's utilization by variant."""
-    figure, panels = drawing.figure_of(
-        "Table 1 with one unstated parameter changed at a time", 1, 3
-    )
-    figure.set_size_inches(13, 5.4)
-    names = list(variants(results.form))
-    apart = [distance(of(results, name)) for name in names]
-    panels[0].errorbar(
-        [interval.mean for interval in apart],
-        range(len(names)),
-        xerr=bars(apart),
-        label="distance from Table 1",
-        color="0.3",
-        linestyle="none",
-        marker="D",
-        markersize=4.5,
-        capsize=3,
-    )
-    panels[0].set_xlabel("distance from Table 1")
-    panels[0].set_xlim(left=0)
-    asides = {5: -0.2, 10: 0.0, 20: 0.2}
-    metrics: list[tuple[str, Metric, float]] = [
-        ("fairness index of F1 to F3", measures.fairness, 1),
-        ("utilization of the background (%)", measures.background_utilization, 100),
-    ]
-    for place, (axes, (label, metric, scale)) in enumerate(zip(panels[1:], metrics, strict=True)):
-        for c, look in zip(TABLE_C, drawing.marks(), strict=False):
-            named = {name: of(results, name)[c] for name in names}
-            drawing.rows(
-                axes, named, metric, look, f"c = {c}", scale=scale, aside=asides[c], most=1
-            )
-            stated = (TABLE[c].fairness, TABLE[c].background)[place]
-            axes.axvline(
-                scale * stated,
-                color=look["color"],
-                linestyle=":",
-                linewidth=1,
-                label=f"Su et al., c = {c}",
-            )
-        axes.set_xlabel(label)
+    title = "Table 1 with one unstated parameter changed at a time"
+    figure, panels = figure_of(title, 1, 3, (13, 5.4))
+    named = {name: of(results, name) for name in variants(results.form)}
+    look = {"color": "0.3", "linestyle": "none", "marker": "D", "label": "distance from Table 1"}
+    apart = map(distance, named.values())
+    draw_intervals(panels[0], range(len(named)), apart, look, across=True)
+    panels[0].set(xlabel="distance from Table 1", xlim=(0, None))
+    drawing.rows(panels[1], named, FAIRNESS)
+    drawing.rows(panels[2], named, BACKGROUND)
     panels[1].set_xlim(0.4, 1.02)
     panels[2].set_xlim(left=0)
-    for axes in panels:
-        drawing.name_rows(axes, names, is_first=axes is panels[0])
-    drawing.legend_below(figure, panels, 7)
-    return figure
+    drawing.name_rows(panels, list(named))
+    return legend_below(figure, 7)
 
 
 PART = Part(

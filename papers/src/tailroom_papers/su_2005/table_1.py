@@ -1,13 +1,20 @@
 """Table 1: the effect of the fair factor c on the three flows, fairness and background."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tailroom.plots import style
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
-from tailroom_papers.su_2005.paper_table import TABLE
+from tailroom_papers.su_2005.paper_table import (
+    BACKGROUND,
+    FAIRNESS,
+    FIRST,
+    SECOND,
+    TABLE,
+    THIRD,
+    Column,
+)
 from tailroom_papers.su_2005.readings import BASE, READINGS
 from tailroom_papers.su_2005.setting import (
     BLOCKS,
@@ -31,14 +38,12 @@ from tailroom_papers.su_2005.table_1_claims import (
 )
 from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 FEW_C = (2, 40)
 MANY_C = (2, 3, 4, 6, 7, 8, 12, 14, 16, 25, 30, 40)
 """Other c than those of the table."""
 TICKS = (2, 5, 10, 20, 40)
+LABELS = ("utilization (%)", BACKGROUND.label, FAIRNESS.label, "loss rate of the background")
+"""Of the y axes."""
 
 
 def effect_of_c(form: Form) -> Study:
@@ -54,6 +59,7 @@ def beside_standard(form: Form) -> Study:
 def studies(form: Form) -> list[Study]:
     """Over c, the same without blocks, and three flows of standard TCP in place of FHSTCP."""
     others = form.of((), FEW_C, MANY_C)
+    no_blocks = {**span(form), BLOCKS: False}
     unpaced = form.of((10,), (*TABLE_C, *FEW_C), (*TABLE_C, *MANY_C))
     return [
         effect_of_c(form),
@@ -61,13 +67,7 @@ def studies(form: Form) -> list[Study]:
             Study(OTHER_C, SCENARIO, {C: others}, set=span(form), seeds=form.of(3, 6, 40))
             for _ in others[:1]
         ),
-        Study(
-            UNPACED,
-            SCENARIO,
-            {C: sorted(unpaced)},
-            set={**span(form), BLOCKS: False},
-            seeds=form.of(2, 4, 20),
-        ),
+        Study(UNPACED, SCENARIO, {C: sorted(unpaced)}, set=no_blocks, seeds=form.of(2, 4, 20)),
         beside_standard(form),
     ]
 
@@ -87,69 +87,51 @@ def variations(form: Form) -> list[Variation]:
         for reading in form.of(readings[:1], readings, readings)
     ]
     names: Sequence[str] = form.of((), (*tuple(UNSTATED)[:2], JITTER), tuple(UNSTATED))
-    of_unstated = [
-        Variation(
-            name,
-            [table.varied(UNSTATED[name].settings, seeds=form.of(2, 4, 20))],
-            ABOUT_C,
-            reason=UNSTATED[name].reason,
-        )
-        for name in names
-    ]
+    seeds = form.of(2, 4, 20)
+    of_unstated = [UNSTATED[name].variation(name, table, ABOUT_C, seeds) for name in names]
     return [*of_reading, *of_unstated]
 
 
-def draw(results: PartResults) -> "Figure":
+def draw(results: PartResults) -> Figure:
     """Draws utilizations, fairness index, background's utilization and loss over c."""
-    figure, panels = drawing.figure_of("Table 1: effect of the fair factor c", 2, 2)
+    figure, panels = figure_of("Table 1: effect of the fair factor c", 2, 2)
     points = over_c(results)
-    looks = list(islice(drawing.marks(), 4))
-    for place, look in enumerate(looks[:3]):
-        label, metric = f"F{place + 1}, {RTTS_MS[place]} ms", measures.utilization_of(place)
-        drawing.dots(
-            panels[0], points, metric, look, label, scale=100, aside=0.02 * (place - 1), most=1
-        )
-        _paper(panels[0], [row.flows[place] for row in TABLE.values()], look, 100)
-    panels[0].set_ylabel("utilization (%)")
-    use = measures.background_utilization
-    drawing.dots(panels[1], points, use, looks[3], "F4, background", scale=100, most=1)
-    _paper(panels[1], [row.background for row in TABLE.values()], looks[3], 100)
-    _beside_standard(panels[1], standard(results), use, 100)
-    panels[1].set_ylabel("utilization of the background (%)")
-    _draw_index(panels[2], results)
-    _draw_loss(panels[3], points, looks[3])
-    for axes in panels:
-        axes.set_xscale("log")
-        axes.set_xticks(TICKS, [str(tick) for tick in TICKS])
-        axes.minorticks_off()
-        axes.set_xlabel("c (1/s)")
+    *looks, last, violet = islice(drawing.marks(), 5)
+    for place, (column, look) in enumerate(zip((FIRST, SECOND, THIRD), looks, strict=True)):
+        label, aside = f"F{place + 1}, {RTTS_MS[place]} ms", 0.02 * (place - 1)
+        _draw_column(panels[0], points, column, look, label, aside)
+    _draw_column(panels[1], points, BACKGROUND, last, "F4, background")
+    _beside_standard(panels[1], standard(results), BACKGROUND)
+    _draw_column(panels[2], points, FAIRNESS, violet | {"marker": "v"}, "fairness index", -0.01)
+    cross = {"marker": "x", "color": style.COLOURS[5], "linestyle": "none"}
+    unpaced = {int(point.settings[C]): point for point in results.study(UNPACED).points}
+    drawing.dots(panels[2], unpaced, FAIRNESS, cross, "without blocks", aside=0.01)
+    _beside_standard(panels[2], standard(results), FAIRNESS)
+    _draw_loss(panels[3], points, last)
+    for axes, label in zip(panels, LABELS, strict=True):
+        frame(axes, x="c (1/s)", y=label, xscale="log", ticks=TICKS, grid="")
     for axes in panels[:2]:
         axes.set_ylim(bottom=0)
-    drawing.legend_below(figure, panels, 3)
-    return figure
+    panels[2].set_ylim(0.4, 1.02)
+    return legend_below(figure, 3)
 
 
-def _draw_index(axes: "Axes", results: PartResults) -> None:
-    look = drawing.index_mark()
-    points = over_c(results)
-    drawing.dots(axes, points, measures.fairness, look, "fairness index", aside=-0.01, most=1)
-    unpaced = {int(point.settings[C]): point for point in results.study(UNPACED).points}
-    cross = {"marker": "x", "color": style.COLOURS[5]}
-    drawing.dots(axes, unpaced, measures.fairness, cross, "without blocks", aside=0.01, most=1)
-    _paper(axes, [row.fairness for row in TABLE.values()], look)
-    _beside_standard(axes, standard(results), measures.fairness)
-    axes.set_ylabel("fairness index of F1 to F3")
-    axes.set_ylim(0.4, 1.02)
+def _draw_column(  # noqa: PLR0913, PLR0917 - each says one thing about a series
+    axes: Axes,
+    points: dict[int, PointResults],
+    column: Column,
+    look: dict[str, Any],
+    label: str,
+    aside: float = 0.0,
+) -> None:
+    drawing.dots(axes, points, column, look, label, aside=aside)
+    stated = [column.scale * column.stated(row) for row in TABLE.values()]
+    hollow = {"label": "Su et al., Table 1 (hollow, same shape)", **look, **drawing.PAPER}
+    axes.plot(list(TABLE), stated, **hollow)
 
 
-def _paper(axes: "Axes", values: Iterable[float], look: dict[str, Any], scale: float = 1) -> None:
-    marker = {"marker": look["marker"], "color": look["color"], **drawing.PAPER}
-    label = "Su et al., Table 1 (hollow, same shape)"
-    axes.plot(list(TABLE), [scale * value for value in values], label=label, **marker)
-
-
-def _beside_standard(axes: "Axes", point: PointResults, metric: Metric, scale: float = 1.0) -> None:
-    interval = point.interval(metric)
+def _beside_standard(axes: Axes, point: PointResults, column: Column) -> None:
+    interval, scale = point.interval(column.metric), column.scale
     if interval is None:
         return
     if interval.count > 1:
@@ -158,14 +140,13 @@ def _beside_standard(axes: "Axes", point: PointResults, metric: Metric, scale: f
     axes.axhline(scale * interval.mean, label=label, **style.LIMIT_LINE)
 
 
-def _draw_loss(axes: "Axes", points: dict[int, PointResults], look: dict[str, Any]) -> None:
+def _draw_loss(axes: Axes, points: dict[int, PointResults], look: dict[str, Any]) -> None:
     for c, row in TABLE.items():
         axes.vlines(c, *row.loss, color="0.7", linewidth=8, label="Su et al., range of losses")
-    drawing.dots(axes, points, measures.background_loss, look, "F4, background")
+    draw_marks(axes, points, points.values(), measures.background_loss, look)
     bound = BOUNDS["friendly-loss"].value
     axes.axhline(bound, color="black", linestyle=":", linewidth=1.2, label="bound 1e-3")
     axes.set_yscale("log")
-    axes.set_ylabel("loss rate of the background")
 
 
 PART = Part(

@@ -35,16 +35,14 @@ def standard(results: PartResults) -> PointResults:
 
 def grows(results: PartResults, what: str, metric: Metric, low: int, high: int) -> Check:
     """Checks whether a metric is larger at one c than at a smaller one, run by run."""
-    change = paired_difference(at(results, high), at(results, low), metric)
-    percent = metric is not measures.fairness
-    return above(f"{what}: c = {high} less c = {low}", change, 0.0, "larger", percent=percent)
+    what, percent = f"{what}: c = {high} less c = {low}", metric is not measures.fairness
+    return more(what, at(results, high), at(results, low), metric, "larger", percent=percent)
 
 
 def falls(results: PartResults, what: str, metric: Metric, low: int, high: int) -> Check:
     """Checks whether a metric is smaller at one c than at a smaller one, run by run."""
-    change = paired_difference(at(results, high), at(results, low), metric)
-    percent = metric is not measures.fairness
-    return below(f"{what}: c = {high} less c = {low}", change, 0.0, "smaller", percent=percent)
+    what, percent = f"{what}: c = {high} less c = {low}", metric is not measures.fairness
+    return less(what, at(results, high), at(results, low), metric, "smaller", percent=percent)
 
 
 def means(results: PartResults, metric: Metric, form: str = ".2f", scale: float = 1.0) -> str:
@@ -103,12 +101,9 @@ def best_of_half(results: PartResults) -> Iterator[Check]:
     else:
         change = paired_difference(_half(points[best], 1), _half(points[10], 1), measures.fairness)
     bound = BOUNDS["optimal"]
-    yield below(
-        "fairness index on odd seeds: the best c of even seeds less c = 10",
-        change,  # type: ignore[arg-type]
-        bound,
-        f"no better by {bound.value} or more",
-    )
+    what = "fairness index on odd seeds: the best c of even seeds less c = 10"
+    words = f"no better by {bound.value} or more"
+    yield below(what, change, bound, words)  # type: ignore[arg-type]
 
 
 def judge_optimum(results: PartResults) -> Judgement:
@@ -203,16 +198,12 @@ def judge_background(results: PartResults) -> Judgement:
 
 def judge_loss(results: PartResults) -> Judgement:
     """Judges the loss rate of the background at each c."""
-    checks = tuple(
-        below(
-            f"loss rate of the background, c = {c}",
-            at(results, c).interval(measures.background_loss),
-            BOUNDS["friendly-loss"],
-            f"{TABLE[c].loss[0]:.0e} to {TABLE[c].loss[1]:.0e}, below 1e-3",
-        )
-        for c in TABLE_C
-    )
-    return Judgement(checks, lambda: _why_loss(results))
+    checks = []
+    for c, row in TABLE.items():
+        words = "{:.0e} to {:.0e}, below 1e-3".format(*row.loss)
+        what, loss = f"loss rate of the background, c = {c}", measures.background_loss
+        checks.append(at(results, c).below(what, loss, BOUNDS["friendly-loss"], words))
+    return Judgement(tuple(checks), lambda: _why_loss(results))
 
 
 def _why_loss(results: PartResults) -> str:
@@ -228,9 +219,8 @@ def judge_friendly(results: PartResults) -> Judgement:
     use = measures.background_utilization
     checks = []
     for c in TABLE_C:
-        change = paired_difference(at(results, c), standard(results), use)
         what = f"utilization of the background beside FHSTCP, c = {c}, less beside standard TCP"
-        checks.append(above(what, change, 0.0, "not less", percent=True))
+        checks.append(more(what, at(results, c), standard(results), use, "not less", percent=True))
     return Judgement(tuple(checks), lambda: _why_friendly(results))
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from tailroom_papers.framework import *
+
 GROUPS = ("fair", "background", "short", "web")
 LONG = GROUPS[:2]
 SMALL = GROUPS[2:]
@@ -15,6 +17,12 @@ class Unstated:
     """The value, by dotted key."""
     reason: str
     """Why the value is plausible."""
+
+    def variation(self, name: str, study: Study, claims: tuple[str, ...], seeds: int) -> Variation:
+        """Returns a study with this value, with which claims are judged again."""
+        return Variation(
+            name, [study.varied(self.settings, seeds=seeds)], claims, reason=self.reason
+        )
 
 
 def each(groups: tuple[str, ...], key: str, value: object) -> dict[str, object]:

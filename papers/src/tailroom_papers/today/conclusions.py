@@ -13,6 +13,7 @@ from tailroom_papers.today import (
     barman_today,
     buffer_curves,
     fair_and_codel,
+    linux_hosts,
     rtt_unfairness,
     sensitivity,
     su_today,
@@ -20,6 +21,7 @@ from tailroom_papers.today import (
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, LOOKS, finish, line
 from tailroom_papers.today.network import LIMIT
+from tailroom_papers.today.study_points import at_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 LINKS = (*background.LINKS, background.LONG)
 OWN = ("two-rtts", *map(background.name, LINKS), background.name(background.TEN, "fair"))
 """Studies that no other part has."""
+CLAIMS = (*barman_today.CLAIMS, *su_today.CLAIMS, *auge_today.CLAIMS)
 SCATTERED = "bbr1"
 """A control whose runs differ so much that a band would fill the panel."""
 
@@ -40,6 +43,44 @@ def studies(form: Form) -> Sequence[Study]:
         *(background.study(link, form) for link in LINKS),
         background.fair_study(form),
     ]
+
+
+def variations(form: Form) -> list[Variation]:
+    """What hosts may do otherwise, and every claim with Linux hosts."""
+    with_linux = linux_hosts.variation(
+        [linux_hosts.with_automatic_bursts(study) for study in _judged(form)],
+        CLAIMS,
+        linux_hosts.AUTOMATIC,
+    )
+    return [*sensitivity.variations(form), with_linux]
+
+
+def _judged(form: Form) -> list[Study]:
+    """The points at which claims are judged; the faster and the longer link in the full form."""
+    seeds, few = form.of((2, 2), (2, 2), (5, 3))
+    asked = dict.fromkeys((rtt_unfairness.CONTROL, "flows.long.congestion"), barman_today.ASKED)
+    sizes = (fair_and_codel.SHALLOW, fair_and_codel.DEEP)
+    studies = [
+        sensitivity.judged_curves(buffer_curves.TEN, form, seeds),
+        at_limits(
+            rtt_unfairness.study(form),
+            (rtt_unfairness.SMALL, rtt_unfairness.LARGE),
+            seeds,
+            together=asked,
+        ),
+        sensitivity.judged_background(background.TEN, form, seeds),
+        at_limits(
+            background.fair_study(form), (background.TWENTY, background.HUNDRED_PACKETS), seeds
+        ),
+        *(at_limits(fair_and_codel.mixed(of, form), sizes, seeds) for of in ("drop_tail", "fair")),
+    ]
+    if form is Form.FULL:
+        studies += [
+            sensitivity.judged_curves(buffer_curves.HUNDRED, form, few),
+            sensitivity.judged_background(background.HUNDRED, form, few),
+            sensitivity.judged_background(background.LONG, form, few),
+        ]
+    return studies
 
 
 def draw(results: PartResults) -> Figure:
@@ -126,13 +167,9 @@ CONCLUSIONS = Part(
     title="Which of the papers' conclusions still hold",
     studies=studies,
     draw=draw,
-    claims=(
-        *barman_today.CLAIMS,
-        *su_today.CLAIMS,
-        *auge_today.CLAIMS,
-    ),
+    claims=CLAIMS,
     conditions=(cycles_claim("cycles-conclusions", OWN),),
-    variations=sensitivity.variations,
+    variations=variations,
     caption=(
         "Left: the larger goodput over the smaller one of flows whose RTTs differ by a factor of "
         "2, over the queue limit; dashed: the ratio of the RTTs. BBRv1 differs from run to run, so "

@@ -8,10 +8,12 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 from tailroom.simulation.metrics import jain_index
 from tailroom_papers.framework import *
+from tailroom_papers.today import linux_hosts
 from tailroom_papers.today.bounds import BOUNDS
 from tailroom_papers.today.cycles import cycles_claim
 from tailroom_papers.today.drawing import LABELS, finish, line
 from tailroom_papers.today.network import LIMIT, Bottleneck, buffers
+from tailroom_papers.today.study_points import at_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,6 +84,17 @@ def _buffers(form: Form) -> dict[str, list[str]]:
 def studies(form: Form) -> Sequence[Study]:
     """Both under every discipline."""
     return [study(discipline, form) for study in (alone, mixed) for discipline in DISCIPLINES]
+
+
+def variations(form: Form) -> list[Variation]:
+    """Every claim with Linux hosts."""
+    seeds = form.of(2, 2, 5)
+    judged = [
+        *(at_limits(alone(of, form), (DEEP,), seeds) for of in ("drop_tail", "codel", "fq_codel")),
+        *(at_limits(mixed(of, form), (SHALLOW, DEEP), seeds) for of in ("codel", "fq_codel")),
+    ]
+    studies = [linux_hosts.with_automatic_bursts(study) for study in judged]
+    return [linux_hosts.variation(studies, CLAIMS, linux_hosts.AUTOMATIC)]
 
 
 def share_of_cubic(run: StoredRun) -> float:
@@ -197,26 +210,29 @@ def judge_shares(results: PartResults) -> Judgement:
     )
 
 
+CLAIMS = (
+    Claim(
+        "codel-delay",
+        "CoDel holds the queue near its target, whatever the buffer",
+        "RFC 8289, Sec. 1; here in a buffer of half a bandwidth-delay product",
+        judge_codel,
+    ),
+    Claim(
+        "fq-codel-shares",
+        "Per-flow queueing shares the link equally among competing controls",
+        "RFC 8290, Sec. 1",
+        judge_shares,
+    ),
+)
+
 FAIR_AND_CODEL = Part(
     name="fair-and-codel",
     title="CUBIC and BBR under fair queueing and CoDel",
     studies=studies,
     draw=draw,
-    claims=(
-        Claim(
-            "codel-delay",
-            "CoDel holds the queue near its target, whatever the buffer",
-            "RFC 8289, Sec. 1; here in a buffer of half a bandwidth-delay product",
-            judge_codel,
-        ),
-        Claim(
-            "fq-codel-shares",
-            "Per-flow queueing shares the link equally among competing controls",
-            "RFC 8290, Sec. 1",
-            judge_shares,
-        ),
-    ),
+    claims=CLAIMS,
     conditions=(cycles_claim("cycles-fair-and-codel", ()),),
+    variations=variations,
     caption=(
         "Mean queueing delay and utilization of ten flows of one control, and the share of the "
         "goodput that five CUBIC flows get beside five BBR flows, over the queue limit. Lines are "

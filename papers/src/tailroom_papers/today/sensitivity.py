@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from tailroom_papers.framework import *
 from tailroom_papers.today import background, barman_today, buffer_curves
 from tailroom_papers.today.background import TWENTY, TWO_HUNDRED
-from tailroom_papers.today.network import LIMIT
+from tailroom_papers.today.network import Bottleneck
+from tailroom_papers.today.study_points import at_limits
 
 CLAIMS = (
     "ten-percent",
@@ -71,30 +72,22 @@ def variations(form: Form) -> list[Variation]:
 def _studies(choice: Choice, form: Form) -> list[Study]:
     """The points of both studies at which the claims are judged."""
     seeds = form.of(2, 2, 8)
-    curves = buffer_curves.study(buffer_curves.TEN, form)
-    beside = background.study(background.TEN, form)
+    curves = judged_curves(buffer_curves.TEN, form, seeds)
+    beside = judged_background(background.TEN, form, seeds)
+    return [curves.varied(_of_group("hosts", choice)), beside.varied(_of_group("one", choice))]
+
+
+def judged_curves(link: Bottleneck, form: Form, seeds: int) -> Study:
+    """The points of the buffer curves at which claims are judged."""
     limits = (barman_today.TINY, barman_today.TENTH, barman_today.FIFTH)
-    together = curves.together
-    rows = [place for place, limit in enumerate(together[LIMIT]) if limit in limits]
-    return [
-        curves.varied(
-            _of_group("hosts", choice),
-            grid={buffer_curves.CONTROL: barman_today.ASKED},
-            together={
-                key: [values[row] for row in rows] for key, values in curves.together.items()
-            },
-            seeds=seeds,
-            until=None,
-        ),
-        beside.varied(
-            _of_group("one", choice),
-            grid={
-                background.CONTROL: background.CONTROLS[background.TEN],
-                LIMIT: (TWENTY, TWO_HUNDRED),
-            },
-            seeds=seeds,
-        ),
-    ]
+    controls = {buffer_curves.CONTROL: barman_today.ASKED}
+    return at_limits(buffer_curves.study(link, form), limits, seeds, grid=controls)
+
+
+def judged_background(link: Bottleneck, form: Form, seeds: int) -> Study:
+    """The points beside a background at which claims are judged."""
+    limits = (TWO_HUNDRED,) if link == background.LONG else (TWENTY, TWO_HUNDRED)
+    return at_limits(background.study(link, form), limits, seeds)
 
 
 def _of_group(group: str, choice: Choice) -> dict[str, object]:

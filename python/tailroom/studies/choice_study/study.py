@@ -233,7 +233,7 @@ def _interval(point: Point, metric: str) -> Interval | None:
 
 def _choice(point: Point, words: tuple[str, ...], store: "Store | RunsInMemory") -> Choice:
     intervals = {name: _interval(point, name) for name in _metrics(point)}
-    run = next(row for key in point.keys if (row := store.row(key)) is not None)
+    run = next(row for key in point.keys if (row := store.texts(key)) is not None)
     summary = known_summary_of(run)
     return Choice(
         words=words,

@@ -22,10 +22,12 @@ from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.any_result import AnyResult, Tables
+from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
-from tailroom.storage.store import Store, table_of
+from tailroom.storage.run_files import table_of
+from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.report_card.criteria import (
     CRITERIA,
@@ -283,7 +285,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         for experiment in EXPERIMENTS:
             of_experiment = [part for part in parts if part.experiment is experiment]
             kept.record(_record(experiment, of_experiment))
-    return Evaluation(
+    card = Evaluation(
         control=name,
         references=REFERENCES,
         findings=tuple(_finding(criterion, parts) for criterion in CRITERIA),
@@ -291,6 +293,8 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         quick=quick,
         kept=kept,
     )
+    warn(card.warnings)
+    return card
 
 
 @dataclass
@@ -403,7 +407,7 @@ def _runs(parts: Sequence[_Part]) -> pa.Table:
     for part in parts:
         for point in part.points:
             for key in point.keys:
-                row = table_of(point.rows[key])
+                row = table_of([point.rows[key]])
                 given = {
                     "experiment": part.experiment.name,
                     "control": part.control,

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import timedelta
 from math import inf
@@ -17,6 +17,7 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.libraries import loading
 from tailroom.models import Bottleneck, Requirement
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.scenario import ScenarioLike
@@ -66,6 +67,8 @@ PRECISION = 0.02
 """Relative tolerance of the answer (0.02 = 2 %)."""
 NARROW_GRID_POINTS = 3
 """Number of buffers in an initial bracket of the atlas, which is narrow."""
+LOAD_AFTER_S = 1.0
+"""Time after which a search loads what writes a store."""
 RUNS_PER_LOOK = 14
 """Typical number of runs of a buffer near an edge, for the estimate of the progress bar."""
 
@@ -164,12 +167,16 @@ def size(  # noqa: PLR0913 - keyword arguments
         asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
         question = read_question(asked, targets, link, set, of_scenario, most_loss)
     predictions = _predict(question.link, question.targets, first=True)
-    with Runner.opened(
-        store,
-        in_processes=bool(question.source.handle.controls),
-        workers=workers,
-        executor=executor,
-    ) as runner:
+    in_processes = bool(question.source.handle.controls)
+    # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that
+    # is forked in the middle of an import could not import the same module.
+    is_written_at_end = store is None and not in_processes
+    with (
+        loading(_load_store, after_s=LOAD_AFTER_S) if is_written_at_end else nullcontext(),
+        Runner.opened(
+            store, in_processes=in_processes, workers=workers, executor=executor
+        ) as runner,
+    ):
         known = atlas_bracket(question) if atlas else None
         work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
@@ -263,6 +270,16 @@ def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
     return max(1, int(low)), max(16, int(high))
 
 
+def _load_store() -> None:
+    """Loads what `_on_disk` needs, if it is installed: it takes half a second."""
+    with suppress(ModuleNotFoundError):
+        import pyarrow as pa  # noqa: PLC0415 - a search that ends soon does not need it
+
+        import tailroom.storage.store  # noqa: F401, PLC0415 - as above
+
+        pa.array([0.0])  # the first array makes Arrow load pandas, if that is installed
+
+
 def _on_disk(kept: "Store | RunsInMemory") -> "Store | RunsInMemory":
     """The runs of an interrupted search in a store, so that it can be continued.
 
@@ -275,8 +292,7 @@ def _on_disk(kept: "Store | RunsInMemory") -> "Store | RunsInMemory":
     except ModuleNotFoundError:
         return kept
     store = Store.create(tempfile.mkdtemp(prefix="tailroom-"))
-    for run in kept.runs.values():
-        store.add(run)
+    store.add(kept.runs.values())
     return store
 
 

@@ -21,7 +21,7 @@ from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import full_names
-from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, with_names
+from tailroom.simulation.run_warnings import warn, with_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run import Row
 from tailroom.storage.run_index import RunIndex
@@ -29,6 +29,7 @@ from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.stored_warnings import summary_of, warnings_of
+from tailroom.studies.sweep_study.own_warnings import own_warnings
 from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
     intervals,
@@ -147,16 +148,32 @@ class SweepResult(AnyResult):
     @property
     def warnings(self) -> tuple["RunWarning", ...]:
         """What a reader should know before trusting the result, each kind and place once."""
-        of_runs = (warning for warning, _ in self.warnings_by_point)
-        return (*((SEEDS_CHANGE_NOTHING,) if self.repeats_itself else ()), *of_runs)
+        return tuple(warning for warning, _ in self.warnings_by_point)
+
+    @property
+    def warnings_by_point(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
+        """Each warning with the names of the points that it concerns, those of runs last.
+
+        A point is named by its settings.
+        """
+        return [*self.own_warnings, *self.warnings_of_runs]
 
     @cached_property
-    def warnings_by_point(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
-        """Each warning of the points' first runs, with the names of the points that it concerns.
+    def own_warnings(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
+        """What the sweep itself warns of: seeds, precision, warm-up and traffic phase effects."""
+        return list(
+            own_warnings(
+                self.record,
+                repeats_itself=self.repeats_itself,
+                imprecise=self.imprecise,
+                warm_up_too_short=self.warm_up_too_short,
+                phase_spreads=self.phase_spreads(),
+            )
+        )
 
-        Of each kind and place, the warning is that of the first point. A point is named by its
-        settings.
-        """
+    @cached_property
+    def warnings_of_runs(self) -> list[tuple["RunWarning", tuple[str, ...]]]:
+        """What the first run of each point warns of; of each kind and place, the first warning."""
         first_runs = (self.index.present(point["runs"])[:1] for point in self.record.points)
         return with_names(
             (setting_words(point["settings"], self.record.axes), warnings_of(self.store, keys))
@@ -176,7 +193,7 @@ class SweepResult(AnyResult):
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
             series = [table for table in tables if table is not None]
             finished = self.index.present(point["runs"])
-            row = self.store.row(finished[0]) if finished and series else None
+            row = self.store.texts(finished[0]) if finished and series else None
             summary = None if row is None else summary_of(row)
             if summary is not None:
                 ends_s = last_warm_up(series)
@@ -401,7 +418,9 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             work.run(runner, progress)
         except KeyboardInterrupt:
             raise Interrupted(SweepResult(work.store, work.record)) from None
-    return SweepResult(work.store, work.record)
+    result = SweepResult(work.store, work.record)
+    warn(result.warnings)
+    return result
 
 
 class _Work:

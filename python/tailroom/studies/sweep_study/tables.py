@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -34,19 +33,15 @@ def runs_of(store: Store, record: SweepRecord, *, texts: bool = True) -> pa.Tabl
         store: The store.
         record: The sweep.
         texts: Whether to include the columns `scenario` (TOML) and `summary` (JSON), for which the
-            file of each run is read.
+            files of the runs are read.
     """
     places = [(point["settings"], key) for point in record.points for key in point["runs"]]
-    if texts:
-        rows = {key: store.read(key) for key in dict.fromkeys(key for _, key in places)}
-        finished = [(settings, row) for settings, key in places if (row := rows[key]) is not None]
-        return table_of_runs(list(record.axes), finished, units=record.units, in_words=True)
-    index = store.columns()
-    stored = [(settings, key) for settings, key in places if key in index]
-    if not stored:
-        return table_of_runs(list(record.axes), [])
-    table = index.rows([key for _, key in stored])
-    of_runs = [settings for settings, _ in stored]
+    keys = [key for _, key in places]
+    table = store.runs(keys) if texts else store.columns().rows(keys)
+    if not table.num_rows:
+        return pa.table({key: pa.array([], pa.string()) for key in record.axes})
+    finished = set(table["key"].to_pylist())
+    of_runs = [settings for settings, key in places if key in finished]
     return _with_settings(table, list(record.axes), of_runs, value_words, record.units)
 
 
@@ -58,7 +53,7 @@ def all_runs(store: Store, *, texts: bool = True) -> pa.Table:
     Args:
         store: The store.
         texts: Whether to include the columns `scenario` (TOML) and `summary` (JSON), for which the
-            file of each run is read.
+            files of the runs are read.
     """
     settings: dict[str, dict[str, object]] = {}
     records = store.sweeps()
@@ -74,7 +69,7 @@ def all_runs(store: Store, *, texts: bool = True) -> pa.Table:
         table = store.runs()
     else:
         index = store.columns()
-        table = index.rows(sorted(index.signatures))
+        table = index.rows(sorted(index.keys))
     by_row = [settings.get(run, {}) for run in table["key"].to_pylist()]
     units = {key: unit for record in records for key, unit in record.units.items()}
     return _with_settings(table, keys, by_row, value_words, units)
@@ -83,23 +78,17 @@ def all_runs(store: Store, *, texts: bool = True) -> pa.Table:
 def table_of_runs(
     keys: Sequence[str],
     finished: Sequence[tuple[Mapping[str, object], pa.Table]],
-    *,
-    units: Mapping[str, str] = MappingProxyType({}),
-    in_words: bool = False,
 ) -> pa.Table:
     """One row per run: a column for each key, then the row of the run in the store.
 
+    Tables, such as a queue, are written as JSON.
+
     Args:
         keys: The keys of the settings.
-        finished: Settings and row of each run.
-        units: Units of the settings that are numbers, by key.
-        in_words: Write tables, such as a queue, in the words that distinguish them, not as JSON.
+        finished: Settings and row of each run, at least one.
     """
-    if not finished:
-        return pa.table({key: pa.array([], pa.string()) for key in keys})
     table = pa.concat_tables([row for _, row in finished], promote_options="default")
-    by_row = [settings for settings, _ in finished]
-    return _with_settings(table, keys, by_row, value_words if in_words else _json, units)
+    return _with_settings(table, keys, [settings for settings, _ in finished], _json, {})
 
 
 def _with_settings(

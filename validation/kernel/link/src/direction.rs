@@ -1,19 +1,15 @@
 //! One direction between the hosts: a link of the engine with real packets in it, and propagation.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-use tailroom_engine::link::{Link, LinkOutcome};
-use tailroom_engine::network::Network;
-use tailroom_engine::packet::transit::Transit;
-use tailroom_engine::packet::{Ecn, Packet};
-use tailroom_engine::probe::window::Window;
+use tailroom_engine::bottleneck::{Bottleneck, Fate, Outcome};
+use tailroom_engine::packet::Ecn;
 use tailroom_engine::units::Time;
 
 use crate::ip;
-use crate::packets::PacketStore;
 use crate::plan::{Plan, Route};
-use crate::statistics::{Fate, Statistics};
+use crate::statistics::{Loss, Statistics};
 
 /// Bins of the series of departures.
 pub const BIN: Time = Time::from_milliseconds(100);
@@ -21,46 +17,41 @@ pub const BIN: Time = Time::from_milliseconds(100);
 /// A direction between the hosts.
 #[derive(Debug)]
 pub struct Direction {
-    queue: Option<BottleneckQueue>,
+    queue: Option<Queue>,
     /// By flow.
     routes: Vec<Route>,
-    packets: PacketStore,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     inserted: u64,
     statistics: Statistics,
 }
 
 /// A packet behind the link. The order is that of delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct InFlight {
     due: Time,
     /// Packets that are due at once are delivered in the order in which they departed.
     number: u64,
-    slot: u32,
+    packet: Vec<u8>,
 }
 
-/// The engine's link and its queue.
+/// The engine's link, with the packets that wait.
 #[derive(Debug)]
-struct BottleneckQueue {
-    link: Link,
+struct Queue {
+    link: Bottleneck<Vec<u8>>,
     /// Least time between the start of a transmission and the delivery: services need not be carried
     /// out at their time, only before anything that follows from them.
     least_delay: Time,
-    /// Behind an arrival rule: when the packets that wait begin transmission.
-    starts: VecDeque<Time>,
     buffer_packets: f64,
+    waiting: usize,
 }
 
 impl Direction {
     /// The empty direction of a plan: 0 from host A to host B, 1 from B to A.
     /// At most `most_drops` drops are recorded one by one.
     pub fn new(plan: &Plan, direction: usize, most_drops: usize) -> Self {
-        let network = &plan.network;
         Direction {
-            queue: (direction < network.links.len())
-                .then(|| BottleneckQueue::new(network, direction)),
+            queue: (direction < plan.network.links.len()).then(|| Queue::new(plan, direction)),
             routes: plan.flows.iter().map(|flow| flow.routes[direction]).collect(),
-            packets: PacketStore::default(),
             in_flight: BinaryHeap::new(),
             inserted: 0,
             statistics: Statistics::new(plan, BIN, most_drops),
@@ -80,60 +71,49 @@ impl Direction {
     /// Bits that the link could carry in the measured window; `None` without a link.
     pub fn capacity_bits(&self, plan: &Plan) -> Option<f64> {
         let (from, to) = (plan.network.measure_from, plan.network.duration);
-        self.queue.as_ref().map(|queue| queue.link.capacity_bits(from, to))
+        self.queue.as_ref().map(|queue| queue.link.link().capacity_bits(from, to))
     }
 
     /// A packet of a flow arrives at `now`. Times must not decrease.
     pub fn arrive(&mut self, now: Time, flow: u32, ecn: Ecn, bytes: &[u8]) {
-        self.serve_until(now);
-        let slot = self.packets.insert(bytes);
         let route = self.routes[flow as usize];
-        let (Some(class), Some(queue)) = (route.class, &mut self.queue) else {
-            self.statistics.on_bypass(now, flow);
-            self.fly(now.saturating_add(route.delay), slot);
-            return;
-        };
-        self.statistics.on_arrival(now, flow, ip::is_data(bytes));
-        let size = bytes.len() as u32;
-        let sequence = u64::from(slot);
-        let packet = Packet { sequence, bytes: size, sent: now, ecn, ..Packet::default() };
-        let mut event = Transit::arrival(now, flow, 0, &packet);
-        match queue.link.arrive(&mut event, class) {
-            LinkOutcome::Held => self.take_dropped(now),
-            LinkOutcome::Dropped => self.lose(now, flow, slot, Fate::Dropped),
-            outcome => {
-                let waited = queue.link.last_wait();
-                if waited > Time::ZERO {
-                    queue.starts.push_back(now + waited);
-                }
-                self.depart(event, ecn, outcome);
+        match &mut self.queue {
+            Some(queue) if route.class.is_some() => {
+                self.statistics.on_arrival(now, flow, ip::is_data(bytes));
+                queue.link.arrive(now, flow, bytes.len() as u32, ecn, bytes.to_vec());
+                queue.waiting += 1;
+            }
+            _ => {
+                self.statistics.on_bypass(now, flow);
+                self.fly(now.saturating_add(route.delay), bytes.to_vec());
             }
         }
+        self.serve_until(now);
     }
 
     /// A packet that belongs to no flow: it is delivered at once.
     pub fn pass_foreign(&mut self, now: Time, bytes: &[u8]) {
         self.statistics.foreign_packets += 1;
-        let slot = self.packets.insert(bytes);
-        self.fly(now, slot);
+        self.fly(now, bytes.to_vec());
     }
 
     /// Carries out what is due by `now`, and passes each delivered packet and its time to `deliver`.
     pub fn advance(&mut self, now: Time, mut deliver: impl FnMut(&[u8], Time)) {
         self.serve_until(now);
-        while let Some(Reverse(first)) = self.in_flight.peek().copied()
-            && first.due <= now
-        {
-            self.in_flight.pop();
-            deliver(self.packets.get_mut(first.slot), first.due);
-            self.packets.remove(first.slot);
+        while self.in_flight.peek().is_some_and(|Reverse(first)| first.due <= now) {
+            if let Some(Reverse(first)) = self.in_flight.pop() {
+                deliver(&first.packet, first.due);
+            }
         }
     }
 
     /// When [`Direction::advance`] has to be called next; [`Time::NEVER`] if nothing is on the way.
     pub fn next_due(&self) -> Time {
         let flight = self.in_flight.peek().map_or(Time::NEVER, |Reverse(first)| first.due);
-        let service = self.queue.as_ref().map_or(Time::NEVER, BottleneckQueue::service_due);
+        let service = self
+            .queue
+            .as_ref()
+            .map_or(Time::NEVER, |queue| queue.link.next_due().saturating_add(queue.least_delay));
         flight.min(service)
     }
 
@@ -141,108 +121,83 @@ impl Direction {
     pub fn sample(&mut self, now: Time) {
         self.serve_until(now);
         if let Some(queue) = &mut self.queue {
-            self.statistics.sample_queue(queue.packets(now));
+            self.statistics.sample_queue(queue.link.queue_packets(now));
         }
     }
 
     /// Number of packets that wait or propagate.
     pub fn packets_inside(&self) -> usize {
-        self.packets.len()
+        self.in_flight.len() + self.queue.as_ref().map_or(0, |queue| queue.waiting)
     }
 
-    /// Begins every transmission of a scheduler that is due by `now`.
+    /// Begins every transmission that is due by `now`.
     fn serve_until(&mut self, now: Time) {
-        let now = now.min(Time::AFTER_ALL_RUNS); // a service at Time::NEVER never comes
-        while let Some(queue) = &mut self.queue
-            && queue.link.next_service() <= now
-        {
-            let start = queue.link.next_service();
-            let routes = &self.routes;
-            let class_of = |event: Transit| routes[event.flow() as usize].class.unwrap_or(0);
-            let served = queue.link.serve(class_of);
-            self.take_dropped(start);
-            if let Some((event, outcome)) = served {
-                let original = ip::parse(self.packets.get_mut(event.slot()));
-                let ecn = original.map_or(Ecn::NotEct, |header| header.ecn);
-                self.depart(event, ecn, outcome);
-            }
+        while let Some(outcome) = self.queue.as_mut().and_then(|queue| queue.poll(now)) {
+            self.follow(outcome);
         }
     }
 
-    /// The transmission of a packet has begun, and its departure is known.
-    fn depart(&mut self, event: Transit, original: Ecn, outcome: LinkOutcome) {
-        let Some(queue) = &self.queue else { return };
-        let (at, waited) = (queue.link.busy_until(), queue.link.last_wait());
-        let (flow, slot) = (event.flow(), event.slot());
-        self.statistics.on_departure(at, flow, event.bytes(), waited);
-        if event.ecn() == Ecn::Ce && original != Ecn::Ce {
-            self.statistics.on_mark(at, flow);
-            ip::mark(self.packets.get_mut(slot));
-        }
-        match outcome {
-            LinkOutcome::Delivered(due) => {
+    /// The fate of a packet is known.
+    fn follow(&mut self, outcome: Outcome<Vec<u8>>) {
+        let Outcome { mut packet, flow, bytes, fate, .. } = outcome;
+        let is_data = ip::is_data(&packet);
+        match fate {
+            Fate::Delivered { at, departure, waited, is_marked, .. } => {
+                self.statistics.on_departure(departure, flow, bytes, waited);
+                if is_marked {
+                    self.statistics.on_mark(departure, flow);
+                    ip::mark(&mut packet);
+                }
                 let delay = self.routes[flow as usize].delay;
-                self.fly(due.saturating_add(delay), slot);
+                self.fly(at.saturating_add(delay), packet);
             }
-            _ => self.lose(at, flow, slot, Fate::Lost),
+            Fate::Lost { departure, waited, is_marked, .. } => {
+                self.statistics.on_departure(departure, flow, bytes, waited);
+                if is_marked {
+                    self.statistics.on_mark(departure, flow);
+                }
+                self.statistics.on_lost(departure, flow, Loss::OnTheWire, is_data);
+            }
+            Fate::Dropped { at, .. } => {
+                self.statistics.on_lost(at, flow, Loss::Dropped, is_data);
+            }
+            _ => {}
         }
     }
 
-    fn fly(&mut self, due: Time, slot: u32) {
+    fn fly(&mut self, due: Time, packet: Vec<u8>) {
         self.inserted += 1;
-        self.in_flight.push(Reverse(InFlight { due, number: self.inserted, slot }));
-    }
-
-    /// Takes note of the packets that a scheduler has dropped.
-    fn take_dropped(&mut self, now: Time) {
-        let Direction { queue: Some(queue), packets, statistics, routes, .. } = self else {
-            return;
-        };
-        queue.link.drain_dropped(now, |dropped| {
-            let (flow, slot) = (dropped.packet.flow(), dropped.packet.slot());
-            let is_data = ip::is_data(packets.get_mut(slot));
-            packets.remove(slot);
-            statistics.on_lost(now, flow, Fate::Dropped, is_data);
-            routes[flow as usize].class.unwrap_or(0)
-        });
-    }
-
-    fn lose(&mut self, at: Time, flow: u32, slot: u32, fate: Fate) {
-        let is_data = ip::is_data(self.packets.get_mut(slot));
-        self.packets.remove(slot);
-        self.statistics.on_lost(at, flow, fate, is_data);
+        self.in_flight.push(Reverse(InFlight { due, number: self.inserted, packet }));
     }
 }
 
-impl BottleneckQueue {
-    fn new(network: &Network, index: usize) -> Self {
-        let (spec, facts) = (&network.links[index], network.link_facts().swap_remove(index));
+impl Queue {
+    fn new(plan: &Plan, direction: usize) -> Self {
+        let spec = &plan.network.links[direction];
+        let info = plan.network.link_facts().swap_remove(direction);
         let limit = spec.limit(spec.queue.parameters().limit());
-        BottleneckQueue {
-            link: Link::new(spec, &facts, Window::default()),
+        Queue {
+            link: Bottleneck::with_info(spec, &info).expect("the scenario has been checked"),
             least_delay: if spec.delay_changes.is_empty() { spec.delay } else { Time::ZERO },
-            starts: VecDeque::new(),
-            buffer_packets: limit.in_packets(facts.packet_bytes),
+            buffer_packets: limit.in_packets(info.packet_bytes),
+            waiting: 0,
         }
     }
 
-    fn service_due(&self) -> Time {
-        self.link.next_service().saturating_add(self.least_delay)
-    }
-
-    fn packets(&mut self, now: Time) -> u64 {
-        if let Some(queue) = self.link.served() {
-            return queue.packets();
-        }
-        while self.starts.front().is_some_and(|start| *start <= now) {
-            self.starts.pop_front();
-        }
-        self.starts.len() as u64
+    fn poll(&mut self, now: Time) -> Option<Outcome<Vec<u8>>> {
+        let outcome = self.link.poll(now)?;
+        self.waiting -= 1;
+        Some(outcome)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tailroom_engine::link::{Link, LinkOutcome};
+    use tailroom_engine::packet::Packet;
+    use tailroom_engine::packet::transit::Transit;
+    use tailroom_engine::probe::window::Window;
+
     use super::*;
     use crate::plan::tests::{DROP_TAIL, NAMED, plan};
 
@@ -380,7 +335,7 @@ mod tests {
             let class = class(event);
             match link.arrive(&mut event, class) {
                 LinkOutcome::Delivered(at) => delivered.push((index as u32, event.ecn(), at)),
-                LinkOutcome::Dropped | LinkOutcome::Lost | LinkOutcome::Held => {}
+                LinkOutcome::Dropped(_) | LinkOutcome::Lost | LinkOutcome::Held => {}
             }
         }
         serve(&mut link, Time::AFTER_ALL_RUNS, &mut delivered);

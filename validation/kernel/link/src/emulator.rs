@@ -13,10 +13,12 @@ use crate::direction::Direction;
 use crate::hosts::Host;
 use crate::ip::{self, Header, Segment};
 use crate::packet_log::{PacketLog, Way};
-use crate::packets::MAX_PACKET_BYTES;
 use crate::plan::{FlowPlan, Plan};
 use crate::recording::{LONGEST_STALL_S, MOST_STALLED, Settings};
 use crate::system;
+
+/// Largest packet that a link takes, in bytes.
+const MAX_PACKET_BYTES: usize = 9_216;
 
 /// Real-time priority of the link, above that of the senders.
 pub const PRIORITY: i32 = 10;

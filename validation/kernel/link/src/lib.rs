@@ -22,7 +22,6 @@ pub mod emulator;
 pub mod hosts;
 pub mod ip;
 pub mod packet_log;
-pub mod packets;
 pub mod plan;
 pub mod recording;
 pub mod requests;

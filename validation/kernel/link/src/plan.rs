@@ -335,15 +335,9 @@ fn control(
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use tailroom_engine::scenario::NoFiles;
+
     use super::*;
-
-    pub(crate) struct NoFiles;
-
-    impl FileLoader for NoFiles {
-        fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-            Err(format!("no {path} here"))
-        }
-    }
 
     /// A plan of a link of 10 Mbit/s and 5 ms with this queue, and of these flows.
     pub(crate) fn plan(queue: &str, flows: &str) -> Result<Plan, String> {

@@ -33,11 +33,11 @@ pub struct Counts {
 
 /// Why a packet got no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Loss {
     /// The discipline dropped it.
     Dropped,
     /// The wire lost it after its transmission.
-    Lost,
+    OnTheWire,
 }
 
 /// The statistics of a direction.
@@ -109,11 +109,11 @@ impl Statistics {
     }
 
     /// Counts a packet that got no further.
-    pub fn on_lost(&mut self, at: Time, flow: u32, fate: Fate, is_data: bool) {
+    pub fn on_lost(&mut self, at: Time, flow: u32, loss: Loss, is_data: bool) {
         self.count(at, flow, |counts| {
-            match fate {
-                Fate::Dropped => counts.drops_packets += 1,
-                Fate::Lost => counts.random_losses_packets += 1,
+            match loss {
+                Loss::Dropped => counts.drops_packets += 1,
+                Loss::OnTheWire => counts.random_losses_packets += 1,
             }
             counts.data_losses_packets += u64::from(is_data);
         });

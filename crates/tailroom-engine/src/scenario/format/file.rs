@@ -12,8 +12,11 @@ use super::defaults_config::DefaultsConfig;
 use super::flows::FlowsConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::jitter::JitterConfig;
+use crate::link::rate_variation::RateVariationConfig;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::link::wire_loss::LossSpec;
+use crate::packet::ties::Ties;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 
@@ -35,6 +38,9 @@ pub(in crate::scenario) struct ScenarioFile {
     #[serde(default = "first_seed")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub(in crate::scenario) seed: u64,
+    /// Whose packet comes first when several arrive at a link at the same instant.
+    #[serde(default, skip_serializing_if = "is_by_chance")]
+    pub(in crate::scenario) ties: Ties,
     /// Lengthens the RTT of each permanent flow under congestion control by a random fraction of
     /// the transmission time of one of its packets on the slowest link of its path. 0 lengthens no
     /// RTT; each other number draws other fractions. `--phase-check` compares several numbers.
@@ -131,6 +137,11 @@ fn from_the_start() -> Duration {
     Duration::new(0)
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_by_chance(ties: &Ties) -> bool {
+    *ties == Ties::ByChance
+}
+
 fn first_seed() -> u64 {
     1
 }
@@ -176,6 +187,13 @@ pub(in crate::scenario) struct LinkConfig {
     /// another, even if the delay decreases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::scenario) changes: Vec<ChangeConfig>,
+    /// Let the rate vary at random. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) rate_variation: Option<RateVariationConfig>,
+    /// Jitter: a further delay that varies at random, in which packets stay in order. Off unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) jitter: Option<JitterConfig>,
     /// File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds per
     /// line, in order, each an opportunity for 1500 bytes; the file repeats after its last
     /// timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is

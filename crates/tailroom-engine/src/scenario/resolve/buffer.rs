@@ -1,34 +1,28 @@
 //! Resolves links and their buffers: limits in time or bandwidth-delay products become bytes.
 
+use super::inputs::Inputs;
 use super::load::Load;
-use super::mahimahi::Trace;
 use crate::link::LinkSpec;
-use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
 use crate::network::Network;
+use crate::network::validate::link::{check_arrival_log, check_interval, check_later};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
-use crate::quantity::{BitRate, PositiveDuration, Size};
+use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
-use crate::scenario::format::file::LinkConfig;
+use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
-use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use crate::units::Rate;
 
-/// Shortest interval of a measurement; a run would spend its time on shorter intervals.
-const SHORTEST_ADMISSION_INTERVAL: Time = Time::from_milliseconds(1);
-
-/// Shortest transmission of a packet, in picoseconds: what is lost by rounding is at most 3 % of it.
-/// 40 B take it at 10 Tbit/s.
-const SHORTEST_PACKET_PS: u128 = 32;
-
-/// Resolves a link; `trace` is the content of its trace file.
+/// Resolves a link.
 pub(in crate::scenario) fn resolve_link(
+    inputs: Inputs<'_>,
     name: &str,
     link: &LinkConfig,
-    trace: Option<&Trace>,
     load: &Load,
 ) -> Result<LinkSpec, Fault> {
     let at = Path::of(&["links", name]);
+    let trace = inputs.traces.get(name);
     let rate = match (link.rate, trace) {
         (Some(rate), None) => rate.rate(),
         (None, Some(trace)) => trace.mean_rate,
@@ -45,12 +39,25 @@ pub(in crate::scenario) fn resolve_link(
     if let Some(trace) = trace {
         rate_changes.clone_from(&trace.changes);
     }
+    if let Some(variation) = &link.rate_variation {
+        let at = at.key("rate_variation");
+        if !rate_changes.is_empty() {
+            let problem = "the link has a trace or changes that set the rate";
+            return Err(Fault::new(&at, problem, "remove one of the two"));
+        }
+        let ScenarioFile { seed, duration, .. } = inputs.file;
+        rate_changes = variation
+            .changes(inputs.files, *seed, name, duration.time())
+            .map_err(|bad| bad_parameter(&at, bad))?;
+    }
+    let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(inputs.files)).transpose();
+    let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
     let queue = resolve_queue(&link.queue, rate, load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {
         check_flow_admission(admission, rate, &at)?;
     }
     if let Some(log) = &link.arrival_log {
-        check_arrival_log(log, &at)?;
+        check_arrival_log(log).map_err(|bad| bad_parameter(&at, bad))?;
     }
     Ok(LinkSpec {
         name: name.to_owned(),
@@ -61,6 +68,7 @@ pub(in crate::scenario) fn resolve_link(
         rate_changes,
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
+        jitter,
         packet_log: link.packet_log as usize,
         admission: link.admission,
         is_acted_on: false,
@@ -78,10 +86,7 @@ fn changes(link: &LinkConfig, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayCh
     for (index, change) in link.changes.iter().enumerate() {
         let at = at.index(index);
         let time = change.at.time();
-        if before.is_some_and(|before| time <= before) {
-            let problem = format!("{} is not after the change before it", change.at);
-            return Err(Fault::new(&at.key("at"), problem, "write the changes in order of time"));
-        }
+        check_later(time, before).map_err(|bad| bad_parameter(&at, bad))?;
         if change.rate.is_none() && change.delay.is_none() {
             return Err(Fault::new(&at, "changes nothing", "add a `rate` or a `delay`"));
         }
@@ -125,32 +130,7 @@ fn check_flow_admission(
         let problem = format!("{least} is not below the link's rate, so that no flow would begin");
         return Err(Fault::new(&at.key("min_fair_rate"), problem, "lower it"));
     }
-    if admission.interval.time() < SHORTEST_ADMISSION_INTERVAL {
-        let problem = format!("{} is too short to measure a rate in", admission.interval);
-        return Err(Fault::new(&at.key("interval"), problem, "write at least \"1 ms\""));
-    }
-    Ok(())
-}
-
-fn check_arrival_log(log: &ArrivalLogSpec, link: &Path) -> Result<(), Fault> {
-    if log.to.time() <= log.from.time() {
-        let problem = format!("{} is not after `from`, {}", log.to, log.from);
-        let remedy = "give a span, as in { from = \"60 s\", to = \"62 s\" }";
-        return Err(Fault::new(&link.key("arrival_log").key("to"), problem, remedy));
-    }
-    Ok(())
-}
-
-/// Refuses logs of arrivals that begin after the end of the run.
-pub(in crate::scenario) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
-    for link in &network.links {
-        if link.arrival_log.is_some_and(|log| log.from.time() >= network.duration) {
-            let at = Path::of(&["links", &link.name, "arrival_log", "from"]);
-            let problem = "is not before the end of the run";
-            return Err(Fault::new(&at, problem, "lower it, or raise duration"));
-        }
-    }
-    Ok(())
+    check_interval(admission.interval).map_err(|bad| bad_parameter(link, bad))
 }
 
 /// Refuses admission control at a link that no flows cross which it could refuse.
@@ -164,43 +144,6 @@ pub(in crate::scenario) fn check_admission(network: &Network) -> Result<(), Faul
             let at = Path::of(&["links", &link.name, "admission"]);
             let problem = "no group whose flows arrive and depart crosses the link";
             return Err(Fault::new(&at, problem, "remove it, or add a `finite_flows` source"));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses disciplines whose parameters contradict one another or the link.
-pub(in crate::scenario) fn check_queues(network: &Network) -> Result<(), Fault> {
-    for (link, facts) in network.links.iter().zip(&network.link_facts()) {
-        let checked = link.queue.parameters().validate(facts);
-        checked.map_err(|bad| bad_parameter(&Path::of(&["links", &link.name, "queue"]), bad))?;
-    }
-    Ok(())
-}
-
-/// Refuses links so fast that a packet takes a few picoseconds: times are whole picoseconds.
-pub(in crate::scenario) fn check_resolution(network: &Network) -> Result<(), Fault> {
-    let mut smallest = vec![u32::MAX; network.links.len()];
-    for group in &network.groups {
-        let ack_bytes = group.tcp.as_ref().map_or(u32::MAX, |tcp| tcp.ack_size.bytes() as u32);
-        let data = group.path.iter().map(|&link| (link, group.packet_size));
-        for (link, bytes) in data.chain(group.reverse_path.iter().map(|&link| (link, ack_bytes))) {
-            smallest[link] = smallest[link].min(bytes);
-        }
-    }
-    for (link, &bytes) in network.links.iter().zip(&smallest) {
-        let changes = link.rate_changes.iter().map(|change| change.rate);
-        let rate = changes.fold(link.rate, Rate::max);
-        let most = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND) / SHORTEST_PACKET_PS;
-        if u128::from(rate.bits_per_second()) > most {
-            let most = BitRate::new(most as u64);
-            let problem = format!(
-                "a packet of {bytes} B takes less than {SHORTEST_PACKET_PS} ps, and times are whole \
-                 picoseconds"
-            );
-            let remedy = format!("lower it to {most}, or let the packets be larger");
-            let at = Path::of(&["links", &link.name, "rate"]);
-            return Err(Fault::new(&at, problem, remedy));
         }
     }
     Ok(())

@@ -17,9 +17,13 @@ mod transport;
 
 use indexmap::IndexMap;
 
+use crate::network::error::NetworkError;
+use crate::network::validate::check_window;
+use crate::network::validate::group::{
+    check_hops, check_new, check_round_trip, check_sizes, check_start,
+};
 use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
-use crate::packet::MAX_PACKET_BYTES;
-use crate::packet::transit::MAX_HOPS;
+use crate::parameters::BadParameter;
 use crate::private_path::delays::SenderSide;
 use crate::quantity::{PositiveDuration, Size};
 use crate::random;
@@ -27,7 +31,7 @@ use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{Rate, Time};
-use buffer::{check_admission, check_arrival_logs, check_queues, check_resolution, resolve_link};
+use buffer::{check_admission, resolve_link};
 use inputs::Inputs;
 use load::Load;
 use names::no_such_link;
@@ -38,7 +42,7 @@ use transport::resolve_transport;
 /// Resolves the scenario. Otherwise returns the faults of the run and its groups; if there are
 /// none, those of its links; if there are none, the first fault of the network as a whole.
 pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
-    let Inputs { file, traces, .. } = inputs;
+    let Inputs { file, .. } = inputs;
     let mut faults = Vec::new();
     let mut note = |fault| faults.push(fault);
     check_run(file, &mut note);
@@ -61,7 +65,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     let loads = Load::of_links(file.links.len(), &groups, &flows, file.duration.time());
     let mut links = Vec::new();
     for ((name, link), load) in file.links.iter().zip(&loads) {
-        match resolve_link(name, link, traces.get(name), load) {
+        match resolve_link(inputs, name, link, load) {
             Ok(link) => links.push(link),
             Err(fault) => faults.push(fault),
         }
@@ -73,6 +77,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         duration: file.duration.time(),
         measure_from: file.measure_from.time(),
         seed: file.seed,
+        ties: file.ties,
         links,
         groups,
         flows,
@@ -85,11 +90,27 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
 }
 
 fn check_network(network: &Network, memory_limit: Size) -> Result<(), Fault> {
-    check_resolution(network)?;
-    check_queues(network)?;
+    network.validate().map_err(|error| fault_of(network, error))?;
     check_admission(network)?;
-    check_arrival_logs(network)?;
     memory::check(network, memory_limit)
+}
+
+/// A fault of the network, at its place in the scenario.
+fn fault_of(network: &Network, error: NetworkError) -> Fault {
+    let of_group = |group: usize| Path::of(&["flows", &network.groups[group].name]);
+    match error {
+        NetworkError::Run(bad) if bad.key == "series_interval" => {
+            bad_parameter(&Path::default(), BadParameter { key: "series.interval".into(), ..bad })
+        }
+        NetworkError::Run(bad) => bad_parameter(&Path::default(), bad),
+        NetworkError::Link { link, bad } => {
+            bad_parameter(&Path::of(&["links", &network.links[link].name]), bad)
+        }
+        NetworkError::Group { group, bad } => bad_parameter(&of_group(group), bad),
+        NetworkError::Flow { flow, bad } => {
+            bad_parameter(&of_group(network.flows[flow].group), bad)
+        }
+    }
 }
 
 /// Fills in the RTT of groups that do not give it: the propagation delay of their path.
@@ -105,11 +126,8 @@ pub(in crate::scenario) fn fill_in_round_trips(file: &mut ScenarioFile) {
 }
 
 fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
-    if file.measure_from.time() >= file.duration.time() {
-        let problem =
-            format!("{} is not before the end of the run, {}", file.measure_from, file.duration);
-        let path = Path::of(&["measure_from"]);
-        note(Fault::new(&path, problem, "lower measure_from or raise duration"));
+    if let Err(bad) = check_window(file.measure_from.time(), file.duration.time()) {
+        note(bad_parameter(&Path::default(), bad));
     }
     if file.flows.is_empty() {
         let remedy = "add a table [flows.NAME] with at least `path` and `congestion`";
@@ -171,27 +189,9 @@ fn check_path_and_packets(group: &FlowsConfig, at: &Path) -> Result<(), Fault> {
         let remedy = "add it, as in `path = [\"bottleneck\"]`, here or in [defaults]";
         return Err(Fault::new(&at.key("path"), "is missing", remedy));
     }
-    let (packet_size, header_size) = (group.packet_size.bytes(), group.header_size.bytes());
-    if packet_size > u64::from(MAX_PACKET_BYTES) {
-        let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
-        let problem = format!("{} is larger than an IP packet can be", group.packet_size);
-        return Err(Fault::new(&at.key("packet_size"), problem, remedy));
-    }
-    if packet_size <= header_size {
-        let problem = format!(
-            "{} leaves no room for data beside the header of {}",
-            group.packet_size, group.header_size
-        );
-        let remedy = "raise packet_size or lower header_size";
-        return Err(Fault::new(&at.key("packet_size"), problem, remedy));
-    }
-    let hops = group.path.len() + group.tcp.keys.reverse_path.len();
-    if hops > MAX_HOPS {
-        let problem = format!("path and reverse_path have {hops} links together");
-        let remedy = format!("shorten one of them: a flow and its ACKs may cross {MAX_HOPS}");
-        return Err(Fault::new(&at.key("reverse_path"), problem, remedy));
-    }
-    Ok(())
+    check_sizes(group.packet_size.bytes(), group.header_size.bytes())
+        .and_then(|()| check_hops(group.path.len() + group.tcp.keys.reverse_path.len()))
+        .map_err(|bad| bad_parameter(at, bad))
 }
 
 fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<usize>, Fault> {
@@ -200,11 +200,7 @@ fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<
         let link = file.links.get_index_of(name).ok_or_else(|| {
             no_such_link(name, file.links.keys().map(String::as_str), &at.index(position))
         })?;
-        if path.contains(&link) {
-            let problem = format!("the path passes \"{name}\" twice");
-            let remedy = "name each link once: a loop would never end";
-            return Err(Fault::new(&at.index(position), problem, remedy));
-        }
+        check_new("", &path, link, name).map_err(|bad| bad_parameter(&at.index(position), bad))?;
         path.push(link);
     }
     Ok(path)
@@ -226,7 +222,9 @@ fn resolve_flows(
         Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"), files)?,
         None => vec![minimum; count as usize],
     };
-    check_round_trips(&round_trips, minimum, group, &at.key("rtt"))?;
+    let shortest = round_trips.iter().min().copied().unwrap_or(Time::NEVER);
+    check_round_trip(shortest, minimum, group.tcp.congestion.is_some())
+        .map_err(|bad| bad_parameter(&at, bad))?;
     // As ns-2's scripts do: the range is cut into `count` parts and a flow starts with each.
     let starts = group.start.spread(count, count, stream("start"), &at.key("start"), files)?;
     check_starts(&starts, file, group, &at)?;
@@ -241,29 +239,6 @@ fn resolve_flows(
     }))
 }
 
-fn check_round_trips(
-    round_trips: &[Time],
-    minimum: Time,
-    group: &FlowsConfig,
-    at: &Path,
-) -> Result<(), Fault> {
-    let smallest = round_trips.iter().min().copied().unwrap_or(Time::NEVER);
-    if smallest < minimum {
-        let shared = PositiveDuration::new(minimum.picoseconds());
-        let problem = format!(
-            "{} is less than the propagation of the shared links there and back, {shared}",
-            PositiveDuration::new(smallest.picoseconds())
-        );
-        let remedy = format!("raise rtt to at least \"{shared}\" or lower the links' delay");
-        return Err(Fault::new(at, problem, remedy));
-    }
-    if smallest == Time::ZERO && group.tcp.congestion.is_some() {
-        let problem = "is missing, and the shared links have no delay";
-        return Err(Fault::new(at, problem, "add it, as in `rtt = \"100 ms\"`"));
-    }
-    Ok(())
-}
-
 fn check_starts(
     starts: &[Time],
     file: &ScenarioFile,
@@ -271,13 +246,10 @@ fn check_starts(
     at: &Path,
 ) -> Result<(), Fault> {
     let latest = starts.iter().max().copied().unwrap_or(Time::ZERO);
-    let written = PositiveDuration::new(latest.picoseconds());
-    if latest >= file.duration.time() {
-        let problem = format!("a flow starts at {written}, after the end of the run");
-        return Err(Fault::new(&at.key("start"), problem, "lower start or raise duration"));
-    }
+    check_start(latest, file.duration.time()).map_err(|bad| bad_parameter(at, bad))?;
     match group.stop {
         Some(stop) if stop.time() <= latest => {
+            let written = PositiveDuration::new(latest.picoseconds());
             let problem = format!("{stop} is not after the last start, {written}");
             Err(Fault::new(&at.key("stop"), problem, "raise stop or lower start"))
         }

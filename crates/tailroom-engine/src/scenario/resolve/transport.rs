@@ -1,15 +1,13 @@
 //! Resolves the transport of a group, which only groups under congestion control have.
 
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
-use crate::packet::MAX_PACKET_BYTES;
-use crate::quantity::PositiveDuration;
+use crate::network::validate::group::check_timeout_and_acks;
 use crate::scenario::format::flows::{ControlConfig, FlowsConfig};
 use crate::scenario::format::schema::{schema, tcp_keys};
 use crate::scenario::text::document::Document;
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
-use crate::tcp::sender::rtt::MAX_RTO;
 use crate::traffic::{KINDS, SourceClass};
 
 /// The transport of a group; `None` for an unresponsive source.
@@ -69,11 +67,7 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         return Err(Fault::new(&at.key("ecn"), problem, remedy));
     }
     check_recovery(at, tcp)?;
-    if tcp.min_rto.time() > MAX_RTO {
-        let most = PositiveDuration::new(MAX_RTO.picoseconds());
-        let problem = format!("{} is above {most}, the longest timeout", tcp.min_rto);
-        return Err(Fault::new(&at.key("min_rto"), problem, format!("write at most \"{most}\"")));
-    }
+    check_timeout_and_acks(tcp).map_err(|bad| bad_parameter(at, bad))?;
     if let Some(initial_rto) = tcp.initial_rto
         && initial_rto.time() < tcp.min_rto.time()
     {
@@ -83,11 +77,6 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     }
     if tcp.count_lost_in_pipe {
         check_counted_pipe(at, tcp)?;
-    }
-    if tcp.ack_size.bytes() > u64::from(MAX_PACKET_BYTES) {
-        let problem = format!("{} is larger than an IP packet can be", tcp.ack_size);
-        let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
-        return Err(Fault::new(&at.key("ack_size"), problem, remedy));
     }
     Ok(())
 }

@@ -94,7 +94,13 @@ impl<'a> Checker<'a> {
             | (Some("boolean"), Value::Boolean(_))
             | (None, _) => {}
             (Some(expected), _) => {
-                self.faults.push(mismatch(value, &expectation(expected), path));
+                let list = || (expected == "array").then(|| "[\"a\", \"b\"]".to_owned());
+                let expected = expectation(expected);
+                let expected = match self.example(schema).or_else(list) {
+                    Some(example) => format!("{expected}, as in {example}"),
+                    None => expected,
+                };
+                self.faults.push(mismatch(value, &expected, path));
             }
         }
     }
@@ -358,7 +364,8 @@ fn check_number(schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> 
         Value::Float(number) if !is_integer => *number,
         other => {
             let kind = if is_integer { "integer" } else { "number" };
-            return Err(mismatch(other, &expectation(kind), path));
+            let expected = format!("{}{}", expectation(kind), meaning(schema));
+            return Err(mismatch(other, &expected, path));
         }
     };
     let fits_type = schema["format"] != "uint32" || number <= f64::from(u32::MAX);
@@ -390,10 +397,21 @@ fn range(schema: &Json) -> String {
     if bounds.is_empty() { "a finite number".to_owned() } else { bounds.join(" and ") }
 }
 
+/// What a number stands for: the first sentence of its description, behind a colon.
+fn meaning(schema: &Json) -> String {
+    let text = schema["description"].as_str().unwrap_or_default();
+    let sentence = text.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    let mut characters = sentence.chars();
+    match characters.next() {
+        Some(first) => format!(": {}{}", first.to_lowercase(), characters.as_str()),
+        None => String::new(),
+    }
+}
+
 fn expectation(kind: &str) -> String {
     match kind {
         "object" => "a table".to_owned(),
-        "array" => "a list, as in [\"a\", \"b\"]".to_owned(),
+        "array" => "a list".to_owned(),
         "integer" => "a whole number".to_owned(),
         "number" => "a number".to_owned(),
         "boolean" => "true or false".to_owned(),

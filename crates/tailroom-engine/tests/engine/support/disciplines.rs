@@ -1,6 +1,7 @@
 //! The queue disciplines of the registry.
 
-use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::queue::{LinkInfo, QueueConfig};
+use tailroom_engine::units::Rate;
 
 /// Every queue discipline of the registry with a buffer of this size. Its other parameters have
 /// their defaults, or the example of the schema if there is no default.
@@ -20,4 +21,21 @@ pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
         serde_json::from_value(config.into()).expect("the other parameters have defaults")
     };
     kinds.iter().map(config).collect()
+}
+
+/// Those of [`all`] whose other parameters fit the limit, whatever the size of the packets: a threshold
+/// lies below it.
+pub(crate) fn valid(limit: &str) -> Vec<QueueConfig> {
+    let info = |packet_bytes| LinkInfo {
+        name: "link".into(),
+        seed: 1,
+        rate: Rate::from_bits_per_second(8_000_000),
+        bdp_bytes: 12_345.0,
+        packet_bytes,
+        groups: Vec::new(),
+    };
+    let fits = |config: &QueueConfig, bytes| config.parameters().validate(&info(bytes)).is_ok();
+    let mut configs = all(limit);
+    configs.retain(|config| [40, 1_500].into_iter().all(|bytes| fits(config, bytes)));
+    configs
 }

@@ -3,6 +3,7 @@
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::units::Time;
@@ -26,6 +27,7 @@ fn lossy(tcp: TcpSpec, loss: LossSpec, duration: f64, seed: u64) -> Network {
         duration: Time::from_seconds(duration),
         measure_from: Time::from_seconds(duration / 10.0),
         seed,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![wire],
         groups: vec![networks::bulk("flow", tcp)],

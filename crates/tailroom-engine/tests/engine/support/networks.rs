@@ -1,7 +1,6 @@
 //! Links and flows from which tests build their networks.
 
 use tailroom_engine::link::LinkSpec;
-use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
@@ -12,23 +11,8 @@ use tailroom_engine::units::{Rate, Time};
 
 /// A link with a tail-drop queue, without loss or changes.
 pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> LinkSpec {
-    LinkSpec {
-        name: name.into(),
-        rate: Rate::from_bits_per_second(rate_bps),
-        delay,
-        queue: drop_tail(limit),
-        loss: LossSpec::None,
-        rate_changes: Vec::new(),
-        rate_period: None,
-        delay_changes: Vec::new(),
-        packet_log: 0,
-        arrival_dispersion: None,
-        is_acted_on: false,
-        arrival_log: None,
-        admission: None,
-        bdp_bytes: 0.0,
-        packet_bytes: 1_500.0,
-    }
+    let rate = Rate::from_bits_per_second(rate_bps);
+    LinkSpec { name: name.into(), ..LinkSpec::new(rate, delay, drop_tail(limit)) }
 }
 
 /// A tail-drop queue.

@@ -2,6 +2,7 @@
 
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::{LinkSummary, Summary};
@@ -61,6 +62,7 @@ pub(crate) fn poisson(load: f64, sizes: PacketSizes, queue: QueueConfig, seed: u
         duration: seconds(1_010.0),
         measure_from: seconds(10.0),
         seed,
+        ties: Ties::ByChance,
         memory_limit_bytes: u64::MAX,
         links: vec![LinkSpec { queue, ..link }],
         groups: vec![group],

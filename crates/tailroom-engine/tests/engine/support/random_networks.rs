@@ -11,10 +11,13 @@ use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
+use tailroom_engine::link::draws::Draws;
+use tailroom_engine::link::jitter::JitterSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
@@ -51,7 +54,7 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     let many = ["1000 packets", "100000 packets"];
     let bytes = ["1500 B", "10 kB", "100 kB", "10 MB"];
     let limit = select([&packets[..], &many, &bytes].concat());
-    let any = limit.prop_flat_map(|limit| select(disciplines::all(limit)));
+    let any = limit.prop_flat_map(|limit| select(disciplines::valid(limit)));
     // Simultaneous events are most frequent at tail-drop queues.
     let plain = select(vec![1, 2, 5, 20, 100, 1_000, 100_000]).prop_map(Limit::Packets);
     prop_oneof![1 => any, 1 => plain.prop_map(networks::drop_tail)]
@@ -109,10 +112,23 @@ fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
     prop_oneof![3 => Just(Vec::new()), 1 => changes]
 }
 
+fn jitter() -> impl Strategy<Value = JitterSpec> {
+    let draws = prop_oneof![
+        Just(Draws::AtNoTime),
+        Just(Draws::Every(Time::from_milliseconds(100))),
+        Just(Draws::OnAverageEvery(Time::from_milliseconds(5))),
+    ];
+    draws.prop_map(|draws| {
+        // Whole milliseconds meet other events.
+        let extra_delay = Empirical::mix(&[0.0, 1e9, 7e9], &[2.0, 1.0, 1.0]);
+        JitterSpec { extra_delay: Distribution::Empirical(extra_delay), draws }
+    })
+}
+
 fn random_link() -> impl Strategy<Value = LinkSpec> {
     let rate = select(vec![1_000_000, 4_000_000, 8_000_000, 20_000_000, 7_777_777]);
     let dispersion = option::of(select(vec![1, 3, 10]).prop_map(Time::from_milliseconds));
-    let changes = (rate_changes(), delay_changes());
+    let changes = (rate_changes(), delay_changes(), option::weighted(0.2, jitter()));
     let fair_rate = option::of(select(vec![300_000, 2_000_000]));
     let admission = (select(vec![10, 100]), fair_rate, option::of(select(vec![0.1, 0.6])));
     let admission =
@@ -129,6 +145,7 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
             rate_changes: changes.0.0,
             rate_period: changes.0.1,
             delay_changes: changes.1,
+            jitter: changes.2,
             packet_log: 20_000,
             arrival_dispersion: others.0,
             arrival_log: Some(ArrivalLogSpec {
@@ -445,6 +462,8 @@ fn assemble(
         duration: Time::from_milliseconds(2_000),
         measure_from,
         seed,
+        // A quarter of the networks have the order that the seed does not decide.
+        ties: if seed.is_multiple_of(4) { Ties::AsDeclared } else { Ties::ByChance },
         memory_limit_bytes: u64::MAX,
         links,
         groups,

@@ -23,6 +23,7 @@ use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::{Checkpoints, FlowAccount};
 use tailroom_engine::probe::group::GroupProbe;
+use tailroom_engine::queue::buffer::Dropped;
 use tailroom_engine::results;
 use tailroom_engine::results::DynamicFlowRecords;
 use tailroom_engine::results::Results;
@@ -40,7 +41,7 @@ pub(crate) use heap::TieBreak;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
 pub(crate) fn run(network: &Network) -> Results {
-    run_with(network, TieBreak::ByTurn)
+    run_with(network, TieBreak::ByTurn(network.ties))
 }
 
 /// The same with another order of the arrivals of one instant.
@@ -339,11 +340,11 @@ impl<'a> Reference<'a> {
         let mut dropped = Vec::new();
         let Reference { links, crossing, groups, .. } = self;
         links[link].drain_dropped(now, |one| {
-            dropped.push(one.packet);
+            dropped.push(one);
             class(&crossing[link], groups[one.packet.flow() as usize])
         });
-        for packet in dropped {
-            self.follow(packet, LinkOutcome::Dropped, Time::ZERO);
+        for Dropped { packet, reason } in dropped {
+            self.follow(packet, LinkOutcome::Dropped(reason), Time::ZERO);
         }
         let next = self.links[link].next_service();
         if next < self.network.duration {
@@ -381,13 +382,13 @@ impl<'a> Reference<'a> {
         let is_sent = match outcome {
             LinkOutcome::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
             LinkOutcome::Delivered(at) => at < Time::NEVER,
-            LinkOutcome::Dropped | LinkOutcome::Held => false,
+            LinkOutcome::Dropped(_) | LinkOutcome::Held => false,
         };
         if hop + 1 == path.len() && is_sent {
             self.waits[self.groups[flow]].push((begins, waited));
         }
         match outcome {
-            LinkOutcome::Dropped | LinkOutcome::Lost => {
+            LinkOutcome::Dropped(_) | LinkOutcome::Lost => {
                 self.accounts[flow].lost += 1;
                 let is_measured = packet.sent >= self.checkpoints.measure_from;
                 self.accounts[flow].lost_measured += u64::from(is_measured);
@@ -432,7 +433,7 @@ impl<'a> Reference<'a> {
         let group = &self.network.groups[self.groups[flow]];
         let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
         match outcome {
-            LinkOutcome::Dropped
+            LinkOutcome::Dropped(_)
             | LinkOutcome::Lost
             | LinkOutcome::Held
             | LinkOutcome::Delivered(Time::NEVER) => {}

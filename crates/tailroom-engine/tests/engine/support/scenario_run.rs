@@ -2,18 +2,8 @@
 
 use tailroom_engine::network::Network;
 use tailroom_engine::results::Results;
-use tailroom_engine::scenario;
-use tailroom_engine::scenario::FileLoader;
+use tailroom_engine::scenario::{self, NoFiles};
 use tailroom_engine::simulation::Simulation;
-
-/// A loader without files.
-pub(crate) struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err(format!("tests of this kind read no files, not {path}"))
-    }
-}
 
 /// What the scenarios of these tests have beside their text: no profile of a host, unless the text
 /// names one, since formulas know of none.
@@ -36,7 +26,10 @@ pub(crate) fn run(text: &str, seed: u64) -> Results {
 
 /// The results of a run that ends without an error.
 pub(crate) fn finish(network: &Network) -> Results {
-    Simulation::new(network).finish().expect("the account of packets balances")
+    Simulation::new(network)
+        .expect("the network is valid")
+        .finish()
+        .expect("the account of packets balances")
 }
 
 /// The message with which a wrong scenario is refused.

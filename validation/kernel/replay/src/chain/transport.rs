@@ -2,20 +2,12 @@
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::custom::CustomParams;
-use tailroom_engine::scenario::{self, FileLoader};
+use tailroom_engine::scenario::{self, NoFiles};
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::handshake::Handshake;
 
 use super::control::Recorded;
 use super::recording::Description;
-
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, path: &str, _most_bytes: u64) -> Result<Option<String>, String> {
-        Err(format!("the scenario of a recording reads no files, not {path}"))
-    }
-}
 
 /// The transport of the recorded flow. Some keys of a host depend on the kind of its control, so a
 /// built-in one of that kind stands in until the keys are known.

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tailroom_engine::packet::transit::turn;
+use tailroom_engine::packet::ties::{Ties, turn};
 use tailroom_engine::packet::{Packet, StoredAck};
 use tailroom_engine::units::Time;
 
@@ -106,7 +106,7 @@ impl Ord for Scheduled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TieBreak {
     /// By turn, by hop, and by insertion, as the engine has it.
-    ByTurn,
+    ByTurn(Ties),
     /// The last flow first, which is wrong: a test shows that the comparison notices.
     LastFlowFirst,
 }
@@ -130,7 +130,7 @@ impl Heap {
         let rank = happening.rank();
         let place = match self.tie_break {
             _ if rank != Rank::Link => flow,
-            TieBreak::ByTurn => turn(self.seed, time, flow as u32) as usize,
+            TieBreak::ByTurn(ties) => turn(ties, self.seed, time, flow as u32) as usize,
             TieBreak::LastFlowFirst => usize::MAX - flow,
         };
         let key = (time, rank, place, happening.hop(), self.inserted);

@@ -1,0 +1,162 @@
+//! A network that a program has built: a good network in which some fields have other values.
+
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::link::spec::DelayChange;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::quantity::limit::QueueLimit;
+use tailroom_engine::quantity::{PositiveDuration, Size};
+use tailroom_engine::scenario;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::traffic::bulk::BulkParams;
+use tailroom_engine::traffic::cbr::CbrParams;
+use tailroom_engine::traffic::poisson::{PacketSizes, PoissonSpec};
+use tailroom_engine::units::{Rate, Time};
+
+use crate::Files;
+
+/// More would only repeat fields.
+const MOST_EDITS: usize = 8;
+
+/// The good network, changed field by field as the bytes say: which field, of which link, group or
+/// flow, and its value.
+pub(crate) fn of_bytes(bytes: &[u8]) -> Network {
+    let good = scenario::parse(include_str!("network.toml"), &[], Some(1), &Files { text: "" })
+        .and_then(|scenario| scenario.resolve());
+    let mut network = good.expect("the scenario is valid");
+    let mut bytes = Bytes(bytes);
+    for _ in 0..MOST_EDITS {
+        let Some(field) = bytes.next() else { break };
+        let (at, value) = (bytes.next().unwrap_or(0).into(), bytes.number());
+        edit(&mut network, field.into(), at, value);
+    }
+    network
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn next(&mut self) -> Option<u8> {
+        let (&first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    /// A number of up to eight bytes, counted down from the largest if the first byte is 128 or more.
+    fn number(&mut self) -> u64 {
+        let first = self.next().unwrap_or(0);
+        let magnitude =
+            (0..first % 9).fold(0, |sum, _| sum << 8 | u64::from(self.next().unwrap_or(0)));
+        if first >= 128 { u64::MAX - magnitude } else { magnitude }
+    }
+}
+
+/// Sets a field by its number; `at` says of which link, group or flow.
+fn edit(network: &mut Network, field: usize, at: usize, value: u64) {
+    match field % 4 {
+        0 => edit_run(network, field / 4, value),
+        1 => {
+            let links = network.links.len();
+            edit_link(&mut network.links[at % links], field / 4, value);
+        }
+        2 => {
+            let groups = network.groups.len();
+            edit_group(&mut network.groups[at % groups], field / 4, value);
+        }
+        _ => edit_flow(network, at, field / 4, value),
+    }
+}
+
+fn edit_run(network: &mut Network, field: usize, value: u64) {
+    let time = Time::from_picoseconds(value);
+    match field % 7 {
+        0 => network.duration = time,
+        1 => network.measure_from = time,
+        2 => network.series_interval = Some(time),
+        3 => network.seed = value,
+        4 => drop(network.links.pop().filter(|_| network.links.len() > 1)),
+        5 => drop(network.groups.pop().filter(|_| network.groups.len() > 1)),
+        _ => network.flows.clear(),
+    }
+}
+
+fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
+    let (time, rate) = (Time::from_picoseconds(value), Rate::from_bits_per_second(value));
+    match field % 14 {
+        0 => link.rate = rate,
+        1 => link.delay = time,
+        2 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::packets(value),
+        3 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::bytes(value),
+        4 => link.rate_changes.push(RateChange { at: time, rate }),
+        5 => link.rate_changes.push(RateChange { at: Time::from_milliseconds(200), rate }),
+        6 => link.rate_period = Some(time),
+        7 => link.delay_changes.push(DelayChange { at: time, delay: Time::ZERO }),
+        8 => {
+            let at = Time::from_milliseconds(200);
+            link.delay_changes.push(DelayChange { at, delay: time });
+        }
+        9 => link.loss = LossSpec::Periodic { every: value },
+        10 => link.loss = LossSpec::Bernoulli { probability: f64::from_bits(value) },
+        11 => link.arrival_dispersion = Some(time),
+        12 => {
+            if let Some(admission) = &mut link.admission {
+                admission.interval = PositiveDuration::new(value);
+            }
+        }
+        _ => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
+    }
+}
+
+fn edit_group(group: &mut GroupSpec, field: usize, value: u64) {
+    let (time, link) = (Time::from_picoseconds(value), value as usize);
+    match field % 14 {
+        0 => group.path.push(link),
+        1 => group.path = vec![link],
+        2 => group.path.clear(),
+        3 => group.reverse_path.push(link),
+        4 => group.packet_size = value as u32,
+        5 => group.header_size = value as u32,
+        6 => group.stop = Some(time),
+        7 => group.send_jitter = Some(time),
+        8 => group.tcp = None,
+        9 => group.source = BulkParams { bytes: Some(Size::new(value)) }.into(),
+        10 => group.source = CbrParams::at_once(Rate::from_bits_per_second(value)).into(),
+        11 => {
+            let rate = Rate::from_bits_per_second(value);
+            group.source = PoissonSpec { rate, sizes: PacketSizes::Fixed }.into();
+        }
+        12 => group.name.clear(),
+        _ => {
+            if let Some(tcp) = &mut group.tcp {
+                edit_transport(tcp, field / 14, value);
+            }
+        }
+    }
+}
+
+fn edit_transport(tcp: &mut TcpSpec, field: usize, value: u64) {
+    match field % 6 {
+        0 => tcp.initial_window = value as u32,
+        1 => tcp.initial_ssthresh = Some(value as u32),
+        2 => tcp.max_window = Some(value),
+        3 => tcp.min_rto = PositiveDuration::new(value),
+        4 => tcp.ack_size = Size::new(value),
+        _ => tcp.initial_rto = Some(PositiveDuration::new(value)),
+    }
+}
+
+fn edit_flow(network: &mut Network, at: usize, field: usize, value: u64) {
+    if network.flows.is_empty() {
+        let flow = FlowSpec { group: 0, rtt: Time::ZERO, start: Time::ZERO, access_rate: None };
+        network.flows.push(flow);
+    }
+    let flows = network.flows.len();
+    let flow = &mut network.flows[at % flows];
+    match field % 4 {
+        0 => flow.group = value as usize,
+        1 => flow.rtt = Time::from_picoseconds(value),
+        2 => flow.start = Time::from_picoseconds(value),
+        _ => flow.access_rate = Some(Rate::from_bits_per_second(value)),
+    }
+}

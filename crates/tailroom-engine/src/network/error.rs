@@ -1,0 +1,52 @@
+//! Why a network cannot run.
+
+use crate::parameters::BadParameter;
+
+/// A value of a [`Network`](super::Network) with which a run would panic, not end, or return numbers
+/// without a meaning.
+///
+/// It displays as the place, the problem and the remedy: `links[0].rate: 0 bit/s is out of range; write
+/// at least 1 bit/s`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// A field of the network itself.
+    #[error("{0}")]
+    Run(BadParameter),
+    /// A field of a link.
+    #[error("links[{link}].{bad}")]
+    Link {
+        /// Index into [`Network::links`](super::Network::links).
+        link: usize,
+        /// The field, the problem and the remedy.
+        bad: BadParameter,
+    },
+    /// A field of a group of flows.
+    #[error("groups[{group}].{bad}")]
+    Group {
+        /// Index into [`Network::groups`](super::Network::groups).
+        group: usize,
+        /// The field, the problem and the remedy.
+        bad: BadParameter,
+    },
+    /// A field of a flow.
+    #[error("flows[{flow}].{bad}")]
+    Flow {
+        /// Index into [`Network::flows`](super::Network::flows).
+        flow: usize,
+        /// The field, the problem and the remedy.
+        bad: BadParameter,
+    },
+}
+
+impl NetworkError {
+    /// The field, the problem and the remedy.
+    pub fn bad_parameter(&self) -> &BadParameter {
+        match self {
+            NetworkError::Run(bad)
+            | NetworkError::Link { bad, .. }
+            | NetworkError::Group { bad, .. }
+            | NetworkError::Flow { bad, .. } => bad,
+        }
+    }
+}

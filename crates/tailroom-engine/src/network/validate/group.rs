@@ -1,0 +1,194 @@
+//! What a group of flows must satisfy.
+
+use super::super::{GroupSpec, Network};
+use super::check_delay;
+use super::link::FASTEST;
+use crate::packet::MAX_PACKET_BYTES;
+use crate::packet::transit::MAX_HOPS;
+use crate::parameters::{BadParameter, check};
+use crate::quantity::{PositiveDuration, Size};
+use crate::tcp::TcpSpec;
+use crate::tcp::sender::rtt::MAX_RTO;
+use crate::traffic::{SourceClass, SourceSpec, class_of};
+use crate::units::Time;
+
+/// Checks a group by itself, in a network of this number of links.
+pub(super) fn check_group(group: &GroupSpec, links: usize) -> Result<(), BadParameter> {
+    if group.path.is_empty() {
+        let remedy = "name the links to the receiver, at least one";
+        return Err(BadParameter::new("path", "is empty", remedy));
+    }
+    check_path("path", &group.path, links)?;
+    check_path("reverse_path", &group.reverse_path, links)?;
+    check_hops(group.path.len() + group.reverse_path.len())?;
+    check_sizes(group.packet_size.into(), group.header_size.into())?;
+    check_delay("send_jitter", group.send_jitter.unwrap_or(Time::ZERO))?;
+    check_transport(group)?;
+    check_source(&group.source)
+}
+
+fn check_path(key: &str, path: &[usize], links: usize) -> Result<(), BadParameter> {
+    for (position, &link) in path.iter().enumerate() {
+        let place = format!("{key}[{position}]");
+        if link >= links {
+            let problem = format!("there is no link {link}");
+            let remedy = format!("write less than {links}, the number of links");
+            return Err(BadParameter::new(place, problem, remedy));
+        }
+        check_new(&place, &path[..position], link, &link.to_string())?;
+    }
+    Ok(())
+}
+
+/// Refuses a link that a path has already passed.
+pub(crate) fn check_new(
+    place: &str,
+    passed: &[usize],
+    link: usize,
+    name: &str,
+) -> Result<(), BadParameter> {
+    if !passed.contains(&link) {
+        return Ok(());
+    }
+    let problem = format!("the path passes \"{name}\" twice");
+    Err(BadParameter::new(place, problem, "name each link once: a loop would never end"))
+}
+
+/// Refuses a path and a reverse path that have too many links together.
+pub(crate) fn check_hops(hops: usize) -> Result<(), BadParameter> {
+    if hops <= MAX_HOPS {
+        return Ok(());
+    }
+    let problem = format!("path and reverse_path have {hops} links together");
+    let remedy = format!("shorten one of them: a flow and its ACKs may cross {MAX_HOPS}");
+    Err(BadParameter::new("reverse_path", problem, remedy))
+}
+
+/// Refuses packets that are larger than an IP packet can be, or have no room for data.
+pub(crate) fn check_sizes(packet_size: u64, header_size: u64) -> Result<(), BadParameter> {
+    check_packet_size("packet_size", packet_size)?;
+    if packet_size > header_size {
+        return Ok(());
+    }
+    let problem = format!(
+        "{} leaves no room for data beside the header of {}",
+        Size::new(packet_size),
+        Size::new(header_size)
+    );
+    Err(BadParameter::new("packet_size", problem, "raise packet_size or lower header_size"))
+}
+
+fn check_packet_size(key: &str, bytes: u64) -> Result<(), BadParameter> {
+    if bytes <= u64::from(MAX_PACKET_BYTES) {
+        return Ok(());
+    }
+    let problem = format!("{} is larger than an IP packet can be", Size::new(bytes));
+    Err(BadParameter::new(key, problem, format!("write at most \"{MAX_PACKET_BYTES} B\"")))
+}
+
+/// Refuses data to send without a transport, and a transport without data to send.
+fn check_transport(group: &GroupSpec) -> Result<(), BadParameter> {
+    let kind = group.source.name();
+    let is_responsive = class_of(kind).is_some_and(SourceClass::is_responsive);
+    match &group.tcp {
+        Some(tcp) if is_responsive => {
+            // A SYN has the size of a header, and every packet has a size.
+            check("header_size", group.header_size, group.header_size >= 1, "at least 1")?;
+            check_tcp(tcp)
+        }
+        Some(_) => {
+            let problem = format!("a source of kind \"{kind}\" has no congestion control");
+            Err(BadParameter::new("tcp", problem, "write None"))
+        }
+        None if is_responsive => {
+            let problem = format!(
+                "is missing, and a source of kind \"{kind}\" sends what its congestion control allows"
+            );
+            Err(BadParameter::new("tcp", problem, "add a transport"))
+        }
+        None if !group.reverse_path.is_empty() => {
+            let problem = "without a transport there are no ACKs to cross it";
+            Err(BadParameter::new("reverse_path", problem, "leave it empty"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_tcp(tcp: &TcpSpec) -> Result<(), BadParameter> {
+    let under_tcp =
+        |bad: BadParameter| BadParameter::new(format!("tcp.{}", bad.key), bad.problem, bad.remedy);
+    check_timeout_and_acks(tcp).map_err(under_tcp)?;
+    let window = tcp.initial_window;
+    check("tcp.initial_window", window, window >= 1, "at least 1")?;
+    let ssthresh = tcp.initial_ssthresh.unwrap_or(u32::MAX);
+    check("tcp.initial_ssthresh", ssthresh, ssthresh >= 2, "at least 2")?;
+    let most = tcp.max_window.unwrap_or(u64::MAX);
+    check("tcp.max_window", most, most >= 1, "at least 1")
+}
+
+/// Refuses a shortest timeout above the longest, and ACKs that are larger than an IP packet can be or
+/// have no size.
+pub(crate) fn check_timeout_and_acks(tcp: &TcpSpec) -> Result<(), BadParameter> {
+    if tcp.min_rto.time() > MAX_RTO {
+        let most = PositiveDuration::new(MAX_RTO.picoseconds());
+        let problem = format!("{} is above {most}, the longest timeout", tcp.min_rto);
+        return Err(BadParameter::new("min_rto", problem, format!("write at most \"{most}\"")));
+    }
+    check("ack_size", tcp.ack_size, tcp.ack_size.bytes() > 0, "at least 1 B")?;
+    check_packet_size("ack_size", tcp.ack_size.bytes())
+}
+
+/// Refuses a source that sends nothing, or at a rate that is no number.
+fn check_source(source: &SourceSpec) -> Result<(), BadParameter> {
+    if source.bulk().and_then(|bulk| bulk.bytes).is_some_and(|bytes| bytes.bytes() == 0) {
+        return Err(BadParameter::new("source.bytes", "0 B is no data", "write at least 1 B"));
+    }
+    if let Some(rate) = source.offered_rate_bps() {
+        let is_allowed = rate > 0.0 && rate <= FASTEST.bits_per_second() as f64;
+        let allowed = "a mean rate of more than 0 bit/s and at most 1000000 Tbit/s";
+        check("source.rate", rate, is_allowed, allowed)?;
+    }
+    let rtt = source.dynamic_rtt().unwrap_or(0.0);
+    let most = super::LONGEST_SPAN.picoseconds() as f64;
+    check("source.rtt", rtt, (0.0..=most).contains(&rtt), "a mean of at most 30 days")
+}
+
+/// Two-way propagation of the shared links of a group.
+pub(super) fn shared_propagation(network: &Network, group: &GroupSpec) -> Time {
+    let (forward, backward) = network.propagation(group);
+    forward.saturating_add(backward)
+}
+
+/// Refuses an RTT below the propagation of the shared links there and back, and one of no time under
+/// congestion control.
+pub(crate) fn check_round_trip(
+    rtt: Time,
+    shared: Time,
+    is_controlled: bool,
+) -> Result<(), BadParameter> {
+    let printed = |time: Time| PositiveDuration::new(time.picoseconds());
+    if rtt < shared {
+        let shared = printed(shared);
+        let problem = format!(
+            "{} is less than the propagation of the shared links there and back, {shared}",
+            printed(rtt)
+        );
+        let remedy = format!("raise rtt to at least \"{shared}\" or lower the links' delay");
+        return Err(BadParameter::new("rtt", problem, remedy));
+    }
+    if rtt == Time::ZERO && is_controlled {
+        let problem = "is missing or 0, and the shared links have no delay";
+        return Err(BadParameter::new("rtt", problem, "set it, as in `rtt = \"100 ms\"`"));
+    }
+    Ok(())
+}
+
+/// Refuses a flow that starts after the end of the run.
+pub(crate) fn check_start(start: Time, duration: Time) -> Result<(), BadParameter> {
+    if start < duration {
+        return Ok(());
+    }
+    let start = PositiveDuration::new(start.picoseconds());
+    let problem = format!("a flow starts at {start}, after the end of the run");
+    Err(BadParameter::new("start", problem, "lower start or raise duration"))
+}

@@ -1,0 +1,191 @@
+//! What a link must satisfy.
+
+use super::super::Network;
+use super::{LONGEST_SPAN, check_delay, check_span};
+use crate::link::LinkSpec;
+use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::draws::Draws;
+use crate::link::jitter::{self, JitterSpec};
+use crate::link::serializer::Serializer;
+use crate::link::wire_loss::LossSpec;
+use crate::parameters::{BadParameter, check};
+use crate::quantity::{BitRate, PositiveDuration};
+use crate::queue::LinkInfo;
+use crate::tcp::TcpSpec;
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// Shortest interval of a measurement, and shortest period of rate changes; a run would spend its time
+/// on shorter ones.
+const SHORTEST_INTERVAL: Time = Time::from_milliseconds(1);
+
+/// The highest rate: the serializer adds two remainders below the rate in 64 bits.
+pub(super) const FASTEST: Rate = Rate::from_bits_per_second(1_000_000_000_000_000_000);
+
+/// Shortest transmission of a packet, in picoseconds: what is lost by rounding is at most 3 % of it.
+/// 40 B take it at 10 Tbit/s.
+const SHORTEST_PACKET_PS: u128 = 32;
+
+/// Checks a link by itself, in a run of this duration.
+pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParameter> {
+    check_rate("rate", link.rate)?;
+    check_delay("delay", link.delay)?;
+    check_loss(&link.loss)?;
+    check_rate_changes(link)?;
+    check_delay_changes(link)?;
+    if let Some(JitterSpec { draws: Draws::Every(time) | Draws::OnAverageEvery(time), .. }) =
+        link.jitter
+    {
+        let is_allowed = time >= jitter::SHORTEST.time();
+        let between = PositiveDuration::new(time.picoseconds());
+        check("jitter.draws", between, is_allowed, "at least 10 us")?;
+    }
+    if let Some(base) = link.arrival_dispersion {
+        check_span("arrival_dispersion", base)?;
+    }
+    if let Some(log) = &link.arrival_log {
+        check_arrival_log(log)?;
+        check_start_of_log(log, duration)?;
+    }
+    if let Some(admission) = &link.admission {
+        check_interval(admission.interval)?;
+        check_delay("admission.interval", admission.interval.time())?;
+    }
+    let is_size = |bytes: f64| bytes.is_finite() && bytes >= 0.0;
+    check("bdp_bytes", link.bdp_bytes, is_size(link.bdp_bytes), "0 or more")?;
+    let has_packets = is_size(link.packet_bytes) && link.packet_bytes > 0.0;
+    check("packet_bytes", link.packet_bytes, has_packets, "more than 0")
+}
+
+/// Refuses a rate at which nothing is ever sent, and a rate above [`FASTEST`].
+pub(super) fn check_rate(key: &'static str, rate: Rate) -> Result<(), BadParameter> {
+    let is_allowed = rate > Rate::from_bits_per_second(0) && rate <= FASTEST;
+    check(key, rate, is_allowed, "at least 1 bit/s and at most 1000000 Tbit/s")
+}
+
+fn check_loss(loss: &LossSpec) -> Result<(), BadParameter> {
+    let probability = |key, value: f64| {
+        check(key, value, (0.0..=1.0).contains(&value), "at least 0 and at most 1")
+    };
+    match *loss {
+        LossSpec::None => Ok(()),
+        LossSpec::Bernoulli { probability: value } => {
+            let is_allowed = value > 0.0 && value < 1.0;
+            check("loss.probability", value, is_allowed, "more than 0 and less than 1")
+        }
+        LossSpec::Periodic { every } => check("loss.every", every, every >= 2, "at least 2"),
+        LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+            probability("loss.good_to_bad", good_to_bad)?;
+            probability("loss.bad_to_good", bad_to_good)?;
+            probability("loss.loss_good", loss_good)?;
+            probability("loss.loss_bad", loss_bad)
+        }
+    }
+}
+
+fn check_rate_changes(link: &LinkSpec) -> Result<(), BadParameter> {
+    check_order("rate_changes", link.rate_changes.iter().map(|change| change.at))?;
+    let Some(period) = link.rate_period else { return Ok(()) };
+    let is_allowed = (SHORTEST_INTERVAL..=LONGEST_SPAN).contains(&period);
+    check("rate_period", period, is_allowed, "at least 0.001 s and at most 30 days")?;
+    let last = link.rate_changes.last().map_or(Time::ZERO, |change| change.at);
+    if last > period {
+        let problem = format!("{period} is before the last change, at {last}");
+        return Err(BadParameter::new("rate_period", problem, "raise it, or remove the change"));
+    }
+    let serializer = Serializer::new(link.rate, &link.rate_changes, Some(period));
+    let capacity = serializer.capacity(period, period + period);
+    // A packet would take more periods than a run may step through.
+    let is_crumb = capacity > 0 && capacity < 8 * u128::from(PICOSECONDS_PER_SECOND);
+    let problem = "a period carries less than a byte, though not nothing";
+    let remedy = "raise a rate, or lengthen the span in which it holds";
+    if is_crumb { Err(BadParameter::new("rate_changes", problem, remedy)) } else { Ok(()) }
+}
+
+fn check_delay_changes(link: &LinkSpec) -> Result<(), BadParameter> {
+    check_order("delay_changes", link.delay_changes.iter().map(|change| change.at))?;
+    let longest = link.delay_changes.iter().map(|change| change.delay).max();
+    check_delay("delay_changes", longest.unwrap_or(Time::ZERO))
+}
+
+fn check_order(key: &str, times: impl Iterator<Item = Time>) -> Result<(), BadParameter> {
+    let mut last = None;
+    for (index, time) in times.enumerate() {
+        check_later(time, last).map_err(|bad| {
+            BadParameter::new(format!("{key}[{index}].{}", bad.key), bad.problem, bad.remedy)
+        })?;
+        last = Some(time);
+    }
+    Ok(())
+}
+
+/// Refuses a change that is not later than the one before it.
+pub(crate) fn check_later(time: Time, last: Option<Time>) -> Result<(), BadParameter> {
+    if last.is_none_or(|last| time > last) {
+        return Ok(());
+    }
+    let problem = format!("{time} is not after the change before it");
+    Err(BadParameter::new("at", problem, "write the changes in order of time"))
+}
+
+/// Refuses an interval of an admission control that is too short.
+pub(crate) fn check_interval(interval: PositiveDuration) -> Result<(), BadParameter> {
+    if interval.time() >= SHORTEST_INTERVAL {
+        return Ok(());
+    }
+    let problem = format!("{interval} is too short to measure a rate in");
+    Err(BadParameter::new("admission.interval", problem, "write at least \"1 ms\""))
+}
+
+/// Refuses a log of arrivals without a span.
+pub(crate) fn check_arrival_log(log: &ArrivalLogSpec) -> Result<(), BadParameter> {
+    if log.to.time() > log.from.time() {
+        return Ok(());
+    }
+    let problem = format!("{} is not after `from`, {}", log.to, log.from);
+    let remedy = "give a span, as in { from = \"60 s\", to = \"62 s\" }";
+    Err(BadParameter::new("arrival_log.to", problem, remedy))
+}
+
+/// Refuses a log of arrivals that begins after the end of the run.
+fn check_start_of_log(log: &ArrivalLogSpec, duration: Time) -> Result<(), BadParameter> {
+    if log.from.time() < duration {
+        return Ok(());
+    }
+    let problem = format!("{} is not before the end of the run", log.from);
+    Err(BadParameter::new("arrival_log.from", problem, "lower it, or raise duration"))
+}
+
+/// Refuses a discipline whose parameters contradict one another or the link.
+pub(crate) fn check_queue(link: &LinkSpec, info: &LinkInfo) -> Result<(), BadParameter> {
+    link.queue.parameters().validate(info).map_err(|bad| {
+        let dot = if bad.key.is_empty() { "" } else { "." };
+        BadParameter::new(format!("queue{dot}{}", bad.key), bad.problem, bad.remedy)
+    })
+}
+
+/// Refuses links so fast that a packet takes a few picoseconds: times are whole picoseconds.
+pub(super) fn check_resolution(network: &Network) -> Result<(), (usize, BadParameter)> {
+    let mut smallest = vec![u32::MAX; network.links.len()];
+    for group in &network.groups {
+        let ack_bytes = group.tcp.as_ref().map_or(u32::MAX, TcpSpec::ack_bytes);
+        let data = group.path.iter().map(|&link| (link, group.packet_size));
+        for (link, bytes) in data.chain(group.reverse_path.iter().map(|&link| (link, ack_bytes))) {
+            smallest[link] = smallest[link].min(bytes);
+        }
+    }
+    for (index, (link, &bytes)) in network.links.iter().zip(&smallest).enumerate() {
+        let changes = link.rate_changes.iter().map(|change| change.rate);
+        let rate = changes.fold(link.rate, Rate::max);
+        let most = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND) / SHORTEST_PACKET_PS;
+        if u128::from(rate.bits_per_second()) > most {
+            let most = BitRate::new(most as u64);
+            let problem = format!(
+                "a packet of {bytes} B takes less than {SHORTEST_PACKET_PS} ps, and times are whole \
+                 picoseconds"
+            );
+            let remedy = format!("lower it to {most}, or let the packets be larger");
+            return Err((index, BadParameter::new("rate", problem, remedy)));
+        }
+    }
+    Ok(())
+}

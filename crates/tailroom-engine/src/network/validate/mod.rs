@@ -1,0 +1,143 @@
+//! What a network must satisfy so that its run ends and its numbers mean something.
+//!
+//! A scenario is checked with the same functions, at the places of its text. It also refuses keys that
+//! contradict one another without harm to a run.
+
+pub(crate) mod group;
+pub(crate) mod link;
+
+use std::collections::HashSet;
+
+use super::error::NetworkError;
+use super::{MAX_FLOWS, Network};
+use crate::parameters::{BadParameter, check};
+use crate::units::Time;
+
+/// The longest span of a network: 30 days, so that sums of a few spans fit into 64 bits.
+pub const LONGEST_SPAN: Time = Time::from_milliseconds(30 * 24 * 3_600 * 1_000);
+
+/// Least memory of a sample of a link or a flow.
+const ROW_BYTES: f64 = 44.0;
+
+impl Network {
+    /// Checks the numbers on which a run depends. The parameters of a queue discipline are checked
+    /// against one another and against the link; to keep a single parameter of a discipline, a congestion
+    /// control or a source in the range that its documentation states is up to the caller.
+    ///
+    /// # Errors
+    /// The first value with which the run would panic, not end, or return numbers without a meaning.
+    pub fn validate(&self) -> Result<(), NetworkError> {
+        check_run(self).map_err(NetworkError::Run)?;
+        let of_link = |link: usize| move |bad| NetworkError::Link { link, bad };
+        let of_group = |group: usize| move |bad| NetworkError::Group { group, bad };
+        for (index, link) in self.links.iter().enumerate() {
+            link::check_link(link, self.duration).map_err(of_link(index))?;
+        }
+        for (index, group) in self.groups.iter().enumerate() {
+            group::check_group(group, self.links.len()).map_err(of_group(index))?;
+        }
+        let names = self.links.iter().map(|link| link.name.as_str());
+        unique(names).map_err(|(index, bad)| of_link(index)(bad))?;
+        let names = self.groups.iter().map(|group| group.name.as_str());
+        unique(names).map_err(|(index, bad)| of_group(index)(bad))?;
+        check_flows(self)?;
+        link::check_resolution(self).map_err(|(index, bad)| of_link(index)(bad))?;
+        for (index, (link, facts)) in self.links.iter().zip(&self.link_facts()).enumerate() {
+            link::check_queue(link, facts).map_err(of_link(index))?;
+        }
+        Ok(())
+    }
+}
+
+fn check_run(network: &Network) -> Result<(), BadParameter> {
+    check_span("duration", network.duration)?;
+    check_window(network.measure_from, network.duration)?;
+    check_series(network)?;
+    let flows = network.flows.len();
+    if flows > MAX_FLOWS {
+        let problem = format!("{flows} are more than the {MAX_FLOWS} that a run can tell apart");
+        return Err(BadParameter::new("flows", problem, "use fewer flows"));
+    }
+    Ok(())
+}
+
+/// Refuses time series that do not fit into the memory of the run.
+fn check_series(network: &Network) -> Result<(), BadParameter> {
+    let Some(interval) = network.series_interval else { return Ok(()) };
+    check_span("series_interval", interval)?;
+    let rows = (network.links.len() + network.flows.len()) as f64;
+    let bytes = network.duration.seconds() / interval.seconds() * rows * ROW_BYTES;
+    if bytes <= network.memory_limit_bytes as f64 {
+        return Ok(());
+    }
+    let problem = format!(
+        "a sample every {interval} takes {:.1} GB, more than memory_limit ({} bytes)",
+        bytes / 1e9,
+        network.memory_limit_bytes
+    );
+    Err(BadParameter::new("series_interval", problem, "lengthen it, or raise memory_limit"))
+}
+
+/// Refuses a measured window without length.
+pub(crate) fn check_window(measure_from: Time, duration: Time) -> Result<(), BadParameter> {
+    if measure_from < duration {
+        return Ok(());
+    }
+    let problem = format!("{measure_from} is not before the end of the run, {duration}");
+    Err(BadParameter::new("measure_from", problem, "lower measure_from or raise duration"))
+}
+
+/// Refuses a span of no time, and one of more than [`LONGEST_SPAN`].
+fn check_span(key: &'static str, span: Time) -> Result<(), BadParameter> {
+    let is_allowed = span > Time::ZERO && span <= LONGEST_SPAN;
+    check(key, span, is_allowed, "more than 0 s and at most 30 days")
+}
+
+/// Refuses a delay of more than [`LONGEST_SPAN`].
+fn check_delay(key: &'static str, delay: Time) -> Result<(), BadParameter> {
+    check(key, delay, delay <= LONGEST_SPAN, "at most 30 days")
+}
+
+/// Refuses a name that another link, or another group, has: random streams are named after it.
+fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), (usize, BadParameter)> {
+    let mut seen = HashSet::new();
+    for (index, name) in names.enumerate() {
+        if !seen.insert(name) {
+            let problem = format!("\"{name}\" is taken: random streams are named after it");
+            return Err((index, BadParameter::new("name", problem, "choose another name")));
+        }
+    }
+    Ok(())
+}
+
+fn check_flows(network: &Network) -> Result<(), NetworkError> {
+    let groups = network.groups.iter();
+    let shared: Vec<Time> = groups.map(|group| group::shared_propagation(network, group)).collect();
+    let mut last_group = 0;
+    for (index, flow) in network.flows.iter().enumerate() {
+        let refused = |bad| NetworkError::Flow { flow: index, bad };
+        let Some(group) = network.groups.get(flow.group) else {
+            let problem = format!("there is no group {}", flow.group);
+            let remedy = format!("write less than {}, the number of groups", network.groups.len());
+            return Err(refused(BadParameter::new("group", problem, remedy)));
+        };
+        if flow.group < last_group {
+            let problem = format!("{} follows a flow of group {last_group}", flow.group);
+            let remedy = "sort the flows by group";
+            return Err(refused(BadParameter::new("group", problem, remedy)));
+        }
+        last_group = flow.group;
+        if group.source.dynamic_rtt().is_some() {
+            let problem = format!("the source of group {} starts the flows itself", flow.group);
+            return Err(refused(BadParameter::new("group", problem, "remove the flow")));
+        }
+        group::check_round_trip(flow.rtt, shared[flow.group], group.tcp.is_some())
+            .and_then(|()| check_delay("rtt", flow.rtt))
+            .and_then(|()| group::check_start(flow.start, network.duration))
+            .and_then(|()| {
+                flow.access_rate.map_or(Ok(()), |rate| link::check_rate("access_rate", rate))
+            })
+            .map_err(refused)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Percentiles and maxima of queueing delays, queues and completion times, against distributions that
+//! are known.
+
+use tailroom_engine::results::Results;
+
+use crate::support::scenario_run;
+use crate::support::summaries::{group, link};
+
+/// A source of twice the rate of the link: the queue and the wait grow
+/// linearly from nothing, so that both are uniform.
+fn growing_queue() -> Results {
+    let text = r#"
+        duration = "10 s"
+        [links.link]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        queue = { kind = "drop_tail", limit = "100000 packets" }
+        [flows.flood]
+        path = ["link"]
+        packet_size = "1250 B"
+        source = { kind = "cbr", rate = "20 Mbit/s", phase = "0 s" }
+    "#;
+    scenario_run::run(text, 1)
+}
+
+#[track_caller]
+fn assert_uniform(found: [Option<f64>; 5], largest: f64) {
+    for (found, quantile) in found.into_iter().zip([0.5, 0.95, 0.99, 0.999, 1.0]) {
+        let found = found.expect("packets were sent");
+        let expected = quantile * largest;
+        assert!((found - expected).abs() < 0.002 * largest, "{found}, expected {expected}");
+    }
+}
+
+/// The packets sent in 10 s have waited up to 5 s.
+#[test]
+fn delays_of_a_growing_queue_are_uniform_at_the_link_and_in_the_group() {
+    let summary = growing_queue().summary;
+    let at = link(&summary, "link");
+    let [p50, p95, p99] = [at.queue_delay_s_p50, at.queue_delay_s_p95, at.queue_delay_s_p99];
+    assert_uniform([p50, p95, p99, at.queue_delay_s_p999, at.queue_delay_s_max], 5.0);
+    let of = group(&summary, "flood");
+    let [p50, p95, p99] = [of.queue_delay_s_p50, of.queue_delay_s_p95, of.queue_delay_s_p99];
+    assert_uniform([p50, p95, p99, of.queue_delay_s_p999, of.queue_delay_s_max], 5.0);
+    let of = of.links.get("link").expect("the group crosses the link");
+    let [p50, p95, p99] = [of.queue_delay_s_p50, of.queue_delay_s_p95, of.queue_delay_s_p99];
+    assert_uniform([p50, p95, p99, of.queue_delay_s_p999, of.queue_delay_s_max], 5.0);
+}
+
+/// Of 2,000 packets per second, the link sends 1,000.
+#[test]
+fn lengths_of_a_growing_queue_are_uniform() {
+    let summary = growing_queue().summary;
+    let at = link(&summary, "link");
+    let [p50, p95, p99] = [at.queue_packets_p50, at.queue_packets_p95, at.queue_packets_p99];
+    assert_uniform([p50, p95, p99, at.queue_packets_p999, at.queue_packets_max], 10_000.0);
+}
+
+/// A burst of ten packets that wait 0 to 9 ms: nine wait behind the first.
+#[test]
+fn the_maximum_is_the_longest_wait_and_the_longest_queue() {
+    let text = r#"
+        duration = "1 s"
+        [links.link]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "20 packets" }
+        [flows.burst]
+        path = ["link"]
+        packet_size = "1000 B"
+        congestion = "reno"
+        rtt = "2 s"
+        initial_window = 10
+    "#;
+    let summary = scenario_run::run(text, 1).summary;
+    let at = link(&summary, "link");
+    assert_eq!(at.queue_packets_max, Some(9.0));
+    let longest = at.queue_delay_s_max.expect("packets were sent");
+    assert!((longest / 9e-3 - 1.0).abs() < 1e-3, "{longest}");
+    // The queue is empty nearly all the time, but a packet waits 4 ms in the middle.
+    assert_eq!(at.queue_packets_p50, Some(0.0));
+    let median = at.queue_delay_s_p50.expect("packets were sent");
+    assert!((median / 4e-3 - 1.0).abs() < 1e-3, "{median}");
+}
+
+/// The percentiles are those of the flows in the log: the smallest completion time that so large a
+/// fraction of the flows does not exceed.
+#[test]
+fn percentiles_of_completion_times_are_those_of_the_log_of_flows() {
+    let text = r#"
+        duration = "100 s"
+        [links.link]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.web]
+        path = ["link"]
+        rtt = "40 ms"
+        congestion = "reno"
+        source = { kind = "finite_flows", size = "30 kB", load = 0.7, flow_log = 100000 }
+    "#;
+    let results = scenario_run::run(text, 1);
+    let mut times = results.tables.flow_log.expect("it is recorded").completion_time_s;
+    times.sort_by(f64::total_cmp);
+    let all = group(&results.summary, "web").all_sizes.as_ref().expect("flows arrive and depart");
+    assert_eq!(all.completed_flows, times.len() as u64);
+    assert!(times.len() > 2_000, "{} flows", times.len());
+    let found = [
+        (0.5, all.completion_time_s_p50),
+        (0.9, all.completion_time_s_p90),
+        (0.95, all.completion_time_s_p95),
+        (0.99, all.completion_time_s_p99),
+        (0.999, all.completion_time_s_p999),
+    ];
+    for (quantile, found) in found {
+        let expected = times[(quantile * times.len() as f64).ceil() as usize - 1];
+        let found = found.expect("flows completed");
+        assert!((found / expected - 1.0).abs() < 2e-3, "{quantile}: {found}, {expected}");
+    }
+}
