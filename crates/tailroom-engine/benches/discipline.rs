@@ -15,7 +15,7 @@ mod transport;
 use std::time::Instant;
 
 use tailroom_engine::link::Link;
-use tailroom_engine::link::queue::ScheduledQueue;
+use tailroom_engine::link::served::ServedQueue;
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::packet::transit::Transit;
@@ -100,7 +100,7 @@ fn pass(link: &mut Link, mut packet: Transit) {
 }
 
 fn drop_all(link: &mut Link, now: Time) {
-    if link.scheduled().is_some_and(ScheduledQueue::has_dropped) {
+    if link.served().is_some_and(ServedQueue::has_dropped) {
         link.drain_dropped(now, |dropped| {
             std::hint::black_box(dropped);
             0

@@ -14,15 +14,15 @@
 //! the link's own discipline drops, and takes the link's initial rate for its capacity.
 
 use crate::link::LinkSpec;
-use crate::link::queue::ScheduledQueue;
 use crate::link::serializer::Serializer;
+use crate::link::served::ServedQueue;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::network::Network;
 use crate::packet::transit::Transit;
 use crate::quantity::BitRate;
 use crate::queue::buffer::Buffer;
 use crate::queue::fair::{Fair, FairParams, FairScheduler};
-use crate::queue::{LinkInfo, QueueConfig};
+use crate::queue::{LinkInfo, QueueConfig, SchedulerQueue};
 use crate::units::Time;
 
 /// Weight of an interval's priority load in its exponential average; not from a paper.
@@ -133,7 +133,7 @@ impl FlowAdmission {
 /// A fair queue with the rate and the limit of a link, whose packets go nowhere.
 #[derive(Debug)]
 struct Meter {
-    queue: ScheduledQueue<Fair>,
+    queue: ServedQueue,
     serializer: Serializer,
     /// When the last bit leaves of the packet that was sent last.
     free_at: Time,
@@ -148,8 +148,9 @@ impl Meter {
                 ..FairParams::with_limit(other.parameters().limit())
             },
         };
+        let fair = Box::new(SchedulerQueue::Fair(Fair::new(&params, info)));
         Meter {
-            queue: ScheduledQueue::new(Box::new(Fair::new(&params, info)), Buffer::default()),
+            queue: ServedQueue::of_scheduler(fair, Buffer::default()),
             serializer: Serializer::new(link.rate, &link.rate_changes, link.rate_period),
             free_at: Time::ZERO,
         }

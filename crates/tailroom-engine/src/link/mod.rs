@@ -2,8 +2,10 @@
 //!
 //! A link is one of two things ([`queue`]). Behind an arrival rule it is a FIFO with a known
 //! rate: it knows the departure of a packet when the packet arrives, so that no departure needs an
-//! event. Behind a scheduler it names the time of its [next service](Link::next_service); the
-//! simulation calls [`Link::serve`] at that time, before any arrival of the same instant.
+//! event. Where something may still act on the packets that wait, as a scheduler does, the link is
+//! [served](LinkSpec::is_served): it names the time of its [next service](Link::next_service), and
+//! the simulation calls [`Link::serve`] at that time, before any arrival of the same instant.
+//! Behind an arrival rule both give the same results.
 
 pub mod arrivals;
 pub mod draws;
@@ -13,6 +15,7 @@ pub mod probe;
 pub mod queue;
 pub mod rate_variation;
 pub mod serializer;
+pub mod served;
 pub mod spec;
 mod transmitter;
 pub mod wire_loss;
@@ -21,13 +24,12 @@ use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::probe::window::Window;
 use crate::queue::buffer::{DropReason, Dropped};
-use crate::queue::{
-    AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, SchedulerQueue, Verdict,
-};
+use crate::queue::{AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use crate::units::Time;
 use fifo::{Fifo, Waiting};
 use probe::LinkProbe;
-use queue::{LinkQueue, ScheduledQueue};
+use queue::LinkQueue;
+use served::ServedQueue;
 pub use spec::LinkSpec;
 use transmitter::Transmitter;
 use wire_loss::LossSpec;
@@ -41,8 +43,8 @@ pub enum LinkOutcome {
     Dropped(DropReason),
     /// The link sent the packet, and the wire lost it.
     Lost,
-    /// A scheduler took the packet in. It may have dropped this packet or others:
-    /// see [`Link::drain_dropped`].
+    /// The packet waits until it is served. The discipline may have dropped it or others: see
+    /// [`Link::drain_dropped`].
     Held,
 }
 
@@ -64,14 +66,13 @@ impl Link {
     /// The link that `spec` describes, at time 0. `info` is what its discipline may know of it;
     /// `window` is when queueing delays end that are measured.
     pub fn new(spec: &LinkSpec, info: &LinkInfo, window: Window) -> Self {
-        let queue = LinkQueue::new(&spec.queue, info);
+        let queue = LinkQueue::new(spec, info);
         let probe = LinkProbe::new(info.groups.len(), spec, window);
         let is_steady = spec.rate_changes.is_empty()
             && !spec.varies_in_delay()
             && spec.loss == LossSpec::None
             && !probe.watches_packets();
-        let is_scheduled = matches!(queue, LinkQueue::Scheduled(_));
-        let is_plain = spec.admission.is_none() && (is_steady || is_scheduled);
+        let is_plain = spec.admission.is_none() && (is_steady || spec.is_served());
         Link { queue, transmitter: Transmitter::new(spec, info.seed), is_plain, probe }
     }
 
@@ -83,12 +84,12 @@ impl Link {
         self.take::<false>(packet, class)
     }
 
-    /// Hands an arriving packet to the scheduler. Its event comes word by word, in registers: a copy
+    /// Takes in a packet that will be served. Its event comes word by word, in registers: a copy
     /// as a whole would wait until the words, just written, are in memory.
     #[inline(never)]
     fn enqueue(&mut self, time: u64, size: u64, place: u64, class: u32) {
         let packet = Transit::from_words([time, size, place]);
-        let Link { queue: LinkQueue::Scheduled(queue), transmitter, probe, .. } = self else {
+        let Link { queue: LinkQueue::Served(queue), transmitter, probe, .. } = self else {
             return;
         };
         let serialization = transmitter.serializer.nominal_time(packet.bytes());
@@ -97,8 +98,8 @@ impl Link {
         queue.enqueue(packet, transmitter.busy_until);
     }
 
-    /// Whether [`Link::pass`] may take packets: without admission control of flows, and either behind
-    /// a scheduler, or at a constant rate and delay, without random loss and records of packets.
+    /// Whether [`Link::pass`] may take packets: without admission control of flows, and either to be
+    /// served, or at a constant rate and delay, without random loss and records of packets.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -137,7 +138,9 @@ impl Link {
         } else {
             probe.on_arrival(packet, fifo.len(), serialization);
         }
-        let event = arrival_event(packet, transmitter.busy_until, fifo);
+        let free_at = transmitter.busy_until;
+        let idle_since = (free_at <= now).then_some(free_at);
+        let event = EnqueueEvent::of_packet(packet, idle_since, (fifo.len(), fifo.bytes()));
         let verdict = match rule {
             AnyArrivalRule::DropTail(rule) => rule.on_enqueue(&event),
             rule => ask(rule, event),
@@ -186,12 +189,12 @@ impl Link {
         if IS_PLAIN {
             LinkOutcome::Delivered(departure + transmitter.delay)
         } else {
-            transmitter.propagate(|| probe.on_random_loss())
+            propagate(transmitter, probe, start)
         }
     }
 
-    /// When the last bit of the packet leaves that was last accepted by an arrival rule, or last
-    /// sent by a scheduler; [`Time::NEVER`] if the link stands still for good.
+    /// When the last bit leaves of the packet that was served last, or whose departure was computed
+    /// last; [`Time::NEVER`] if the link stands still for good.
     #[inline]
     pub fn busy_until(&self) -> Time {
         self.transmitter.busy_until
@@ -202,27 +205,27 @@ impl Link {
         self.transmitter.last_wait
     }
 
-    /// The queue of a scheduler, which holds the packets; `None` behind an arrival rule.
+    /// The packets that wait to be served; `None` if the link knows all departures.
     #[inline]
-    pub fn scheduled(&self) -> Option<&ScheduledQueue<SchedulerQueue>> {
+    pub fn served(&self) -> Option<&ServedQueue> {
         match &self.queue {
             LinkQueue::Fifo { .. } => None,
-            LinkQueue::Scheduled(queue) => Some(queue),
+            LinkQueue::Served(queue) => Some(queue),
         }
     }
 
-    /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits, and
-    /// behind an arrival rule.
+    /// When the next packet is served; [`Time::NEVER`] if none waits, and if the link knows all
+    /// departures.
     #[inline]
     pub fn next_service(&self) -> Time {
-        self.scheduled().map_or(Time::NEVER, ScheduledQueue::next_service)
+        self.served().map_or(Time::NEVER, ServedQueue::next_service)
     }
 
-    /// Begins the transmission of a scheduler's next packet, at [`Link::next_service`]. `None` if
-    /// the scheduler has dropped all packets that waited, and behind an arrival rule.
+    /// Begins the transmission of the next packet, at [`Link::next_service`]. `None` if the
+    /// discipline has dropped all packets that waited, and if the link knows all departures.
     pub fn serve(&mut self, class_of: impl Fn(Transit) -> u32) -> Option<(Transit, LinkOutcome)> {
         let Link { queue, transmitter, probe, .. } = self;
-        let LinkQueue::Scheduled(queue) = queue else { return None };
+        let LinkQueue::Served(queue) = queue else { return None };
         let now = queue.next_service();
         probe.account_queue(now, queue.packets());
         let packet = queue.dequeue()?;
@@ -239,13 +242,13 @@ impl Link {
         }
         probe.on_pass(packet);
         queue.set_next_service(departure);
-        Some((packet, transmitter.propagate(|| probe.on_random_loss())))
+        Some((packet, propagate(transmitter, probe, now)))
     }
 
-    /// Hands over the packets that a scheduler has dropped since the last call, at `now`. `take`
-    /// returns the class of each packet.
+    /// Hands over the packets that were dropped from what waits to be served since the last call, at
+    /// `now`. `take` returns the class of each packet.
     pub fn drain_dropped(&mut self, now: Time, mut take: impl FnMut(Dropped) -> u32) {
-        let LinkQueue::Scheduled(queue) = &mut self.queue else { return };
+        let LinkQueue::Served(queue) = &mut self.queue else { return };
         for dropped in queue.buffer.drain_dropped() {
             let Dropped { packet, reason } = dropped;
             let class = take(dropped);
@@ -253,8 +256,8 @@ impl Link {
         }
     }
 
-    /// The packets that a scheduler holds. Behind an arrival rule there are none: the departure
-    /// of each packet that waits is known, and the packet is already an event at the far end.
+    /// The packets that wait to be served. A packet whose departure is known is already an event at
+    /// the far end.
     pub fn held(&self) -> impl Iterator<Item = Transit> + '_ {
         self.queue.held()
     }
@@ -277,12 +280,12 @@ impl Link {
     }
 
     /// Packets and bytes that were accepted and have not left by `now`, including the packet in
-    /// transmission. Of the packets of a scheduler only the one in transmission counts.
+    /// transmission. Where packets are served, only the one in transmission has been accepted.
     fn backlog(&mut self, now: Time) -> (u64, u64) {
         self.advance(now);
         let (mut packets, mut bytes) = match &self.queue {
             LinkQueue::Fifo { fifo, .. } => (fifo.len(), fifo.bytes()),
-            LinkQueue::Scheduled(_) => (0, 0),
+            LinkQueue::Served(_) => (0, 0),
         };
         if self.transmitter.busy_until > now {
             packets += 1;
@@ -311,7 +314,7 @@ impl Link {
         let idle = self.idle_capacity(now);
         self.count_marks();
         self.probe.begin(now, packets, bytes, idle);
-        if let LinkQueue::Scheduled(queue) = &mut self.queue {
+        if let LinkQueue::Served(queue) = &mut self.queue {
             queue.restart_gauges(now);
         }
     }
@@ -334,9 +337,9 @@ impl Link {
         self.probe.sample(now, self.queue.packets(), idle, gauges);
     }
 
-    /// Counts the packets that a scheduler has marked since the last call.
+    /// Counts the packets that were marked in the buffer since the last call.
     fn count_marks(&mut self) {
-        if let LinkQueue::Scheduled(queue) = &mut self.queue {
+        if let LinkQueue::Served(queue) = &mut self.queue {
             self.probe.count_marks(queue.buffer.take_marks());
         }
     }
@@ -353,7 +356,7 @@ impl Link {
         if capacity == 0 { 0.0 } else { (capacity - idle) as f64 / capacity as f64 }
     }
 
-    /// Begins, behind an arrival rule, every transmission that is due by `now`.
+    /// Begins every transmission that is due by `now`, where departures are known.
     fn advance(&mut self, now: Time) {
         let Link { queue, transmitter, probe, .. } = self;
         if let LinkQueue::Fifo { fifo, .. } = queue {
@@ -362,16 +365,17 @@ impl Link {
     }
 }
 
-/// What an arrival rule sees of a packet that arrives at a link which is free at `free_at`.
+/// What becomes of a packet whose transmission begins at `start` and ends when the transmitter is free.
+/// What a link would only send after the run is not lost in it.
 #[inline]
-fn arrival_event(packet: &Transit, free_at: Time, fifo: &Fifo) -> EnqueueEvent {
-    EnqueueEvent {
-        now: packet.time(),
-        bytes: packet.bytes(),
-        ecn: packet.ecn(),
-        free_at,
-        waiting_packets: fifo.len(),
-        waiting_bytes: fifo.bytes(),
+fn propagate(transmitter: &mut Transmitter, probe: &mut LinkProbe, start: Time) -> LinkOutcome {
+    match transmitter.propagate() {
+        LinkOutcome::Lost if start >= probe.window().to => LinkOutcome::Delivered(Time::NEVER),
+        LinkOutcome::Lost => {
+            probe.on_random_loss(start);
+            LinkOutcome::Lost
+        }
+        outcome => outcome,
     }
 }
 

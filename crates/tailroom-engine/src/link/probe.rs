@@ -19,7 +19,6 @@ struct Counters {
     arrivals: u64,
     drops: [u64; DropReason::COUNT],
     marks: u64,
-    random_losses: u64,
     accepted: u64,
     accepted_bytes: u64,
     /// Packets accepted that have not left, at the moment of the snapshot.
@@ -83,7 +82,7 @@ pub struct LinkTotals {
     pub earlier_arrivals_dropped: u64,
     /// Packets the discipline marked.
     pub marks: u64,
-    /// Packets lost on the wire.
+    /// Packets lost on the wire, by the beginning of their transmission.
     pub random_losses: u64,
     /// Packets whose last bit left.
     pub departures: u64,
@@ -130,6 +129,8 @@ struct RareCounts {
     measured_from: Time,
     /// Packets dropped since then that had arrived earlier.
     earlier_arrivals_dropped: u64,
+    /// Packets that the wire has lost whose transmission began in the window.
+    random_losses: u64,
     /// See [`LinkTotals::idle_capacity`]; since the start of the run, at the edges of the window
     /// and at the previous sample.
     idle_before: u128,
@@ -187,6 +188,7 @@ impl LinkProbe {
             rare: Box::new(RareCounts {
                 measured_from: Time::ZERO,
                 earlier_arrivals_dropped: 0,
+                random_losses: 0,
                 idle_before: 0,
                 idle_after: 0,
                 idle_at_sample: 0,
@@ -373,9 +375,16 @@ impl LinkProbe {
         self.queue_lengths.add(queue, span, arrivals);
     }
 
+    /// Records that the wire loses a packet whose transmission begins at `start`.
     #[inline]
-    pub(crate) fn on_random_loss(&mut self) {
-        self.now.random_losses += 1;
+    pub(crate) fn on_random_loss(&mut self, start: Time) {
+        self.rare.random_losses += u64::from(self.window.contains(start));
+    }
+
+    /// The measured window, which ends with the run.
+    #[inline]
+    pub(crate) fn window(&self) -> Window {
+        self.window
     }
 
     #[cold]
@@ -472,7 +481,7 @@ impl LinkProbe {
             earlier_arrivals_dropped: self.rare.earlier_arrivals_dropped,
             idle_capacity: self.rare.idle_after - self.rare.idle_before,
             marks: now.marks - before.marks,
-            random_losses: now.random_losses - before.random_losses,
+            random_losses: self.rare.random_losses,
             departures: (now.accepted - now.backlog) - (before.accepted - before.backlog),
             departed_bytes: (now.accepted_bytes - now.backlog_bytes)
                 - (before.accepted_bytes - before.backlog_bytes),

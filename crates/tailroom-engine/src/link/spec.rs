@@ -41,6 +41,9 @@ pub struct LinkSpec {
     pub arrival_log: Option<ArrivalLogSpec>,
     /// Admission control of new flows, if the link has one.
     pub admission: Option<FlowAdmissionSpec>,
+    /// Whether something besides the discipline acts on packets that wait, so that no departure can
+    /// be known before it happens. The results of a link on which nothing acts do not depend on it.
+    pub is_acted_on: bool,
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the long flows that
     /// cross the link, else of the other flows under congestion control; 0 without any.
     pub bdp_bytes: f64,
@@ -50,6 +53,12 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
+    /// Whether packets wait in a buffer until the link serves them. Otherwise the departure of each
+    /// packet is known when it arrives, which is faster.
+    pub fn is_served(&self) -> bool {
+        self.is_acted_on || self.queue.is_scheduler()
+    }
+
     /// A link at a constant rate and one-way delay, without loss and logs. Amounts of its discipline must
     /// be in packets, bytes or time, as its bandwidth-delay product is 0.
     pub fn new(rate: Rate, delay: Time, queue: QueueConfig) -> Self {
@@ -65,6 +74,7 @@ impl LinkSpec {
             jitter: None,
             packet_log: 0,
             arrival_dispersion: None,
+            is_acted_on: false,
             arrival_log: None,
             admission: None,
             bdp_bytes: 0.0,

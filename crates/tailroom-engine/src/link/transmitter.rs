@@ -43,12 +43,10 @@ impl Transmitter {
         }
     }
 
-    /// What becomes of the packet whose last bit leaves at [`Transmitter::busy_until`]; `on_loss`
-    /// is called if the wire loses it.
+    /// What becomes of the packet whose last bit leaves at [`Transmitter::busy_until`].
     #[inline]
-    pub(super) fn propagate(&mut self, on_loss: impl FnOnce()) -> LinkOutcome {
+    pub(super) fn propagate(&mut self) -> LinkOutcome {
         if self.loss.loses_next() {
-            on_loss();
             return LinkOutcome::Lost;
         }
         LinkOutcome::Delivered(self.deliver(self.busy_until))

@@ -107,7 +107,8 @@ pub struct FlowAccount {
     pub lost: u64,
     /// Lost packets that were sent inside the measured window.
     pub lost_measured: u64,
-    /// Packets sent inside the measured window that left the last shared link with a mark.
+    /// Packets sent inside the measured window that left the last shared link with a mark by the end
+    /// of the run.
     pub marked_measured: u64,
     /// Packets that left the last shared link inside the measured window and that the receiver had
     /// already.

@@ -229,7 +229,7 @@ mod tests {
             now,
             bytes: 1_000,
             ecn: Ecn::NotEct,
-            free_at: now + Time::from_milliseconds(1),
+            idle_since: None,
             waiting_packets,
             waiting_bytes: 1_000 * waiting_packets,
         }

@@ -39,8 +39,8 @@ pub struct EnqueueEvent {
     pub bytes: u32,
     /// ECN field, which tells whether the packet may be marked.
     pub ecn: Ecn,
-    /// When the link finishes sending the packets accepted so far; in the past if the link is idle.
-    pub free_at: Time,
+    /// Since when the link is idle, so that it would send the packet at once; `None` if it is busy.
+    pub idle_since: Option<Time>,
     /// Number of waiting packets, excluding the packet in transmission.
     pub waiting_packets: u64,
     /// Number of waiting bytes, excluding the packet in transmission.
@@ -48,10 +48,23 @@ pub struct EnqueueEvent {
 }
 
 impl EnqueueEvent {
+    /// An arriving packet that finds `waiting` packets and bytes.
+    #[inline]
+    pub fn of_packet(packet: &Transit, idle_since: Option<Time>, waiting: (u64, u64)) -> Self {
+        EnqueueEvent {
+            now: packet.time(),
+            bytes: packet.bytes(),
+            ecn: packet.ecn(),
+            idle_since,
+            waiting_packets: waiting.0,
+            waiting_bytes: waiting.1,
+        }
+    }
+
     /// Returns whether the link is idle, so that the packet need not wait.
     #[inline]
     pub fn is_link_idle(&self) -> bool {
-        self.free_at <= self.now
+        self.idle_since.is_some()
     }
 
     /// Returns whether the packet fits into a buffer of size `limit`. A packet that finds the link
@@ -290,6 +303,14 @@ macro_rules! registry {
                 match self {
                     $(QueueConfig::$rule(_) => $rule_name,)+
                     $(QueueConfig::$scheduler(_) => $scheduler_name,)+
+                }
+            }
+
+            /// Returns whether the discipline is a scheduler; otherwise it is an arrival rule.
+            pub fn is_scheduler(&self) -> bool {
+                match self {
+                    $(QueueConfig::$rule(_) => false,)+
+                    $(QueueConfig::$scheduler(_) => true,)+
                 }
             }
 

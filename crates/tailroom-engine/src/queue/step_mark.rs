@@ -116,7 +116,7 @@ mod tests {
             now: Time::ZERO,
             bytes: 1_000,
             ecn,
-            free_at: Time::from_milliseconds(1),
+            idle_since: None,
             waiting_packets,
             waiting_bytes: 1_000 * waiting_packets,
         };

@@ -27,7 +27,8 @@ pub struct FlowSummary {
     /// Share of the packets sent in the measured window that are dropped or lost on the path by the
     /// end of the run.
     pub loss_fraction: Option<f64>,
-    /// Share of the packets sent in the measured window that arrive with a mark.
+    /// Share of the packets sent in the measured window that leave the last link of the path with a
+    /// mark by the end of the run.
     pub marked_fraction: Option<f64>,
     /// Number of retransmitted packets.
     pub retransmissions: u64,

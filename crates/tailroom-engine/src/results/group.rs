@@ -33,8 +33,8 @@ pub struct GroupSummary {
     /// Share of the packets sent in the measured window, by all flows together, that are dropped or
     /// lost on the path by the end of the run.
     pub loss_fraction: Option<f64>,
-    /// Share of the packets sent in the measured window, by all flows together, that arrive with a
-    /// mark.
+    /// Share of the packets sent in the measured window, by all flows together, that leave the last
+    /// link of the path with a mark by the end of the run.
     pub marked_fraction: Option<f64>,
     /// Number of retransmitted packets; sum over the flows.
     pub retransmissions: u64,

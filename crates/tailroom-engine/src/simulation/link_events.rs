@@ -1,5 +1,5 @@
-//! What happens at the links: a packet arrives, a scheduler sends a packet, and what follows for
-//! the packet and for its flow.
+//! What happens at the links: a packet arrives, a link serves a packet, and what follows for the
+//! packet and for its flow.
 
 use super::Simulation;
 use super::flow::Flow;
@@ -24,12 +24,12 @@ pub(super) struct Step {
 }
 
 impl Simulation {
-    /// A packet reaches a link. `None` if a scheduler takes the packet in and nothing follows yet.
+    /// A packet reaches a link. `None` if the packet waits to be served and nothing follows yet.
     #[inline]
     pub(super) fn arrive(&mut self, mut packet: Transit, position: u8) -> Option<Step> {
         let hop = self.routes.hop(packet.flow(), position);
         let link = hop.link as usize;
-        if self.links[link].scheduled().is_none() {
+        if self.links[link].served().is_none() {
             // The packet will reach the ends of its flow in this event: fetch them meanwhile.
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
@@ -39,7 +39,7 @@ impl Simulation {
             packet = self.add_wait(packet, outcome, hop);
         }
         if outcome == LinkOutcome::Held {
-            self.after_scheduler(link, packet.time());
+            self.note_queue(link, packet.time());
             if !hop.clocks_source {
                 return None;
             }
@@ -47,13 +47,13 @@ impl Simulation {
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: hop.clocks_source })
     }
 
-    /// A link's scheduler sends its next packet, unless it has dropped all packets that waited.
+    /// A link serves its next packet, unless its discipline has dropped all packets that waited.
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.timers.earliest();
         let Simulation { links, routes, .. } = self;
         let served = links[link].serve(|packet| routes.class_of(packet));
-        self.after_scheduler(link, now);
+        self.note_queue(link, now);
         let (packet, outcome) = served?;
         let Stage::Arrival(position) = packet.stage() else { return None };
         let hop = self.routes.hop(packet.flow(), position);
@@ -61,10 +61,11 @@ impl Simulation {
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
     }
 
-    /// Takes note of the packets that a link's scheduler has dropped, and of its next service.
+    /// Takes note of the packets that a link has dropped where packets are served, and of its next
+    /// service.
     #[inline]
-    pub(super) fn after_scheduler(&mut self, link: usize, now: Time) {
-        let Some(queue) = self.links[link].scheduled() else { return };
+    pub(super) fn note_queue(&mut self, link: usize, now: Time) {
+        let Some(queue) = self.links[link].served() else { return };
         let (next, has_dropped) = (queue.next_service(), queue.has_dropped());
         self.timers.set(link, next);
         if has_dropped {
@@ -139,15 +140,14 @@ impl Simulation {
     /// path. Returns whether nothing of its flow is in flight then.
     #[inline]
     pub(super) fn deliver(&mut self, at: Time, packet: Transit, sent: Time) -> bool {
-        let Simulation { flows, pending, link_checkpoints, routes, groups, .. } = self;
+        if packet.ecn() == Ecn::Ce {
+            self.count_mark(packet, sent);
+        }
+        let Simulation { flows, pending, routes, groups, .. } = self;
         let index = packet.flow();
         let flow = &mut flows[index as usize];
         self.fast_paths.leave(index, flow);
         flow.account.received += 1;
-        if packet.ecn() == Ecn::Ce {
-            let measure_from = link_checkpoints.checkpoints.measure_from;
-            flow.account.marked_measured += u64::from(sent >= measure_from);
-        }
         let (endpoints, mut injector) = flow.endpoints_and_injector(index, pending);
         let is_duplicate = match endpoints {
             Endpoints::Tcp(connection) => {
@@ -170,18 +170,33 @@ impl Simulation {
         is_quiet
     }
 
+    /// Counts a marked packet that was sent inside the measured window, if the last link of its path
+    /// sends its last bit in the run.
+    fn count_mark(&mut self, packet: Transit, sent: Time) {
+        let departure = self.last_departure(packet);
+        let Checkpoints { measure_from, duration, .. } = self.link_checkpoints.checkpoints;
+        let is_counted = sent >= measure_from && departure <= duration;
+        self.flows[packet.flow() as usize].account.marked_measured += u64::from(is_counted);
+    }
+
+    /// When the last link of its path sends the last bit of a packet that is being delivered: it is the
+    /// packet that the link has sent last, or will.
+    fn last_departure(&self, packet: Transit) -> Time {
+        let Stage::Arrival(position) = packet.stage() else { return Time::NEVER };
+        let hop = self.routes.hop(packet.flow(), position);
+        self.links[hop.link as usize].busy_until()
+    }
+
     /// Counts a packet that its receiver had already, if the last link of its path sent its last bit
     /// inside the measured window, as the departures of the link are counted.
     #[cold]
     fn count_duplicate(&mut self, packet: Transit) {
-        let Stage::Arrival(position) = packet.stage() else { return };
-        let hop = self.routes.hop(packet.flow(), position);
-        // The packet that the link has sent last, or will, is this one.
-        let departure = self.links[hop.link as usize].busy_until();
+        let departure = self.last_departure(packet);
         let Checkpoints { measure_from, duration, .. } = self.link_checkpoints.checkpoints;
         if departure > measure_from && departure <= duration {
             self.flows[packet.flow() as usize].account.duplicates_measured += 1;
-            self.groups[hop.group as usize].on_duplicate(packet.bytes());
+            let group = self.routes.group_of(packet.flow());
+            self.groups[group].on_duplicate(packet.bytes());
         }
     }
 }

@@ -21,7 +21,7 @@ mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
-use crate::link::Link;
+use crate::link::{Link, LinkSpec};
 use crate::network::Network;
 use crate::network::error::NetworkError;
 use crate::packet::transit::{Stage, Transit};
@@ -49,7 +49,7 @@ pub struct Simulation {
     pending: Pending,
     links: Vec<Link>,
     admissions: FlowAdmissions,
-    /// When a link acts next of its own accord: its scheduler sends a packet.
+    /// By link, when it serves its next packet.
     timers: Tournament,
     has_timers: bool,
     link_checkpoints: LinkCheckpoints,
@@ -92,7 +92,7 @@ impl Simulation {
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| links[link].is_plain()),
             timers: Tournament::new(links.len()),
-            has_timers: links.iter().any(|link| link.scheduled().is_some()),
+            has_timers: network.links.iter().any(LinkSpec::is_served),
             links,
             admissions: FlowAdmissions::new(network, &facts),
             link_checkpoints: LinkCheckpoints::new(checkpoints),

@@ -1,4 +1,4 @@
-//! The loop over plain events: arrivals of packets at plain links, and services of schedulers.
+//! The loop over plain events: arrivals of packets at plain links, and services.
 //!
 //! It is the loop of [`Simulation::run_until`] without what such events never need. A flow on its fast
 //! path handles its packet here, and everything else goes on as in the general loop.
@@ -46,7 +46,7 @@ impl Simulation {
     }
 
     /// Takes the events before `until` as long as each is the arrival of a packet at a plain link
-    /// ([`Link::pass`](crate::link::Link::pass)) or the service of a scheduler. Returns the flow of
+    /// ([`Link::pass`](crate::link::Link::pass)) or a service. Returns the flow of
     /// the last event, if a run may fail there.
     ///
     /// This is the loop of [`Simulation::run_until`] without what such events never need.
@@ -61,7 +61,7 @@ impl Simulation {
         }
     }
 
-    /// The loop, with or without what schedulers and paths of several links need.
+    /// The loop, with or without what served links and paths of several links need.
     #[inline(never)]
     fn take_plain_events<const IS_GENERAL: bool>(&mut self, mut until: Time) -> Option<u32> {
         // The event with the next memory check belongs to the general loop.
@@ -97,7 +97,7 @@ impl Simulation {
                 (outcome, exit) = (link.pass(&mut event, hop.class), hop.exit);
                 self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
-                    self.after_scheduler(hop.link as usize, event.time());
+                    self.note_queue(hop.link as usize, event.time());
                     continue;
                 }
                 if IS_GENERAL && hop.adds_wait {
@@ -166,7 +166,7 @@ impl Simulation {
         let [early, late] =
             AHEAD.map(|events| self.pending.agenda.peek_ahead(events).map(Transit::flow));
         if IS_GENERAL
-            && let Some(queue) = self.links[link].scheduled()
+            && let Some(queue) = self.links[link].served()
             && queue.coming_flows().is_some()
         {
             if let Some(flow) = late {
@@ -182,7 +182,7 @@ impl Simulation {
     #[inline]
     fn prefetch_served(&self, link: usize) {
         if self.fast_paths.outgrow_caches()
-            && let Some(queue) = self.links[link].scheduled()
+            && let Some(queue) = self.links[link].served()
             && let Some(flows) = queue.coming_flows()
         {
             self.fast_paths.prefetch(flows.map(Some), &self.flows);

@@ -1,7 +1,7 @@
 //! The routes of packets and ACKs: from link to link, and what lies behind the last link.
 //!
 //! The number of a flow is enough to look up a hop. The flow itself takes a dozen cache lines
-//! elsewhere, which a packet that waits for a scheduler need not touch.
+//! elsewhere, which a packet that waits to be served need not touch.
 
 use crate::network::{GroupSpec, Network};
 use crate::packet::transit::{Stage, Transit};

@@ -11,6 +11,7 @@ use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::blocks::{BlockHold, BlockLength};
 use tailroom_engine::congestion::fhstcp::{BlockCount, FhstcpParams};
 use tailroom_engine::distribution::{Count, Distribution};
+use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
@@ -21,6 +22,7 @@ use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::traffic::arrivals::FlowArrivals;
 use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::traffic::web::WebSpec;
@@ -29,7 +31,7 @@ use tailroom_engine::units::{Rate, Time};
 use crate::support::random_cases::config;
 use crate::support::reference::{self, TieBreak};
 use crate::support::summaries::group;
-use crate::support::{networks, random_networks, transport};
+use crate::support::{disciplines, networks, random_networks, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -122,6 +124,69 @@ proptest! {
             network.seed,
             difference.unwrap_or_default()
         );
+    }
+}
+
+/// The same network, on whose links packets wait until they are served.
+fn served(network: &Network) -> Network {
+    let mut network = network.clone();
+    network.links.iter_mut().for_each(|link| link.is_acted_on = true);
+    network
+}
+
+/// The first differences between a run whose links know the departures of packets behind arrival
+/// rules, and a run whose links serve them. A sample of the series is taken before a service of the
+/// same instant, and the log of a link that knows departures is full earlier.
+fn difference_of_service(network: &Network) -> Option<String> {
+    let [known, served] = [network, &served(network)].map(|network| {
+        let mut results = run_without_reuse(network);
+        (results.tables.link_series, results.tables.packet_log) = (None, None);
+        results
+    });
+    difference(&known, &served)
+}
+
+proptest! {
+    #![proptest_config(config(100))]
+
+    #[test]
+    fn serving_packets_changes_no_result_on_random_networks(network in random_networks::network()) {
+        let difference = difference_of_service(&network);
+        prop_assert!(
+            difference.is_none(),
+            "seed {}; {REPLAY}; known | served:\n{}",
+            network.seed,
+            difference.unwrap_or_default()
+        );
+    }
+}
+
+/// Three links in a row and two on the way back, each behind the same rule, with random loss; all
+/// flows can be marked. The comparison is worth something if packets are served.
+#[test]
+fn serving_packets_changes_no_result_behind_any_rule() {
+    let rules = disciplines::all("20 packets").into_iter().filter(|queue| !queue.is_scheduler());
+    for (queue, seed) in rules.zip(1..) {
+        let mut network = full_of_ties();
+        network.links = [8_000_000, 6_000_000, 7_777_777, 600_000, 500_000]
+            .map(|rate_bps| {
+                let link = networks::link("", rate_bps, MS(3), Limit::Packets(20));
+                let loss = LossSpec::Bernoulli { probability: 0.002 };
+                LinkSpec { name: format!("{rate_bps}"), queue: queue.clone(), loss, ..link }
+            })
+            .to_vec();
+        network.groups[0].path = vec![0, 1, 2];
+        network.groups[0].reverse_path = vec![3, 4];
+        network.groups[1].path = vec![1, 2];
+        network.groups[0].tcp = Some(TcpSpec { ecn: EcnMode::Classic, ..transport::reno() });
+        (network.seed, network.measure_from) = (seed, MS(1_234));
+        let difference = difference_of_service(&network);
+        assert!(difference.is_none(), "{}: {}", queue.name(), difference.unwrap_or_default());
+        let [known, served] = [&network, &served(&network)].map(|network| {
+            let simulation = Simulation::new(network).expect("a valid network");
+            simulation.finish().expect("the account of packets balances").summary.events
+        });
+        assert!(served > known + known / 2, "{}: {known} events, {served} served", queue.name());
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tailroom_engine::link::queue::ScheduledQueue;
+use tailroom_engine::link::served::ServedQueue;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::ties::Ties;
@@ -217,7 +217,7 @@ impl Observer {
         for drop in dropped {
             self.record(drop.packet, End::Dropped(now, drop.reason));
         }
-        assert!(!self.link.scheduled().is_some_and(ScheduledQueue::has_dropped));
+        assert!(!self.link.served().is_some_and(ServedQueue::has_dropped));
         self.waiting.retain(|&(start, _)| start > now);
         let held: Vec<u32> = self.link.held().map(Transit::bytes).collect();
         let bytes = held.iter().chain(self.waiting.iter().map(|(_, bytes)| bytes));

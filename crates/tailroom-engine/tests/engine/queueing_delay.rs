@@ -1,6 +1,6 @@
-//! The queueing delay of a packet counts when its transmission begins in the measured window, whether
-//! the link knows the time on arrival or a scheduler serves it: disciplines that drop nothing have
-//! the same statistics.
+//! The queueing delay of a packet, and its loss on the wire, count when its transmission begins in the
+//! measured window, whether the link knows the time on arrival or a scheduler serves it: disciplines
+//! that drop nothing have the same statistics.
 
 use serde_json::Value;
 
@@ -70,6 +70,33 @@ fn a_growing_queue_has_the_same_delay_behind_every_discipline() {
     let results = run(&text(&patient_queues("100000 packets")[0].1), 1);
     let mean = link(&results.summary, "link").queue_delay_s_mean.expect("packets were sent");
     assert!((mean - 2.5).abs() < 0.001, "{mean}");
+}
+
+/// As many packets as are sent in the run still wait at its end: what the wire will do to them is not
+/// part of the results.
+#[test]
+fn a_growing_queue_has_the_same_random_losses_behind_every_discipline() {
+    let text = |queue: &str| {
+        format!(
+            r#"
+            duration = "10 s"
+            measure_from = "2 s"
+            [links.link]
+            rate = "10 Mbit/s"
+            delay = "10 ms"
+            loss = {{ kind = "periodic", every = 10 }}
+            queue = {queue}
+            [flows.flood]
+            path = ["link"]
+            packet_size = "1250 B"
+            source = {{ kind = "cbr", rate = "20 Mbit/s", phase = "0 s" }}
+            "#
+        )
+    };
+    assert_alike(text);
+    let results = run(&text(&patient_queues("100000 packets")[0].1), 1);
+    // A packet takes 1 ms.
+    assert_eq!(link(&results.summary, "link").random_losses_packets, 800);
 }
 
 /// Two links, several groups, a window that begins and ends while packets wait, and transmissions that

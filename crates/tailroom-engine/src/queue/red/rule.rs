@@ -71,8 +71,8 @@ impl RedCore {
     /// paper, the arriving packet is then one more sample.
     #[inline]
     pub(in crate::queue) fn update_average(&mut self, event: &EnqueueEvent) {
-        if event.is_link_idle() {
-            let idle = event.now.since(event.free_at);
+        if let Some(idle_since) = event.idle_since {
+            let idle = event.now.since(idle_since);
             let missed = self.rate.bytes_in(idle) / self.mean_packet_bytes;
             self.average *= power(1.0 - self.weight, missed);
         }
@@ -212,7 +212,7 @@ mod tests {
             now: Time::ZERO,
             bytes: 1_000,
             ecn: Ecn::NotEct,
-            free_at: Time::from_milliseconds(1),
+            idle_since: None,
             waiting_packets,
             waiting_bytes: 1_000 * waiting_packets,
         }
@@ -348,9 +348,9 @@ mod tests {
                 queue.on_enqueue(&finds(waiting));
                 assert_eq!(average(&queue), ("average_queue_packets", expected));
             }
-            let free_at = Time::from_milliseconds(7);
-            let now = free_at + Time::from_picoseconds(idle_us * 1_000_000);
-            queue.on_enqueue(&EnqueueEvent { now, free_at, ..finds(0) });
+            let idle_since = Time::from_milliseconds(7);
+            let now = idle_since + Time::from_picoseconds(idle_us * 1_000_000);
+            queue.on_enqueue(&EnqueueEvent { now, idle_since: Some(idle_since), ..finds(0) });
             assert_eq!(average(&queue), ("average_queue_packets", expected), "{idle_us} us");
         }
         let mut queue = start(&RedParams { mode: RedMode::Bytes, ..half });

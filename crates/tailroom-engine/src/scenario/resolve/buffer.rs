@@ -71,6 +71,7 @@ pub(in crate::scenario) fn resolve_link(
         jitter,
         packet_log: link.packet_log as usize,
         admission: link.admission,
+        is_acted_on: false,
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         arrival_log: link.arrival_log,
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),

@@ -401,7 +401,8 @@ impl<'a> Reference<'a> {
             LinkOutcome::Delivered(at) => {
                 self.accounts[flow].received += 1;
                 let is_measured = packet.sent >= self.checkpoints.measure_from;
-                let is_marked = packet.ecn == Ecn::Ce && is_measured;
+                let has_left = self.links[path[hop]].busy_until() <= self.checkpoints.duration;
+                let is_marked = packet.ecn == Ecn::Ce && is_measured && has_left;
                 self.accounts[flow].marked_measured += u64::from(is_marked);
                 let at = self.flows[flow].private_path().reach_receiver(at);
                 self.heap.push(at, flow, Happening::ReachReceiver(packet));

@@ -1,0 +1,178 @@
+//! The packets of a link that serves them one by one, when their time has come.
+
+use crate::packet::transit::Transit;
+use crate::queue::buffer::{Buffer, PacketHandle, PacketList};
+use crate::queue::{
+    AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, Scheduler, SchedulerQueue, Verdict,
+};
+use crate::units::Time;
+
+/// A discipline, the packets that it holds, and the time of the next service.
+#[derive(Debug)]
+pub struct ServedQueue {
+    discipline: Discipline,
+    pub(super) buffer: Buffer,
+    next_service: Time,
+}
+
+/// What decides about packets that wait in a buffer.
+#[derive(Debug)]
+enum Discipline {
+    /// The rule decides about each packet when it arrives; the others are served first come, first
+    /// served.
+    Rule {
+        /// Accepts, marks or drops each arriving packet.
+        rule: Box<AnyArrivalRule>,
+        /// The packets that it has accepted.
+        accepted: PacketList,
+    },
+    /// The scheduler chooses which packet leaves next, and may drop any packet at any time.
+    Scheduler(Box<SchedulerQueue>),
+}
+
+impl Discipline {
+    /// Hands over an arriving packet; a link that has been idle since `idle_since` would send it at
+    /// once.
+    #[inline]
+    fn enqueue(&mut self, packet: Transit, idle_since: Option<Time>, buffer: &mut Buffer) {
+        match self {
+            Discipline::Scheduler(scheduler) => scheduler.enqueue(packet, buffer),
+            Discipline::Rule { rule, accepted } => {
+                enqueue_by_rule(rule, accepted, packet, idle_since, buffer);
+            }
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
+        match self {
+            Discipline::Scheduler(scheduler) => scheduler.dequeue(now, buffer),
+            Discipline::Rule { accepted, .. } => buffer.pop_front(accepted),
+        }
+    }
+}
+
+/// Lets a rule decide about an arriving packet, which waits in the buffer unless it is dropped.
+#[inline(never)]
+fn enqueue_by_rule(
+    rule: &mut AnyArrivalRule,
+    accepted: &mut PacketList,
+    mut packet: Transit,
+    idle_since: Option<Time>,
+    buffer: &mut Buffer,
+) {
+    let waiting = (buffer.packets(), buffer.bytes());
+    match rule.on_enqueue(&EnqueueEvent::of_packet(&packet, idle_since, waiting)) {
+        Verdict::Accept => {}
+        Verdict::Mark => buffer.mark_arriving(&mut packet),
+        Verdict::Drop(reason) => return buffer.refuse(packet, reason),
+    }
+    buffer.push_back(accepted, packet);
+}
+
+impl ServedQueue {
+    /// An arrival rule whose packets wait in `buffer`, which is empty.
+    pub fn of_rule(rule: AnyArrivalRule, buffer: Buffer) -> Self {
+        let discipline = Discipline::Rule { rule: Box::new(rule), accepted: PacketList::default() };
+        ServedQueue { discipline, buffer, next_service: Time::NEVER }
+    }
+
+    /// A scheduler whose packets wait in `buffer`, which is empty.
+    pub fn of_scheduler(scheduler: Box<SchedulerQueue>, buffer: Buffer) -> Self {
+        let discipline = Discipline::Scheduler(scheduler);
+        ServedQueue { discipline, buffer, next_service: Time::NEVER }
+    }
+
+    /// Number of packets that wait.
+    #[inline]
+    pub fn packets(&self) -> u64 {
+        self.buffer.packets()
+    }
+
+    /// Hands an arriving packet to the discipline, which may drop this packet or others. The link
+    /// has sent what it sends now at `free_at`.
+    #[inline]
+    pub fn enqueue(&mut self, packet: Transit, free_at: Time) {
+        let now = packet.time();
+        let idle_since = (free_at <= now).then_some(free_at);
+        self.discipline.enqueue(packet, idle_since, &mut self.buffer);
+        if self.buffer.packets() == 0 {
+            self.next_service = Time::NEVER;
+        } else if self.next_service == Time::NEVER {
+            self.next_service = now.max(free_at);
+        }
+    }
+
+    /// Takes the packet whose transmission begins now, at [`ServedQueue::next_service`]. `None` if
+    /// the discipline has dropped all packets that waited.
+    #[inline]
+    pub fn dequeue(&mut self) -> Option<Transit> {
+        let Some(next) = self.discipline.dequeue(self.next_service, &mut self.buffer) else {
+            debug_assert!(self.buffer.packets() == 0, "a discipline must serve what waits");
+            self.next_service = Time::NEVER;
+            return None;
+        };
+        Some(self.buffer.take(next))
+    }
+
+    /// The transmission of the packet that was dequeued last ends at `free_at`.
+    #[inline]
+    pub fn set_next_service(&mut self, free_at: Time) {
+        self.next_service = if self.buffer.packets() == 0 { Time::NEVER } else { free_at };
+    }
+
+    /// When the transmission of the next packet begins; [`Time::NEVER`] if none waits.
+    #[inline]
+    pub fn next_service(&self) -> Time {
+        self.next_service
+    }
+
+    /// Prefetches what the arrival of a packet of `flow` will need.
+    #[inline]
+    pub fn prefetch_flow(&self, flow: u32) {
+        if let Discipline::Scheduler(scheduler) = &self.discipline {
+            scheduler.prefetch_flow(flow);
+        }
+    }
+
+    /// The flows of two packets that will probably be sent soon; see [`Buffer::coming_flows`].
+    #[inline]
+    pub fn coming_flows(&self) -> Option<[u32; 2]> {
+        self.buffer.coming_flows()
+    }
+
+    /// Whether packets have been dropped that nobody has taken note of yet.
+    #[inline]
+    pub fn has_dropped(&self) -> bool {
+        self.buffer.has_dropped()
+    }
+
+    /// Forgets which packets have been dropped.
+    pub fn forget_dropped(&mut self) {
+        self.buffer.drain_dropped();
+    }
+
+    /// What the discipline reports of itself at `now`.
+    pub fn gauges(&self, now: Time) -> Vec<Gauge> {
+        match &self.discipline {
+            Discipline::Scheduler(scheduler) => scheduler.gauges(now),
+            Discipline::Rule { rule, .. } => rule.gauges(now),
+        }
+    }
+
+    /// Starts the means of [`ServedQueue::gauges`] afresh.
+    pub fn restart_gauges(&mut self, now: Time) {
+        if let Discipline::Scheduler(scheduler) = &mut self.discipline {
+            scheduler.restart_gauges(now);
+        }
+    }
+
+    /// Memory of the packets that wait and of the flows that the discipline knows, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let known_bytes = match &self.discipline {
+            Discipline::Scheduler(scheduler) => scheduler.memory_bytes(),
+            Discipline::Rule { .. } => 0,
+        };
+        self.buffer.memory_bytes() + known_bytes
+    }
+}
