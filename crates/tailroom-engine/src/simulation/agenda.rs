@@ -1,8 +1,8 @@
 //! The order of events: arrivals at shared links (and rare wake-ups), sorted by time.
 //!
 //! A timing wheel of coarse buckets, each of which is sorted when its turn comes. Events go to
-//! pooled chunks in the order of insertion. A bucket that is opened is copied out and its keys are
-//! sorted; events that are added to the open bucket later go to a small heap. Events beyond the
+//! pooled chunks in the order of insertion. A bucket that is opened is copied out in order of time;
+//! events that are added to the open bucket later go to a small heap. Events beyond the
 //! wheel's horizon wait in a second heap. Only the speed depends on the width of the buckets.
 //!
 //! The order is (time, turn of the flow at this time, hop, insertion), a wake-up before arrivals: the
@@ -47,12 +47,9 @@ impl Ord for Ordered {
     }
 }
 
-/// Most events of a bucket that sort keys can number; any more wait in the heap.
-const MOST_IN_BUCKET: usize = if cfg!(test) { 200 } else { 1 << INDEX_BITS };
 /// Memory that a chunk, an event of the open bucket and one of a heap take.
 const CHUNK_BYTES: u64 = (CHUNK * size_of::<Transit>() + size_of::<u32>()) as u64;
-const OPEN_EVENT_BYTES: u64 =
-    (size_of::<Transit>() + size_of::<u64>() + 2 * size_of::<u32>()) as u64;
+const OPEN_EVENT_BYTES: u64 = (size_of::<Transit>() + 2 * size_of::<u32>()) as u64;
 const HEAP_EVENT_BYTES: u64 = size_of::<Ordered>() as u64;
 /// Number of events in a chunk, 768 bytes: a bucket of 1000 events wastes little memory, and is
 /// copied in long runs.
@@ -60,9 +57,7 @@ const CHUNK: usize = 32;
 const NO_CHUNK: u32 = u32::MAX;
 /// Largest number of chunks whose events 32 bits can number: 100 GB.
 const MOST_CHUNKS: usize = (1 << 27) - 1;
-/// Bits of a sort key that hold the position in the open bucket.
-const INDEX_BITS: u32 = 24;
-/// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
+/// Widest bucket, 2^39 ps = 0.55 s.
 const MAX_SHIFT: u32 = 39;
 
 /// Whether a bucket at this distance from the open bucket is the open bucket or an earlier one,
@@ -70,12 +65,6 @@ const MAX_SHIFT: u32 = 39;
 #[inline]
 fn is_past(ahead: u64) -> bool {
     ahead == 0 || ahead > u64::MAX / 2
-}
-
-/// The event of the open bucket that belongs to a sort key.
-#[inline]
-fn event_of(key: u64, bucket: &[Transit]) -> Transit {
-    bucket[key as usize & ((1 << INDEX_BITS) - 1)]
 }
 
 /// The pending events of a run.
@@ -95,9 +84,10 @@ pub(super) struct Agenda {
     free_chunk: u32,
     /// Number of the open bucket since the start of the run.
     open: u64,
+    /// The open bucket, in order.
     current: Vec<Transit>,
-    keys: Vec<u64>,
-    /// Scratch space of the sort.
+    /// Scratch space of the sort: the chunks of the bucket, and the ends of the cells.
+    chunks: Vec<u32>,
     cell_ends: Vec<u32>,
     cursor: usize,
     near: BinaryHeap<Reverse<Ordered>>,
@@ -136,7 +126,7 @@ impl Agenda {
             free_chunk: NO_CHUNK,
             open: 0,
             current: Vec::new(),
-            keys: Vec::new(),
+            chunks: Vec::new(),
             cell_ends: Vec::new(),
             cursor: 0,
             near: BinaryHeap::new(),
@@ -251,15 +241,17 @@ impl Agenda {
         true
     }
 
-    /// Makes room for more events in the open bucket; returns false if there is no memory for them.
+    /// Makes room for an open bucket of `count` events; returns false if there is no memory for them.
     #[cold]
-    fn enlarge_current(&mut self) -> bool {
-        let fits = (self.spare_bytes() / OPEN_EVENT_BYTES) as usize;
-        if fits < CHUNK && !self.current.is_empty() {
+    fn enlarge_current(&mut self, count: usize) -> bool {
+        let room = count.next_power_of_two();
+        let fits = self.spare_bytes() / OPEN_EVENT_BYTES;
+        if ((room - self.current.capacity()) as u64) > fits && self.current.capacity() > 0 {
             self.is_overfull = true;
             return false;
         }
-        self.current.reserve_exact(self.current.len().max(1_024).min(fits).max(CHUNK));
+        self.current.clear();
+        self.current.reserve_exact(room);
         true
     }
 
@@ -286,8 +278,7 @@ impl Agenda {
     #[inline]
     pub(super) fn pop_before(&mut self, until: Time) -> Option<Transit> {
         loop {
-            if let Some(&key) = self.keys.get(self.cursor) {
-                let event = event_of(key, &self.current);
+            if let Some(&event) = self.current.get(self.cursor) {
                 if !self.near.is_empty() && self.near_is_first(event) {
                     return self.pop_near(until);
                 }
@@ -310,15 +301,14 @@ impl Agenda {
     /// the bucket since. [`Agenda::skip`] takes it.
     #[inline]
     pub(super) fn peek_in_bucket(&self, until: Time) -> Option<Transit> {
-        let &key = self.keys.get(self.cursor)?;
-        let event = event_of(key, &self.current);
+        let &event = self.current.get(self.cursor)?;
         (self.near.is_empty() && event.time < until.picoseconds()).then_some(event)
     }
 
     /// The event of the open bucket that comes this many events after the next one.
     #[inline]
     pub(super) fn peek_ahead(&self, events: usize) -> Option<Transit> {
-        self.keys.get(self.cursor + events).map(|&key| event_of(key, &self.current))
+        self.current.get(self.cursor + events).copied()
     }
 
     /// Takes the event that [`Agenda::peek_in_bucket`] has returned.
@@ -355,32 +345,20 @@ impl Agenda {
         }
         self.open = next;
         let horizon = next + self.tails.len() as u64;
-        self.gather(next as usize & (self.tails.len() - 1));
         // Far events enter as soon as the horizon covers them, so before any later insertion.
         while let Some(Reverse(first)) = self.far.peek()
             && first.event.time >> self.shift < horizon
         {
             let Some(Reverse(first)) = self.far.pop() else { break };
-            if first.event.time >> self.shift == next {
-                self.add_to_current(first.event);
-            } else {
-                self.push_to_wheel(first.event);
-            }
+            self.push_to_wheel(first.event);
         }
-        if self.is_overfull {
+        self.cursor = 0;
+        if self.is_overfull || !self.gather(next as usize & (self.tails.len() - 1)) {
+            self.current.clear();
             return false;
         }
-        self.sort();
+        self.finish_order();
         true
-    }
-
-    /// Adds an event to the bucket that is being opened.
-    fn add_to_current(&mut self, event: Transit) {
-        if self.current.len() >= MOST_IN_BUCKET {
-            self.push_to_heap(event, 0);
-        } else if self.current.len() < self.current.capacity() || self.enlarge_current() {
-            self.current.push(event);
-        }
     }
 
     /// Number of the first occupied bucket after the open one, or `u64::MAX`.
@@ -404,100 +382,34 @@ impl Agenda {
         u64::MAX
     }
 
-    /// Copies the bucket in `slot` out and frees its chunks.
-    fn gather(&mut self, slot: usize) {
-        self.current.clear();
-        self.cursor = 0;
-        let tail = std::mem::take(&mut self.tails[slot]) as usize;
-        let mut chunk = std::mem::replace(&mut self.heads[slot], NO_CHUNK);
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        while chunk != NO_CHUNK {
-            let from = chunk as usize * CHUNK;
-            let end = self.chunk_end(from, tail);
-            let has_room =
-                self.current.len() + CHUNK <= self.current.capacity().min(MOST_IN_BUCKET);
-            if has_room {
-                self.current.extend_from_slice(&self.events[from..end]);
-            } else {
-                (from..end).for_each(|at| self.add_to_current(self.events[at]));
-            }
-            let next = self.next_chunk[chunk as usize];
-            self.next_chunk[chunk as usize] = self.free_chunk;
-            self.free_chunk = chunk;
-            chunk = next;
+    /// Copies the bucket in `slot` out and frees its chunks; false if there is no memory. A counting
+    /// sort by the leading bits of the times, into about as many cells as there are events.
+    fn gather(&mut self, slot: usize) -> bool {
+        let count = self.list_chunks(slot);
+        if count > self.current.capacity() && !self.enlarge_current(count) {
+            return false;
         }
-    }
-
-    /// Sorts the open bucket by (time, turn, hop, insertion).
-    fn sort(&mut self) {
-        self.distribute();
-        if !self.insertion_sort() {
-            let Agenda { keys, current, ties, .. } = self;
-            let event = |key| event_of(key, current);
-            // The position in a key makes it unique and keeps the order of insertion.
-            keys.sort_unstable_by(|&one, &other| {
-                let by_time = (one >> INDEX_BITS).cmp(&(other >> INDEX_BITS));
-                by_time.then_with(|| {
-                    let instant = ties.at(event(one).time());
-                    let order = |key| (event(key).order_at(instant), key);
-                    order(one).cmp(&order(other))
-                })
-            });
-        }
-    }
-
-    /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
-    /// most fell into a few cells.
-    fn insertion_sort(&mut self) -> bool {
-        let Agenda { keys, current, ties, .. } = self;
-        let is_after = |one: u64, other: u64| {
-            let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
-            if time != other_time {
-                return time > other_time;
-            }
-            let (one, other) = (event_of(one, current), event_of(other, current));
-            let instant = ties.at(one.time());
-            one.order_at(instant) > other.order_at(instant)
-        };
-        let mut moves_left = 16 * keys.len();
-        let mut latest = keys.first().map_or(0, |&key| key >> INDEX_BITS);
-        for index in 1..keys.len() {
-            let key = keys[index];
-            // Most keys are in order already.
-            if latest < key >> INDEX_BITS {
-                latest = key >> INDEX_BITS;
-                continue;
-            }
-            let mut place = index;
-            while place > 0 && is_after(keys[place - 1], key) {
-                keys[place] = keys[place - 1];
-                place -= 1;
-            }
-            keys[place] = key;
-            moves_left = moves_left.saturating_sub(index - place);
-            if moves_left == 0 {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Fills `keys` with one key per event, ordered by the leading bits of its time: a counting
-    /// sort into about as many cells as there are events.
-    fn distribute(&mut self) {
-        let count = self.current.len();
+        self.current.resize(count, Transit::default()); // what it holds already is overwritten
+        let Agenda { shift, cell_ends, chunks, current, events, next_chunk, free_chunk, .. } = self;
         // A bucket is often wider than the largest usize of a 32-bit machine, WebAssembly's.
-        let widest = usize::try_from(1_u64 << self.shift).unwrap_or(usize::MAX);
+        let widest = usize::try_from(1_u64 << *shift).unwrap_or(usize::MAX);
         let cells = count.next_power_of_two().clamp(2, widest);
-        let start = self.open << self.shift;
-        let cell_shift = self.shift - cells.ilog2();
-        let Agenda { cell_ends, keys, current, .. } = self;
-        // A bucket begins at a multiple of its width: the bits above the cell's are the bucket's.
-        let cell = |event: &Transit| (event.time >> cell_shift) as usize & (cells - 1);
+        let cell_shift = *shift - cells.ilog2();
         cell_ends.clear();
         cell_ends.resize(cells, 0);
-        for event in &*current {
-            cell_ends[cell(event)] += 1;
+        let cell_ends = &mut cell_ends[..cells];
+        // A bucket begins at a multiple of its width: the bits above the cell's are the bucket's.
+        let cell = |event: &Transit| (event.time >> cell_shift) as usize & (cells - 1);
+        let last = chunks.len().wrapping_sub(1);
+        let events_of = |at: usize, chunk: u32| {
+            let from = chunk as usize * CHUNK;
+            let length = if at == last { count - last * CHUNK } else { CHUNK };
+            &events[from..from + length]
+        };
+        for (at, &chunk) in chunks.iter().enumerate() {
+            for event in events_of(at, chunk) {
+                cell_ends[cell(event)] += 1;
+            }
         }
         let mut sum = 0;
         for end in &mut *cell_ends {
@@ -505,13 +417,82 @@ impl Agenda {
             *end = sum;
             sum += size;
         }
-        keys.resize(count, 0); // what it holds already is overwritten
-        let keys = &mut keys[..count];
-        for (index, event) in current.iter().enumerate() {
-            let place = &mut cell_ends[cell(event)];
-            keys[*place as usize] = (event.time - start) << INDEX_BITS | index as u64;
-            *place += 1;
+        let current = &mut current[..count];
+        for (at, &chunk) in chunks.iter().enumerate() {
+            for event in events_of(at, chunk) {
+                let place = &mut cell_ends[cell(event)];
+                event.write_to(&mut current[*place as usize]);
+                *place += 1;
+            }
+            next_chunk[chunk as usize] = *free_chunk;
+            *free_chunk = chunk;
         }
+        true
+    }
+
+    /// Empties the bucket in `slot` into the list of chunks; returns the number of its events.
+    fn list_chunks(&mut self, slot: usize) -> usize {
+        let tail = std::mem::take(&mut self.tails[slot]) as usize;
+        let mut chunk = std::mem::replace(&mut self.heads[slot], NO_CHUNK);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        self.chunks.clear();
+        let mut count = 0;
+        while chunk != NO_CHUNK {
+            let from = chunk as usize * CHUNK;
+            count += self.chunk_end(from, tail) - from;
+            self.chunks.push(chunk);
+            chunk = self.next_chunk[chunk as usize];
+        }
+        count
+    }
+
+    /// Orders the open bucket, which is in order of its cells, by (time, turn, hop, insertion).
+    fn finish_order(&mut self) {
+        if !self.insertion_sort() {
+            let Agenda { current, ties, .. } = self;
+            // Stable: equal events keep the order of insertion.
+            current.sort_by(|one, other| {
+                one.time.cmp(&other.time).then_with(|| {
+                    let instant = ties.at(one.time());
+                    one.order_at(instant).cmp(&other.order_at(instant))
+                })
+            });
+        }
+    }
+
+    /// Orders events that are nearly in order; gives up, saying false, when they are not because most
+    /// fell into a few cells.
+    fn insertion_sort(&mut self) -> bool {
+        let Agenda { current, ties, .. } = self;
+        let is_after = |one: &Transit, other: &Transit| {
+            if one.time != other.time {
+                return one.time > other.time;
+            }
+            let instant = ties.at(one.time());
+            one.order_at(instant) > other.order_at(instant)
+        };
+        let mut moves_left = 16 * current.len();
+        let mut latest = current.first().map_or(0, |event| event.time);
+        for index in 1..current.len() {
+            let time = current[index].time;
+            // Most events are in order already.
+            if latest < time {
+                latest = time;
+                continue;
+            }
+            let event = current[index];
+            let mut place = index;
+            while place > 0 && is_after(&current[place - 1], &event) {
+                current[place] = current[place - 1];
+                place -= 1;
+            }
+            current[place] = event;
+            moves_left = moves_left.saturating_sub(index - place);
+            if moves_left == 0 {
+                return false;
+            }
+        }
+        true
     }
 
     /// Memory that the pending events take.
@@ -525,9 +506,7 @@ impl Agenda {
 
     /// Every event still pending, in no particular order: for the final account of packets.
     pub(super) fn events(&self) -> impl Iterator<Item = Transit> + '_ {
-        let opened = self.keys[self.cursor.min(self.keys.len())..]
-            .iter()
-            .map(|&key| event_of(key, &self.current));
+        let opened = self.current[self.cursor.min(self.current.len())..].iter().copied();
         let heaps = self.near.iter().chain(&self.far).map(|Reverse(ordered)| ordered.event);
         opened.chain(heaps).chain(self.wheel_events())
     }

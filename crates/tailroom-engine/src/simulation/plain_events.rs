@@ -10,11 +10,15 @@ use super::pending::Pending;
 use super::routes::Exit;
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
+use crate::prefetch::prefetch;
 use crate::units::Time;
 
 /// How many events ahead the beginning of a flow's place is prefetched, and how many ahead the rest of
 /// its state. Six events take some 500 ns, a few times as long as an access to memory.
 const AHEAD: [usize; 2] = [12, 6];
+/// How many events ahead the link is prefetched, where there are more links than caches hold.
+const LINKS_AHEAD: usize = 4;
+const MANY_LINKS: usize = 32;
 
 impl Simulation {
     /// Lets every packet take the general path.
@@ -155,11 +159,14 @@ impl Simulation {
         }
     }
 
-    /// Prefetches what coming arrivals need, where there are too many flows for the caches: the
-    /// flow, or, behind a scheduler, its queue. The last arrival was at `link`; the next ones may be
-    /// elsewhere.
+    /// Prefetches what coming arrivals need, where there is too much of it for the caches: the link,
+    /// and the flow or, behind a scheduler, its queue. The last arrival was at `link`; the next ones
+    /// may be elsewhere.
     #[inline]
     fn prefetch_arriving<const IS_GENERAL: bool>(&self, link: usize) {
+        if IS_GENERAL && self.links.len() >= MANY_LINKS {
+            self.prefetch_link();
+        }
         if !self.fast_paths.outgrow_caches() {
             return;
         }
@@ -174,6 +181,15 @@ impl Simulation {
             }
         } else {
             self.fast_paths.prefetch([early, late], &self.flows);
+        }
+    }
+
+    fn prefetch_link(&self) {
+        if let Some(event) = self.pending.agenda.peek_ahead(LINKS_AHEAD)
+            && let Stage::Arrival(position) = event.stage()
+        {
+            let hop = self.routes.hop(event.flow(), position);
+            prefetch(&self.links[hop.link as usize]);
         }
     }
 
