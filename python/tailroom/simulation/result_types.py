@@ -76,7 +76,7 @@ class LinkSummary(TypedDict):
     marks_packets: int
     """Packets that the queue discipline marked."""
     random_losses_packets: int
-    """Packets lost on the wire."""
+    """Packets lost on the wire whose transmission began in the measured window."""
     departures_packets: int
     """Packets whose last bit left the link."""
     queue_packets_mean: float
@@ -182,7 +182,8 @@ class FlowSummary(TypedDict):
     """Share of the packets sent in the measured window that are dropped or lost on the path by
     the end of the run."""
     marked_fraction: float | None
-    """Share of the packets sent in the measured window that arrive with a mark."""
+    """Share of the packets sent in the measured window that leave the last link of the path
+    with a mark by the end of the run."""
     retransmissions: int
     """Number of retransmitted packets."""
     duplicate_packets: int
@@ -287,8 +288,8 @@ class GroupSummary(TypedDict):
     """Share of the packets sent in the measured window, by all flows together, that are dropped
     or lost on the path by the end of the run."""
     marked_fraction: float | None
-    """Share of the packets sent in the measured window, by all flows together, that arrive with
-    a mark."""
+    """Share of the packets sent in the measured window, by all flows together, that leave the
+    last link of the path with a mark by the end of the run."""
     retransmissions: int
     """Number of retransmitted packets; sum over the flows."""
     duplicate_packets: int

@@ -39,7 +39,7 @@ pub struct LinkSummary {
     pub drops_head_packets: u64,
     /// Packets that the queue discipline marked.
     pub marks_packets: u64,
-    /// Packets lost on the wire; of those whose transmission begins in the measured window.
+    /// Packets lost on the wire whose transmission began in the measured window.
     pub random_losses_packets: u64,
     /// Packets whose last bit left the link.
     pub departures_packets: u64,
