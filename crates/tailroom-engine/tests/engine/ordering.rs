@@ -165,7 +165,9 @@ proptest! {
 /// flows can be marked. The comparison is worth something if packets are served.
 #[test]
 fn serving_packets_changes_no_result_behind_any_rule() {
-    let rules = disciplines::all("20 packets").into_iter().filter(|queue| !queue.is_scheduler());
+    // A small buffer, which drops, and one that is larger than the thresholds of all rules.
+    let rules = [disciplines::valid("20 packets"), disciplines::all("3000 packets")].concat();
+    let rules = rules.into_iter().filter(|queue| !queue.is_scheduler());
     for (queue, seed) in rules.zip(1..) {
         let mut network = full_of_ties();
         network.links = [8_000_000, 6_000_000, 7_777_777, 600_000, 500_000]
