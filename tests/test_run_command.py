@@ -21,6 +21,7 @@ LINK_FIELDS = [
     "drops_overflow_packets",
     "drops_early_packets",
     "drops_head_packets",
+    "drops_policed_packets",
     "marks_packets",
     "random_losses_packets",
     "departures_packets",

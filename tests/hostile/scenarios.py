@@ -112,6 +112,7 @@ def _link(values: Values, link: Scenario) -> Scenario:
         link.pop("trace", None)
         link.setdefault("rate", values.of({"$ref": "#/$defs/rate"}))
     _mend_changes(link)
+    _mend_token_buckets(values, link)
     if "arrival_log" in link:
         link["arrival_log"] = {"from": "0 ms", "to": "1 ms", "most_packets": 1_000}
     if "packet_log" in link:
@@ -137,6 +138,18 @@ def _mend_changes(link: Scenario) -> None:
     for key in {"rate_variation", "jitter"} & link.keys():
         link[key].pop("on_average_every", None)
         link[key]["every"] = "10 ms"
+
+
+def _mend_token_buckets(values: Values, link: Scenario) -> None:
+    """A shaper needs a constant rate and a packet's tokens, which few drawn ones have."""
+    if not {"trace", "changes", "rate_variation"}.isdisjoint(link) or not values.rarely(4):
+        link.pop("shaper", None)
+    for key in {"shaper", "policer"} & link.keys():
+        link[key]["burst"] = values.draw(st.sampled_from(("140 kB", "1 MB")))
+    if "shaper" in link:
+        link["shaper"]["rate"] = link["rate"]
+        for key in ("peak_rate", "overhead"):
+            link["shaper"].pop(key, None)
 
 
 def _mend_queue(values: Values, queue: Scenario) -> None:

@@ -1,12 +1,14 @@
 //! A network that a program has built: a good network in which some fields have other values.
 
 use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::policer::PolicerSpec;
 use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::link::shaper::ShaperSpec;
 use tailroom_engine::link::spec::DelayChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::quantity::limit::QueueLimit;
-use tailroom_engine::quantity::{PositiveDuration, Size};
+use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
 use tailroom_engine::scenario;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::traffic::bulk::BulkParams;
@@ -83,7 +85,7 @@ fn edit_run(network: &mut Network, field: usize, value: u64) {
 
 fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
     let (time, rate) = (Time::from_picoseconds(value), Rate::from_bits_per_second(value));
-    match field % 14 {
+    match field % 19 {
         0 => link.rate = rate,
         1 => link.delay = time,
         2 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::packets(value),
@@ -104,8 +106,27 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
                 admission.interval = PositiveDuration::new(value);
             }
         }
-        _ => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
+        13 => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
+        field => edit_token_buckets(link, field - 14, value),
     }
+}
+
+fn edit_token_buckets(link: &mut LinkSpec, field: usize, value: u64) {
+    let rate = BitRate::new(link.rate.bits_per_second());
+    let mut shaper = link.shaper.unwrap_or(ShaperSpec::new(rate, Size::new(3_000)));
+    match field {
+        0 => shaper.rate = BitRate::new(value),
+        1 => shaper.burst = Size::new(value),
+        2 => shaper.granularity = Some(PositiveDuration::new(value)),
+        3 => {
+            (shaper.overhead, shaper.peak_rate) =
+                (Some(Size::new(value)), Some(BitRate::new(value)))
+        }
+        _ => {
+            link.policer = Some(PolicerSpec { rate: BitRate::new(value), burst: Size::new(value) })
+        }
+    }
+    link.shaper = Some(shaper);
 }
 
 fn edit_group(group: &mut GroupSpec, field: usize, value: u64) {

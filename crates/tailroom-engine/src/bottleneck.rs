@@ -47,6 +47,7 @@ use std::collections::VecDeque;
 use crate::link::{Link, LinkOutcome, LinkSpec};
 use crate::network::MAX_FLOWS;
 use crate::network::validate::link::{check_link, check_queue};
+use crate::network::validate::token_bucket::check_token_buckets;
 use crate::packet::transit::{MAX_SLOTS, Transit};
 use crate::packet::{Ecn, MAX_PACKET_BYTES, Packet};
 use crate::parameters::BadParameter;
@@ -124,7 +125,7 @@ impl<T> Bottleneck<T> {
         let info = LinkInfo {
             name: spec.name.clone(),
             seed,
-            rate: spec.rate,
+            rate: spec.sustained_rate(),
             bdp_bytes: spec.bdp_bytes,
             packet_bytes: spec.packet_bytes as u32,
             groups: Vec::new(),
@@ -139,6 +140,7 @@ impl<T> Bottleneck<T> {
     pub fn with_info(spec: &LinkSpec, info: &LinkInfo) -> Result<Self, BadParameter> {
         check_link(spec, Time::AFTER_ALL_RUNS)?;
         check_queue(spec, info)?;
+        check_token_buckets(spec, info)?;
         Ok(Bottleneck {
             link: Link::new(spec, info, Window::default()),
             packets: Slots::default(),

@@ -51,6 +51,8 @@ pub struct LinkInput {
     pub packet_bytes: f64,
     /// Whether rate or delay change during the run.
     pub changes: bool,
+    /// Whether the link has a shaper or a policer.
+    pub has_token_bucket: bool,
     /// Mean share of packets that the wire loses at random.
     pub random_loss_fraction: f64,
     /// Kind of its queue discipline.
@@ -182,11 +184,12 @@ impl ModelInput {
 fn link(spec: &LinkSpec) -> LinkInput {
     LinkInput {
         name: spec.name.clone(),
-        rate_bps: spec.rate.bits_per_second() as f64,
+        rate_bps: spec.sustained_rate().bits_per_second() as f64,
         delay_s: spec.delay.seconds(),
         bdp_bytes: spec.bdp_bytes,
         packet_bytes: spec.packet_bytes,
         changes: !spec.rate_changes.is_empty() || spec.varies_in_delay(),
+        has_token_bucket: spec.shaper.is_some() || spec.policer.is_some(),
         random_loss_fraction: mean_loss(&spec.loss),
         discipline: spec.queue.name(),
         parameters: parameters(&spec.queue),
@@ -239,7 +242,9 @@ fn shares(network: &Network) -> Vec<f64> {
         }
     }
     let links = network.links.iter().zip(flows);
-    links.map(|(link, flows)| bits_per_second(link.rate) / flows.max(1) as f64).collect()
+    links
+        .map(|(link, flows)| bits_per_second(link.sustained_rate()) / flows.max(1) as f64)
+        .collect()
 }
 
 fn group(network: &Network, index: usize, shares: &[f64]) -> GroupInput {

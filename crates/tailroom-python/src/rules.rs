@@ -42,6 +42,7 @@ fn bottleneck(link: &Bound<'_, PyAny>) -> PyResult<Bottleneck> {
         random_loss_fraction: field!(link, "random_loss_fraction"),
         other_links: field!(link, "other_links"),
         changes: field!(link, "changes"),
+        has_token_bucket: field!(link, "has_token_bucket"),
         packet_sizes_bytes: field!(link, "packet_sizes_bytes"),
         short_rtt_s: field!(link, "short_rtt_s"),
     })

@@ -15,15 +15,18 @@ pub fn one_bottleneck(link: &Bottleneck) -> Assumption {
     assume("flows cross no other shared link", others.is_empty(), others.join(", "))
 }
 
-/// Rate and delay do not change, and the link has no random loss.
+/// Rate and delay do not change, and the link has no token bucket and no random loss.
 pub fn steady_link(link: &Bottleneck) -> Assumption {
     let loss = link.random_loss_fraction;
     let found = if link.changes {
         "rate or delay change".to_owned()
+    } else if link.has_token_bucket {
+        "a token bucket shapes or polices the packets".to_owned()
     } else {
         format!("the wire loses {} of the packets", general(loss, 3))
     };
-    assume("the link is steady and loses nothing", !link.changes && loss == 0.0, found)
+    let is_steady = !link.changes && !link.has_token_bucket;
+    assume("the link is steady and loses nothing", is_steady && loss == 0.0, found)
 }
 
 /// All data packets have one size.

@@ -144,6 +144,8 @@ pub struct Bottleneck {
     pub other_links: Vec<String>,
     /// Whether the rate or the delay of the link changes during a run.
     pub changes: bool,
+    /// Whether the link has a shaper or a policer.
+    pub has_token_bucket: bool,
     /// Every size of data packets.
     pub packet_sizes_bytes: BTreeSet<u32>,
     /// Mean propagation RTT of the other flows under congestion control, where no long flow crosses

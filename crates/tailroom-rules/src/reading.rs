@@ -86,6 +86,7 @@ fn read(input: &ModelInput, link: &LinkInput) -> Bottleneck {
         random_loss_fraction: link.random_loss_fraction,
         other_links: others.into_iter().cloned().collect(),
         changes: link.changes,
+        has_token_bucket: link.has_token_bucket,
         packet_sizes_bytes: crossing(input, link).map(|group| group.packet_bytes).collect(),
         short_rtt_s: if classes.is_empty() { 8.0 * link.bdp_bytes / link.rate_bps } else { 0.0 },
         classes,

@@ -137,6 +137,8 @@ class Bottleneck:
     """Names of the other links that its flows cross, in either direction."""
     changes: bool = False
     """Whether the rate or the delay of the link changes during a run."""
+    has_token_bucket: bool = False
+    """Whether the link has a shaper or a policer."""
     packet_sizes_bytes: frozenset[int] = frozenset()
     """Every size of data packets."""
     short_rtt_s: float = 0.0

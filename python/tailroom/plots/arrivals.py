@@ -29,6 +29,7 @@ SPECIAL: dict[str, tuple[str, dict[str, Any]]] = {
     "overflow": ("dropped, buffer full", {"marker": "s", "markerfacecolor": "white"}),
     "early": ("dropped early", {"marker": "D", "markerfacecolor": "0.6"}),
     "head": ("dropped at the head", {"marker": "v", "markerfacecolor": "black"}),
+    "policed": ("dropped by the policer", {"marker": "x"}),
 }
 """Fates other than acceptance: words, and a marker that does not depend on colour."""
 

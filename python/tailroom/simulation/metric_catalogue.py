@@ -100,6 +100,7 @@ LINK = {
     "drops_overflow_packets": Metric("drops overflow", PACKETS, "lower"),
     "drops_early_packets": Metric("drops early", PACKETS),
     "drops_head_packets": Metric("drops head", PACKETS),
+    "drops_policed_packets": Metric("drops policed", PACKETS),
     "marks_packets": Metric("marks", PACKETS),
     "random_losses_packets": Metric("random losses", PACKETS, "lower"),
     "departures_packets": Metric("departures", PACKETS),

@@ -151,13 +151,17 @@ impl Meter {
         let fair = Box::new(SchedulerQueue::Fair(Fair::new(&params, info)));
         Meter {
             queue: ServedQueue::of_scheduler(fair, Buffer::default()),
-            serializer: Serializer::new(link.rate, &link.rate_changes, link.rate_period),
+            serializer: Serializer::new(
+                link.sustained_rate(),
+                &link.rate_changes,
+                link.rate_period,
+            ),
             free_at: Time::ZERO,
         }
     }
 
     fn on_arrival(&mut self, packet: &Transit) {
-        self.queue.enqueue(*packet, self.free_at);
+        self.queue.enqueue(*packet, self.free_at, packet.time().max(self.free_at));
         self.queue.forget_dropped();
     }
 

@@ -218,7 +218,7 @@ fn flow_start(network: &Network, group: &GroupSpec, request: &FlowRequest) -> (F
     let payload = u64::from(group.packet_size - group.header_size);
     let headers = u128::from(bytes.div_ceil(payload)) * u128::from(group.header_size);
     let wire_bytes = u128::from(bytes) + headers;
-    let rates = group.path.iter().map(|&link| network.links[link].rate);
+    let rates = group.path.iter().map(|&link| network.links[link].sustained_rate());
     let slowest = rates.chain(request.access_rate).min().map_or(1, Rate::bits_per_second);
     let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
     let alone = Time::from_picoseconds(transfer as u64).saturating_add(request.rtt);

@@ -48,6 +48,8 @@ pub enum Outcome {
     Early = 3,
     /// The link dropped the packet at the head of its queue.
     Head = 4,
+    /// The policer dropped the packet on arrival.
+    Policed = 5,
 }
 
 /// An arrival.
@@ -97,6 +99,7 @@ impl Arrivals {
             DropReason::Overflow => (copies.next_back(), Outcome::Overflow),
             DropReason::Early => (copies.next_back(), Outcome::Early),
             DropReason::Head => (copies.next(), Outcome::Head),
+            DropReason::Policed => (copies.next_back(), Outcome::Policed),
         };
         if let Some(arrival) = arrival {
             arrival.outcome = outcome;

@@ -1,22 +1,26 @@
-//! A shared link: queue, serialization, random loss, propagation.
+//! A shared link: policer, queue, shaper, serialization, random loss, propagation.
 //!
 //! A link is one of two things ([`queue`]). Behind an arrival rule it is a FIFO with a known
 //! rate: it knows the departure of a packet when the packet arrives, so that no departure needs an
-//! event. Where something may still act on the packets that wait, as a scheduler does, the link is
-//! [served](LinkSpec::is_served): it names the time of its [next service](Link::next_service), and
-//! the simulation calls [`Link::serve`] at that time, before any arrival of the same instant.
-//! Behind an arrival rule both give the same results.
+//! event. Where something may still act on the packets that wait, as a scheduler does, or lets them
+//! wait while the line is idle, as a shaper does, the link is [served](LinkSpec::is_served): it
+//! names the time of its [next service](Link::next_service), and the simulation calls
+//! [`Link::serve`] at that time, before any arrival of the same instant. Behind an arrival rule both
+//! give the same results.
 
 pub mod arrivals;
 pub mod draws;
 pub mod fifo;
 pub mod jitter;
+pub mod policer;
 pub mod probe;
 pub mod queue;
 pub mod rate_variation;
 pub mod serializer;
 pub mod served;
+pub mod shaper;
 pub mod spec;
+pub(crate) mod token_bucket;
 mod transmitter;
 pub mod wire_loss;
 
@@ -27,6 +31,7 @@ use crate::queue::buffer::{DropReason, Dropped};
 use crate::queue::{AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use crate::units::Time;
 use fifo::{Fifo, Waiting};
+use policer::Policer;
 use probe::LinkProbe;
 use queue::LinkQueue;
 use served::ServedQueue;
@@ -39,7 +44,7 @@ use wire_loss::LossSpec;
 pub enum LinkOutcome {
     /// The packet reaches the far end of the link at this time.
     Delivered(Time),
-    /// The queue discipline dropped the packet, for this reason.
+    /// The policer or the queue discipline dropped the packet, for this reason.
     Dropped(DropReason),
     /// The link sent the packet, and the wire lost it.
     Lost,
@@ -55,6 +60,7 @@ const STUCK: u32 = u32::MAX;
 /// A link with its queue.
 #[derive(Debug)]
 pub struct Link {
+    policer: Option<Box<Policer>>,
     queue: LinkQueue,
     transmitter: Transmitter,
     is_plain: bool,
@@ -72,8 +78,14 @@ impl Link {
             && !spec.varies_in_delay()
             && spec.loss == LossSpec::None
             && !probe.watches_packets();
-        let is_plain = spec.admission.is_none() && (is_steady || spec.is_served());
-        Link { queue, transmitter: Transmitter::new(spec, info.seed), is_plain, probe }
+        let takes_all = spec.admission.is_none() && spec.policer.is_none();
+        Link {
+            policer: spec.policer.as_ref().map(|policer| Box::new(Policer::new(policer))),
+            queue,
+            transmitter: Transmitter::new(spec, info.packet_bytes, info.seed),
+            is_plain: takes_all && (is_steady || spec.is_served()),
+            probe,
+        }
     }
 
     /// Enqueues, marks or drops a packet that arrives at `packet.time()`. Packets must arrive in
@@ -81,7 +93,24 @@ impl Link {
     /// link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
+        if let Some(policer) = &mut self.policer
+            && !policer.passes(packet.time(), packet.bytes())
+        {
+            return self.drop_policed(*packet, class);
+        }
         self.take::<false>(packet, class)
+    }
+
+    /// Drops an arriving packet before the queue discipline sees it.
+    #[inline(never)]
+    fn drop_policed(&mut self, packet: Transit, class: u32) -> LinkOutcome {
+        let now = packet.time();
+        let waiting = self.queue_packets(now);
+        let serialization = self.transmitter.serializer.nominal_time(packet.bytes());
+        self.probe.on_arrival(&packet, waiting, serialization);
+        self.probe.on_class_arrival(class);
+        self.probe.on_drop(now, packet, class, DropReason::Policed);
+        LinkOutcome::Dropped(DropReason::Policed)
     }
 
     /// Takes in a packet that will be served. Its event comes word by word, in registers: a copy
@@ -95,11 +124,12 @@ impl Link {
         let serialization = transmitter.serializer.nominal_time(packet.bytes());
         probe.on_arrival(&packet, queue.packets(), serialization);
         probe.on_class_arrival(class);
-        queue.enqueue(packet, transmitter.busy_until);
+        let (free_at, start) = (transmitter.free_at(), transmitter.start(packet.time()));
+        queue.enqueue(packet, free_at, start);
     }
 
-    /// Whether [`Link::pass`] may take packets: without admission control of flows, and either to be
-    /// served, or at a constant rate and delay, without random loss and records of packets.
+    /// Whether [`Link::pass`] may take packets: without admission control of flows and a policer, and
+    /// either to be served, or at a constant rate and delay, without random loss and records of packets.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -160,13 +190,8 @@ impl Link {
                 return LinkOutcome::Dropped(reason);
             }
         }
-        let start = now.max(transmitter.busy_until);
-        let departure = if IS_PLAIN {
-            transmitter.serializer.finish_same(start)
-        } else {
-            transmitter.serializer.finish(start, bytes)
-        };
-        transmitter.busy_until = departure;
+        let start = transmitter.send::<IS_PLAIN>(now, bytes);
+        let departure = transmitter.busy_until;
         transmitter.last_wait = start.since(now);
         if IS_PLAIN {
             probe.count_accepted(bytes);
@@ -230,8 +255,8 @@ impl Link {
         probe.account_queue(now, queue.packets());
         let packet = queue.dequeue()?;
         transmitter.in_transmission_bytes = packet.bytes();
-        let departure = transmitter.serializer.finish(now, packet.bytes());
-        transmitter.busy_until = departure;
+        transmitter.send::<false>(now, packet.bytes());
+        let departure = transmitter.busy_until;
         let waited = now - packet.time();
         transmitter.last_wait = waited;
         probe.on_accepted(packet.flow(), packet.bytes(), now, departure);
@@ -241,7 +266,7 @@ impl Link {
             probe.count_wait(now, waited, class);
         }
         probe.on_pass(packet);
-        queue.set_next_service(departure);
+        queue.set_next_service(transmitter.start(now));
         Some((packet, propagate(transmitter, probe, now)))
     }
 
@@ -302,10 +327,10 @@ impl Link {
 
     /// The capacity that the link has left unused since the start of the run, in bit * ps / s. The
     /// rest of the capacity is what it has sent; of a packet in transmission, the bits that have
-    /// left.
+    /// left. A shaper has used the tokens that did not find the bucket full.
     fn idle_capacity(&mut self, now: Time) -> u128 {
         let (bytes, busy_until) = self.probe.transmissions(self.transmitter.busy_until);
-        self.transmitter.serializer.idle_capacity(bytes, busy_until, now)
+        self.transmitter.idle_capacity(bytes, busy_until, now)
     }
 
     /// Restarts the statistics at `now`.
@@ -344,15 +369,16 @@ impl Link {
         }
     }
 
-    /// Bits that the link could carry in `[from, to)`.
+    /// Bits that the link could carry in `[from, to)`; behind a shaper with overhead, in packets of the
+    /// largest size.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
-        self.transmitter.serializer.capacity_bits(from, to)
+        self.transmitter.capacity_bits(from, to)
     }
 
     /// The fraction of the capacity in `[from, to)` that the link used, given the unused capacity
     /// `idle` in bit * ps / s; 0 if the capacity is 0.
     pub fn used_fraction(&self, from: Time, to: Time, idle: u128) -> f64 {
-        let capacity = self.transmitter.serializer.capacity(from, to);
+        let capacity = self.transmitter.capacity(from, to);
         if capacity == 0 { 0.0 } else { (capacity - idle) as f64 / capacity as f64 }
     }
 

@@ -99,7 +99,7 @@ impl Serializer {
     /// Bits that can be carried in `[from, to)`.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         match &self.schedule {
-            None => self.fixed.rate as f64 * to.since(from).seconds(),
+            None => self.fixed.capacity_bits(from, to),
             Some(schedule) => schedule.capacity(from, to) as f64 / PICOSECONDS_PER_SECOND as f64,
         }
     }
@@ -107,24 +107,19 @@ impl Serializer {
     /// The exact capacity of `[from, to)`, in bit * ps / s.
     pub fn capacity(&self, from: Time, to: Time) -> u128 {
         match &self.schedule {
-            None => u128::from(self.fixed.rate) * u128::from(to.since(from).picoseconds()),
+            None => self.fixed.capacity(from, to),
             Some(schedule) => schedule.capacity(from, to),
         }
     }
 
     /// What could have been carried in `[0, now)` while there was nothing to send, in bit * ps / s.
-    /// `bytes` are all whose transmission ends at `busy_until` or before.
-    ///
-    /// Exact at a constant rate, without a count per packet: each transmission takes the time of
-    /// its bits, except for the fraction that is carried. With a schedule, each ends at a whole
-    /// picosecond and uses what the link can carry until then.
+    /// `bytes` are all whose transmission ends at `busy_until` or before. With a schedule, each
+    /// transmission ends at a whole picosecond and uses what the link can carry until then.
     pub fn idle_capacity(&mut self, bytes: u64, busy_until: Time, now: Time) -> u128 {
-        if let Some(schedule) = &mut self.schedule {
-            return schedule.idle_until(now);
+        match &mut self.schedule {
+            None => self.fixed.idle_capacity(bytes, busy_until, now),
+            Some(schedule) => schedule.idle_until(now),
         }
-        let work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-        let used = work - u128::from(self.fixed.carry) - self.capacity(now, busy_until.max(now));
-        self.capacity(Time::ZERO, now) - used
     }
 }
 
@@ -161,6 +156,32 @@ impl FixedRate {
     pub fn nominal_time(&mut self, bytes: u32) -> Time {
         self.prepare(bytes);
         Time::from_picoseconds(self.whole)
+    }
+
+    /// Bits that can be carried in `[from, to)`.
+    pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
+        self.rate as f64 * to.since(from).seconds()
+    }
+
+    /// The exact capacity of `[from, to)`, in bit * ps / s.
+    pub fn capacity(&self, from: Time, to: Time) -> u128 {
+        u128::from(self.rate) * u128::from(to.since(from).picoseconds())
+    }
+
+    /// What could have been carried in `[0, now)` while there was nothing to send, in bit * ps / s.
+    /// `bytes` are all whose transmission ends at `busy_until` or before.
+    ///
+    /// Exact without a count per packet: each transmission takes the time of its bits, except for the
+    /// fraction that is carried.
+    pub fn idle_capacity(&self, bytes: u64, busy_until: Time, now: Time) -> u128 {
+        let work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let later = u128::from(self.carry) + self.capacity(now, busy_until);
+        self.capacity(Time::ZERO, now).saturating_sub(work.saturating_sub(later))
+    }
+
+    /// Lets the next transmission begin without the fraction that the last one has left.
+    pub fn forget_carry(&mut self) {
+        self.carry = 0;
     }
 
     /// Caches the quotient, so that a run of packets of one size needs one division.

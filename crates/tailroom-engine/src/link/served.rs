@@ -90,16 +90,16 @@ impl ServedQueue {
     }
 
     /// Hands an arriving packet to the discipline, which may drop this packet or others. The link
-    /// has sent what it sends now at `free_at`.
+    /// would not let a packet wait from `free_at` on; behind no other, a packet that is ready now
+    /// begins at `start`.
     #[inline]
-    pub fn enqueue(&mut self, packet: Transit, free_at: Time) {
-        let now = packet.time();
-        let idle_since = (free_at <= now).then_some(free_at);
+    pub fn enqueue(&mut self, packet: Transit, free_at: Time, start: Time) {
+        let idle_since = (free_at <= packet.time()).then_some(free_at);
         self.discipline.enqueue(packet, idle_since, &mut self.buffer);
         if self.buffer.packets() == 0 {
             self.next_service = Time::NEVER;
         } else if self.next_service == Time::NEVER {
-            self.next_service = now.max(free_at);
+            self.next_service = start;
         }
     }
 
@@ -115,10 +115,10 @@ impl ServedQueue {
         Some(self.buffer.take(next))
     }
 
-    /// The transmission of the packet that was dequeued last ends at `free_at`.
+    /// After the packet that was dequeued last, the transmission of the next begins at `start`.
     #[inline]
-    pub fn set_next_service(&mut self, free_at: Time) {
-        self.next_service = if self.buffer.packets() == 0 { Time::NEVER } else { free_at };
+    pub fn set_next_service(&mut self, start: Time) {
+        self.next_service = if self.buffer.packets() == 0 { Time::NEVER } else { start };
     }
 
     /// When the transmission of the next packet begins; [`Time::NEVER`] if none waits.

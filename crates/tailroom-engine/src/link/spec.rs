@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::arrivals::ArrivalLogSpec;
 use super::jitter::JitterSpec;
+use super::policer::PolicerSpec;
 use super::serializer::RateChange;
+use super::shaper::ShaperSpec;
 use super::wire_loss::LossSpec;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration};
@@ -33,6 +35,10 @@ pub struct LinkSpec {
     pub delay_changes: Vec<DelayChange>,
     /// A further delay that varies at random, if there is one. Packets stay in order.
     pub jitter: Option<JitterSpec>,
+    /// A token bucket for which packets wait before their transmission, if there is one.
+    pub shaper: Option<ShaperSpec>,
+    /// A token bucket that drops packets before the queue, if there is one.
+    pub policer: Option<PolicerSpec>,
     /// The most entries that the packet log of this link may hold; 0 switches the log off.
     pub packet_log: usize,
     /// Shortest time scale of the index of dispersion of arrivals, if it is measured.
@@ -44,8 +50,9 @@ pub struct LinkSpec {
     /// Whether something besides the discipline acts on packets that wait, so that no departure can
     /// be known before it happens. The results of a link on which nothing acts do not depend on it.
     pub is_acted_on: bool,
-    /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the long flows that
-    /// cross the link, else of the other flows under congestion control; 0 without any.
+    /// Bandwidth-delay product in bytes: the [sustained rate](LinkSpec::sustained_rate) times the mean
+    /// propagation RTT of the long flows that cross the link, else of the other flows under congestion
+    /// control; 0 without any.
     pub bdp_bytes: f64,
     /// Size of the packets in which a buffer in bytes is counted: the mean of the long flows, else
     /// of the other data, else of the ACKs.
@@ -56,7 +63,14 @@ impl LinkSpec {
     /// Whether packets wait in a buffer until the link serves them. Otherwise the departure of each
     /// packet is known when it arrives, which is faster.
     pub fn is_served(&self) -> bool {
-        self.is_acted_on || self.queue.is_scheduler()
+        // A shaper leaves the line idle while packets wait, which a known departure does not tell.
+        self.is_acted_on || self.shaper.is_some() || self.queue.is_scheduler()
+    }
+
+    /// The rate of the shaper, or of the link until its first change: limits in time and bdp are measured
+    /// by it.
+    pub fn sustained_rate(&self) -> Rate {
+        self.shaper.map_or(self.rate, |shaper| shaper.rate.rate())
     }
 
     /// A link at a constant rate and one-way delay, without loss and logs. Amounts of its discipline must
@@ -72,6 +86,8 @@ impl LinkSpec {
             rate_period: None,
             delay_changes: Vec::new(),
             jitter: None,
+            shaper: None,
+            policer: None,
             packet_log: 0,
             arrival_dispersion: None,
             is_acted_on: false,
@@ -89,7 +105,7 @@ impl LinkSpec {
 
     /// An amount of the link's discipline, in packets or bytes.
     pub fn limit(&self, amount: QueueLimit) -> Limit {
-        amount.at_link(self.rate, self.bdp_bytes)
+        amount.at_link(self.sustained_rate(), self.bdp_bytes)
     }
 }
 

@@ -1,8 +1,9 @@
-//! The sending side of a link: serialization, random loss on the wire, and propagation.
+//! The sending side of a link: shaping, serialization, random loss on the wire, and propagation.
 
 use super::LinkOutcome;
 use super::jitter::JitterProcess;
 use super::serializer::Serializer;
+use super::shaper::Shaper;
 use super::spec::{DelayChange, LinkSpec};
 use super::wire_loss::LossProcess;
 use crate::units::Time;
@@ -17,6 +18,8 @@ pub(super) struct Transmitter {
     pub(super) last_wait: Time,
     pub(super) in_transmission_bytes: u32,
     pub(super) delay: Time,
+    /// Only where packets are [served](LinkSpec::is_served).
+    shaper: Option<Box<Shaper>>,
     varying_delay: Option<Box<VaryingDelay>>,
     loss: LossProcess,
 }
@@ -30,16 +33,82 @@ struct VaryingDelay {
 }
 
 impl Transmitter {
-    /// The idle transmitter of the link that `spec` describes.
-    pub(super) fn new(spec: &LinkSpec, seed: u64) -> Self {
+    /// The idle transmitter of the link that `spec` describes, for packets of at most `largest` bytes.
+    pub(super) fn new(spec: &LinkSpec, largest: u32, seed: u64) -> Self {
         Transmitter {
             serializer: Serializer::new(spec.rate, &spec.rate_changes, spec.rate_period),
             busy_until: Time::ZERO,
             in_transmission_bytes: 0,
             last_wait: Time::ZERO,
             delay: spec.delay,
+            shaper: spec.shaper.map(|shaper| Box::new(Shaper::new(shaper, largest))),
             varying_delay: VaryingDelay::of(spec, seed).map(Box::new),
             loss: LossProcess::new(spec.loss, seed, &spec.name),
+        }
+    }
+
+    /// Since when a packet that is ready would not wait, or from when on.
+    #[inline]
+    pub(super) fn free_at(&self) -> Time {
+        match &self.shaper {
+            None => self.busy_until,
+            Some(shaper) => self.busy_until.max(shaper.opens_at()),
+        }
+    }
+
+    /// When the transmission begins of a packet that is ready at `now`, behind no other.
+    #[inline]
+    pub(super) fn start(&self, now: Time) -> Time {
+        match &self.shaper {
+            None => now.max(self.busy_until),
+            Some(shaper) => shaper.start(now, self.busy_until),
+        }
+    }
+
+    /// Sends a packet that is ready at `now`; returns when its transmission begins. The serializer of a
+    /// [plain](super::Link::is_plain) link knows its size.
+    #[expect(clippy::inline_always, reason = "two callers a packet: it stays in registers")]
+    #[inline(always)]
+    pub(super) fn send<const IS_PLAIN: bool>(&mut self, now: Time, bytes: u32) -> Time {
+        if IS_PLAIN {
+            let start = now.max(self.busy_until);
+            self.busy_until = self.serializer.finish_same(start);
+            return start;
+        }
+        let start = self.start(now);
+        self.busy_until = self.serializer.finish(start, bytes);
+        if let Some(shaper) = &mut self.shaper
+            && self.busy_until < Time::NEVER
+        {
+            shaper.take(start, bytes);
+        }
+        start
+    }
+
+    /// Bits that can be carried in `[from, to)`: see [`super::Link::capacity_bits`].
+    pub(super) fn capacity_bits(&self, from: Time, to: Time) -> f64 {
+        match &self.shaper {
+            None => self.serializer.capacity_bits(from, to),
+            Some(shaper) => shaper.capacity_bits(from, to),
+        }
+    }
+
+    /// The capacity of `[from, to)`, in bit * ps / s: the tokens that arrive in it, if there is a
+    /// shaper, which is the slower of the two.
+    pub(super) fn capacity(&self, from: Time, to: Time) -> u128 {
+        match &self.shaper {
+            None => self.serializer.capacity(from, to),
+            Some(shaper) => shaper.capacity(from, to),
+        }
+    }
+
+    /// The capacity of `[0, now)` that is lost for good: what the line could have carried while there
+    /// was nothing to send, or the tokens that found the bucket full. `bytes` are all whose
+    /// transmission ends at `busy_until` or before.
+    pub(super) fn idle_capacity(&mut self, bytes: u64, busy_until: Time, now: Time) -> u128 {
+        match &self.shaper {
+            None => self.serializer.idle_capacity(bytes, busy_until, now),
+            Some(shaper) => shaper.unused(now),
         }
     }
 

@@ -204,7 +204,7 @@ impl Network {
         LinkInfo {
             name: self.links[index].name.clone(),
             seed: self.seed,
-            rate: self.links[index].rate,
+            rate: self.links[index].sustained_rate(),
             bdp_bytes: self.links[index].bdp_bytes,
             packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
             groups: members.collect(),

@@ -9,7 +9,7 @@ use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::prefetch::prefetch_start;
 
-/// Why a queue discipline dropped a packet.
+/// Why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
     /// The buffer was full: the arriving packet, or a packet dropped to make room for it.
@@ -18,11 +18,13 @@ pub enum DropReason {
     Early,
     /// Dropped at the head of its queue, because it had waited too long.
     Head,
+    /// Dropped by the policer, before the queue discipline saw it.
+    Policed,
 }
 
 impl DropReason {
     /// Number of reasons.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 }
 
 /// A dropped packet, represented by the event of its arrival at the link.

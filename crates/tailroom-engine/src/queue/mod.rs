@@ -144,7 +144,7 @@ pub struct LinkInfo {
     pub name: String,
     /// Seed of the run.
     pub seed: u64,
-    /// Rate of the link until its first rate change.
+    /// Rate of the link until its first rate change, or of its shaper.
     pub rate: Rate,
     /// Bandwidth-delay product in bytes; 0 if no congestion-controlled flow crosses the link.
     pub bdp_bytes: f64,

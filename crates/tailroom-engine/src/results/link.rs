@@ -14,10 +14,12 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LinkSummary {
-    /// Mean capacity over the measured window, from the schedule of rates.
+    /// Mean capacity over the measured window, from the schedule of rates, or from the rate of the
+    /// shaper; with overhead, in packets of the largest size.
     pub capacity_bps: f64,
     /// Bits sent in the measured window, headers included, divided by the bits that the link could
-    /// carry in it. Of a packet in transmission at an edge of the window, the bits inside count.
+    /// carry in it. Of a packet in transmission at an edge of the window, the bits inside count. Behind
+    /// a shaper: the share of the tokens that did not find the bucket full, as only those are lost.
     pub utilization: f64,
     /// Utilization without the packets that arrive though their receiver had them already: the
     /// utilization, times the share of these packets in the bytes that left the link taken off. A
@@ -27,9 +29,9 @@ pub struct LinkSummary {
     /// Share of the packets that arrived in the measured window that are dropped by the end of the
     /// run.
     pub loss_fraction: Option<f64>,
-    /// Packets that reached the buffer.
+    /// Packets that reached the link.
     pub arrivals_packets: u64,
-    /// Packets that the queue discipline dropped.
+    /// Packets that the queue discipline or the policer dropped.
     pub drops_packets: u64,
     /// Dropped packets for which the buffer had no room, or that made room for others.
     pub drops_overflow_packets: u64,
@@ -37,6 +39,8 @@ pub struct LinkSummary {
     pub drops_early_packets: u64,
     /// Packets dropped at the head of their queue because they had waited too long.
     pub drops_head_packets: u64,
+    /// Packets dropped by the policer, before the queue discipline.
+    pub drops_policed_packets: u64,
     /// Packets that the queue discipline marked.
     pub marks_packets: u64,
     /// Packets lost on the wire whose transmission began in the measured window.
@@ -83,7 +87,8 @@ pub struct LinkSummary {
     pub limit_packets: f64,
     /// Buffer limit in bytes; a limit in packets is multiplied by the same size.
     pub limit_bytes: f64,
-    /// Buffer limit in milliseconds at the link's rate before its first change.
+    /// Buffer limit in milliseconds at the link's rate before its first change, or at the rate of its
+    /// shaper.
     pub limit_ms: f64,
     /// Buffer limit divided by the same rate times the mean propagation RTT of the long flows, or of
     /// the other flows under congestion control if no long flow crosses the link.
@@ -124,8 +129,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         Limit::Bytes(bytes) => (bytes as f64 / packet_bytes, bytes as f64),
     };
     let gauges = link.gauges(network.duration).into_iter();
-    let [drops_overflow, drops_early, drops_head] = totals.drops;
-    let drops = drops_overflow + drops_early + drops_head;
+    let [drops_overflow, drops_early, drops_head, drops_policed] = totals.drops;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
     let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
     let [queue_p01, queue_p50, queue_p95, queue_p99, queue_p999] =
@@ -142,10 +146,11 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
             * new_fraction(run, index, totals.departed_bytes),
         loss_fraction: totals.loss_fraction(),
         arrivals_packets: totals.arrivals,
-        drops_packets: drops,
+        drops_packets: totals.drops.iter().sum(),
         drops_overflow_packets: drops_overflow,
         drops_early_packets: drops_early,
         drops_head_packets: drops_head,
+        drops_policed_packets: drops_policed,
         marks_packets: totals.marks,
         random_losses_packets: totals.random_losses,
         departures_packets: totals.departures,
@@ -168,7 +173,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         queue_delay_s_max: probe.waits.max_s(),
         limit_packets,
         limit_bytes,
-        limit_ms: limit_bytes * 8e3 / spec.rate.bits_per_second() as f64,
+        limit_ms: limit_bytes * 8e3 / spec.sustained_rate().bits_per_second() as f64,
         limit_bdp: ratio(limit_bytes, spec.bdp_bytes),
         burst_packets_mean: probe.bursts.mean(),
         burst_packets_p99: probe.bursts.quantile(0.99),

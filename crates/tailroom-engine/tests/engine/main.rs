@@ -49,6 +49,7 @@ mod source_contract;
 mod sources;
 mod steady_state;
 mod time_based_recovery;
+mod token_buckets;
 mod trajectories;
 mod two_way;
 mod wrong_distribution;

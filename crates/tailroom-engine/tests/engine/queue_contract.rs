@@ -25,8 +25,8 @@ use crate::support::{disciplines, networks, transport};
 /// Each flow has one ECN codepoint, so a discipline that sorts by codepoint keeps the order of a
 /// flow.
 const FLOWS: u32 = 8;
-const REASONS: [DropReason; DropReason::COUNT] =
-    [DropReason::Overflow, DropReason::Early, DropReason::Head];
+/// Those of disciplines.
+const REASONS: [DropReason; 3] = [DropReason::Overflow, DropReason::Early, DropReason::Head];
 
 /// An arriving packet.
 #[derive(Clone, Copy, Debug)]

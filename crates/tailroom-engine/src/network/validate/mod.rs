@@ -5,6 +5,7 @@
 
 pub(crate) mod group;
 pub(crate) mod link;
+pub(crate) mod token_bucket;
 
 use std::collections::HashSet;
 
@@ -44,6 +45,7 @@ impl Network {
         link::check_resolution(self).map_err(|(index, bad)| of_link(index)(bad))?;
         for (index, (link, facts)) in self.links.iter().zip(&self.link_facts()).enumerate() {
             link::check_queue(link, facts).map_err(of_link(index))?;
+            token_bucket::check_token_buckets(link, facts).map_err(of_link(index))?;
         }
         Ok(())
     }

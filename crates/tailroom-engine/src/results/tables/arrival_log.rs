@@ -3,7 +3,7 @@
 use super::{FinishedRun, Labels, table};
 
 /// Words for [`crate::link::arrivals::Outcome`], in the order of its codes.
-const FATES: Labels = Labels::Words(&["accepted", "marked", "overflow", "early", "head"]);
+const FATES: Labels = Labels::Words(&["accepted", "marked", "overflow", "early", "head", "policed"]);
 
 table! {
     /// Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
@@ -20,8 +20,8 @@ table! {
         /// Packets that wait when the packet arrives, without the packet in transmission.
         pub queue_packets: Vec<u32>,
         /// What becomes of the packet at this link, on arrival or later: `accepted`; `marked`, and
-        /// accepted; or dropped, as `overflow` (no room), `early` (though there was room) or `head`
-        /// (at the head of its queue).
+        /// accepted; or dropped, as `overflow` (no room), `early` (though there was room), `head`
+        /// (at the head of its queue) or `policed` (by the policer).
         pub fate: Vec<u8> as FATES,
     }
 }

@@ -13,7 +13,9 @@ use super::flows::FlowsConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::jitter::JitterConfig;
+use crate::link::policer::PolicerSpec;
 use crate::link::rate_variation::RateVariationConfig;
+use crate::link::shaper::ShaperSpec;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::link::wire_loss::LossSpec;
 use crate::packet::ties::Ties;
@@ -187,6 +189,14 @@ pub(in crate::scenario) struct LinkConfig {
     /// another, even if the delay decreases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::scenario) changes: Vec<ChangeConfig>,
+    /// Shaper: a token bucket for which packets wait in the queue. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "32 kB" }))]
+    pub(in crate::scenario) shaper: Option<ShaperSpec>,
+    /// Policer: a token bucket that drops arriving packets before the queue. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "250 kB" }))]
+    pub(in crate::scenario) policer: Option<PolicerSpec>,
     /// Let the rate vary at random. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) rate_variation: Option<RateVariationConfig>,

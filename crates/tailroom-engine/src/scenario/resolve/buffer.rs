@@ -52,9 +52,10 @@ pub(in crate::scenario) fn resolve_link(
     }
     let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(inputs.files)).transpose();
     let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
-    let queue = resolve_queue(&link.queue, rate, load, &at.key("queue"))?;
+    let sustained = link.shaper.map_or(rate, |shaper| shaper.rate.rate());
+    let queue = resolve_queue(&link.queue, sustained, load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {
-        check_flow_admission(admission, rate, &at)?;
+        check_flow_admission(admission, sustained, &at)?;
     }
     if let Some(log) = &link.arrival_log {
         check_arrival_log(log).map_err(|bad| bad_parameter(&at, bad))?;
@@ -69,12 +70,14 @@ pub(in crate::scenario) fn resolve_link(
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         jitter,
+        shaper: link.shaper,
+        policer: link.policer,
         packet_log: link.packet_log as usize,
         admission: link.admission,
         is_acted_on: false,
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         arrival_log: link.arrival_log,
-        bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
+        bdp_bytes: load.bdp(sustained).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
         packet_bytes: load.packet_bytes(),
     })
 }

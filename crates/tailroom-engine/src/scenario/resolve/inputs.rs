@@ -25,7 +25,9 @@ pub(in crate::scenario) struct Inputs<'a> {
 impl Inputs<'_> {
     /// The rate of a link, if it exists and has one.
     pub(in crate::scenario) fn link_rate(&self, name: &str) -> Option<Rate> {
+        let link = self.file.links.get(name)?;
         let trace = self.traces.get(name).map(|trace| trace.mean_rate);
-        self.file.links.get(name)?.rate.map(BitRate::rate).or(trace)
+        let shaped = link.shaper.map(|shaper| shaper.rate.rate());
+        shaped.or(link.rate.map(BitRate::rate)).or(trace)
     }
 }

@@ -131,7 +131,7 @@ fn largest_window(group: &GroupSpec) -> f64 {
 
 fn highest_rate(link: &LinkSpec) -> f64 {
     let changed = link.rate_changes.iter().map(|change| change.rate);
-    changed.fold(link.rate, Ord::max).bits_per_second() as f64
+    changed.fold(link.sustained_rate(), Ord::max).bits_per_second() as f64
 }
 
 fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {

@@ -42,7 +42,7 @@ pub(in crate::scenario) fn shift_round_trips(network: &mut Network, shift: u32) 
         let members = network.members(index);
         let Network { links, groups, flows, .. } = &mut *network;
         let group = &groups[index];
-        let rates = group.path.iter().map(|&link| links[link].rate);
+        let rates = group.path.iter().map(|&link| links[link].sustained_rate());
         let span = packet_time(rates, group.packet_size).filter(|_| group.tcp.is_some());
         let Some(span) = span else { continue };
         let component = format!("phase of flows.{}", group.name);

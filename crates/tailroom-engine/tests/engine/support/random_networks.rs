@@ -13,7 +13,9 @@ use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
 use tailroom_engine::link::draws::Draws;
 use tailroom_engine::link::jitter::JitterSpec;
+use tailroom_engine::link::policer::PolicerSpec;
 use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::link::shaper::{Cells, ShaperSpec};
 use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
@@ -125,10 +127,56 @@ fn jitter() -> impl Strategy<Value = JitterSpec> {
     })
 }
 
+/// A shaper at a third of the rate of a link to all of it, and a policer; packets have at most
+/// 1500 B.
+fn token_buckets() -> impl Strategy<Value = (Option<ShaperOfLink>, Option<PolicerSpec>)> {
+    let peak = option::weighted(0.3, select(vec![1.0, 1.7]));
+    let tick = option::weighted(0.3, select(vec![1, 10]));
+    let tick = tick.prop_map(|tick| tick.map(PositiveDuration::from_milliseconds));
+    let cells =
+        prop_oneof![2 => Just(None), 1 => Just(Some(Cells::Atm)), 1 => Just(Some(Cells::Ptm))];
+    let overhead = option::of(Just(Size::new(40)));
+    let burst = select(vec![1_749, 6_000, 33_333]).prop_map(Size::new);
+    let shaper = (select(vec![0.3, 0.9, 1.0]), burst.clone(), peak, tick, overhead, cells)
+        .prop_map(|(share, burst, peak, granularity, overhead, cells)| ShaperOfLink {
+            share,
+            peak,
+            of_rate: ShaperSpec {
+                granularity,
+                overhead,
+                cells,
+                ..ShaperSpec::new(BitRate::new(1), burst)
+            },
+        });
+    let rate = select(vec![500_000, 3_333_333, 8_000_000]).prop_map(BitRate::new);
+    let policer = (rate, burst).prop_map(|(rate, burst)| PolicerSpec { rate, burst });
+    (option::weighted(0.3, shaper), option::weighted(0.2, policer))
+}
+
+/// A shaper whose rates depend on the link.
+#[derive(Clone, Debug)]
+struct ShaperOfLink {
+    share: f64,
+    peak: Option<f64>,
+    of_rate: ShaperSpec,
+}
+
+impl ShaperOfLink {
+    fn at(self, rate: Rate) -> ShaperSpec {
+        let rate_of = |share| BitRate::new((share * rate.bits_per_second() as f64) as u64);
+        ShaperSpec {
+            rate: rate_of(self.share),
+            peak_rate: self.peak.map(|peak| rate_of(self.share * peak)),
+            ..self.of_rate
+        }
+    }
+}
+
 fn random_link() -> impl Strategy<Value = LinkSpec> {
     let rate = select(vec![1_000_000, 4_000_000, 8_000_000, 20_000_000, 7_777_777]);
     let dispersion = option::of(select(vec![1, 3, 10]).prop_map(Time::from_milliseconds));
-    let changes = (rate_changes(), delay_changes(), option::weighted(0.2, jitter()));
+    let changes =
+        (rate_changes(), delay_changes(), option::weighted(0.2, jitter()), token_buckets());
     let fair_rate = option::of(select(vec![300_000, 2_000_000]));
     let admission = (select(vec![10, 100]), fair_rate, option::of(select(vec![0.1, 0.6])));
     let admission =
@@ -142,6 +190,12 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
         |(rate_bps, delay, queue, loss, changes, others)| LinkSpec {
             queue,
             loss,
+            shaper: changes
+                .3
+                .0
+                .filter(|_| changes.0.0.is_empty())
+                .map(|shaper| shaper.at(Rate::from_bits_per_second(rate_bps))),
+            policer: changes.3.1,
             rate_changes: changes.0.0,
             rate_period: changes.0.1,
             delay_changes: changes.1,

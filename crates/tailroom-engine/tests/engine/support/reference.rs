@@ -308,8 +308,9 @@ impl<'a> Reference<'a> {
         if let Some(admission) = &mut self.admissions[link] {
             admission.on_arrival(event);
         }
-        let waited = self.links[link].busy_until().since(now);
         let outcome = self.links[link].arrive(&mut event, class);
+        let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
+        let waited = if is_sent { self.links[link].last_wait() } else { Time::ZERO };
         self.note_departure(link, bytes, outcome);
         self.follow(event, outcome, waited);
         self.after_scheduler(now, link);

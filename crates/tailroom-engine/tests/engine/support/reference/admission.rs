@@ -33,7 +33,15 @@ impl Admission {
                 QueueConfig::Fair(FairParams { scheduler, ..params })
             }
         };
-        let alike = LinkSpec { queue, loss: LossSpec::None, packet_log: 0, ..link.clone() };
+        let alike = LinkSpec {
+            queue,
+            rate: link.sustained_rate(),
+            shaper: None,
+            policer: None,
+            loss: LossSpec::None,
+            packet_log: 0,
+            ..link.clone()
+        };
         let meter = Link::new(&alike, &network.link_facts()[index], network.measured());
         let interval_end = spec.interval.time();
         Some(Admission { spec, meter, interval_end, fair_rate_bps: None, priority_load: 0.0 })
