@@ -47,42 +47,31 @@ impl Transmitter {
         }
     }
 
-    /// Since when a packet that is ready would not wait, or from when on.
-    #[inline]
-    pub(super) fn free_at(&self) -> Time {
-        match &self.shaper {
-            None => self.busy_until,
-            Some(shaper) => self.busy_until.max(shaper.opens_at()),
-        }
-    }
-
-    /// When the transmission begins of a packet that is ready at `now`, behind no other.
-    #[inline]
-    pub(super) fn start(&self, now: Time) -> Time {
-        match &self.shaper {
-            None => now.max(self.busy_until),
-            Some(shaper) => shaper.start(now, self.busy_until),
-        }
-    }
-
-    /// Sends a packet that is ready at `now`; returns when its transmission begins. The serializer of a
+    /// Sends a packet from `start` on; returns when its last bit leaves. The serializer of a
     /// [plain](super::Link::is_plain) link knows its size.
     #[expect(clippy::inline_always, reason = "two callers a packet: it stays in registers")]
     #[inline(always)]
-    pub(super) fn send<const IS_PLAIN: bool>(&mut self, now: Time, bytes: u32) -> Time {
-        if IS_PLAIN {
-            let start = now.max(self.busy_until);
-            self.busy_until = self.serializer.finish_same(start);
-            return start;
+    pub(super) fn send<const IS_PLAIN: bool>(&mut self, start: Time, bytes: u32) -> Time {
+        let departure = if IS_PLAIN {
+            self.serializer.finish_same(start)
+        } else {
+            self.serializer.finish(start, bytes)
+        };
+        self.busy_until = departure;
+        if !IS_PLAIN && let Some(shaper) = &mut self.shaper {
+            shaper.on_sent(start, bytes, departure);
         }
-        let start = self.start(now);
-        self.busy_until = self.serializer.finish(start, bytes);
-        if let Some(shaper) = &mut self.shaper
-            && self.busy_until < Time::NEVER
-        {
-            shaper.take(start, bytes);
+        departure
+    }
+
+    /// From when on a packet that is ready would not wait, and when the transmission begins of one that
+    /// is ready earlier.
+    #[inline]
+    pub(super) fn next_start(&self) -> (Time, Time) {
+        match &self.shaper {
+            None => (self.busy_until, self.busy_until),
+            Some(shaper) => shaper.next_start(self.busy_until),
         }
-        start
     }
 
     /// Bits that can be carried in `[from, to)`: see [`super::Link::capacity_bits`].
