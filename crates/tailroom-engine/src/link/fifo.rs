@@ -67,8 +67,8 @@ impl Fifo {
         self.bytes += u64::from(packet.bytes);
     }
 
-    /// Removes the next packet whose transmission begins at `now` or before; returns it with the number
-    /// of packets that waited before its removal.
+    /// Removes the next packet whose transmission begins at `now` or before; returns it with the
+    /// number of packets that waited before its removal.
     #[expect(clippy::inline_always, reason = "in the loop over packets; a call costs 4 % of a hop")]
     #[inline(always)]
     pub fn pop_due(&mut self, now: Time) -> Option<(Waiting, u64)> {

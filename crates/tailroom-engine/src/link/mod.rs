@@ -1,12 +1,12 @@
 //! A shared link: policer, queue, shaper, serialization, random loss, propagation.
 //!
-//! A link is one of two things ([`queue`]). Behind an arrival rule it is a FIFO with a known
-//! rate: it knows the departure of a packet when the packet arrives, so that no departure needs an
-//! event. Where something may still act on the packets that wait, as a scheduler does, or lets them
-//! wait while the line is idle, as a shaper does, the link is [served](LinkSpec::is_served): it
-//! names the time of its [next service](Link::next_service), and the simulation calls
-//! [`Link::serve`] at that time, before any arrival of the same instant. Behind an arrival rule both
-//! give the same results.
+//! A link is one of two things ([`queue`]). Behind an arrival rule it is a FIFO with a known rate:
+//! it knows the departure of a packet when the packet arrives, so that no departure needs an event.
+//! Where something may still act on the packets that wait, as a scheduler does, or lets them wait
+//! while the line is idle, as a shaper does, the link is [served](LinkSpec::is_served): it names
+//! the time of its [next service](Link::next_service), and the simulation calls [`Link::serve`] at
+//! that time, before any arrival of the same instant. Behind an arrival rule both give the same
+//! results.
 
 pub mod arrivals;
 pub mod draws;
@@ -120,8 +120,9 @@ impl Link {
         queue.enqueue(packet);
     }
 
-    /// Whether [`Link::pass`] may take packets: without admission control of flows and a policer, and
-    /// either to be served, or at a constant rate and delay, without random loss and records of packets.
+    /// Whether [`Link::pass`] may take packets: without admission control of flows and a policer,
+    /// and either to be served, or at a constant rate and delay, without random loss and records of
+    /// packets.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -366,8 +367,8 @@ impl Link {
         }
     }
 
-    /// Bits that the link could carry in `[from, to)`; behind a shaper with overhead, in packets of the
-    /// largest size.
+    /// Bits that the link could carry in `[from, to)`; behind a shaper with overhead, in packets of
+    /// the largest size.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         self.transmitter.capacity_bits(from, to)
     }

@@ -13,8 +13,8 @@ pub struct ServedQueue {
     discipline: Discipline,
     pub(super) buffer: Buffer,
     next_service: Time,
-    /// From when on the link lets no packet wait, and when the transmission begins of a packet that is
-    /// ready earlier.
+    /// From when on the link lets no packet wait, and when the transmission begins of a packet that
+    /// is ready earlier.
     next_start: (Time, Time),
 }
 

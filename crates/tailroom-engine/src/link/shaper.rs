@@ -9,11 +9,11 @@ use crate::units::Time;
 
 /// A token bucket in front of a link, which makes packets wait.
 ///
-/// A transmission begins when the bucket holds the tokens of the largest packet that crosses the link,
-/// and takes those of its own packet; the bits then leave at the rate of the link. Linux's `tbf` waits
-/// for the tokens of the packet itself: the two are equal where all packets have one size, and a
-/// smaller packet waits at most a packet's tokens longer here. Limits in time, bdp and the bdp are
-/// measured by the rate of the shaper.
+/// A transmission begins when the bucket holds the tokens of the largest packet that crosses the
+/// link, and takes those of its own packet; the bits then leave at the rate of the link. Linux's
+/// `tbf` waits for the tokens of the packet itself: the two are equal where all packets have one
+/// size, and a smaller packet waits at most a packet's tokens longer here. Limits in time, bdp and
+/// the bdp are measured by the rate of the shaper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ShaperConfig")]
@@ -21,23 +21,23 @@ pub struct ShaperSpec {
     /// Rate at which tokens arrive; at most the rate of the link.
     #[schemars(example = "50 Mbit/s")]
     pub rate: BitRate,
-    /// Size of the bucket, in bytes of tokens; at least the largest packet with its overhead. After an
-    /// idle time, this much leaves at the rate of the link.
+    /// Size of the bucket, in bytes of tokens; at least the largest packet with its overhead. After
+    /// an idle time, this much leaves at the rate of the link.
     #[schemars(example = "32 kB")]
     pub burst: Size,
-    /// Rate that a burst does not exceed either, from packet to packet; at least `rate`. Without it, a
-    /// burst leaves at the rate of the link.
+    /// Rate that a burst does not exceed either, from packet to packet; at least `rate`. Without
+    /// it, a burst leaves at the rate of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "60 Mbit/s")]
     pub peak_rate: Option<BitRate>,
-    /// Period of the timer that ends a wait for tokens, as the ticks of an older kernel do. A bucket
-    /// that fills within a tick loses tokens: the link then sends at most `burst` per tick. Without
-    /// it, a wait ends when the tokens are there.
+    /// Period of the timer that ends a wait for tokens, as the ticks of an older kernel do. A
+    /// bucket that fills within a tick loses tokens: the link then sends at most `burst` per tick.
+    /// Without it, a wait ends when the tokens are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1 ms")]
     pub granularity: Option<PositiveDuration>,
-    /// Bytes of the link layer that each packet costs beyond its own, as `overhead` of CAKE; at most
-    /// 256 B. Left out: none.
+    /// Bytes of the link layer that each packet costs beyond its own, as `overhead` of CAKE; at
+    /// most 256 B. Left out: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "40 B")]
     pub overhead: Option<Size>,
@@ -106,8 +106,8 @@ impl Shaper {
         self.peak.map_or(opens_at, |peak| opens_at.max(peak.full_at()))
     }
 
-    /// From when on a packet that is ready does not wait, on a line that is busy until `busy_until`, and
-    /// when the transmission begins of one that is ready earlier.
+    /// From when on a packet that is ready does not wait, on a line that is busy until
+    /// `busy_until`, and when the transmission begins of one that is ready earlier.
     #[cold]
     pub(super) fn next_start(&self, busy_until: Time) -> (Time, Time) {
         let opens_at = self.opens_at();
@@ -125,7 +125,8 @@ impl Shaper {
         Time::from_picoseconds(ticks.saturating_mul(tick.time().picoseconds()))
     }
 
-    /// Takes the tokens of a packet that is sent from `start` until `departure`, if that ever comes.
+    /// Takes the tokens of a packet that is sent from `start` until `departure`, if that ever
+    /// comes.
     #[cold]
     pub(super) fn on_sent(&mut self, start: Time, bytes: u32, departure: Time) {
         if departure == Time::NEVER {
@@ -161,7 +162,8 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-    /// tc-stab(8): 1500 B of IP over `PPPoA` with VC multiplexing have 10 B of overhead and take 32 cells.
+    /// tc-stab(8): 1500 B of IP over `PPPoA` with VC multiplexing have 10 B of overhead and take 32
+    /// cells.
     #[test]
     fn packets_cost_whole_cells() {
         let mut spec = ShaperSpec::new(BitRate::new(1_000_000), Size::new(10_000));
@@ -175,8 +177,8 @@ mod tests {
         assert_eq!((spec.cost(64), spec.cost(65)), (65, 67));
     }
 
-    /// 12 Mbit/s make a packet's tokens in 1 ms; the bucket holds three. Packets that are always ready
-    /// begin at once, then every millisecond.
+    /// 12 Mbit/s make a packet's tokens in 1 ms; the bucket holds three. Packets that are always
+    /// ready begin at once, then every millisecond.
     #[test]
     fn packets_begin_while_the_bucket_holds_the_tokens_of_the_largest() {
         let spec = ShaperSpec::new(BitRate::new(12_000_000), Size::new(4_500));

@@ -33,7 +33,8 @@ struct VaryingDelay {
 }
 
 impl Transmitter {
-    /// The idle transmitter of the link that `spec` describes, for packets of at most `largest` bytes.
+    /// The idle transmitter of the link that `spec` describes, for packets of at most `largest`
+    /// bytes.
     pub(super) fn new(spec: &LinkSpec, largest: u32, seed: u64) -> Self {
         Transmitter {
             serializer: Serializer::new(spec.rate, &spec.rate_changes, spec.rate_period),
@@ -64,8 +65,8 @@ impl Transmitter {
         departure
     }
 
-    /// From when on a packet that is ready would not wait, and when the transmission begins of one that
-    /// is ready earlier.
+    /// From when on a packet that is ready would not wait, and when the transmission begins of one
+    /// that is ready earlier.
     #[inline]
     pub(super) fn next_start(&self) -> (Time, Time) {
         match &self.shaper {
@@ -91,8 +92,8 @@ impl Transmitter {
         }
     }
 
-    /// The capacity of `[0, now)` that is lost for good: what the line could have carried while there
-    /// was nothing to send, or the tokens that found the bucket full. `bytes` are all whose
+    /// The capacity of `[0, now)` that is lost for good: what the line could have carried while
+    /// there was nothing to send, or the tokens that found the bucket full. `bytes` are all whose
     /// transmission ends at `busy_until` or before.
     pub(super) fn idle_capacity(&mut self, bytes: u64, busy_until: Time, now: Time) -> u128 {
         match &self.shaper {
