@@ -119,11 +119,12 @@ fn edit_token_buckets(link: &mut LinkSpec, field: usize, value: u64) {
         1 => shaper.burst = Size::new(value),
         2 => shaper.granularity = Some(PositiveDuration::new(value)),
         3 => {
-            (shaper.overhead, shaper.peak_rate) =
-                (Some(Size::new(value)), Some(BitRate::new(value)))
+            shaper.overhead = Some(Size::new(value));
+            shaper.peak_rate = Some(BitRate::new(value));
         }
         _ => {
-            link.policer = Some(PolicerSpec { rate: BitRate::new(value), burst: Size::new(value) })
+            let (rate, burst) = (BitRate::new(value), Size::new(value));
+            link.policer = Some(PolicerSpec { rate, burst });
         }
     }
     link.shaper = Some(shaper);

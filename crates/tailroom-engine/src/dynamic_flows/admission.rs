@@ -135,8 +135,6 @@ impl FlowAdmission {
 struct Meter {
     queue: ServedQueue,
     serializer: Serializer,
-    /// When the last bit leaves of the packet that was sent last.
-    free_at: Time,
 }
 
 impl Meter {
@@ -156,12 +154,11 @@ impl Meter {
                 &link.rate_changes,
                 link.rate_period,
             ),
-            free_at: Time::ZERO,
         }
     }
 
     fn on_arrival(&mut self, packet: &Transit) {
-        self.queue.enqueue(*packet, self.free_at, packet.time().max(self.free_at));
+        self.queue.enqueue(*packet);
         self.queue.forget_dropped();
     }
 
@@ -174,8 +171,8 @@ impl Meter {
                 return;
             }
             let Some(packet) = self.queue.dequeue() else { return };
-            self.free_at = self.serializer.finish(start, packet.bytes());
-            self.queue.set_next_service(self.free_at);
+            let free_at = self.serializer.finish(start, packet.bytes());
+            self.queue.on_sent(free_at, free_at);
         }
     }
 }

@@ -67,18 +67,19 @@ impl Fifo {
         self.bytes += u64::from(packet.bytes);
     }
 
-    /// Removes the packets whose transmission begins at `now` or before, and passes each to `take`,
-    /// with the number of packets that waited before its removal.
-    #[inline]
-    pub fn take_until(&mut self, now: Time, mut take: impl FnMut(Waiting, u64)) {
-        let mask = self.ring.len() - 1;
-        let mut first = self.ring[self.head as usize & mask];
-        while first.start <= now && self.head < self.tail {
-            take(first, self.tail - self.head);
-            self.head += 1;
-            self.bytes -= u64::from(first.bytes);
-            first = self.ring[self.head as usize & mask];
+    /// Removes the next packet whose transmission begins at `now` or before; returns it with the
+    /// number of packets that waited before its removal.
+    #[expect(clippy::inline_always, reason = "in the loop over packets; a call costs 4 % of a hop")]
+    #[inline(always)]
+    pub fn pop_due(&mut self, now: Time) -> Option<(Waiting, u64)> {
+        let first = self.ring[self.head as usize & (self.ring.len() - 1)];
+        if first.start > now || self.head == self.tail {
+            return None;
         }
+        let waited = self.tail - self.head;
+        self.head += 1;
+        self.bytes -= u64::from(first.bytes);
+        Some((first, waited))
     }
 
     /// Memory of the ring in bytes; for a large ring, its memory after `packets` more packets.
@@ -111,11 +112,11 @@ mod tests {
         };
         let mut taken = 0;
         let mut take_until = |fifo: &mut Fifo, now| {
-            fifo.take_until(now, |next, waited| {
+            while let Some((next, waited)) = fifo.pop_due(now) {
                 assert_eq!(next, packet(taken));
                 assert!(waited > 0);
                 taken += 1;
-            });
+            }
             taken
         };
         for number in 0..1_000 {

@@ -1,12 +1,12 @@
 //! A shared link: policer, queue, shaper, serialization, random loss, propagation.
 //!
-//! A link is one of two things ([`queue`]). Behind an arrival rule it is a FIFO with a known
-//! rate: it knows the departure of a packet when the packet arrives, so that no departure needs an
-//! event. Where something may still act on the packets that wait, as a scheduler does, or lets them
-//! wait while the line is idle, as a shaper does, the link is [served](LinkSpec::is_served): it
-//! names the time of its [next service](Link::next_service), and the simulation calls
-//! [`Link::serve`] at that time, before any arrival of the same instant. Behind an arrival rule both
-//! give the same results.
+//! A link is one of two things ([`queue`]). Behind an arrival rule it is a FIFO with a known rate:
+//! it knows the departure of a packet when the packet arrives, so that no departure needs an event.
+//! Where something may still act on the packets that wait, as a scheduler does, or lets them wait
+//! while the line is idle, as a shaper does, the link is [served](LinkSpec::is_served): it names
+//! the time of its [next service](Link::next_service), and the simulation calls [`Link::serve`] at
+//! that time, before any arrival of the same instant. Behind an arrival rule both give the same
+//! results.
 
 pub mod arrivals;
 pub mod draws;
@@ -93,23 +93,16 @@ impl Link {
     /// link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
-        if let Some(policer) = &mut self.policer
-            && !policer.passes(packet.time(), packet.bytes())
-        {
-            return self.drop_policed(*packet, class);
-        }
         self.take::<false>(packet, class)
     }
 
-    /// Drops an arriving packet before the queue discipline sees it.
+    /// Drops an arriving packet before the scheduler sees it.
     #[inline(never)]
     fn drop_policed(&mut self, packet: Transit, class: u32) -> LinkOutcome {
-        let now = packet.time();
-        let waiting = self.queue_packets(now);
         let serialization = self.transmitter.serializer.nominal_time(packet.bytes());
-        self.probe.on_arrival(&packet, waiting, serialization);
+        self.probe.on_arrival(&packet, self.queue.packets(), serialization);
         self.probe.on_class_arrival(class);
-        self.probe.on_drop(now, packet, class, DropReason::Policed);
+        self.probe.on_drop(packet.time(), packet, class, DropReason::Policed);
         LinkOutcome::Dropped(DropReason::Policed)
     }
 
@@ -124,12 +117,12 @@ impl Link {
         let serialization = transmitter.serializer.nominal_time(packet.bytes());
         probe.on_arrival(&packet, queue.packets(), serialization);
         probe.on_class_arrival(class);
-        let (free_at, start) = (transmitter.free_at(), transmitter.start(packet.time()));
-        queue.enqueue(packet, free_at, start);
+        queue.enqueue(packet);
     }
 
-    /// Whether [`Link::pass`] may take packets: without admission control of flows and a policer, and
-    /// either to be served, or at a constant rate and delay, without random loss and records of packets.
+    /// Whether [`Link::pass`] may take packets: without admission control of flows and a policer,
+    /// and either to be served, or at a constant rate and delay, without random loss and records of
+    /// packets.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -155,7 +148,11 @@ impl Link {
     )]
     #[inline(always)]
     fn take<const IS_PLAIN: bool>(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
+        let passes = IS_PLAIN || passes(&mut self.policer, packet);
         let Link { queue: LinkQueue::Fifo { rule, fifo }, transmitter, probe, .. } = self else {
+            if !passes {
+                return self.drop_policed(*packet, class);
+            }
             let [time, size, place] = packet.words();
             self.enqueue(time, size, place, class);
             return LinkOutcome::Held;
@@ -172,6 +169,7 @@ impl Link {
         let idle_since = (free_at <= now).then_some(free_at);
         let event = EnqueueEvent::of_packet(packet, idle_since, (fifo.len(), fifo.bytes()));
         let verdict = match rule {
+            _ if !passes => Verdict::Drop(DropReason::Policed),
             AnyArrivalRule::DropTail(rule) => rule.on_enqueue(&event),
             rule => ask(rule, event),
         };
@@ -190,8 +188,8 @@ impl Link {
                 return LinkOutcome::Dropped(reason);
             }
         }
-        let start = transmitter.send::<IS_PLAIN>(now, bytes);
-        let departure = transmitter.busy_until;
+        let start = now.max(transmitter.busy_until);
+        let departure = transmitter.send::<IS_PLAIN>(start, bytes);
         transmitter.last_wait = start.since(now);
         if IS_PLAIN {
             probe.count_accepted(bytes);
@@ -255,8 +253,7 @@ impl Link {
         probe.account_queue(now, queue.packets());
         let packet = queue.dequeue()?;
         transmitter.in_transmission_bytes = packet.bytes();
-        transmitter.send::<false>(now, packet.bytes());
-        let departure = transmitter.busy_until;
+        let departure = transmitter.send::<false>(now, packet.bytes());
         let waited = now - packet.time();
         transmitter.last_wait = waited;
         probe.on_accepted(packet.flow(), packet.bytes(), now, departure);
@@ -266,7 +263,8 @@ impl Link {
             probe.count_wait(now, waited, class);
         }
         probe.on_pass(packet);
-        queue.set_next_service(transmitter.start(now));
+        let (free_at, resumes_at) = transmitter.next_start();
+        queue.on_sent(free_at, resumes_at);
         Some((packet, propagate(transmitter, probe, now)))
     }
 
@@ -369,8 +367,8 @@ impl Link {
         }
     }
 
-    /// Bits that the link could carry in `[from, to)`; behind a shaper with overhead, in packets of the
-    /// largest size.
+    /// Bits that the link could carry in `[from, to)`; behind a shaper with overhead, in packets of
+    /// the largest size.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         self.transmitter.capacity_bits(from, to)
     }
@@ -383,6 +381,7 @@ impl Link {
     }
 
     /// Begins every transmission that is due by `now`, where departures are known.
+    #[inline(never)]
     fn advance(&mut self, now: Time) {
         let Link { queue, transmitter, probe, .. } = self;
         if let LinkQueue::Fifo { fifo, .. } = queue {
@@ -405,6 +404,12 @@ fn propagate(transmitter: &mut Transmitter, probe: &mut LinkProbe, start: Time) 
     }
 }
 
+/// Whether the policer, if there is one, lets an arriving packet through.
+#[inline]
+fn passes(policer: &mut Option<Box<Policer>>, packet: &Transit) -> bool {
+    policer.as_mut().is_none_or(|policer| policer.passes(packet.time(), packet.bytes()))
+}
+
 /// A call of its own: for tail drop, the event then need not lie in memory.
 #[inline(never)]
 fn ask(rule: &mut AnyArrivalRule, event: EnqueueEvent) -> Verdict {
@@ -413,13 +418,14 @@ fn ask(rule: &mut AnyArrivalRule, event: EnqueueEvent) -> Verdict {
 
 /// Begins every transmission of a FIFO that is due by `now`. At equal times a departure frees its
 /// place before an arrival takes one.
-#[inline]
+#[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
+#[inline(always)]
 fn advance(fifo: &mut Fifo, transmitter: &mut Transmitter, probe: &mut LinkProbe, now: Time) {
-    fifo.take_until(now, |next, waited| {
+    while let Some((next, waited)) = fifo.pop_due(now) {
         transmitter.in_transmission_bytes = next.bytes;
         probe.account_queue(next.start, waited);
         if next.class != STUCK {
             probe.count_wait(next.start, next.start.since(next.arrival), next.class);
         }
-    });
+    }
 }

@@ -9,8 +9,9 @@ use crate::units::Time;
 
 /// A token bucket in front of the queue of a link, which drops arriving packets.
 ///
-/// A packet passes if the bucket holds its tokens on arrival, and takes them; otherwise it is dropped
-/// before the queue discipline sees it, as by Linux's `police` action with `conform-exceed drop`.
+/// A packet passes if the bucket holds its tokens on arrival, and takes them; otherwise it is
+/// dropped before the queue discipline sees it, as by Linux's `police` action with `conform-exceed
+/// drop`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PolicerConfig")]

@@ -171,8 +171,8 @@ impl FixedRate {
     /// What could have been carried in `[0, now)` while there was nothing to send, in bit * ps / s.
     /// `bytes` are all whose transmission ends at `busy_until` or before.
     ///
-    /// Exact without a count per packet: each transmission takes the time of its bits, except for the
-    /// fraction that is carried.
+    /// Exact without a count per packet: each transmission takes the time of its bits, except for
+    /// the fraction that is carried.
     pub fn idle_capacity(&self, bytes: u64, busy_until: Time, now: Time) -> u128 {
         let work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
         let later = u128::from(self.carry) + self.capacity(now, busy_until);

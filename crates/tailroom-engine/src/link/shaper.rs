@@ -9,11 +9,11 @@ use crate::units::Time;
 
 /// A token bucket in front of a link, which makes packets wait.
 ///
-/// A transmission begins when the bucket holds the tokens of the largest packet that crosses the link,
-/// and takes those of its own packet; the bits then leave at the rate of the link. Linux's `tbf` waits
-/// for the tokens of the packet itself: the two are equal where all packets have one size, and a
-/// smaller packet waits at most a packet's tokens longer here. Limits in time, bdp and the bdp are
-/// measured by the rate of the shaper.
+/// A transmission begins when the bucket holds the tokens of the largest packet that crosses the
+/// link, and takes those of its own packet; the bits then leave at the rate of the link. Linux's
+/// `tbf` waits for the tokens of the packet itself: the two are equal where all packets have one
+/// size, and a smaller packet waits at most a packet's tokens longer here. Limits in time, bdp and
+/// the bdp are measured by the rate of the shaper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ShaperConfig")]
@@ -21,23 +21,23 @@ pub struct ShaperSpec {
     /// Rate at which tokens arrive; at most the rate of the link.
     #[schemars(example = "50 Mbit/s")]
     pub rate: BitRate,
-    /// Size of the bucket, in bytes of tokens; at least the largest packet with its overhead. After an
-    /// idle time, this much leaves at the rate of the link.
+    /// Size of the bucket, in bytes of tokens; at least the largest packet with its overhead. After
+    /// an idle time, this much leaves at the rate of the link.
     #[schemars(example = "32 kB")]
     pub burst: Size,
-    /// Rate that a burst does not exceed either, from packet to packet; at least `rate`. Without it, a
-    /// burst leaves at the rate of the link.
+    /// Rate that a burst does not exceed either, from packet to packet; at least `rate`. Without
+    /// it, a burst leaves at the rate of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "60 Mbit/s")]
     pub peak_rate: Option<BitRate>,
-    /// Period of the timer that ends a wait for tokens, as the ticks of an older kernel do. A bucket
-    /// that fills within a tick loses tokens: the link then sends at most `burst` per tick. Without
-    /// it, a wait ends when the tokens are there.
+    /// Period of the timer that ends a wait for tokens, as the ticks of an older kernel do. A
+    /// bucket that fills within a tick loses tokens: the link then sends at most `burst` per tick.
+    /// Without it, a wait ends when the tokens are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1 ms")]
     pub granularity: Option<PositiveDuration>,
-    /// Bytes of the link layer that each packet costs beyond its own, as `overhead` of CAKE; at most
-    /// 256 B. Left out: none.
+    /// Bytes of the link layer that each packet costs beyond its own, as `overhead` of CAKE; at
+    /// most 256 B. Left out: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "40 B")]
     pub overhead: Option<Size>,
@@ -106,11 +106,16 @@ impl Shaper {
         self.peak.map_or(opens_at, |peak| opens_at.max(peak.full_at()))
     }
 
-    /// When the transmission begins of a packet that is ready at `now`, on a line that is busy until
-    /// `busy_until`.
-    pub(super) fn start(&self, now: Time, busy_until: Time) -> Time {
-        let (ready, opens_at) = (now.max(busy_until), self.opens_at());
-        if opens_at <= ready { ready } else { self.next_tick(opens_at) }
+    /// From when on a packet that is ready does not wait, on a line that is busy until
+    /// `busy_until`, and when the transmission begins of one that is ready earlier.
+    #[cold]
+    pub(super) fn next_start(&self, busy_until: Time) -> (Time, Time) {
+        let opens_at = self.opens_at();
+        if opens_at <= busy_until {
+            (busy_until, busy_until)
+        } else {
+            (opens_at, self.next_tick(opens_at))
+        }
     }
 
     /// The first tick of the timer at `time` or after it.
@@ -120,9 +125,13 @@ impl Shaper {
         Time::from_picoseconds(ticks.saturating_mul(tick.time().picoseconds()))
     }
 
-    /// Takes the tokens of a packet whose transmission begins at `start`, before
-    /// [`Time::AFTER_ALL_RUNS`].
-    pub(super) fn take(&mut self, start: Time, bytes: u32) {
+    /// Takes the tokens of a packet that is sent from `start` until `departure`, if that ever
+    /// comes.
+    #[cold]
+    pub(super) fn on_sent(&mut self, start: Time, bytes: u32, departure: Time) {
+        if departure == Time::NEVER {
+            return;
+        }
         let cost = self.spec.cost(bytes);
         self.bucket.take(start, cost);
         if let Some(peak) = &mut self.peak {
@@ -153,7 +162,8 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-    /// tc-stab(8): 1500 B of IP over PPPoA with VC multiplexing have 10 B of overhead and take 32 cells.
+    /// tc-stab(8): 1500 B of IP over `PPPoA` with VC multiplexing have 10 B of overhead and take 32
+    /// cells.
     #[test]
     fn packets_cost_whole_cells() {
         let mut spec = ShaperSpec::new(BitRate::new(1_000_000), Size::new(10_000));
@@ -167,23 +177,23 @@ mod tests {
         assert_eq!((spec.cost(64), spec.cost(65)), (65, 67));
     }
 
-    /// 12 Mbit/s make a packet's tokens in 1 ms; the bucket holds three. Packets that are always ready
-    /// begin at once, then every millisecond.
+    /// 12 Mbit/s make a packet's tokens in 1 ms; the bucket holds three. Packets that are always
+    /// ready begin at once, then every millisecond.
     #[test]
     fn packets_begin_while_the_bucket_holds_the_tokens_of_the_largest() {
         let spec = ShaperSpec::new(BitRate::new(12_000_000), Size::new(4_500));
         let mut shaper = Shaper::new(spec, 1_500);
-        let starts: Vec<Time> = (0..6)
-            .map(|_| {
-                let start = shaper.start(MS(7), Time::ZERO);
-                shaper.take(start, 1_500);
-                start
-            })
-            .collect();
+        let mut start_next = || {
+            let (free_at, resumes_at) = shaper.next_start(Time::ZERO);
+            let start = if free_at <= MS(7) { MS(7) } else { resumes_at };
+            shaper.on_sent(start, 1_500, start);
+            start
+        };
+        let starts: Vec<Time> = (0..6).map(|_| start_next()).collect();
         assert_eq!(starts, [MS(7), MS(7), MS(7), MS(8), MS(9), MS(10)]);
-        // The third packet of 300 B leaves 3600 B too few for the largest packet.
+        // Eleven packets of 300 B leave 1200 B.
         let mut shaper = Shaper::new(spec, 1_500);
-        (0..11).for_each(|_| shaper.take(Time::ZERO, 300));
+        (0..11).for_each(|_| shaper.on_sent(Time::ZERO, 300, Time::ZERO));
         assert_eq!(shaper.opens_at(), Time::from_picoseconds(200_000_000), "300 B are missing");
     }
 
@@ -194,14 +204,10 @@ mod tests {
         let spec =
             ShaperSpec { granularity: tick, ..ShaperSpec::new(BitRate::new(12_000_000), burst) };
         let mut shaper = Shaper::new(spec, 1_500);
-        shaper.take(MS(1), 1_500);
-        shaper.take(MS(1), 1_500);
-        assert_eq!(shaper.start(MS(1), MS(1)), MS(10), "tokens are there at 2 ms");
-        assert_eq!(shaper.start(MS(3), MS(1)), MS(3), "a packet that finds tokens does not wait");
-        assert_eq!(
-            shaper.start(MS(1), MS(2)),
-            MS(2),
-            "the line becomes free when tokens are there"
-        );
+        shaper.on_sent(MS(1), 1_500, MS(1));
+        shaper.on_sent(MS(1), 1_500, MS(1));
+        assert_eq!(shaper.next_start(MS(1)), (MS(2), MS(10)), "tokens are there at 2 ms");
+        let idle = "the line becomes free when tokens are there";
+        assert_eq!(shaper.next_start(MS(2)), (MS(2), MS(2)), "{idle}");
     }
 }

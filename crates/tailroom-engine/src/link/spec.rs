@@ -50,9 +50,9 @@ pub struct LinkSpec {
     /// Whether something besides the discipline acts on packets that wait, so that no departure can
     /// be known before it happens. The results of a link on which nothing acts do not depend on it.
     pub is_acted_on: bool,
-    /// Bandwidth-delay product in bytes: the [sustained rate](LinkSpec::sustained_rate) times the mean
-    /// propagation RTT of the long flows that cross the link, else of the other flows under congestion
-    /// control; 0 without any.
+    /// Bandwidth-delay product in bytes: the [sustained rate](LinkSpec::sustained_rate) times the
+    /// mean propagation RTT of the long flows that cross the link, else of the other flows under
+    /// congestion control; 0 without any.
     pub bdp_bytes: f64,
     /// Size of the packets in which a buffer in bytes is counted: the mean of the long flows, else
     /// of the other data, else of the ACKs.

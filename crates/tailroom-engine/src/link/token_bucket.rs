@@ -1,9 +1,9 @@
 //! A token bucket that needs no refills: in place of its level it knows when it will be full.
 //!
 //! This is the virtual scheduling form of the generic cell rate algorithm (ITU-T I.371 annex A): a
-//! packet moves the time at which the bucket is full by the time in which the rate makes its tokens.
-//! The arithmetic is that of a serializer, in whole picoseconds with a carried remainder, so that the
-//! tokens of a million packets take exactly the time of their bits.
+//! packet moves the time at which the bucket is full by the time in which the rate makes its
+//! tokens. The arithmetic is that of a serializer, in whole picoseconds with a carried remainder,
+//! so that the tokens of a million packets take exactly the time of their bits.
 
 use super::serializer::FixedRate;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
@@ -46,8 +46,8 @@ impl TokenBucket {
         self.full_at
     }
 
-    /// Takes the tokens of `bytes` at `now`, before [`Time::AFTER_ALL_RUNS`], whether or not the bucket
-    /// holds them.
+    /// Takes the tokens of `bytes` at `now`, before [`Time::AFTER_ALL_RUNS`], whether or not the
+    /// bucket holds them.
     pub(super) fn take(&mut self, now: Time, bytes: u32) {
         self.full_at = self.clock.finish(self.full_at.max(now), bytes);
     }
@@ -65,8 +65,8 @@ impl TokenBucket {
         is_held
     }
 
-    /// The tokens that found the bucket full in `[0, now)`, in bit * ps / s, if those of `bytes` have
-    /// been taken in total.
+    /// The tokens that found the bucket full in `[0, now)`, in bit * ps / s, if those of `bytes`
+    /// have been taken in total.
     pub(super) fn overflow(&self, bytes: u64, now: Time) -> u128 {
         self.clock.idle_capacity(bytes, self.full_at, now)
     }

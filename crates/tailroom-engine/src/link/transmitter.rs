@@ -33,7 +33,8 @@ struct VaryingDelay {
 }
 
 impl Transmitter {
-    /// The idle transmitter of the link that `spec` describes, for packets of at most `largest` bytes.
+    /// The idle transmitter of the link that `spec` describes, for packets of at most `largest`
+    /// bytes.
     pub(super) fn new(spec: &LinkSpec, largest: u32, seed: u64) -> Self {
         Transmitter {
             serializer: Serializer::new(spec.rate, &spec.rate_changes, spec.rate_period),
@@ -47,42 +48,31 @@ impl Transmitter {
         }
     }
 
-    /// Since when a packet that is ready would not wait, or from when on.
-    #[inline]
-    pub(super) fn free_at(&self) -> Time {
-        match &self.shaper {
-            None => self.busy_until,
-            Some(shaper) => self.busy_until.max(shaper.opens_at()),
-        }
-    }
-
-    /// When the transmission begins of a packet that is ready at `now`, behind no other.
-    #[inline]
-    pub(super) fn start(&self, now: Time) -> Time {
-        match &self.shaper {
-            None => now.max(self.busy_until),
-            Some(shaper) => shaper.start(now, self.busy_until),
-        }
-    }
-
-    /// Sends a packet that is ready at `now`; returns when its transmission begins. The serializer of a
+    /// Sends a packet from `start` on; returns when its last bit leaves. The serializer of a
     /// [plain](super::Link::is_plain) link knows its size.
     #[expect(clippy::inline_always, reason = "two callers a packet: it stays in registers")]
     #[inline(always)]
-    pub(super) fn send<const IS_PLAIN: bool>(&mut self, now: Time, bytes: u32) -> Time {
-        if IS_PLAIN {
-            let start = now.max(self.busy_until);
-            self.busy_until = self.serializer.finish_same(start);
-            return start;
+    pub(super) fn send<const IS_PLAIN: bool>(&mut self, start: Time, bytes: u32) -> Time {
+        let departure = if IS_PLAIN {
+            self.serializer.finish_same(start)
+        } else {
+            self.serializer.finish(start, bytes)
+        };
+        self.busy_until = departure;
+        if !IS_PLAIN && let Some(shaper) = &mut self.shaper {
+            shaper.on_sent(start, bytes, departure);
         }
-        let start = self.start(now);
-        self.busy_until = self.serializer.finish(start, bytes);
-        if let Some(shaper) = &mut self.shaper
-            && self.busy_until < Time::NEVER
-        {
-            shaper.take(start, bytes);
+        departure
+    }
+
+    /// From when on a packet that is ready would not wait, and when the transmission begins of one
+    /// that is ready earlier.
+    #[inline]
+    pub(super) fn next_start(&self) -> (Time, Time) {
+        match &self.shaper {
+            None => (self.busy_until, self.busy_until),
+            Some(shaper) => shaper.next_start(self.busy_until),
         }
-        start
     }
 
     /// Bits that can be carried in `[from, to)`: see [`super::Link::capacity_bits`].
@@ -102,8 +92,8 @@ impl Transmitter {
         }
     }
 
-    /// The capacity of `[0, now)` that is lost for good: what the line could have carried while there
-    /// was nothing to send, or the tokens that found the bucket full. `bytes` are all whose
+    /// The capacity of `[0, now)` that is lost for good: what the line could have carried while
+    /// there was nothing to send, or the tokens that found the bucket full. `bytes` are all whose
     /// transmission ends at `busy_until` or before.
     pub(super) fn idle_capacity(&mut self, bytes: u64, busy_until: Time, now: Time) -> u128 {
         match &self.shaper {

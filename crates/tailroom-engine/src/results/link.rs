@@ -18,8 +18,9 @@ pub struct LinkSummary {
     /// shaper; with overhead, in packets of the largest size.
     pub capacity_bps: f64,
     /// Bits sent in the measured window, headers included, divided by the bits that the link could
-    /// carry in it. Of a packet in transmission at an edge of the window, the bits inside count. Behind
-    /// a shaper: the share of the tokens that did not find the bucket full, as only those are lost.
+    /// carry in it. Of a packet in transmission at an edge of the window, the bits inside count.
+    /// Behind a shaper: the share of the tokens that did not find the bucket full, as only those
+    /// are lost.
     pub utilization: f64,
     /// Utilization without the packets that arrive though their receiver had them already: the
     /// utilization, times the share of these packets in the bytes that left the link taken off. A
@@ -87,8 +88,8 @@ pub struct LinkSummary {
     pub limit_packets: f64,
     /// Buffer limit in bytes; a limit in packets is multiplied by the same size.
     pub limit_bytes: f64,
-    /// Buffer limit in milliseconds at the link's rate before its first change, or at the rate of its
-    /// shaper.
+    /// Buffer limit in milliseconds at the link's rate before its first change, or at the rate of
+    /// its shaper.
     pub limit_ms: f64,
     /// Buffer limit divided by the same rate times the mean propagation RTT of the long flows, or of
     /// the other flows under congestion control if no long flow crosses the link.

@@ -61,9 +61,8 @@ fn assert_departures(network: &Network, expected: impl Fn(u32) -> f64) {
     }
 }
 
-/// Tokens arrive at a tenth of the rate of the packets. Packet n arrives at 100n us; with a bucket of
-/// 18 packets, the first 20 do not wait: 18 + 20 / 10 = 20. Packet n >= 18 needs n + 1 packets'
-/// tokens, of which 18 are there at time 0 and one more comes per ms.
+/// Tokens arrive at a tenth of the rate of the packets: packet n arrives at 100n us, and a packet's
+/// tokens every ms. Packet n needs the tokens of n + 1 packets, of which 18 are there at time 0.
 #[test]
 fn a_burst_from_a_full_bucket_does_not_wait_and_the_rest_leaves_at_the_rate() {
     let change = |link: &mut LinkSpec| link.shaper = Some(shaper(12 * MEGABIT, 18 * 1_500));
@@ -86,9 +85,9 @@ fn a_burst_with_a_peak_rate_leaves_at_the_peak_rate() {
     });
 }
 
-/// tc-tbf(8): with a timer of 10 ms, "for 10 mbit/s you need at least a 10 kbyte buffer if you want to
-/// reach your configured rate". A bucket of four packets lets four packets through per tick, from the
-/// first tick after the bucket is empty; utilization is 4 packets in the tokens of ten.
+/// tc-tbf(8): with a timer of 10 ms, "for 10 mbit/s you need at least a 10 kbyte buffer if you want
+/// to reach your configured rate". A bucket of four packets lets four packets through per tick,
+/// from the first tick after the bucket is empty; utilization is 4 packets in the tokens of ten.
 #[test]
 fn a_bucket_that_fills_within_a_tick_of_the_timer_sends_a_bucket_per_tick() {
     let ticking = |burst_packets: u64| ShaperSpec {
@@ -109,8 +108,7 @@ fn a_bucket_that_fills_within_a_tick_of_the_timer_sends_a_bucket_per_tick() {
     assert!(found > 0.99, "{found}");
 }
 
-/// A packet of 1500 B with 40 B of overhead takes 33 cells of 53 B. At the 1.2 Mbit/s of the line that
-/// is 11.66 ms, and goodput counts the 1460 B behind the headers.
+/// A packet of 1500 B with 40 B of overhead takes 33 cells of 53 B, 1.166 ms at 12 Mbit/s.
 #[test]
 fn cells_and_overhead_cost_tokens() {
     let cells = ShaperSpec {
@@ -126,8 +124,8 @@ fn cells_and_overhead_cost_tokens() {
     assert!((at.utilization - 1.0).abs() < 1e-3, "{}", at.utilization);
 }
 
-/// Of 2,000 packets, one per 0.1 ms, the bucket of 18 lets 19 through, since 1.8 packets' tokens arrive
-/// meanwhile, and then the tokens of every tenth arrive: numbers 20, 30 and so on.
+/// Of 2,000 packets, one per 0.1 ms, the bucket of 18 lets 19 through, since 1.8 packets' tokens
+/// arrive meanwhile, and then the tokens of every tenth arrive: numbers 20, 30 and so on.
 #[test]
 fn a_policer_drops_what_exceeds_its_bucket_before_the_queue() {
     let policer = PolicerSpec { rate: BitRate::new(12 * MEGABIT), burst: Size::new(18 * 1_500) };
@@ -147,7 +145,8 @@ fn a_policer_drops_what_exceeds_its_bucket_before_the_queue() {
     assert_eq!(of_group, Some(1_783));
 }
 
-/// A source at the rate of the policer passes whole, though no time is a whole number of picoseconds.
+/// A source at the rate of the policer passes whole, though no time is a whole number of
+/// picoseconds.
 #[test]
 fn a_stream_at_the_rate_of_a_policer_passes() {
     let text = r#"

@@ -3,7 +3,8 @@
 use super::{FinishedRun, Labels, table};
 
 /// Words for [`crate::link::arrivals::Outcome`], in the order of its codes.
-const FATES: Labels = Labels::Words(&["accepted", "marked", "overflow", "early", "head", "policed"]);
+const FATES: Labels =
+    Labels::Words(&["accepted", "marked", "overflow", "early", "head", "policed"]);
 
 table! {
     /// Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
