@@ -610,6 +610,65 @@ class Change(TypedDict):
     """New one-way propagation delay."""
 
 
+Cells: TypeAlias = Literal["atm", "ptm"]
+"""Cells of a link layer."""
+
+
+class Shaper(TypedDict):
+    """A token bucket in front of a link, which makes packets wait.
+
+    A transmission begins when the bucket holds the tokens of the largest packet that crosses
+    the link, and takes those of its own packet; the bits then leave at the rate of the link.
+    Linux's `tbf` waits for the tokens of the packet itself: the two are equal where all packets
+    have one size, and a smaller packet waits at most a packet's tokens longer here. Limits in
+    time, bdp and the bdp are measured by the rate of the shaper.
+    """
+
+    rate: Rate
+    """Rate at which tokens arrive; at most the rate of the link."""
+    burst: Size
+    """Size of the bucket, in bytes of tokens; at least the largest packet with its overhead.
+
+    After an idle time, this much leaves at the rate of the link.
+    """
+    peak_rate: NotRequired[Rate]
+    """Rate that a burst does not exceed either, from packet to packet; at least `rate`.
+
+    Without it, a burst leaves at the rate of the link.
+    """
+    granularity: NotRequired[PositiveDuration]
+    """Period of the timer that ends a wait for tokens, as the ticks of an older kernel do.
+
+    A bucket that fills within a tick loses tokens: the link then sends at most `burst` per
+    tick. Without it, a wait ends when the tokens are there.
+    """
+    overhead: NotRequired[Size]
+    """Bytes of the link layer that each packet costs beyond its own, as `overhead` of CAKE; at
+    most 256 B.
+
+    Left out: none.
+    """
+    cells: NotRequired[Cells]
+    """Cells in which the link layer carries a packet with its overhead, as CAKE counts them.
+
+    Left out: no cells.
+    """
+
+
+class Policer(TypedDict):
+    """A token bucket in front of the queue of a link, which drops arriving packets.
+
+    A packet passes if the bucket holds its tokens on arrival, and takes them; otherwise it is
+    dropped before the queue discipline sees it, as by Linux's `police` action with `conform-
+    exceed drop`.
+    """
+
+    rate: Rate
+    """Rate at which tokens arrive."""
+    burst: Size
+    """Size of the bucket, in bytes; at least the largest packet."""
+
+
 UniformRateDistribution = TypedDict(
     "UniformRateDistribution", {"kind": Literal["uniform"], "from": Rate, "to": Rate}
 )
@@ -888,6 +947,13 @@ class Link(TypedDict):
     """Changes of rate or delay during the run, in order of time.
 
     Packets never overtake one another, even if the delay decreases.
+    """
+    shaper: NotRequired[Shaper]
+    """Shaper: a token bucket for which packets wait in the queue. Off unless given."""
+    policer: NotRequired[Policer]
+    """Policer: a token bucket that drops arriving packets before the queue.
+
+    Off unless given.
     """
     rate_variation: NotRequired[RateVariation]
     """Let the rate vary at random. Off unless given."""

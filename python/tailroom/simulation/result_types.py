@@ -46,12 +46,14 @@ class LinkSummary(TypedDict):
     """Statistics of a link."""
 
     capacity_bps: float
-    """Mean capacity over the measured window, from the schedule of rates."""
+    """Mean capacity over the measured window, from the schedule of rates, or from the rate of
+    the shaper; with overhead, in packets of the largest size."""
     utilization: float
     """Bits sent in the measured window, headers included, divided by the bits that the link
     could carry in it.
 
-    Of a packet in transmission at an edge of the window, the bits inside count.
+    Of a packet in transmission at an edge of the window, the bits inside count. Behind a
+    shaper: the share of the tokens that did not find the bucket full, as only those are lost.
     """
     utilization_without_duplicates: float
     """Utilization without the packets that arrive though their receiver had them already: the
@@ -64,15 +66,17 @@ class LinkSummary(TypedDict):
     """Share of the packets that arrived in the measured window that are dropped by the end of
     the run."""
     arrivals_packets: int
-    """Packets that reached the buffer."""
+    """Packets that reached the link."""
     drops_packets: int
-    """Packets that the queue discipline dropped."""
+    """Packets that the queue discipline or the policer dropped."""
     drops_overflow_packets: int
     """Dropped packets for which the buffer had no room, or that made room for others."""
     drops_early_packets: int
     """Packets dropped on arrival although there was room."""
     drops_head_packets: int
     """Packets dropped at the head of their queue because they had waited too long."""
+    drops_policed_packets: int
+    """Packets dropped by the policer, before the queue discipline."""
     marks_packets: int
     """Packets that the queue discipline marked."""
     random_losses_packets: int
@@ -120,7 +124,8 @@ class LinkSummary(TypedDict):
     limit_bytes: float
     """Buffer limit in bytes; a limit in packets is multiplied by the same size."""
     limit_ms: float
-    """Buffer limit in milliseconds at the link's rate before its first change."""
+    """Buffer limit in milliseconds at the link's rate before its first change, or at the rate
+    of its shaper."""
     limit_bdp: float | None
     """Buffer limit divided by the same rate times the mean propagation RTT of the long flows,
     or of the other flows under congestion control if no long flow crosses the link."""
