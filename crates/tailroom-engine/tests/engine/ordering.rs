@@ -147,7 +147,7 @@ fn difference_of_service(network: &Network) -> Option<String> {
 }
 
 proptest! {
-    #![proptest_config(config(100))]
+    #![proptest_config(config(40))]
 
     #[test]
     fn serving_packets_changes_no_result_on_random_networks(network in random_networks::network()) {
