@@ -75,6 +75,7 @@ def recorded_scenarios() -> dict[str, Document]:
         _controls(components["congestion"]),
         _queues(components["queue"]),
         _losses(components["loss"]),
+        _token_buckets(),
         source_scenarios(components["source"]),
         transport_scenarios(components["slow_start"], components["host"]),
         _networks(),
@@ -213,6 +214,18 @@ def _losses(components: list[Document]) -> Iterator[tuple[str, Document]]:
         kind = component["kind"]
         loss = {"kind": kind, **LOSSES.get(kind, {})}
         yield f"loss/{kind}", dumbbell(MIX, {"loss": loss})
+
+
+def _token_buckets() -> Iterator[tuple[str, Document]]:
+    bucket: Document = {"rate": "30 Mbit/s", "burst": "30 kB"}
+    line: Document = {"peak_rate": "40 Mbit/s", "overhead": "40 B", "cells": "atm"}
+    for name, link in {
+        "policer": {"policer": bucket},
+        "shaper": {"shaper": bucket},
+        "shaper_of_a_line": {"shaper": {**bucket, **line}},
+        "shaper_with_a_timer": {"shaper": {**bucket, "granularity": "10 ms"}, "policer": bucket},
+    }.items():
+        yield f"token_bucket/{name}", dumbbell(MIX, link)
 
 
 def _networks() -> Iterator[tuple[str, Document]]:

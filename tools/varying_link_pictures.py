@@ -160,10 +160,10 @@ def table_cell(one: Measured) -> str:
 def _write_table(table: str) -> None:
     text = PAGE.read_text(encoding="utf-8")
     renewed, found = re.subn(
-        r"(<!-- table varying_links -->\n\n)(?:\|.*\n)*", lambda head: head[1] + table, text
+        r"(<!-- varying links -->\n\n)(?:\|.*\n)*", lambda head: head[1] + table, text
     )
     if found != 1:
-        raise ValueError(f"{PAGE}: needs the marker <!-- table varying_links --> once")
+        raise ValueError(f"{PAGE}: needs the marker <!-- varying links --> once")
     PAGE.write_text(renewed, encoding="utf-8")
 
 
