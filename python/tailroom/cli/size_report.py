@@ -12,6 +12,7 @@ from tailroom.cli.terminal_text import escape
 from tailroom.export.other_tools import equivalents
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.regression import LimitInterval
 from tailroom.studies.size_study.search import Feasible, Tried
 
 
@@ -79,6 +80,13 @@ def _packets(number: float) -> str:
 
 def _show_undecided(answer: Size, console: Console) -> None:
     """Prints the range in which the smallest sufficient buffer may lie."""
+    if answer.limit_interval:
+        console.print(f"  {_interval(answer.limit_interval)}", soft_wrap=True)
+        return
+    if answer.why_no_regression:
+        console.print(
+            f"  buffers were tested one by one: {escape(answer.why_no_regression)}", soft_wrap=True
+        )
     small, good = answer.too_small_packets, answer.limit_packets or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
         console.print(
@@ -86,6 +94,13 @@ def _show_undecided(answer: Size, console: Console) -> None:
             "confidence); the runs do not decide on the limits in between",
             soft_wrap=True,
         )
+
+
+def _interval(interval: LimitInterval) -> str:
+    """The estimate of the smallest sufficient limit with its interval, in words."""
+    return (
+        "estimate {estimate_packets} packets, 95 % interval {low_packets} to {high_packets}"
+    ).format(**interval.words)
 
 
 def _choices(answer: Size) -> Any:

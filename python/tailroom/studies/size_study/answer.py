@@ -1,7 +1,7 @@
 """The answer to: how much buffer does this link need?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import isfinite
@@ -21,6 +21,7 @@ from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
+from tailroom.studies.size_study.regression import LimitInterval
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 
@@ -64,6 +65,11 @@ class Size(AnyResult):
     too_small_packets: int
     """Largest limit below the answer that misses a target with 95 % confidence, in packets; 0 if
     there is none. The runs are not conclusive for limits between the two."""
+    limit_interval: LimitInterval | None
+    """The smallest sufficient limit by regression with its 95 % interval; the answer is the next
+    whole packet above the interval. `None` if the buffers were tested one by one."""
+    why_no_regression: str
+    """Why the buffers were tested one by one; empty if there is an interval."""
     tried: tuple[Tried, ...]
     """Every buffer that was simulated, in ascending order of the limit."""
     feasible: tuple[Feasible, ...]
@@ -134,6 +140,8 @@ class Size(AnyResult):
             "meets_loss_target": None if packets is None else not self.misses_loss_target,
             "limit": None if packets is None else self.amounts(packets),
             "without_loss_target": self._without_loss_target(),
+            "limit_interval": asdict(self.limit_interval) if self.limit_interval else None,
+            "why_no_regression": self.why_no_regression or None,
             "too_small_packets": self.too_small_packets,
             "depends_on_seed": not self.repeats_itself,
             "metrics": self._metrics(self.chosen) if self.chosen else None,
@@ -242,6 +250,9 @@ class Size(AnyResult):
         size = f"{packets * link.packet_bytes:,.0f} bytes"
         too_few = self.too_small_packets
         known = f"{too_few:,} {'is' if too_few == 1 else 'are'} too few; " if too_few else ""
+        if self.limit_interval:
+            words = self.limit_interval.words
+            known = "95 % interval {low_packets} to {high_packets} packets; ".format(**words)
         price = f"{self.price}; " if self.price else ""
         return (
             f"link {link.name} needs {packets:,} packets ({size}, "

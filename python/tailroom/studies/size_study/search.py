@@ -28,6 +28,8 @@ CLEARLY_WORSE = 2.0
 """Difference of two means, in its standard errors, from which one is worse than the other."""
 LOOKS_PER_EDGE = 3
 """Typical number of buffers that are simulated to find one edge."""
+RUNS_PER_LOOK = 14
+"""Typical number of runs of a buffer near an edge."""
 
 Stage = Literal["search", "confirm", "beside", "phases", "models"]
 """What `size` does: search the answer, repeat it with more seeds, simulate about half and twice the
@@ -233,7 +235,7 @@ class Search:
 
     def _open(self, low: int, high: int, grid_points: int) -> None:
         """Tests buffers over a bracket, beyond it, and between buffers that miss other targets."""
-        self._look(_spread(low, high, grid_points))
+        self._look(evenly_spread(low, high, grid_points))
         self._widen()
         if self.answer is None:
             self._seek(self.targets)
@@ -264,8 +266,13 @@ class Search:
         return largest_missing(self.tried.values(), self.targets)
 
     @property
-    def looks_left(self) -> int:
-        """Estimate of the number of buffers that will still be tested, for a progress bar."""
+    def runs_left(self) -> int:
+        """Estimate of the number of runs that will still be performed, for a progress bar."""
+        return RUNS_PER_LOOK * self._looks_left
+
+    @property
+    def _looks_left(self) -> int:
+        """Estimate of the number of buffers that will still be tested."""
         good = self.answer
         if good is None:
             return LOOKS_PER_EDGE * (len(self.targets) + 1)
@@ -365,16 +372,7 @@ class Search:
 
     def _look_beside(self) -> None:
         """Tests about half and twice the answer."""
-        answer = self.answer or 0
-        wanted = [
-            min(max(self.smallest, round(factor * answer)), self.largest) for factor in BESIDE
-        ]
-        far = [
-            limit
-            for limit in wanted
-            if not any(limit / NEAR <= tested <= limit * NEAR for tested in self.tried)
-        ]
-        self._look(far)
+        self._look(far_from(self.tried, self.answer or 0, (self.smallest, self.largest)))
 
     def _inside(self, small: Tried, large: Tried, targets: Sequence[Target]) -> int:
         """A limit between two others, in packets, at which the means should clear the bounds."""
@@ -420,8 +418,29 @@ def _clears(missing: Tried, meeting: Tried, target: Target) -> float:
     return min(max((needed - short) / (beyond - short), 0.0), 1.0)
 
 
-def _spread(low: int, high: int, points: int) -> list[int]:
-    """Limits from `low` to `high`, evenly spaced on a logarithmic scale."""
+def far_from(tested: Iterable[int], answer: int, limits: tuple[int, int]) -> list[int]:
+    """Returns half and twice the answer, each unless a limit near it has been tested.
+
+    Args:
+        tested: The tested limits.
+        answer: The answer.
+        limits: Smallest and largest limit that may be tested.
+    """
+    tested, (smallest, largest) = list(tested), limits
+    wanted = [min(max(smallest, round(factor * answer)), largest) for factor in BESIDE]
+    return [
+        limit for limit in wanted if not any(limit / NEAR <= one <= limit * NEAR for one in tested)
+    ]
+
+
+def evenly_spread(low: int, high: int, points: int) -> list[int]:
+    """Returns limits between two others, evenly spaced on a logarithmic scale.
+
+    Args:
+        low: Smallest limit.
+        high: Largest limit.
+        points: Number of limits, both ends included, at least 2.
+    """
     steps = points - 1
     ratio = log(high / low) / steps
     return [round(low * exp(ratio * step)) for step in range(points)]

@@ -36,6 +36,7 @@ from tailroom.studies.size_study.question import (
     named_as_arguments,
     read_question,
 )
+from tailroom.studies.size_study.regression import Refused, Regression
 from tailroom.studies.size_study.search import (
     GRID_POINTS,
     Search,
@@ -61,16 +62,16 @@ LARGEST_BDP = 16.0
 LOSS_FACTOR = 4
 """The search for a buffer that loses less begins with buffers up to this multiple of the answer, or
 one bdp."""
-MOST_SHIFTS = 16
+MOST_SHIFTS = 8
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
-PRECISION = 0.02
-"""Relative tolerance of the answer (0.02 = 2 %)."""
+GAP = 1 / 3
+"""Largest gap below an answer that is found without regression, relative to `precision`."""
+PRECISION = 0.06
+"""Half-width of the interval of the answer, relative to the answer (0.06 = 6 %)."""
 NARROW_GRID_POINTS = 3
 """Number of buffers in an initial bracket of the atlas, which is narrow."""
 LOAD_AFTER_S = 1.0
 """Time after which a search loads what writes a store."""
-RUNS_PER_LOOK = 14
-"""Typical number of runs of a buffer near an edge, for the estimate of the progress bar."""
 
 
 def size(  # noqa: PLR0913 - keyword arguments
@@ -103,10 +104,10 @@ def size(  # noqa: PLR0913 - keyword arguments
     buffer that meets the targets, and says what it loses.
 
     The atlas determines the initial bracket if it has a link nearby and the only target is a
-    utilization, the models otherwise. Each buffer is simulated with as many seeds as the
-    verdict on the targets needs (at most `max_seeds`; `studies/size_study/stopping.py` has the
-    rule): first buffers over the whole bracket, then buffers around the edge, then about half and
-    twice the answer.
+    utilization, the models otherwise. After a coarse scan, a regression over the buffers near the
+    answer says which limit meets the targets (`studies/size_study/regression.py`). Where it cannot,
+    buffers are tested one by one, each with as many seeds as the verdict on the targets needs
+    (`studies/size_study/stopping.py`). About half and twice the answer are simulated too.
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
@@ -132,8 +133,9 @@ def size(  # noqa: PLR0913 - keyword arguments
         set: Replaces values of the scenario, as `tailroom.run` does.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
             then counts as missed.
-        precision: Relative tolerance of the answer, from 0.0001 to 0.5 (0.02 = 2 %); the search
-            also ends at a difference of one packet.
+        precision: Half-width of the answer's interval relative to the answer, from 0.0001 to 0.5
+            (0.06 = 6 %); if buffers are tested one by one, three times the largest gap below the
+            answer. The search also ends at a difference of one packet.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
@@ -182,10 +184,10 @@ def size(  # noqa: PLR0913 - keyword arguments
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
-            if known:
-                work.search.run(*known, NARROW_GRID_POINTS)
-            if work.search.answer is None:
-                work.search.run(*_bracket(question.link, predictions), GRID_POINTS)
+            wide = _bracket(question.link, predictions)
+            work.find(*((*known, NARROW_GRID_POINTS) if known else (*wide, GRID_POINTS)))
+            if work.search.answer is None and known:
+                work.find(*wide, GRID_POINTS)
             work.limit_loss()
             phases = work.check_phases()
         except KeyboardInterrupt:
@@ -315,7 +317,9 @@ class _Work:
         self.smallest = smallest_accepted(question.source, self.key, largest)
         self.limits = self.smallest.packets, largest
         self.precision = precision
-        self.search = self._search_for(question.targets)
+        self.search: Search | Regression = self._search_for(question.targets)
+        self.why_no_regression = ""
+        """Why the regression could not answer; empty if it did."""
         self.progress = progress or (lambda _: None)
         self.stage: Stage = "search"
         self.runs = 0
@@ -326,8 +330,38 @@ class _Work:
 
     def _search_for(self, targets: Sequence[Target]) -> Search:
         return Search(
-            targets, self.look, self.confirm, precision=self.precision, limits=self.limits
+            targets,
+            self.look,
+            self.confirm,
+            precision=GAP * self.precision,
+            limits=self.limits,
         )
+
+    def _regression_for(self, targets: Sequence[Target]) -> Regression:
+        return Regression(
+            targets,
+            self.simulate,
+            precision=self.precision,
+            limits=self.limits,
+            max_seeds=self.max_seeds,
+        )
+
+    def find(self, low: int, high: int, grid_points: int) -> None:
+        """Searches by regression; buffer by buffer if the regression cannot answer.
+
+        Args:
+            low: Lower end of the bracket, in packets.
+            high: Upper end of the bracket, in packets.
+            grid_points: Number of buffers with which the search begins.
+        """
+        self.search = self._regression_for(self.question.targets)
+        try:
+            self.search.run(low, high, grid_points)
+        except Refused as reason:
+            self.why_no_regression = str(reason)
+            self.tried.clear()
+            self.search = self._search_for(self.question.targets)
+            self.search.run(low, high, grid_points)
 
     def limit_loss(self) -> None:
         """Searches on for a buffer that keeps to the bound on the loss, if the answer does not."""
@@ -336,11 +370,22 @@ class _Work:
             return
         if self._with_loss(self.tried[found]).verdict is Outcome.YES:
             return
-        before = self.search
-        self.search = self._search_for([*self.question.targets, loss])
-        self.search.tried = {limit: self._with_loss(tried) for limit, tried in before.tried.items()}
+        before, targets = self.search, [*self.question.targets, loss]
+        known = {limit: self._with_loss(tried) for limit, tried in before.tried.items()}
         bdp = self.question.link.bdp_packets
         reach = min(max(LOSS_FACTOR * found, round(bdp)), self.limits[1])
+        if isinstance(before, Regression):
+            self.search = self._regression_for(targets)
+            self.search.tried = dict(known)
+            try:
+                self.search.run(found, reach, NARROW_GRID_POINTS)
+            except Refused as reason:
+                self.why_no_regression = str(reason)
+            else:
+                return
+        self.tried |= known
+        self.search = self._search_for(targets)
+        self.search.tried = known
         self.search.run_further(found, reach, NARROW_GRID_POINTS)
         if self.search.answer is None:
             self.search = before
@@ -376,6 +421,21 @@ class _Work:
 
         self._complete(points, needed)
         return [self.tried[limit] for limit in limits]
+
+    def simulate(self, totals: Mapping[int, int]) -> list[Tried]:
+        """Simulates buffers until each has a number of runs.
+
+        Args:
+            totals: The number of runs by limit, in packets.
+        """
+        self.begin(self.search.stage)
+        for limit in totals:
+            if limit not in self.tried:
+                point = Point.of(self.question.source, {self.key: f"{limit} packets"})
+                self.tried[limit] = Tried(limit, point)
+        limit_of = {self.tried[limit].point: limit for limit in totals}
+        self._complete(list(limit_of), lambda point: max(len(point.keys), totals[limit_of[point]]))
+        return [self.tried[limit] for limit in totals]
 
     def confirm(self, tried: Tried) -> Tried:
         """Adds runs to the buffer that may be the answer, and judges it by all its runs."""
@@ -469,6 +529,8 @@ class _Work:
             ),
             predictions=predictions,
             phases=phases,
+            limit_interval=self.search.interval if isinstance(self.search, Regression) else None,
+            why_no_regression=self.why_no_regression,
             smallest_accepted=self.smallest,
             kept=self.runner.store,
         )
@@ -476,8 +538,8 @@ class _Work:
     def _report(self) -> None:
         tried, targets = self.tried.values(), self.search.targets
         enough = smallest_sufficient(tried, targets)
-        ahead = self.waiting + RUNS_PER_LOOK * self.search.looks_left
-        if self.search.looks_left:
+        ahead = self.waiting + self.search.runs_left
+        if self.search.runs_left:
             ahead += MOST_SHIFTS
         self.progress(
             SizeProgress(

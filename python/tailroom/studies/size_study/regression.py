@@ -1,0 +1,372 @@
+"""The search for the smallest sufficient buffer by regression: runs of all buffers near it count.
+
+A coarse scan shows where a target begins to be met. Near that limit, the mean of the target's
+metric is fitted over the limit (`statistics/inverse_regression.py`), runs are added where they
+tell most about the crossing, and the answer is the end of the crossing's interval. The search
+refuses what the fit cannot answer, with the reason; `search.py` then takes over.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from math import ceil, floor, log
+
+import numpy as np
+
+from tailroom.field_docs import with_field_docs
+from tailroom.simulation.metric_catalogue import metric_of
+from tailroom.statistics.inverse_regression import Crossing, Floats, fit_mean
+from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.search import (
+    Stage,
+    Tried,
+    evenly_spread,
+    far_from,
+    largest_missing,
+    smallest_sufficient,
+)
+from tailroom.studies.size_study.stopping import EARLY_CONFIDENCE, FIRST_RUNS, confirmed
+from tailroom.studies.size_study.targets import Target
+
+FIT_CONFIDENCE = 0.985
+"""Confidence of the crossing's interval by a single fit. Runs are added until the interval is
+narrow, which selects fits with a small scatter: over repeated searches, at least 95 % of the
+intervals hold the truth (`tests/test_size_regression.py`)."""
+WINDOW = 1.6
+"""Buffers within this factor of the crossing enter the fit."""
+SPAN = 4.0
+"""Buffers whose mean is within this factor of the bound enter the fit."""
+FLANKS = 1.4
+"""Factor from the crossing to the buffers that show slope and bend."""
+FLANK_SHARE = 0.2
+"""Runs at each flank, relative to those at the crossing, where they tell most about it."""
+SAME = 1.05
+"""A buffer that has been simulated stands for any limit within this factor of it."""
+FIRST_AT_EACH = 2
+"""Runs at the crossing and at each flank before the first fit."""
+FEWEST_FITTED = 12
+"""Minimum number of runs in a fit that ends the search: fewer estimate the scatter badly."""
+RUNS_AT_ANSWER = 4
+"""Runs of the answer, which must not contradict the fit, and show what the answer costs."""
+BUFFERS_WORTH = 6
+"""The fit may take the runs of this many buffers with the maximum number of seeds."""
+FEW = 20
+"""Number of packets below which ends of intervals are written with a decimal."""
+WIDER = 4
+"""Factor by which the scan goes beyond an end of the tested buffers."""
+MOST_WIDENINGS = 4
+"""Number of times that the scan does so at most."""
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class LimitInterval:
+    """The smallest sufficient limit by regression, with its 95 % confidence interval."""
+
+    estimate_packets: float
+    """Limit at which the fitted means meet the targets, in packets."""
+    low_packets: float
+    """Lower end of the interval, in packets."""
+    high_packets: float
+    """Upper end of the interval, in packets: the answer is the next whole packet."""
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The numbers as text: whole packets, with one decimal below 20 packets."""
+        digits = 1 if self.high_packets < FEW else 0
+        return {name: f"{packets:,.{digits}f}" for name, packets in asdict(self).items()}
+
+
+class Refused(Exception):  # noqa: N818 - not an error: the other search takes over
+    """The regression cannot answer; the message says why."""
+
+
+class Regression:
+    """The search by regression."""
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        simulate: Callable[[Mapping[int, int]], Iterable[Tried]],
+        *,
+        precision: float,
+        limits: tuple[int, int],
+        max_seeds: int,
+    ) -> None:
+        """Starts without buffers.
+
+        Args:
+            targets: The targets that the buffer must meet.
+            simulate: Simulates buffers, given by their limits with the number of runs of each.
+            precision: Half-width of the answer's interval, relative to the answer.
+            limits: Smallest and largest limit that may be tested, in packets, at least 1.
+            max_seeds: Maximum number of runs of a buffer.
+        """
+        self.targets = targets
+        self.precision = precision
+        self.limits = self.smallest, self.largest = limits
+        self.max_seeds = max_seeds
+        self.tried: dict[int, Tried] = {}
+        self.stage: Stage = "search"
+        self.interval: LimitInterval | None = None
+        self.runs_left = 0
+        """Estimate of the number of runs that will still be performed, for a progress bar."""
+        self._simulate = simulate
+
+    def run(self, low: int, high: int, grid_points: int) -> None:
+        """Searches the answer from a bracket, in packets; then tests half and twice the answer.
+
+        Args:
+            low: Lower end of the bracket.
+            high: Upper end of the bracket.
+            grid_points: Number of buffers with which the search begins.
+
+        Raises:
+            Refused: The regression cannot answer.
+        """
+        self._scan(evenly_spread(low, high, grid_points))
+        binding = self._binding()
+        self._finish({target: self._cross(target, place) for target, place in binding.items()})
+
+    @property
+    def answer(self) -> int | None:
+        """The smallest tested limit that meets every target, in packets; `None` if none does."""
+        return smallest_sufficient(self.tried.values(), self.targets)
+
+    @property
+    def too_small(self) -> int:
+        """The largest limit below the answer that is known to miss a target; 0 if none is known."""
+        return largest_missing(self.tried.values(), self.targets)
+
+    def _scan(self, limits: Sequence[int]) -> None:
+        """Simulates few runs of each buffer, and of further ones until all targets are met.
+
+        Raises:
+            Refused: The buffers do not enclose the answer, a target is not monotone, or all runs
+                are equal.
+        """
+        self.runs_left = FIRST_RUNS * (len(limits) + 2)
+        self._add(dict.fromkeys(limits, FIRST_RUNS))
+        for _ in range(MOST_WIDENINGS):
+            for target in self.targets:
+                self._check_shape(target)
+            beyond = self._beyond()
+            if beyond is None:
+                return
+            self._add({beyond: FIRST_RUNS})
+        raise Refused("the answer is not within the tested buffers")
+
+    def _beyond(self) -> int | None:
+        """A limit beyond the tested ones, if these do not enclose the answer by their means."""
+        small, large = self._sorted()[0], self._sorted()[-1]
+        for target in self.targets:
+            if all(one.margin(target) < 0 for one in self.tried.values()):
+                is_rising = large.margin(target) > small.margin(target)
+                return WIDER * large.limit if is_rising else small.limit // WIDER
+        is_met = all(small.margin(target) >= 0 for target in self.targets)
+        return small.limit // WIDER if is_met else None
+
+    def _check_shape(self, target: Target) -> None:
+        """Checks that a target is not met, missed and met again, and that its runs differ.
+
+        Raises:
+            Refused: It is, or they do not.
+        """
+        buffers = self._sorted()
+        if all(np.ptp(one.point.values(target.metric)) == 0 for one in buffers):
+            raise Refused(f"{target.metric} is the same in runs with different seeds")
+        outcomes = [
+            target.outcome(one.interval(target.metric, EARLY_CONFIDENCE)) for one in buffers
+        ]
+        decided = [outcome for outcome in outcomes if outcome is not Outcome.OPEN]
+        if sum(one is not other for one, other in pairwise(decided)) > 1:
+            raise Refused(f"{target} is not monotone")
+
+    def _binding(self) -> dict[Target, float]:
+        """The targets that may decide on the answer, with about the limit that each needs.
+
+        Raises:
+            Refused: There are none, or another target is met by smaller buffers only.
+        """
+        places = {
+            target: place for target in self.targets if (place := self._rough_crossing(target))
+        }
+        if not places:
+            raise Refused("no target begins to be met within the tested buffers")
+        largest = max(places.values())
+        for target in self.targets:
+            if (most := self._rough_end(target)) and WINDOW * most < largest:
+                raise Refused(f"{target} is met by smaller buffers only")
+        return {target: place for target, place in places.items() if place * WINDOW >= largest}
+
+    def _rough_crossing(self, target: Target) -> float | None:
+        """About the smallest limit that meets a target; `None` if no smaller mean misses it."""
+        for small, large in reversed(list(pairwise(self._sorted()))):
+            if small.margin(target) < 0 <= large.margin(target):
+                return _between(small, large, target)
+        return None
+
+    def _rough_end(self, target: Target) -> float | None:
+        """About the largest limit that meets a target; `None` if no larger mean misses it."""
+        for small, large in pairwise(self._sorted()):
+            if small.margin(target) >= 0 > large.margin(target):
+                return _between(small, large, target)
+        return None
+
+    def _cross(self, target: Target, place: float) -> Crossing:
+        """Adds runs around a target's crossing until its interval is narrow.
+
+        Raises:
+            Refused: The means depart from the fit, or scatter too much.
+        """
+        wanted = dict.fromkeys((place / FLANKS, place, place * FLANKS), FIRST_AT_EACH)
+        while True:
+            is_added = self._add_near(wanted)
+            fitted = self._near(target, place)
+            crossing = self._crossing(target, fitted)
+            runs = sum(map(_runs, fitted))
+            if crossing and runs >= FEWEST_FITTED and self._is_narrow(crossing):
+                return crossing
+            if not is_added or runs >= self.max_seeds * (BUFFERS_WORTH if crossing else 2):
+                if crossing:
+                    return crossing
+                raise Refused(f"{target.metric} over the buffer departs from the fitted curve")
+            place = crossing.estimate if crossing else self._rough_crossing(target) or place
+            more = self._runs_wanted(crossing, runs)
+            self.runs_left = more + RUNS_AT_ANSWER
+            flank = max(1, round(more * FLANK_SHARE / (1 + 2 * FLANK_SHARE)))
+            wanted = {place / FLANKS: flank, place: more - 2 * flank, place * FLANKS: flank}
+
+    def _runs_wanted(self, crossing: Crossing | None, runs: int) -> int:
+        """Number of further runs that should make the interval narrow, at most as many again."""
+        if crossing is None:
+            return 3 * FIRST_AT_EACH
+        ratio = crossing.half_width / self.precision
+        wanted = max(ceil(runs * (ratio**2 - 1)), FEWEST_FITTED - runs)
+        return min(max(wanted, 2 * FIRST_AT_EACH), runs)
+
+    def _is_narrow(self, crossing: Crossing) -> bool:
+        """Whether an interval is as narrow as wanted, or leaves only one number of packets."""
+        return crossing.half_width <= self.precision or ceil(crossing.low) == ceil(crossing.high)
+
+    def _near(self, target: Target, place: float) -> list[Tried]:
+        """The buffers near a crossing."""
+        _, bound = _scaled(target, [])
+        return [
+            one
+            for one in self._sorted()
+            if place / WINDOW <= one.limit <= place * WINDOW
+            and bound / SPAN
+            <= _scaled(target, one.point.values(target.metric))[0].mean()
+            <= SPAN * bound
+        ]
+
+    def _crossing(self, target: Target, buffers: Sequence[Tried]) -> Crossing | None:
+        """The crossing by the runs of some buffers; `None` if the fit does not say."""
+        if len(buffers) < 2 or buffers[0].margin(target) >= buffers[-1].margin(target):
+            return None
+        settings = [one.limit for one in buffers for _ in range(_runs(one))]
+        values = np.concatenate(
+            [_scaled(target, one.point.values(target.metric))[0] for one in buffers]
+        )
+        fit = fit_mean(settings, values)
+        _, bound = _scaled(target, [])
+        ends = buffers[0].limit, buffers[-1].limit
+        return fit.crossing(bound, *ends, FIT_CONFIDENCE) if fit else None
+
+    def _finish(self, crossings: dict[Target, Crossing]) -> None:
+        """Simulates the answer, and half and twice of it, and judges all buffers.
+
+        Raises:
+            Refused: The runs of the answer contradict the fit, or miss a target without one.
+        """
+        ends = list(crossings.values())
+        self.interval = LimitInterval(
+            max(end.estimate for end in ends),
+            max(end.low for end in ends),
+            max(end.high for end in ends),
+        )
+        answer = ceil(self.interval.high_packets)
+        self.stage, self.runs_left = "confirm", RUNS_AT_ANSWER
+        self._add({answer: min(RUNS_AT_ANSWER, self.max_seeds)})
+        chosen = self.tried[min(answer, self.largest)]
+        for target in self.targets:
+            outcome = confirmed(target, chosen.point.values(target.metric))
+            if outcome is Outcome.NO or (outcome is Outcome.OPEN and target not in crossings):
+                raise Refused(f"{target} is not met for certain by the runs of {answer} packets")
+        self.stage = "beside"
+        self._add(dict.fromkeys(far_from(self.tried, answer, self.limits), FIRST_RUNS))
+        self.runs_left = 0
+        for tried in self.tried.values():
+            for target, crossing in crossings.items():
+                tried.verdicts[target] = _verdict(tried.limit, crossing)
+
+    def _add_near(self, wanted: Mapping[float, int]) -> bool:
+        """Adds runs at tested buffers near some limits, or at new ones; whether any had room."""
+        totals: dict[int, int] = {}
+        for place, more in wanted.items():
+            limit = self._with_room(place)
+            if limit is not None:
+                before = totals.get(limit) or (
+                    _runs(self.tried[limit]) if limit in self.tried else 0
+                )
+                totals[limit] = min(before + more, self.max_seeds)
+        self._add(totals)
+        return bool(totals)
+
+    def _with_room(self, place: float) -> int | None:
+        """The tested limit next to a place, or the place itself, that may still get runs."""
+        known = [limit for limit in self.tried if place / SAME <= limit <= place * SAME]
+        spread = range(floor(place / SAME), ceil(place * SAME) + 1)
+        allowed = [
+            limit
+            for limit in dict.fromkeys([*known, *spread])
+            if self.smallest <= limit <= self.largest
+            and (limit not in self.tried or _runs(self.tried[limit]) < self.max_seeds)
+        ]
+        return min(
+            allowed, key=lambda limit: (limit not in known, abs(log(limit / place))), default=None
+        )
+
+    def _add(self, totals: Mapping[int, int]) -> None:
+        """Simulates buffers until each has a number of runs, and judges them by their own runs."""
+        allowed = {
+            min(max(limit, self.smallest), self.largest): runs for limit, runs in totals.items()
+        }
+        for one in self._simulate(allowed):
+            one.verdicts.update(
+                (target, confirmed(target, one.point.values(target.metric)))
+                for target in self.targets
+            )
+            self.tried[one.limit] = one
+
+    def _sorted(self) -> list[Tried]:
+        return [self.tried[limit] for limit in sorted(self.tried)]
+
+
+def _runs(tried: Tried) -> int:
+    return len(tried.point.finished)
+
+
+def _between(small: Tried, large: Tried, target: Target) -> float:
+    """The limit at which the line between two means, over the logarithm, meets the bound."""
+    part = small.margin(target) / (small.margin(target) - large.margin(target))
+    return float(small.limit * (large.limit / small.limit) ** part)
+
+
+def _verdict(limit: int, crossing: Crossing) -> Outcome:
+    if limit >= crossing.high:
+        return Outcome.YES
+    return Outcome.NO if limit <= crossing.low else Outcome.OPEN
+
+
+def _scaled(target: Target, values: Sequence[float]) -> tuple[Floats, float]:
+    """Values and bound on a scale whose logarithm is nearly straight over that of the limit.
+
+    A share that approaches its highest value is turned into what is missing.
+    """
+    array = np.asarray(values, dtype=float)
+    highest = metric_of(target.metric).highest
+    if target.at_least and highest is not None:
+        return highest - array, highest - target.bound
+    return array, target.bound

@@ -1,0 +1,242 @@
+"""The search by regression on made-up links whose right answer is known: is it confident?
+
+The share of the capacity that is missing falls with the limit as measured with ten CUBIC flows at
+1 Gbit/s (it falls by the power 1.5 of the limit, and runs scatter by a fifth of it), and in other
+shapes.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from math import ceil, exp, log, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.regression import Refused, Regression
+from tailroom.studies.size_study.search import Tried
+from tailroom.studies.size_study.targets import Target, parse_target
+
+EDGE = 276.0
+"""Limit whose mean meets the target."""
+MISSING = 0.02
+SEARCHES = 150
+FULL = parse_target("utilization >= 98%")
+QUICK = parse_target("queue_delay_s_p99 <= 6 ms")
+Curve = Callable[[float], tuple[float, float]]
+"""Mean and standard deviation of what is missing, by the logarithm of the limit over `EDGE`."""
+
+
+def power(x: float) -> tuple[float, float]:
+    mean = MISSING * exp(-1.5 * x)
+    return mean, 0.2 * mean
+
+
+def bent(x: float) -> tuple[float, float]:
+    """What is missing falls ever faster, from where it begins to fall."""
+    mean = MISSING * exp(-1.5 * x - 0.5 * x * x) if x > -1.5 else 0.062
+    return mean, 0.2 * mean
+
+
+def even(x: float) -> tuple[float, float]:
+    """The scatter does not depend on the mean."""
+    return MISSING * exp(-1.5 * x), 0.2 * MISSING
+
+
+def uneven(x: float) -> tuple[float, float]:
+    """The scatter grows with the limit, relative to the mean."""
+    mean = MISSING * exp(-1.5 * x)
+    return mean, 0.2 * mean * exp(x)
+
+
+def step(x: float) -> tuple[float, float]:
+    return (0.05 if x < 0 else 0.01), 0.002
+
+
+def hill(x: float) -> tuple[float, float]:
+    """The target is met, missed, and met again."""
+    mean = 0.03 if -1.5 < x < 0 else 0.01
+    return mean, 0.05 * mean
+
+
+def plateau(x: float) -> tuple[float, float]:
+    return (MISSING, 0.002) if x > -1 else (0.05, 0.002)
+
+
+@dataclass(eq=False)
+class MadeUp:
+    """Runs of one limit: the utilization scatters, the delay does so by a hundredth of it."""
+
+    limit: int
+    curve: Curve
+    random: np.random.Generator
+    finished: list[float] = field(default_factory=list)
+
+    def extend(self, count: int) -> None:
+        mean, spread = self.curve(log(self.limit / EDGE))
+        shape = (mean / spread) ** 2
+        while len(self.finished) < count:
+            self.finished.append(1 - float(self.random.gamma(shape, mean / shape)))
+
+    def values(self, metric: str) -> list[float]:
+        if metric == "utilization":
+            return self.finished
+        return [12e-6 * self.limit * (1 + 0.01 * (one - 0.98)) for one in self.finished]
+
+
+def search(
+    curve: Curve,
+    seed: int,
+    targets: tuple[Target, ...] = (FULL,),
+    *,
+    grid: tuple[int, int, int] = (110, 650, 3),
+    precision: float = 0.06,
+) -> tuple[Regression, int]:
+    """Searches in a bracket that begins elsewhere for each seed; returns the number of runs too."""
+    random = np.random.default_rng(seed)
+    known: dict[int, Tried] = {}
+
+    def simulate(totals: Mapping[int, int]) -> list[Tried]:
+        for limit, count in totals.items():
+            point: Any = MadeUp(limit, curve, random)
+            known.setdefault(limit, Tried(limit, point)).point.extend(count)
+        return [known[limit] for limit in totals]
+
+    one = Regression(targets, simulate, precision=precision, limits=(1, 50_000), max_seeds=32)
+    shift = random.uniform(0.85, 1.18)
+    low, high, points = grid
+    one.run(round(shift * low), round(shift * high), points)
+    return one, sum(len(tried.point.finished) for tried in known.values())
+
+
+@dataclass
+class Found:
+    """How repeated searches on a link ended."""
+
+    ended: list[Regression] = field(default_factory=list)
+    runs: list[int] = field(default_factory=list)
+    refused: int = 0
+
+
+@cache
+def found(curve: Curve, grid: tuple[int, int, int] = (110, 650, 3)) -> Found:
+    found = Found()
+    for seed in range(SEARCHES):
+        try:
+            one, runs = search(curve, seed, grid=grid)
+        except Refused:
+            found.refused += 1
+        else:
+            found.ended.append(one)
+            found.runs.append(runs)
+    return found
+
+
+def intervals(searches: Found) -> np.ndarray:
+    """Estimate, low and high of each, in packets."""
+    all_ = [one.interval for one in searches.ended]
+    return np.array(
+        [(one.estimate_packets, one.low_packets, one.high_packets) for one in all_ if one]
+    )
+
+
+CURVES = [power, bent, even, uneven]
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_at_least_94_of_100_intervals_hold_the_truth(curve: Curve) -> None:
+    """But for two standard errors of 150 searches."""
+    _, low, high = intervals(found(curve)).T
+    assert np.mean((low <= EDGE) & (high >= EDGE)) >= 0.94 - 2 * sqrt(0.94 * 0.06 / SEARCHES)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_the_answer_fails_in_at_most_15_of_1000_searches(curve: Curve) -> None:
+    """But for two standard errors of 150 searches."""
+    insufficient = np.mean([(one.answer or 0) < EDGE for one in found(curve).ended])
+    assert insufficient <= 0.015 + 2 * sqrt(0.015 * 0.985 / SEARCHES)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_the_interval_is_as_narrow_as_wanted_and_unbiased(curve: Curve) -> None:
+    estimate, low, high = intervals(found(curve)).T
+    widths = np.log(high / low) / 2
+    assert np.quantile(widths, 0.9) <= 0.06
+    shift = np.mean(np.log(estimate / EDGE))
+    assert abs(shift) <= 0.01 + 3 * np.std(np.log(estimate)) / sqrt(SEARCHES)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_the_regression_rarely_refuses_a_smooth_curve(curve: Curve) -> None:
+    assert found(curve).refused <= 0.1 * SEARCHES
+
+
+def test_few_runs_tell_the_answer() -> None:
+    """Searches with `Search` take 105 on such a link (`test_size_search.py`)."""
+    assert np.mean(found(power).runs) < 80
+
+
+def test_a_wide_bracket_is_answered_too() -> None:
+    wide = found(power, (20, 2300, 7))
+    _, low, high = intervals(wide).T
+    assert len(wide.ended) >= 0.9 * SEARCHES
+    assert np.mean((low <= EDGE) & (high >= EDGE)) >= 0.94 - 2 * sqrt(0.94 * 0.06 / SEARCHES)
+
+
+@pytest.mark.parametrize("curve", [step, hill, plateau])
+def test_what_is_no_smooth_curve_is_refused(curve: Curve) -> None:
+    """A plateau at the bound has no crossing, a step none that a parabola describes."""
+    searches = found(curve, (20, 2300, 7))
+    assert searches.refused >= 0.97 * SEARCHES
+
+
+def test_a_target_that_is_met_missed_and_met_again_is_named() -> None:
+    with pytest.raises(Refused, match="utilization >= 98% is not monotone"):
+        search(hill, 1, grid=(20, 2300, 7))
+
+
+def test_other_targets_are_met_by_the_answer() -> None:
+    """The delay allows 500 packets."""
+    one, _ = search(power, 1, (FULL, QUICK))
+    assert one.answer is not None
+    assert EDGE <= one.answer <= 500
+    assert one.tried[one.answer].verdicts == {FULL: Outcome.YES, QUICK: Outcome.YES}
+
+
+def test_targets_that_no_buffer_meets_together_are_refused() -> None:
+    with pytest.raises(Refused, match="is met by smaller buffers only"):
+        search(power, 1, (FULL, parse_target("queue_delay_s_p99 <= 1 ms")))
+
+
+def test_verdicts_follow_from_the_interval() -> None:
+    one, _ = search(power, 2)
+    assert one.interval is not None
+    assert one.answer == ceil(one.interval.high_packets)
+    for tried in one.tried.values():
+        expected = (
+            Outcome.YES
+            if tried.limit >= one.interval.high_packets
+            else Outcome.NO
+            if tried.limit <= one.interval.low_packets
+            else Outcome.OPEN
+        )
+        assert tried.verdict is expected
+
+
+def test_half_and_twice_the_answer_are_tried_too() -> None:
+    one, _ = search(power, 3)
+    assert one.answer is not None
+    ratios = [limit / one.answer for limit in one.tried]
+    assert any(0.4 <= ratio <= 0.63 for ratio in ratios)
+    assert any(1.6 <= ratio <= 2.5 for ratio in ratios)
+
+
+def test_a_higher_precision_takes_more_runs() -> None:
+    one, few = search(power, 4, precision=0.1)
+    other, many = search(power, 4, precision=0.04)
+    assert one.interval is not None
+    assert other.interval is not None
+    assert many > 2 * few
+    assert log(other.interval.high_packets / other.interval.low_packets) / 2 <= 0.04
