@@ -76,10 +76,10 @@ def test_a_step_is_no_parabola() -> None:
 @pytest.mark.parametrize(
     ("settings", "values"),
     [
-        ([190.0, 230.0] * 8, [0.04, 0.03] * 8),  # two settings
-        ([190.0, 230.0, 276.0], [0.04, 0.03, 0.02]),  # no repetition
-        ([190.0, 230.0, 276.0] * 3, [0.0] * 9),  # no mean
-        ([190.0, 230.0, 276.0] * 3, [0.02] * 9),  # no scatter
+        ([190.0, 230.0, 276.0] * 8, [0.04, 0.03, 0.02] * 8),  # three settings
+        ([190.0, 230.0, 276.0, 330.0], [0.04, 0.03, 0.02, 0.01]),  # no repetition
+        ([190.0, 230.0, 276.0, 330.0] * 3, [0.0] * 12),  # no mean
+        ([190.0, 230.0, 276.0, 330.0] * 3, [0.02] * 12),  # no scatter
     ],
 )
 def test_what_cannot_be_fitted(settings: list[float], values: list[float]) -> None:

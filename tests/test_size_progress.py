@@ -22,9 +22,9 @@ def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
     )
     assert all(one.total >= one.done for one in told)
     assert told[-1].total == told[-1].done
-    # The best answer so far only gets smaller, and the largest buffer that misses only larger.
+    # The regression may revise what the runs of single buffers seemed to say.
     answers = [one.high for one in told]
-    assert answers == sorted(answers, reverse=True)
+    assert answers[0] == float("inf")
     assert answers[-1] == found.limit_packets
     assert told[-1].low == found.too_small_packets
     # What follows the search may take long: each stage is told when it begins.

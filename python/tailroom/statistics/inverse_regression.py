@@ -27,7 +27,7 @@ ROUNDS = 40
 CONVERGED = 1e-9
 """Change of the coefficients at which a fit has converged."""
 COEFFICIENTS = 3
-"""Height, slope and bend of the parabola; a fit needs as many settings."""
+"""Height, slope and bend of the parabola; whether it fits only more settings can tell."""
 LARGEST_STEP = 2.0
 """Largest change of a coefficient in a round, so that a bad start does not overflow."""
 MISFIT_CONFIDENCE = 0.99
@@ -96,12 +96,12 @@ def fit_mean(settings: Sequence[float], values: Sequence[float] | Floats) -> Fit
         values: The quantity in each run.
 
     Returns:
-        The fit; `None` if there are fewer than three settings or too few runs, if the values do
-        not scatter, or if the means depart from a parabola.
+        The fit; `None` if there are fewer than four settings or too few runs, if the values do not
+        scatter, or if the means depart from a parabola.
     """
     x, y = np.log(settings), np.asarray(values, dtype=float)
     places = np.unique(x).size
-    if places < COEFFICIENTS or y.size < places + COEFFICIENTS or not y.mean() > 0:
+    if places <= COEFFICIENTS or y.size < places + COEFFICIENTS or not y.mean() > 0:
         return None
     centre = float(x.mean())
     columns = _columns(x - centre)
@@ -150,8 +150,6 @@ def _departs(x: Floats, residuals: Floats) -> bool:
     counts = np.bincount(index)
     means = np.bincount(index, residuals) / counts
     over, within = places.size - COEFFICIENTS, x.size - places.size
-    if over < 1:
-        return False
     pure = float(((residuals - means[index]) ** 2).sum()) / within
     lacking = float((counts * means**2).sum()) / over
     return lacking > pure * f_quantile(over, within, MISFIT_CONFIDENCE)

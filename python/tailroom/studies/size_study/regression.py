@@ -41,12 +41,14 @@ FLANKS = 1.4
 FLANK_SHARE = 0.2
 """Runs at each flank, relative to those at the crossing, where they tell most about it."""
 SAME = 1.05
-"""A buffer that has been simulated stands for any limit within this factor of it."""
+"""A buffer that has been simulated stands for the crossing if it is within this factor of it."""
+SAME_FLANK = 1.15
+"""The same for a flank, whose place matters less."""
 FIRST_AT_EACH = 2
 """Runs at the crossing and at each flank before the first fit."""
 FEWEST_FITTED = 12
 """Minimum number of runs in a fit that ends the search: fewer estimate the scatter badly."""
-RUNS_AT_ANSWER = 4
+RUNS_AT_ANSWER = 8
 """Runs of the answer, which must not contradict the fit, and show what the answer costs."""
 BUFFERS_WORTH = 6
 """The fit may take the runs of this many buffers with the maximum number of seeds."""
@@ -175,9 +177,7 @@ class Regression:
         buffers = self._sorted()
         if all(np.ptp(one.point.values(target.metric)) == 0 for one in buffers):
             raise Refused(f"{target.metric} is the same in runs with different seeds")
-        outcomes = [
-            target.outcome(one.interval(target.metric, EARLY_CONFIDENCE)) for one in buffers
-        ]
+        outcomes = [one.verdicts[target] for one in buffers]
         decided = [outcome for outcome in outcomes if outcome is not Outcome.OPEN]
         if sum(one is not other for one, other in pairwise(decided)) > 1:
             raise Refused(f"{target} is not monotone")
@@ -219,7 +219,9 @@ class Regression:
         Raises:
             Refused: The means depart from the fit, or scatter too much.
         """
-        wanted = dict.fromkeys((place / FLANKS, place, place * FLANKS), FIRST_AT_EACH)
+        # A parabola needs four buffers.
+        step = FLANKS ** (1 / 3)
+        wanted = [(place * step**at, SAME, FIRST_AT_EACH) for at in (-3, -1, 1, 3)]
         while True:
             is_added = self._add_near(wanted)
             fitted = self._near(target, place)
@@ -235,7 +237,11 @@ class Regression:
             more = self._runs_wanted(crossing, runs)
             self.runs_left = more + RUNS_AT_ANSWER
             flank = max(1, round(more * FLANK_SHARE / (1 + 2 * FLANK_SHARE)))
-            wanted = {place / FLANKS: flank, place: more - 2 * flank, place * FLANKS: flank}
+            wanted = [
+                (place / FLANKS, SAME_FLANK, flank),
+                (place, SAME, more - 2 * flank),
+                (place * FLANKS, SAME_FLANK, flank),
+            ]
 
     def _runs_wanted(self, crossing: Crossing | None, runs: int) -> int:
         """Number of further runs that should make the interval narrow, at most as many again."""
@@ -298,46 +304,52 @@ class Regression:
         self._add(dict.fromkeys(far_from(self.tried, answer, self.limits), FIRST_RUNS))
         self.runs_left = 0
         for tried in self.tried.values():
-            for target, crossing in crossings.items():
-                tried.verdicts[target] = _verdict(tried.limit, crossing)
-
-    def _add_near(self, wanted: Mapping[float, int]) -> bool:
-        """Adds runs at tested buffers near some limits, or at new ones; whether any had room."""
-        totals: dict[int, int] = {}
-        for place, more in wanted.items():
-            limit = self._with_room(place)
-            if limit is not None:
-                before = totals.get(limit) or (
-                    _runs(self.tried[limit]) if limit in self.tried else 0
+            for target in self.targets:
+                tried.verdicts[target] = (
+                    _verdict(tried.limit, crossings[target])
+                    if target in crossings
+                    else confirmed(target, tried.point.values(target.metric))
                 )
-                totals[limit] = min(before + more, self.max_seeds)
+
+    def _add_near(self, wanted: Sequence[tuple[float, float, int]]) -> bool:
+        """Adds runs at or near limits; returns whether any buffer had room.
+
+        Args:
+            wanted: Limits, the factor within which a tested one stands for each, and its runs.
+        """
+        totals: dict[int, int] = {}
+        for where, same, more in wanted:
+            limit = self._with_room(where, same)
+            if limit is not None:
+                before = _runs(self.tried[limit]) if limit in self.tried else 0
+                totals[limit] = min(max(totals.get(limit, 0), before) + more, self.max_seeds)
         self._add(totals)
         return bool(totals)
 
-    def _with_room(self, place: float) -> int | None:
-        """The tested limit next to a place, or the place itself, that may still get runs."""
-        known = [limit for limit in self.tried if place / SAME <= limit <= place * SAME]
-        spread = range(floor(place / SAME), ceil(place * SAME) + 1)
+    def _with_room(self, place: float, same: float) -> int | None:
+        """A limit near a place that may still get runs, if possible a tested one."""
+        near = [limit for limit in self.tried if place / same <= limit <= place * same]
+        new = range(floor(place / SAME), ceil(place * SAME) + 1)
         allowed = [
             limit
-            for limit in dict.fromkeys([*known, *spread])
+            for limit in dict.fromkeys([*near, *new])
             if self.smallest <= limit <= self.largest
             and (limit not in self.tried or _runs(self.tried[limit]) < self.max_seeds)
         ]
         return min(
-            allowed, key=lambda limit: (limit not in known, abs(log(limit / place))), default=None
+            allowed, key=lambda limit: (limit not in near, abs(log(limit / place))), default=None
         )
 
     def _add(self, totals: Mapping[int, int]) -> None:
-        """Simulates buffers until each has a number of runs, and judges them by their own runs."""
+        """Simulates buffers until each has a number of runs, and judges what is clear from them."""
         allowed = {
             min(max(limit, self.smallest), self.largest): runs for limit, runs in totals.items()
         }
         for one in self._simulate(allowed):
-            one.verdicts.update(
-                (target, confirmed(target, one.point.values(target.metric)))
-                for target in self.targets
-            )
+            for target in self.targets:
+                if one.verdicts.get(target, Outcome.OPEN) is Outcome.OPEN:
+                    interval = one.interval(target.metric, EARLY_CONFIDENCE)
+                    one.verdicts[target] = target.outcome(interval)
             self.tried[one.limit] = one
 
     def _sorted(self) -> list[Tried]:

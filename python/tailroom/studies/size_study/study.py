@@ -103,8 +103,8 @@ def size(  # noqa: PLR0913 - keyword arguments
     of heavy loss. Where no buffer that is tried keeps to it as well, the answer is the smallest
     buffer that meets the targets, and says what it loses.
 
-    The atlas determines the initial bracket if it has a link nearby and the only target is a
-    utilization, the models otherwise. After a coarse scan, a regression over the buffers near the
+    The atlas determines the initial bracket if it has a link nearby and a target is a utilization,
+    the models otherwise. After a coarse scan, a regression over the buffers near the
     answer says which limit meets the targets (`studies/size_study/regression.py`). Where it cannot,
     buffers are tested one by one, each with as many seeds as the verdict on the targets needs
     (`studies/size_study/stopping.py`). About half and twice the answer are simulated too.
@@ -184,10 +184,14 @@ def size(  # noqa: PLR0913 - keyword arguments
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
-            wide = _bracket(question.link, predictions)
-            work.find(*((*known, NARROW_GRID_POINTS) if known else (*wide, GRID_POINTS)))
-            if work.search.answer is None and known:
-                work.find(*wide, GRID_POINTS)
+            wide = (*_bracket(question.link, predictions), GRID_POINTS)
+            narrow = (*known, NARROW_GRID_POINTS) if known else wide
+            if not work.find_by_regression(*narrow):
+                # Several targets may be met far from where one of them begins to be.
+                if known and len(question.targets) == 1:
+                    work.find(*narrow)
+                if work.search.answer is None:
+                    work.find(*wide)
             work.limit_loss()
             phases = work.check_phases()
         except KeyboardInterrupt:
@@ -240,21 +244,20 @@ def _assessed_at(link: Bottleneck, predictions: Predictions) -> Predictions:
 
 
 def atlas_bracket(question: Question) -> tuple[int, int] | None:
-    """The bracket of the atlas for a single target that asks for a utilization of the link.
+    """The bracket of the atlas for the first target that asks for a utilization of the link.
 
     Args:
         question: The question.
 
     Returns:
-        The bracket in packets; `None` if there are other targets, or no cell nearby.
+        The bracket in packets; `None` if there is no such target, or no cell nearby.
     """
-    targets = question.targets
-    if len(targets) != 1 or not targets[0].at_least:
-        return None
-    link, _, metric = targets[0].metric.rpartition(".")
-    if metric != "utilization" or link.rpartition(".")[2] not in ("", question.link.name):
-        return None
-    return lookup.bracket(question.link, targets[0].bound)
+    for target in question.targets:
+        link, _, metric = target.metric.rpartition(".")
+        is_of_link = link.rpartition(".")[2] in ("", question.link.name)
+        if target.at_least and metric == "utilization" and is_of_link:
+            return lookup.bracket(question.link, target.bound)
+    return None
 
 
 def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
@@ -346,8 +349,8 @@ class _Work:
             max_seeds=self.max_seeds,
         )
 
-    def find(self, low: int, high: int, grid_points: int) -> None:
-        """Searches by regression; buffer by buffer if the regression cannot answer.
+    def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
+        """Searches by regression; returns whether it could answer.
 
         Args:
             low: Lower end of the bracket, in packets.
@@ -361,17 +364,25 @@ class _Work:
             self.why_no_regression = str(reason)
             self.tried.clear()
             self.search = self._search_for(self.question.targets)
-            self.search.run(low, high, grid_points)
+            return False
+        return True
+
+    def find(self, low: int, high: int, grid_points: int) -> None:
+        """Searches buffer by buffer; arguments as of `find_by_regression`."""
+        search = self._search_for(self.question.targets)
+        search.tried = self.search.tried
+        self.search = search
+        search.run(low, high, grid_points)
 
     def limit_loss(self) -> None:
         """Searches on for a buffer that keeps to the bound on the loss, if the answer does not."""
         loss, found = self.question.loss, self.search.answer
         if loss is None or found is None:
             return
-        if self._with_loss(self.tried[found]).verdict is Outcome.YES:
+        if self._judged(self.tried[found]).verdict is Outcome.YES:
             return
         before, targets = self.search, [*self.question.targets, loss]
-        known = {limit: self._with_loss(tried) for limit, tried in before.tried.items()}
+        known = {limit: self._judged(tried) for limit, tried in before.tried.items()}
         bdp = self.question.link.bdp_packets
         reach = min(max(LOSS_FACTOR * found, round(bdp)), self.limits[1])
         if isinstance(before, Regression):
@@ -390,13 +401,15 @@ class _Work:
         if self.search.answer is None:
             self.search = before
 
-    def _with_loss(self, tried: Tried) -> Tried:
-        """A buffer with the verdict on the bound on the loss, by the runs that there are."""
-        loss = self.question.loss
-        if loss is None or loss in tried.verdicts or not tried.point.finished:
-            return tried
-        verdict = confirmed(loss, tried.point.values(loss.metric))
-        return replace(tried, verdicts={**tried.verdicts, loss: verdict})
+    def _judged(self, tried: Tried) -> Tried:
+        """A buffer with verdicts on all targets, where there is none by the runs that there are."""
+        asked = (*self.question.targets, *filter(None, [self.question.loss]))
+        missing = {
+            target: confirmed(target, tried.point.values(target.metric))
+            for target in asked
+            if target not in tried.verdicts
+        }
+        return replace(tried, verdicts={**tried.verdicts, **missing})
 
     def begin(self, stage: Stage) -> None:
         """Reports a stage before its first run ends, unless it is the one in progress."""
@@ -509,7 +522,8 @@ class _Work:
     def size(self, predictions: Predictions, phases: tuple[PhaseSpread, ...]) -> Size:
         """The answer from the runs so far."""
         question = self.question
-        tried = tuple(self._with_loss(self.tried[limit]) for limit in sorted(self.tried))
+        ended = [one for one in self.tried.values() if one.point.finished]
+        tried = tuple(map(self._judged, sorted(ended, key=lambda one: one.limit)))
         without_loss_target = smallest_sufficient(tried, question.targets)
         # Without an answer to the caller's targets, the bound on the loss was not asked for.
         added = [question.loss] if question.loss and without_loss_target else []
