@@ -147,6 +147,10 @@ def _finish(panel: "Axes", size: "Size") -> None:
         panel.axvline(
             size.limit_packets, color="0.4", linestyle=":", label=f"{size.limit_packets:,} packets"
         )
+    if interval := size.limit_interval:
+        panel.axvspan(
+            interval.low_packets, interval.high_packets, color="0.88", label="95 % interval"
+        )
     without = size.without_loss_target_packets
     if without is not None and without != size.limit_packets:
         words = f"{without:,} packets: enough,\nbut for the loss"

@@ -12,6 +12,12 @@ pub(super) const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
 pub(super) const FLOWS_BETWEEN_MEMORY_CHECKS: usize = 1 << 14;
 
 impl Simulation {
+    /// Number of events from one memory check to the next: a check visits every flow.
+    pub(super) fn events_between_memory_checks(&self) -> u64 {
+        let rounds = 1 + self.flows.len() / FLOWS_BETWEEN_MEMORY_CHECKS;
+        EVENTS_BETWEEN_MEMORY_CHECKS * rounds as u64
+    }
+
     /// Checks that everything in progress fits into the memory that the scenario allows.
     pub(super) fn check_memory(&self, time: Time) -> Result<(), RunError> {
         let (needed_bytes, limit_bytes) = (self.memory_bytes(), self.network.memory_limit_bytes);
@@ -31,7 +37,8 @@ impl Simulation {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let within = |link: &Link| link.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
+        let events = self.events_between_memory_checks();
+        let within = |link: &Link| link.memory_bytes_within(events);
         let held_bytes: u64 = self.links.iter().map(within).sum();
         let metered_bytes = self.admissions.memory_bytes();
         let flow_bytes: u64 = self.flows.iter().map(Flow::memory_bytes).sum();

@@ -244,7 +244,9 @@ impl Simulation {
         self.events += 1;
         if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
             self.check_arrival_logs()?;
-            self.check_memory(time)?;
+            if self.events.is_multiple_of(self.events_between_memory_checks()) {
+                self.check_memory(time)?;
+            }
         }
         if time >= self.link_checkpoints.next {
             self.record_links_until(time);

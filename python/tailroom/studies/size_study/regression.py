@@ -48,6 +48,8 @@ FIRST_AT_EACH = 2
 """Runs at the crossing and at each flank before the first fit."""
 FEWEST_FITTED = 12
 """Minimum number of runs in a fit that ends the search: fewer estimate the scatter badly."""
+RUNS_FOR_A_PACKET = 80
+"""Number of runs in a fit up to which an interval of less than a packet is narrowed further."""
 RUNS_AT_ANSWER = 8
 """Runs of the answer, which must not contradict the fit, and show what the answer costs."""
 BUFFERS_WORTH = 6
@@ -227,7 +229,7 @@ class Regression:
             fitted = self._near(target, place)
             crossing = self._crossing(target, fitted)
             runs = sum(map(_runs, fitted))
-            if crossing and runs >= FEWEST_FITTED and self._is_narrow(crossing):
+            if crossing and runs >= FEWEST_FITTED and self._is_narrow(crossing, runs):
                 return crossing
             if not is_added or runs >= self.max_seeds * (BUFFERS_WORTH if crossing else 2):
                 if crossing:
@@ -249,11 +251,20 @@ class Regression:
             return 3 * FIRST_AT_EACH
         ratio = crossing.half_width / self.precision
         wanted = max(ceil(runs * (ratio**2 - 1)), FEWEST_FITTED - runs)
+        if crossing.high - crossing.low < 1:
+            wanted = max(wanted, runs // 2)
         return min(max(wanted, 2 * FIRST_AT_EACH), runs)
 
-    def _is_narrow(self, crossing: Crossing) -> bool:
-        """Whether an interval is as narrow as wanted, or leaves only one number of packets."""
-        return crossing.half_width <= self.precision or ceil(crossing.low) == ceil(crossing.high)
+    def _is_narrow(self, crossing: Crossing, runs: int) -> bool:
+        """Whether an interval is as narrow as wanted, or leaves only one number of packets.
+
+        An interval of less than a packet that leaves two gets some more runs.
+        """
+        if ceil(crossing.low) == ceil(crossing.high):
+            return True
+        is_within_a_packet = crossing.high - crossing.low < 1
+        enough = FEWEST_FITTED if not is_within_a_packet else RUNS_FOR_A_PACKET
+        return crossing.half_width <= self.precision and runs >= enough
 
     def _near(self, target: Target, place: float) -> list[Tried]:
         """The buffers near a crossing."""
