@@ -125,7 +125,7 @@ impl ServedQueue {
     }
 
     /// The packet that was dequeued last is sent: from `free_at` on no packet waits, and the
-    /// transmission of one that is ready earlier begins at `resumes_at`.
+    /// transmission of a packet that is ready earlier begins at `resumes_at`.
     #[inline]
     pub fn on_sent(&mut self, free_at: Time, resumes_at: Time) {
         self.next_start = (free_at, resumes_at);

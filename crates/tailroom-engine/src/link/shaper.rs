@@ -12,8 +12,8 @@ use crate::units::Time;
 /// A transmission begins when the bucket holds the tokens of the largest packet that crosses the
 /// link, and takes those of its own packet; the bits then leave at the rate of the link. Linux's
 /// `tbf` waits for the tokens of the packet itself: the two are equal where all packets have one
-/// size, and a smaller packet waits at most a packet's tokens longer here. Limits in time, bdp and
-/// the bdp are measured by the rate of the shaper.
+/// size, and a smaller packet waits at most a packet's tokens longer here. Limits in time
+/// and in bdp are measured by the rate of the shaper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ShaperConfig")]
@@ -107,7 +107,7 @@ impl Shaper {
     }
 
     /// From when on a packet that is ready does not wait, on a line that is busy until
-    /// `busy_until`, and when the transmission begins of one that is ready earlier.
+    /// `busy_until`, and when the transmission of a packet that is ready earlier begins.
     #[cold]
     pub(super) fn next_start(&self, busy_until: Time) -> (Time, Time) {
         let opens_at = self.opens_at();

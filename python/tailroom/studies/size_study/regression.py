@@ -146,8 +146,8 @@ class Regression:
         """Simulates few runs of each buffer, and of further ones until all targets are met.
 
         Raises:
-            Refused: The buffers do not enclose the answer, a target is not monotone, or all runs
-                are equal.
+            Refused: The buffers do not enclose the answer, or a target has no crossing that a fit
+                can find.
         """
         self.runs_left = FIRST_RUNS * (len(limits) + 2)
         self._add(dict.fromkeys(limits, FIRST_RUNS))
@@ -171,15 +171,15 @@ class Regression:
         return small.limit // WIDER if is_met else None
 
     def _check_shape(self, target: Target) -> None:
-        """Checks that a target is not met, missed and met again, and that its runs differ.
+        """Checks that a target has a crossing that a fit can find.
 
         Raises:
-            Refused: It is, or they do not.
+            Refused: The bound is an end of the metric's range, or the target is met, missed and met
+                again.
         """
-        buffers = self._sorted()
-        if all(np.ptp(one.point.values(target.metric)) == 0 for one in buffers):
-            raise Refused(f"{target.metric} is the same in runs with different seeds")
-        outcomes = [one.verdicts[target] for one in buffers]
+        if _scaled(target, [])[1] <= 0:
+            raise Refused(f"{target} allows no deviation")
+        outcomes = [one.verdicts[target] for one in self._sorted()]
         decided = [outcome for outcome in outcomes if outcome is not Outcome.OPEN]
         if sum(one is not other for one, other in pairwise(decided)) > 1:
             raise Refused(f"{target} is not monotone")
@@ -188,7 +188,8 @@ class Regression:
         """The targets that may decide on the answer, with about the limit that each needs.
 
         Raises:
-            Refused: There are none, or another target is met by smaller buffers only.
+            Refused: There are none, the runs of one are equal, or another target is met by smaller
+                buffers only.
         """
         places = {
             target: place for target in self.targets if (place := self._rough_crossing(target))
@@ -199,7 +200,11 @@ class Regression:
         for target in self.targets:
             if (most := self._rough_end(target)) and WINDOW * most < largest:
                 raise Refused(f"{target} is met by smaller buffers only")
-        return {target: place for target, place in places.items() if place * WINDOW >= largest}
+        binding = {target: at for target, at in places.items() if at * WINDOW >= largest}
+        for target in binding:
+            if all(np.ptp(one.point.values(target.metric)) == 0 for one in self._sorted()):
+                raise Refused(f"{target.metric} is the same in runs with different seeds")
+        return binding
 
     def _rough_crossing(self, target: Target) -> float | None:
         """About the smallest limit that meets a target; `None` if no smaller mean misses it."""
@@ -295,7 +300,8 @@ class Regression:
         """Simulates the answer, and half and twice of it, and judges all buffers.
 
         Raises:
-            Refused: The runs of the answer contradict the fit, or miss a target without one.
+            Refused: The answer is beyond the largest limit, or its runs contradict the fit, or do
+                not show that a target without a fit is met.
         """
         ends = list(crossings.values())
         self.interval = LimitInterval(
@@ -304,13 +310,11 @@ class Regression:
             max(end.high for end in ends),
         )
         answer = ceil(self.interval.high_packets)
+        if answer > self.largest:
+            raise Refused("the answer is beyond the largest limit in question")
         self.stage, self.runs_left = "confirm", RUNS_AT_ANSWER
-        self._add({answer: min(RUNS_AT_ANSWER, self.max_seeds)})
-        chosen = self.tried[min(answer, self.largest)]
         for target in self.targets:
-            outcome = confirmed(target, chosen.point.values(target.metric))
-            if outcome is Outcome.NO or (outcome is Outcome.OPEN and target not in crossings):
-                raise Refused(f"{target} is not met for certain by the runs of {answer} packets")
+            self._check_answer(answer, target, has_fit=target in crossings)
         self.stage = "beside"
         self._add(dict.fromkeys(far_from(self.tried, answer, self.limits), FIRST_RUNS))
         self.runs_left = 0
@@ -321,6 +325,19 @@ class Regression:
                     if target in crossings
                     else confirmed(target, tried.point.values(target.metric))
                 )
+
+    def _check_answer(self, answer: int, target: Target, *, has_fit: bool) -> None:
+        """Checks that the runs of the answer do not contradict a fit, or show what has none.
+
+        Raises:
+            Refused: They contradict it, or do not show that the target is met.
+        """
+        for runs in (RUNS_AT_ANSWER, self.max_seeds):
+            self._add({answer: min(runs, self.max_seeds)})
+            outcome = confirmed(target, self.tried[answer].point.values(target.metric))
+            if outcome is Outcome.YES or (has_fit and outcome is Outcome.OPEN):
+                return
+        raise Refused(f"the runs of {answer:,} packets do not show that {target} is met")
 
     def _add_near(self, wanted: Sequence[tuple[float, float, int]]) -> bool:
         """Adds runs at or near limits; returns whether any buffer had room.
