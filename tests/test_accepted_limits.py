@@ -8,6 +8,7 @@ import tailroom as tr
 from tailroom.scenario import types
 from tailroom.scenario.scenario import Scenario
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
+from tailroom.studies.size_study.varied import Varied
 from tests.conftest import Tailroom
 
 RED = {
@@ -43,7 +44,7 @@ def scenario(queue: object) -> types.Scenario:
 def test_the_smallest_limit_is_one_that_the_engine_accepts(queue: object, smallest: int) -> None:
     whole = {"kind": queue, "limit": "100 packets"} if isinstance(queue, str) else queue
     source = Scenario.of(scenario(whole), {})
-    found = smallest_accepted(source, KEY, 1000)
+    found = smallest_accepted(source, Varied(KEY), 1000)
     assert found.packets == smallest
     source.replacing({KEY: f"{smallest} packets"}).to_toml()
     if smallest > 1:
@@ -55,7 +56,7 @@ def test_the_smallest_limit_is_one_that_the_engine_accepts(queue: object, smalle
 def test_no_limit_in_question_is_accepted() -> None:
     source = Scenario.of(scenario(STEP_MARK), {})
     with pytest.raises(tr.ScenarioError, match=f"{KEY} = 25 packets.*threshold: 30 packets"):
-        smallest_accepted(source, KEY, 25)
+        smallest_accepted(source, Varied(KEY), 25)
 
 
 @pytest.mark.parametrize(("queue", "smallest"), [(STEP_MARK, 31), (RED, 21)])
@@ -63,7 +64,7 @@ def test_a_queue_with_absolute_thresholds_is_sized(queue: object, smallest: int)
     answer = tr.size(scenario(queue), "utilization >= 50%", max_seeds=4)
     assert answer.limit_packets == smallest
     assert min(tried.limit for tried in answer.tried) == smallest
-    assert f"accepts no limit below {smallest} packets" in answer.warnings[0]["text"]
+    assert f"no value below {smallest} packets is accepted" in answer.warnings[0]["text"]
 
 
 def test_a_point_that_contradicts_the_file_is_named(tailroom: Tailroom, tmp_path: Path) -> None:

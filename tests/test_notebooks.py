@@ -32,7 +32,7 @@ CHECKS = {
     "buffer-for-your-link": """
         smallest = buffers.choices[0].metrics["links.access.utilization"].mean
         assert smallest < 0.98 < access["utilization"]
-        assert answer.too_small_packets < answer.limit_packets
+        assert answer.too_small < answer.limit_packets
         assert any(rule.prediction for rule in rules.answers)
     """,
     "two-controls": """

@@ -15,6 +15,7 @@ from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Tried, feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
+from tailroom.studies.size_study.varied import Varied
 from tests.conftest import Tailroom
 from tests.killed_sweeps import RANDOM_START
 
@@ -264,7 +265,7 @@ def test_a_delay_behind_tail_drop_is_met_up_to_the_limit_over_the_rate(
 
 def test_what_is_not_monotone_is_said() -> None:
     target, tried = fabricated([False, True, False, True, False])
-    answer: Any = type("Answer", (), {"tried": tried})
+    answer: Any = type("Answer", (), {"tried": tried, "varied": Varied.limit_of("b")})
     text = where_met(feasible_limits(target, tried, LINK), answer)
     assert text == "met from 2 to 4 packets, but not at every limit between (not monotone)"
 

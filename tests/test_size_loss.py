@@ -34,23 +34,23 @@ def many() -> Size:
 
 def test_the_answer_keeps_to_the_loss_that_is_added(few: Size) -> None:
     assert few.limit_packets is not None
-    assert few.without_loss_target_packets is not None
-    assert few.without_loss_target_packets < few.limit_packets
+    assert few.without_loss_target is not None
+    assert few.without_loss_target < few.limit_packets
     loss, lost_before = (
-        few.loss_of(packets) for packets in (few.limit_packets, few.without_loss_target_packets)
+        few.loss_of(packets) for packets in (few.limit_packets, few.without_loss_target)
     )
     assert loss is not None
     assert lost_before is not None
     assert loss <= 0.01 < lost_before
     assert not few.misses_loss_target
     assert [str(target) for target in few.targets] == [FULL, "loss_fraction <= 1%"]
-    assert f"without loss_fraction <= 1%, {few.without_loss_target_packets} packets" in few.sentence
-    assert few.without_loss_target_packets in [tried.limit for tried in few.choices]
+    assert f"without loss_fraction <= 1%, {few.without_loss_target} packets" in few.sentence
+    assert few.without_loss_target in [tried.limit for tried in few.choices]
 
 
 def test_where_no_buffer_keeps_to_it_the_answer_says_what_it_loses(many: Size) -> None:
     assert many.misses_loss_target
-    assert many.limit_packets == many.without_loss_target_packets
+    assert many.limit_packets == many.without_loss_target
     assert many.chosen is not None
     assert many.chosen.verdicts[many.targets[0]] is Outcome.YES
     lost = many.loss_of(many.limit_packets or 0)
@@ -62,8 +62,8 @@ def test_where_no_buffer_keeps_to_it_the_answer_says_what_it_loses(many: Size) -
 
 def test_without_the_added_bound_the_answer_is_that_of_the_target(few: Size) -> None:
     alone = asked(FEW, most_loss=None)
-    assert alone.limit_packets == alone.without_loss_target_packets
-    assert alone.limit_packets == few.without_loss_target_packets
+    assert alone.limit_packets == alone.without_loss_target
+    assert alone.limit_packets == few.without_loss_target
     assert len(alone.targets) == 1
     assert "of the packets are lost" in alone.warnings[0]["text"]
 

@@ -26,7 +26,7 @@ def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
     answers = [one.high for one in told]
     assert answers[0] == float("inf")
     assert answers[-1] == found.limit_packets
-    assert told[-1].low == found.too_small_packets
+    assert told[-1].low == found.too_small
     # What follows the search may take long: each stage is told when it begins.
     stages = list(dict.fromkeys(one.stage for one in told))
     assert stages[0] == "search"
@@ -113,7 +113,7 @@ def test_a_short_search_does_not_load_what_writes_a_store(
     ("low", "high", "line"),
     [
         (140, 692, "692 packets suffice, 140 packets are too few"),
-        (0, 692, "692 packets suffice, no buffer is known to be too small"),
+        (0, 692, "692 packets suffice, nothing is known to be too small"),
         (140, float("inf"), None),
     ],
 )

@@ -137,9 +137,7 @@ def found(curve: Curve, grid: tuple[int, int, int] = (110, 650, 3)) -> Found:
 def intervals(searches: Found) -> np.ndarray:
     """Estimate, low and high of each, in packets."""
     all_ = [one.interval for one in searches.ended]
-    return np.array(
-        [(one.estimate_packets, one.low_packets, one.high_packets) for one in all_ if one]
-    )
+    return np.array([(one.estimate, one.low, one.high) for one in all_ if one])
 
 
 CURVES = [power, bent, even, uneven]
@@ -212,20 +210,20 @@ def test_other_targets_are_met_by_the_answer() -> None:
 
 
 def test_targets_that_no_buffer_meets_together_are_refused() -> None:
-    with pytest.raises(Refused, match="is met by smaller buffers only"):
+    with pytest.raises(Refused, match="is met by smaller values only"):
         search(power, 1, (FULL, parse_target("queue_delay_s_p99 <= 1 ms")))
 
 
 def test_verdicts_follow_from_the_interval() -> None:
     one, _ = search(power, 2)
     assert one.interval is not None
-    assert one.answer == ceil(one.interval.high_packets)
+    assert one.answer == ceil(one.interval.high)
     for tried in one.tried.values():
         expected = (
             Outcome.YES
-            if tried.limit >= one.interval.high_packets
+            if tried.limit >= one.interval.high
             else Outcome.NO
-            if tried.limit <= one.interval.low_packets
+            if tried.limit <= one.interval.low
             else Outcome.OPEN
         )
         assert tried.verdict is expected
@@ -245,4 +243,4 @@ def test_a_higher_precision_takes_more_runs() -> None:
     assert one.interval is not None
     assert other.interval is not None
     assert many > 2 * few
-    assert log(other.interval.high_packets / other.interval.low_packets) / 2 <= 0.04
+    assert log(other.interval.high / other.interval.low) / 2 <= 0.04

@@ -76,10 +76,10 @@ def items() -> Iterator[Item]:
         assert chosen is not None
         suffices.append(answer >= right)
         is_exact.append(answer == right)
-        is_bounded.append(found.too_small_packets < right)
-        limits = found.limit_interval
+        is_bounded.append(found.too_small < right)
+        limits = found.interval
         assert limits is not None
-        is_edge_held.append(limits.low_packets <= edge <= limits.high_packets)
+        is_edge_held.append(limits.low <= edge <= limits.high)
         interval = chosen.interval("loss_fraction")
         is_held.append(
             interval.low <= loss_of_a_queue(answer + 1, ROUNDING * LOAD) <= interval.high

@@ -148,6 +148,14 @@ def axis_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     return _settings(ctx, incomplete, has_list=True)
 
 
+@completer
+def keys_to_vary(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Keys of the scenario."""
+    if "=" in incomplete:
+        return iter(())
+    return (key.removesuffix("=") for key in _settings(ctx, incomplete, has_list=False))
+
+
 def _settings(ctx: typer.Context, incomplete: str, *, has_list: bool) -> Iterator[str]:
     from tailroom.scenario.key_tree import key_tree  # noqa: PLC0415 - for shells only
 

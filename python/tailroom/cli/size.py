@@ -45,6 +45,16 @@ def size_command(
         ),
     ] = None,
     *,
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="Key of the scenario, or its end, whose smallest sufficient value is sought "
+            "instead of the limit of the link's queue: a target delay, a threshold, the burst of "
+            "a shaper. The search begins around its value. Example: --vary queue.target.",
+            autocompletion=completion.keys_to_vary,
+        ),
+    ] = None,
     json: Json = False,
     out: PictureFile = None,
     **question: Any,
@@ -60,7 +70,7 @@ def size_command(
     """
     with output_file(out) if out else nullcontext() as output:
         with size_bar() as progress:
-            answer = tailroom.size(scenario, progress=progress, **question)
+            answer = tailroom.size(scenario, vary=vary, progress=progress, **question)
         write_and_print(
             output,
             lambda path: answer.plot().savefig(path, dpi=150),
@@ -68,7 +78,7 @@ def size_command(
         )
     if out and not json:
         print(f"The picture is {out}")
-    if answer.limit_packets is None:
+    if answer.smallest is None:
         raise typer.Exit(failures.NO_BUFFER)
 
 

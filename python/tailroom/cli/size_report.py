@@ -12,7 +12,6 @@ from tailroom.cli.terminal_text import escape
 from tailroom.export.other_tools import equivalents
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
-from tailroom.studies.size_study.regression import LimitInterval
 from tailroom.studies.size_study.search import Feasible, Tried
 
 
@@ -32,12 +31,13 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     console.print(_tried(answer))
     if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
         console.print(
-            "open: the runs are not conclusive with 95 % confidence, so the buffer counts as too "
+            "open: the runs are not conclusive with 95 % confidence, so it counts as too "
             "small; raise --max-seeds for more runs, or use a longer duration",
             soft_wrap=True,
         )
     phases.show(answer.phases, console)
-    _show_models(answer, console)
+    if answer.varied.is_limit:
+        _show_models(answer, console)
     if answer.limit_packets is not None:
         console.print("\nThe same buffer elsewhere")
         for line in equivalents(answer.link, answer.limit_packets):
@@ -45,7 +45,7 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
 
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
-    link, packets = answer.link, answer.limit_packets
+    link = answer.link
     bdp = f"bdp {report.packets(link.bdp_packets)}" if link.bdp_packets else "no bdp,"
     console.print(
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {bdp} packets of "
@@ -53,15 +53,14 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     )
     if answer.link_chosen:
         console.print(f"  {escape(answer.link_chosen)}", soft_wrap=True)
-    if packets is None:
-        console.print("[bold red]No tested buffer meets every target.[/bold red]")
+    if answer.smallest is None:
+        what = "buffer" if answer.varied.is_limit else "value"
+        console.print(f"[bold red]No tested {what} meets every target.[/bold red]")
     else:
-        amounts = answer.amounts(packets)
-        bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
-        limit = "Smallest queue limit so far" if so_far else "Smallest queue limit"
+        what = "queue limit" if answer.varied.is_limit else answer.varied.key
+        limit = f"Smallest {escape(what)}{' so far' if so_far else ''}"
         console.print(
-            f"[bold]{limit}: {_packets(packets)}[/bold] = "
-            f"{amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
+            f"[bold]{limit}: {answer.varied.text(answer.smallest)}[/bold]{_amounts(answer)}"
         )
         _show_undecided(answer, console)
         if answer.price:
@@ -74,41 +73,42 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
         console.print(f"  [red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
 
 
-def _packets(number: float) -> str:
-    return f"{number:,.0f} packet{'' if number == 1 else 's'}"
+def _amounts(answer: Size) -> str:
+    """A limit in bytes, milliseconds and bandwidth-delay products."""
+    if answer.limit_packets is None:
+        return ""
+    amounts = answer.amounts(answer.limit_packets)
+    bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
+    return f" = {amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
 
 
 def _show_undecided(answer: Size, console: Console) -> None:
-    """Prints the range in which the smallest sufficient buffer may lie."""
-    if answer.limit_interval:
-        console.print(f"  {_interval(answer.limit_interval)}", soft_wrap=True)
+    """Prints the range in which the smallest sufficient value may lie."""
+    text = answer.varied.text
+    if one := answer.interval:
+        console.print(
+            f"  estimate {text(one.estimate)}, 95 % interval {text(one.low)} to {text(one.high)}",
+            soft_wrap=True,
+        )
         return
     if answer.why_no_regression:
-        console.print(
-            f"  buffers were tested one by one: {escape(answer.why_no_regression)}", soft_wrap=True
-        )
-    small, good = answer.too_small_packets, answer.limit_packets or 0
+        console.print(f"  tested one by one: {escape(answer.why_no_regression)}", soft_wrap=True)
+    small, good = answer.too_small, answer.smallest or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
         console.print(
-            f"  {_packets(small)} {'is' if small == 1 else 'are'} too few (95 % "
-            "confidence); the runs do not decide on the limits in between",
+            f"  {answer.varied.too_small(small)} (95 % confidence); the runs do not decide on the "
+            f"{answer.varied.noun}s in between",
             soft_wrap=True,
         )
 
 
-def _interval(interval: LimitInterval) -> str:
-    """The estimate of the smallest sufficient limit with its interval, in words."""
-    return (
-        "estimate {estimate_packets} packets, 95 % interval {low_packets} to {high_packets}"
-    ).format(**interval.words)
-
-
 def _choices(answer: Size) -> Any:
     """A table with the metrics of the answer and of smaller and larger buffers."""
-    table = report.table_of("What each choice costs: mean and 95 % interval", "queue limit")
+    name = "queue limit" if answer.varied.is_limit else answer.varied.key.rpartition(".")[2]
+    table = report.table_of("What each choice costs: mean and 95 % interval", name)
     for choice in answer.choices:
-        is_answer = choice.limit == answer.limit_packets
-        heading = f"{choice.limit:,}\npackets"
+        is_answer = choice.limit == answer.smallest
+        heading = answer.varied.text(choice.limit).replace(" ", "\n")
         table.add_column(f"[bold]{heading}[/bold]" if is_answer else heading, justify="right")
     for metric in answer.shown_metrics:
         cells = [_cell(answer, metric, choice) for choice in answer.choices]
@@ -130,21 +130,33 @@ def _cell(answer: Size, metric: str, tried: Tried) -> str:
 
 
 def where_met(feasible: Feasible, answer: Size) -> str:
-    """Returns in words which limits meet a target."""
+    """Returns in words which values meet a target."""
+    text = answer.varied.text
     if isinf(feasible.low):
-        return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
+        first, last = text(answer.tried[0].limit), text(answer.tried[-1].limit)
+        first = first.removesuffix(" packets").removesuffix(" packet")
+        return f"met by no {answer.varied.noun} from {first} to {last}"
+    low = text(feasible.low) if feasible.low else f"the smallest tested {answer.varied.noun}"
     if isfinite(feasible.high):
-        low = f"{feasible.low:,.0f}" if feasible.low else "the smallest tested limit"
-        where = f"{low} to {_packets(feasible.high)}"
+        # "2 to 5 packets"
+        low = low.removesuffix(" packets").removesuffix(" packet")
+        where = f"{low} to {text(feasible.high)}"
     else:
-        where = f"{_packets(feasible.low) if feasible.low else 'the smallest tested limit'} upwards"
-    gaps = "" if feasible.is_one_interval else ", but not at every limit between (not monotone)"
+        where = f"{low} upwards"
+    gaps = (
+        ""
+        if feasible.is_one_interval
+        else f", but not at every {answer.varied.noun} between (not monotone)"
+    )
     return f"met from {where}{gaps}"
 
 
 def _tried(answer: Size) -> Any:
     metrics = list(dict.fromkeys(target.metric for target in answer.targets))
-    table = report.table_of("Tested buffers", "limit", "runs", *metrics, "verdict")
+    title, name = (
+        ("Tested buffers", "limit") if answer.varied.is_limit else ("Tested values", "value")
+    )
+    table = report.table_of(title, name, "runs", *metrics, "verdict")
     words = {
         Outcome.YES: "meets all",
         Outcome.NO: "[red]misses[/red]",
@@ -152,10 +164,11 @@ def _tried(answer: Size) -> Any:
     }
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
-        mark = "[bold]<[/bold]" if tried.limit == answer.limit_packets else ""
+        mark = "[bold]<[/bold]" if tried.limit == answer.smallest else ""
+        value = f"{tried.limit:,}" if answer.varied.is_limit else answer.varied.text(tried.limit)
         runs = str(len(tried.point.keys))
         verdict = "loses more" if _loses_more(tried, answer) else words[tried.verdict]
-        table.add_row(f"{tried.limit:,} {mark}", runs, *cells, verdict)
+        table.add_row(f"{value} {mark}", runs, *cells, verdict)
     return table
 
 

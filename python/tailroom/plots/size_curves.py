@@ -47,36 +47,46 @@ def draw(size: "Size") -> Figure:
     count = len(curves) + 1
     figure = PlainTextFigure(figsize=(8, 2.5 * count + 0.7), layout="constrained")
     panels = figure.subplots(count)
-    figure.suptitle(textwrap.fill(f"Buffer of link {size.link.name}: {_answer(size)}", 76))
+    what = f"Buffer of link {size.link.name}" if size.varied.is_limit else size.varied.key
+    figure.suptitle(textwrap.fill(f"{what}: {_answer(size)}", 76))
     for panel, curve in zip(panels, curves, strict=False):
         curve(panel)
         _finish(panel, size)
-    _milliseconds_above(panels[0], size)
+    if size.varied.is_limit:
+        _milliseconds_above(panels[0], size)
     points = _draw_trade_off(panels[-1], size)
     # The overlap of labels is known only after the layout.
     figure.draw_without_rendering()
     labels = list(zip(size.tried, points, strict=False))
     # The label of the answer comes first: labels that would overlap it are left out.
-    labels.sort(key=lambda label: label[0].limit != size.limit_packets)
+    labels.sort(key=lambda label: label[0].limit != size.smallest)
+    scale, _ = size.varied.axis
     style.label_points(
-        panels[-1], [point for _, point in labels], [plain(tried.limit) for tried, _ in labels]
+        panels[-1],
+        [point for _, point in labels],
+        [plain(scale * tried.limit) for tried, _ in labels],
     )
     return figure
 
 
 def _answer(size: "Size") -> str:
     """The answer with its price, which are not told apart."""
-    packets = size.limit_packets
-    if packets is None:
-        return "no tested buffer meets every target"
-    limit = f"{packets:,} packets ({1e3 * packets / size.link.capacity_pps:.3g} ms)"
-    loss = size.loss_of(packets)
+    smallest = size.smallest
+    if smallest is None:
+        return f"no tested {size.varied.noun} meets every target"
+    value, verb = size.varied.text(smallest), "meets"
+    if size.varied.is_limit:
+        value = f"{value} ({1e3 * smallest / size.link.capacity_pps:.3g} ms)"
+        verb = "meet" if smallest > 1 else "meets"
+    loss = size.loss_of(smallest)
     lost = (
         "" if loss is None else f", and {percent(loss)}\N{NO-BREAK SPACE}% of the packets are lost"
     )
     if size.misses_loss_target:
-        return f"{limit} meet the targets{lost}; no tested buffer loses less than wanted"
-    return f"{limit} meet every target{lost}"
+        return (
+            f"{value} {verb} the targets{lost}; no tested {size.varied.noun} loses less than wanted"
+        )
+    return f"{value} {verb} every target{lost}"
 
 
 def _target_curves(size: "Size") -> Iterator[Curve]:
@@ -111,8 +121,7 @@ def _draw_metric(panel: "Axes", *, size: "Size", metric: str, look: Mapping[str,
     intervals = [tried.interval(metric) for tried in size.tried]
     bars = np.transpose([[scale * arm for arm in interval.bar] for interval in intervals])
     means = [scale * interval.mean for interval in intervals]
-    limits = [tried.limit for tried in size.tried]
-    panel.errorbar(limits, means, yerr=bars, capsize=2, **look)
+    panel.errorbar(_values(size), means, yerr=bars, capsize=2, **look)
     panel.set_ylabel(axis_label(metric))
     if metric_of(metric).is_logarithmic:
         style.scale_up(panel, means)
@@ -128,10 +137,9 @@ def _draw_shares(panel: "Axes", *, size: "Size", groups: list[str]) -> None:
     }
     rates = {group: np.array([_goodput(tried, group) for tried in size.tried]) for group in groups}
     total = np.sum(list(rates.values()), axis=0)
-    limits = [tried.limit for tried in size.tried]
     for group, look in zip(style.evenly_spread(groups), style.marked_line_styles(), strict=False):
         share = rates[group] / total * size.link.flow_count / flows[group]
-        panel.plot(limits, share, label=f"{flows[group]:,} of {group}", **look)
+        panel.plot(_values(size), share, label=f"{flows[group]:,} of {group}", **look)
     panel.axhline(1, **style.LIMIT_LINE, label="equal share")
     panel.set_ylim(bottom=0)
     panel.set_ylabel("goodput per flow\nover an equal share")
@@ -141,22 +149,26 @@ def _goodput(tried: "Tried", group: str) -> float:
     return tried.interval(f"groups.{group}.goodput_bps").mean
 
 
+def _values(size: "Size") -> list[float]:
+    """The tested values in the unit of the axis."""
+    scale, _ = size.varied.axis
+    return [scale * tried.limit for tried in size.tried]
+
+
 def _finish(panel: "Axes", size: "Size") -> None:
-    """Marks the answer and labels the axis of the limits, the answer first."""
-    if size.limit_packets is not None:
-        panel.axvline(
-            size.limit_packets, color="0.4", linestyle=":", label=f"{size.limit_packets:,} packets"
-        )
-    if interval := size.limit_interval:
-        panel.axvspan(
-            interval.low_packets, interval.high_packets, color="0.88", label="95 % interval"
-        )
-    without = size.without_loss_target_packets
-    if without is not None and without != size.limit_packets:
-        words = f"{without:,} packets: enough,\nbut for the loss"
-        panel.axvline(without, color="0.7", linestyle="-.", linewidth=1, label=words)
-    style.scale_over(panel, [tried.limit for tried in size.tried], size.limit_packets)
-    panel.set_xlabel("queue limit (packets)")
+    """Marks the answer and labels the axis of the values, the answer first."""
+    scale, label = size.varied.axis
+    smallest, without, text = size.smallest, size.without_loss_target, size.varied.text
+    if smallest is not None:
+        panel.axvline(scale * smallest, color="0.4", linestyle=":", label=text(smallest))
+    if interval := size.interval:
+        low, high = scale * interval.low, scale * interval.high
+        panel.axvspan(low, high, color="0.88", label="95 % interval")
+    if without is not None and without != smallest:
+        words = f"{text(without)}: enough,\nbut for the loss"
+        panel.axvline(scale * without, color="0.7", linestyle="-.", linewidth=1, label=words)
+    style.scale_over(panel, _values(size), None if smallest is None else scale * smallest)
+    panel.set_xlabel(label)
     style.legend_beside(panel)
 
 
@@ -195,6 +207,7 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
         label_logarithmic(panel.xaxis)
     style.cap_at_highest(panel, TRADE_OFF[1])
     paid, got = map(axis_label, TRADE_OFF)
-    panel.set_xlabel(f"{paid}; the numbers are queue limits in packets")
+    what = "queue limits in packets" if size.varied.is_limit else size.varied.axis[1]
+    panel.set_xlabel(f"{paid}; the numbers are {what}")
     panel.set_ylabel(got)
     return points

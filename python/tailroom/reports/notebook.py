@@ -112,14 +112,19 @@ def size_html(size: Size) -> str:
     shown = size.shown_metrics
     rows = [
         [
-            f"{tried.limit:,}" + (" (answer)" if tried.limit == size.limit_packets else ""),
+            size.varied.text(tried.limit) + (" (answer)" if tried.limit == size.smallest else ""),
             f"{len(tried.point.finished)}",
             verdicts[tried.verdict],
             *(_interval(name, tried.interval(name)) for name in shown),
         ]
         for tried in size.tried
     ]
-    headings = ["limit (packets)", "runs", "targets", *_headings(shown)]
+    headings = [
+        "limit" if size.varied.is_limit else size.varied.key,
+        "runs",
+        "targets",
+        *_headings(shown),
+    ]
     return fragment(
         [
             Paragraph(f"{size.sentence[:1].upper()}{size.sentence[1:]}."),

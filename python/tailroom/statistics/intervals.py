@@ -60,7 +60,8 @@ class Interval:
     def arms(self) -> tuple[float, float]:
         """Distances from the mean to the lower and the upper end."""
         if self._is_on_arcsine_scale:
-            return self.mean - self.low, self.high - self.mean
+            # Rounding may put an end of a very narrow interval on the wrong side.
+            return max(self.mean - self.low, 0.0), max(self.high - self.mean, 0.0)
         below, above = max(self.mean - self.lowest, 0.0), max(self.highest - self.mean, 0.0)
         return min(self.half_width, below), min(self.half_width, above)
 

@@ -105,7 +105,7 @@ def fit_mean(settings: Sequence[float], values: Sequence[float] | Floats) -> Fit
         return None
     centre = float(x.mean())
     columns = _columns(x - centre)
-    inverse: Floats = np.linalg.pinv(columns.T @ columns)
+    inverse = np.asarray(np.linalg.pinv(columns.T @ columns), dtype=np.float64)
     coefficients = _solved(columns, inverse, y)
     if coefficients is None:
         return None

@@ -1,4 +1,4 @@
-"""The smallest limit that a queue accepts: thresholds in packets must lie below the limit."""
+"""The smallest value that the engine accepts: thresholds in packets must lie below the limit."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -7,6 +7,7 @@ from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.run_warnings import warning
+from tailroom.studies.size_study.varied import Varied
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
@@ -15,56 +16,86 @@ if TYPE_CHECKING:
 @with_field_docs
 @dataclass(frozen=True)
 class SmallestLimit:
-    """The smallest limit of a queue that the engine accepts."""
+    """The smallest limit of a queue, or value of another key, that `size` tries."""
 
     packets: int
-    """The limit, in packets; at least 1."""
+    """The limit in packets, or the value in steps (`Varied`); at least 1."""
+    text: str
+    """The same with its unit."""
     refusal: str = ""
-    """The engine's message about a smaller limit; empty if the limit is 1 packet."""
+    """The engine's message about a smaller value; empty if the engine accepts smaller ones."""
 
     @property
     def warning(self) -> "RunWarning":
         """Why the search tried no smaller limit."""
+        if not self.refusal:
+            text = (
+                f"no value below {self.text} was tried, a small part of the scenario's: give the "
+                "scenario a smaller one, around which the search then begins"
+            )
+            return warning("smallest_limit", "", text, packets=self.packets)
         text = (
-            f"the queue accepts no limit below {self.packets:,} packets, so that none was tried; "
+            f"no value below {self.text} is accepted, so that none was tried; "
             f"a smaller one is refused: {self.refusal}"
         )
         return warning("smallest_limit", "", text, packets=self.packets)
 
 
-def smallest_accepted(source: Scenario, key: str, largest: int) -> SmallestLimit:
-    """Finds the smallest accepted limit by bisection; a larger one than an accepted one is valid.
+def smallest_accepted(
+    source: Scenario, varied: Varied, largest: int, smallest: int = 1
+) -> SmallestLimit:
+    """Finds the smallest accepted value by bisection; a larger one than an accepted one is valid.
 
     Args:
         source: The scenario.
-        key: Key of the limit.
-        largest: Largest limit that is of interest, in packets.
+        varied: The key.
+        largest: Largest value that is of interest, in steps.
+        smallest: Smallest value that is of interest, in steps.
 
     Raises:
-        ScenarioError: The engine accepts no limit up to the largest; the message is that of the
+        ScenarioError: The engine accepts no value up to the largest; the message is that of the
             largest.
     """
-    refusal = _refusal(source, key, 1)
+    refusal = _refusal(source, varied, smallest)
     if not refusal:
-        return SmallestLimit(1)
-    if of_largest := _refusal(source, key, largest):
+        return SmallestLimit(smallest, varied.text(smallest))
+    if of_largest := _refusal(source, varied, largest):
         raise ScenarioError(
-            f"with {key} = {largest:,} packets, the largest in question: {of_largest}"
+            f"with {varied.key} = {varied.text(largest)}, the largest in question: {of_largest}"
         )
-    refused, accepted = 1, largest
+    refused, accepted = smallest, largest
     while accepted - refused > 1:
         middle = (refused + accepted) // 2
-        if text := _refusal(source, key, middle):
+        if text := _refusal(source, varied, middle):
             refused, refusal = middle, text
         else:
             accepted = middle
-    return SmallestLimit(accepted, refusal)
+    return SmallestLimit(accepted, varied.text(accepted), refusal)
 
 
-def _refusal(source: Scenario, key: str, packets: int) -> str:
-    """The engine's message about a limit; empty if the engine accepts the limit."""
+def largest_accepted(source: Scenario, varied: Varied, accepted: int, largest: int) -> int:
+    """Finds the largest accepted value by bisection, in steps.
+
+    Args:
+        source: The scenario.
+        varied: The key.
+        accepted: A value that is accepted, in steps.
+        largest: Largest value that is of interest, in steps.
+    """
+    refused = largest + 1
+    if not _refusal(source, varied, largest):
+        return largest
+    while refused - accepted > 1:
+        middle = (refused + accepted) // 2
+        is_refused = bool(_refusal(source, varied, middle))
+        refused, accepted = (middle, accepted) if is_refused else (refused, middle)
+    return accepted
+
+
+def _refusal(source: Scenario, varied: Varied, steps: int) -> str:
+    """The engine's message about a value; empty if the engine accepts the value."""
     try:
-        source.replacing({key: f"{packets} packets"}).check()
+        source.replacing({varied.key: varied.setting(steps)}).check()
     except ScenarioError as error:
         return str(error)
     return ""

@@ -1,6 +1,6 @@
 """The answer to: how much buffer does this link need?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -21,9 +21,10 @@ from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
-from tailroom.studies.size_study.regression import LimitInterval
+from tailroom.studies.size_study.regression import SizeInterval
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.varied import Varied
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that an answer shows for any targets."""
+_NAMES_OF_LIMITS = {
+    "interval": "limit_interval",
+    "too_small": "too_small_packets",
+    "value": "limit_packets",
+}
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
 
@@ -42,11 +48,14 @@ FAIRNESS = "flows.jain_index"
 class Size(AnyResult):
     """The smallest buffer of a link that meets every target, and the runs that show it.
 
+    Or the smallest value of another key (`varied`).
+
     `table` knows `buffers` (the main table), with a row per tested buffer, and `models`, the table
-    of `predictions`. The columns of `buffers` are `limit_packets`, `runs`, `meets_targets` (null
-    if the runs are not conclusive), and for each metric `METRIC` (the mean), `METRIC.half_width`,
-    `METRIC.low` and `METRIC.high` (its 95 % interval). The picture is the metric of each target
-    over the buffer, and utilization against delay.
+    of `predictions`. The columns of `buffers` are `limit_packets` (`value` if another key than the
+    limit is varied), `runs`, `meets_targets` (null if the runs are not conclusive), and for each
+    metric `METRIC` (the mean), `METRIC.half_width`, `METRIC.low` and `METRIC.high` (its 95 %
+    interval). The picture is the metric of each target over the buffer, and utilization against
+    delay.
     """
 
     link: Bottleneck
@@ -56,18 +65,21 @@ class Size(AnyResult):
     targets: tuple[Target, ...]
     """The bounds on metrics that the buffer must meet; last the bound on the loss that `size` adds
     where the caller limits no loss, if any buffer meets the others."""
-    limit_packets: int | None
-    """Smallest queue limit that meets every target with 95 % confidence, in packets. If no tested
-    limit keeps to the loss that `size` adds as a bound, the smallest that meets the caller's
-    targets; `None` if no tested limit meets those."""
-    without_loss_target_packets: int | None
-    """Smallest queue limit that meets the caller's targets, whatever it loses, in packets."""
-    too_small_packets: int
-    """Largest limit below the answer that misses a target with 95 % confidence, in packets; 0 if
-    there is none. The runs are not conclusive for limits between the two."""
-    limit_interval: LimitInterval | None
-    """The smallest sufficient limit by regression with its 95 % interval; the answer is the next
-    whole packet above the interval. `None` if the buffers were tested one by one."""
+    varied: Varied
+    """What was varied: the limit of the link's queue, or another key. Its values are counted in
+    steps: packets, bytes, ns, kbit/s, or millionths; `varied.text` writes them."""
+    smallest: int | None
+    """Smallest value that meets every target with 95 % confidence, in steps. If no tested value
+    keeps to the loss that `size` adds as a bound, the smallest that meets the caller's targets;
+    `None` if no tested value meets those."""
+    without_loss_target: int | None
+    """Smallest value that meets the caller's targets, whatever it loses, in steps."""
+    too_small: int
+    """Largest value below the answer that misses a target with 95 % confidence, in steps; 0 if
+    there is none. The runs are not conclusive for values between the two."""
+    interval: SizeInterval | None
+    """The smallest sufficient value by regression with its 95 % interval; the answer is the next
+    whole step above the interval. `None` if the values were tested one by one."""
     why_no_regression: str
     """Why the buffers were tested one by one; empty if there is an interval."""
     tried: tuple[Tried, ...]
@@ -87,6 +99,16 @@ class Size(AnyResult):
     def __repr__(self) -> str:
         """The answer in a sentence."""
         return f"<Size: {self.sentence}>"
+
+    @property
+    def limit_packets(self) -> int | None:
+        """The answer if it is a queue limit, in packets; `None` without one."""
+        return self.smallest if self.varied.is_limit else None
+
+    @property
+    def value(self) -> object:
+        """The answer as a scenario has it, such as `"286 packets"`; `None` without one."""
+        return None if self.smallest is None else self.varied.setting(self.smallest)
 
     @property
     def store(self) -> "Store | None":
@@ -118,7 +140,7 @@ class Size(AnyResult):
         import pyarrow as pa  # noqa: PLC0415 - an optional library
 
         columns: dict[str, list[object]] = {
-            "limit_packets": [tried.limit for tried in self.tried],
+            self._named("value"): [self._written(tried.limit) for tried in self.tried],
             "runs": [len(tried.point.finished) for tried in self.tried],
             "meets_targets": [tried.verdict.value for tried in self.tried],
         }
@@ -137,20 +159,22 @@ class Size(AnyResult):
             "link_chosen": self.link_chosen or None,
             "targets": [str(target) for target in self.targets],
             "loss_target": str(self.loss_target) if self.loss_target else None,
-            "meets_loss_target": None if packets is None else not self.misses_loss_target,
+            "meets_loss_target": None if self.smallest is None else not self.misses_loss_target,
+            "key": self.varied.key,
+            "value": self.value,
             "limit": None if packets is None else self.amounts(packets),
             "without_loss_target": self._without_loss_target(),
-            "limit_interval": asdict(self.limit_interval) if self.limit_interval else None,
+            self._named("interval"): self._interval(),
             "why_no_regression": self.why_no_regression or None,
-            "too_small_packets": self.too_small_packets,
+            self._named("too_small"): self._written(self.too_small),
             "depends_on_seed": not self.repeats_itself,
             "metrics": self._metrics(self.chosen) if self.chosen else None,
             "feasible": [feasible.as_dict() for feasible in self.feasible],
             "conflicts": [[str(target), str(other)] for target, other in self.conflicts],
-            "choices": [choice.limit for choice in self.choices],
+            "choices": [self._written(choice.limit) for choice in self.choices],
             "tried": [
                 {
-                    "limit_packets": tried.limit,
+                    self._named("value"): self._written(tried.limit),
                     "runs": len(tried.point.keys),
                     **self._metrics(tried),
                 }
@@ -161,6 +185,22 @@ class Size(AnyResult):
             "phase_check": [spread.as_dict() for spread in self.phases],
             "equivalents": None if packets is None else as_texts(equivalents(self.link, packets)),
         }
+
+    def _named(self, name: str) -> str:
+        """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
+        return _NAMES_OF_LIMITS[name] if self.varied.is_limit else name
+
+    def _written(self, steps: int) -> object:
+        """A value in JSON and tables: a limit as its number of packets, others with their unit."""
+        return steps if self.varied.is_limit else self.varied.setting(steps)
+
+    def _interval(self) -> dict[str, object] | None:
+        if self.interval is None:
+            return None
+        numbers = asdict(self.interval)
+        if self.varied.is_limit:
+            return {f"{name}_packets": number for name, number in numbers.items()}
+        return {name: self.varied.text(number) for name, number in numbers.items()}
 
     def amounts(self, packets: int) -> dict[str, float | None]:
         """Returns a limit in packets, bytes, seconds and bandwidth-delay products.
@@ -176,12 +216,14 @@ class Size(AnyResult):
             "bdp": packets / link.bdp_packets if link.bdp_packets else None,
         }
 
-    def _without_loss_target(self) -> dict[str, float | None] | None:
-        """The smallest limit for the caller's targets alone, and what it loses."""
-        packets = self.without_loss_target_packets
-        if packets is None:
+    def _without_loss_target(self) -> dict[str, Any] | None:
+        """The smallest value for the caller's targets alone, and what it loses."""
+        steps = self.without_loss_target
+        if steps is None:
             return None
-        return {**self.amounts(packets), "loss_fraction": self.loss_of(packets)}
+        amounts = self.amounts(steps) if self.varied.is_limit else {}
+        value = self.varied.setting(steps)
+        return {"value": value, **amounts, "loss_fraction": self.loss_of(steps)}
 
     def _metrics(self, tried: Tried) -> dict[str, dict[str, float | None]]:
         """Mean and interval of the targets' metrics and of the shown metrics."""
@@ -214,24 +256,22 @@ class Size(AnyResult):
     @property
     def price(self) -> str:
         """What the bound on the loss costs, or that no tested limit keeps to it; else empty."""
-        loss, packets, without = (
-            self.loss_target,
-            self.limit_packets,
-            self.without_loss_target_packets,
-        )
-        if loss is None or packets is None or without is None:
+        loss, smallest, without = self.loss_target, self.smallest, self.without_loss_target
+        if loss is None or smallest is None or without is None:
             return ""
         lost = self.loss_of(without)
         if lost is None:
             return ""
         if self.misses_loss_target:
             return (
-                f"no tested limit keeps to {loss} as well; at {_packets(packets)}, "
+                f"no tested {self.varied.noun} keeps to {loss} as well; "
+                f"at {self.varied.text(smallest)}, "
                 f"{percent(lost)} % of the packets are lost"
             )
-        if without < packets:
+        if without < smallest:
             return (
-                f"without {loss}, {_packets(without)} {'is' if without == 1 else 'are'} enough; "
+                f"without {loss}, {self.varied.text(without)} "
+                f"{'are' if self.varied.is_limit and without > 1 else 'is'} enough; "
                 f"{percent(lost)} % of the packets are then lost"
             )
         return ""
@@ -242,27 +282,30 @@ class Size(AnyResult):
         met = [one for one in self.targets if not (one.is_default and self.misses_loss_target)]
         targets = " and ".join(map(str, met))
         tried = f"{len(self.tried)} buffers were simulated"
-        packets, link = self.limit_packets, self.link
-        if packets is None:
+        link, varied, smallest = self.link, self.varied, self.smallest
+        if smallest is None:
             targets = " and ".join(str(one) for one in self.targets if not one.is_default)
-            return f"no buffer of link {link.name} that was tried meets {targets}; {tried}"
-        bdp = f", {packets / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
-        size = f"{packets * link.packet_bytes:,.0f} bytes"
-        too_few = self.too_small_packets
-        known = f"{too_few:,} {'is' if too_few == 1 else 'are'} too few; " if too_few else ""
-        if self.limit_interval:
-            words = self.limit_interval.words
-            known = "95 % interval {low_packets} to {high_packets} packets; ".format(**words)
+            what = f"buffer of link {link.name}" if varied.is_limit else varied.key
+            return f"no {what} that was tried meets {targets}; {tried}"
+        known = f"{varied.too_small(self.too_small)}; " if self.too_small else ""
+        if self.interval:
+            low, high = (varied.text(end) for end in (self.interval.low, self.interval.high))
+            known = f"95 % interval {low} to {high}; "
         price = f"{self.price}; " if self.price else ""
+        if not varied.is_limit:
+            return f"{varied.key} = {varied.text(smallest)} meets {targets}; {price}{known}{tried}"
+        bdp = f", {smallest / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
+        size = f"{smallest * link.packet_bytes:,.0f} bytes"
         return (
-            f"link {link.name} needs {packets:,} packets ({size}, "
-            f"{1e3 * packets / link.capacity_pps:.3g} ms{bdp}) for {targets}; {price}{known}{tried}"
+            f"link {link.name} needs {smallest:,} packets ({size}, "
+            f"{1e3 * smallest / link.capacity_pps:.3g} ms{bdp}) for {targets}; "
+            f"{price}{known}{tried}"
         )
 
     @property
     def chosen(self) -> Tried | None:
         """The buffer of the answer with its runs; `None` without an answer."""
-        return next((tried for tried in self.tried if tried.limit == self.limit_packets), None)
+        return next((tried for tried in self.tried if tried.limit == self.smallest), None)
 
     @property
     def choices(self) -> list[Tried]:
@@ -271,13 +314,13 @@ class Size(AnyResult):
         With them the smallest buffer for the caller's targets alone, if it is smaller.
         In ascending order, each once; empty without an answer.
         """
-        packets = self.limit_packets
-        if packets is None:
+        answer = self.smallest
+        if answer is None:
             return []
-        smaller = [tried for tried in self.tried if tried.limit < packets]
-        larger = [tried for tried in self.tried if tried.limit > packets]
-        half, twice = _nearest(smaller, packets, 0.5), _nearest(larger, packets, 2)
-        without = [one for one in smaller if one.limit == self.without_loss_target_packets]
+        smaller = [tried for tried in self.tried if tried.limit < answer]
+        larger = [tried for tried in self.tried if tried.limit > answer]
+        half, twice = _nearest(smaller, answer, 0.5), _nearest(larger, answer, 2)
+        without = [one for one in smaller if one.limit == self.without_loss_target]
         around = [*without, half, *smaller[-1:], self.chosen, *larger[:1], twice]
         around.sort(key=lambda tried: tried.limit if tried else 0)
         return list({tried.limit: tried for tried in around if tried}.values())
@@ -310,13 +353,9 @@ class Size(AnyResult):
         ]
 
 
-def _packets(number: int) -> str:
-    return f"{number:,} packet{'' if number == 1 else 's'}"
-
-
-def _nearest(tried: Sequence[Tried], packets: int, factor: float) -> Tried | None:
-    """The buffer nearest to `factor` times `packets` on a logarithmic scale."""
-    wanted = factor * packets
+def _nearest(tried: Sequence[Tried], answer: int, factor: float) -> Tried | None:
+    """The buffer nearest to `factor` times the answer on a logarithmic scale."""
+    wanted = factor * answer
     ratios = {buffer.limit: max(buffer.limit / wanted, wanted / buffer.limit) for buffer in tried}
     return min(tried, key=lambda buffer: ratios[buffer.limit], default=None)
 
@@ -331,10 +370,13 @@ class SizeProgress(Progress):
     total: int
     """Estimate of the total number of runs."""
     low: int
-    """Largest limit known to be too small, in packets; 0 if none is known."""
+    """Largest value known to be too small, in steps (of a limit, packets); 0 if none is known."""
     high: float
-    """Smallest limit known to suffice, in packets; infinite if none is known."""
+    """Smallest value that seems to suffice, in steps; infinite if none is known. The regression may
+    revise what few runs of a buffer seemed to say."""
     stage: Stage = "search"
     """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
     `"beside"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
     `"models"` (the models at the answer's limit)."""
+    text: Callable[[float], str] = Varied("").text
+    """Writes `low` and `high` with their unit."""

@@ -20,6 +20,7 @@ from tailroom.studies.size_study.targets import (
     metric_name,
     parse_target,
 )
+from tailroom.studies.size_study.varied import Varied
 
 _CONGESTION_KEY = re.compile(r"^scenario: (?:line \d+, )?flows\.[^.: ]+\.congestion", re.MULTILINE)
 
@@ -94,6 +95,10 @@ class Question:
     link: Bottleneck
     link_chosen: str
     """Reason for the choice of this link; empty if it is the only link or the caller named it."""
+    varied: Varied
+    """What is sought: the limit of the link's queue, or another key."""
+    value: int | None
+    """Value of another key in the scenario, in steps."""
 
 
 def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
@@ -103,6 +108,7 @@ def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
     overrides: Mapping[str, object] | None,
     congestion: Congestion | None,
     most_loss: float | None,
+    vary: str | None = None,
 ) -> Question:
     """Reads the scenario and the targets, and determines the link whose buffer is sought.
 
@@ -114,9 +120,10 @@ def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
         congestion: Congestion controls by group, or the control of the only group.
         most_loss: Loss fraction, above 0 and below 1, that the answer keeps to where no target
             limits a loss; `None` for no bound.
+        vary: Key whose value is sought instead of the limit of the link.
 
     Raises:
-        ScenarioError: The scenario is wrong, or has no such link.
+        ScenarioError: The scenario is wrong, or has no such link or key.
         TargetError: A target is malformed or impossible, two targets contradict each other, or
             targets name several links.
         MetricError: There is no such metric.
@@ -142,10 +149,15 @@ def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
         target.metric if known is None else find_metric(target.metric, known) for target in parsed
     ]
     check_targets([replace(target, metric=name) for target, name in zip(parsed, full, strict=True)])
+    key = source.full_key(vary) if vary else ""
+    if link is None and key.startswith("links."):
+        link = key.split(".")[1]
     sought, reason = _sought_link(source, full, link)
     bottleneck = models.read_bottleneck(source, sought)
+    limit = Varied.limit_of(bottleneck.name)
+    varied, value = Varied.of(source, key) if key not in {"", limit.key} else (limit, None)
     loss = None if any(map(limits_loss, parsed)) else _loss_target(bottleneck, known, most_loss)
-    return Question(source, tuple(parsed), loss, bottleneck, reason)
+    return Question(source, tuple(parsed), loss, bottleneck, reason, varied, value)
 
 
 def _loss_target(

@@ -7,7 +7,7 @@ refuses what the fit cannot answer, with the reason; `search.py` then takes over
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log
 
@@ -54,8 +54,6 @@ RUNS_AT_ANSWER = 8
 """Runs of the answer, which must not contradict the fit, and show what the answer costs."""
 BUFFERS_WORTH = 6
 """The fit may take the runs of this many buffers with the maximum number of seeds."""
-FEW = 20
-"""Number of packets below which ends of intervals are written with a decimal."""
 WIDER = 4
 """Factor by which the scan goes beyond an end of the tested buffers."""
 MOST_WIDENINGS = 4
@@ -64,21 +62,18 @@ MOST_WIDENINGS = 4
 
 @with_field_docs
 @dataclass(frozen=True)
-class LimitInterval:
-    """The smallest sufficient limit by regression, with its 95 % confidence interval."""
+class SizeInterval:
+    """The smallest sufficient value by regression, with its 95 % confidence interval.
 
-    estimate_packets: float
-    """Limit at which the fitted means meet the targets, in packets."""
-    low_packets: float
-    """Lower end of the interval, in packets."""
-    high_packets: float
-    """Upper end of the interval, in packets: the answer is the next whole packet."""
+    In steps: of a limit, in packets.
+    """
 
-    @property
-    def words(self) -> dict[str, str]:
-        """The numbers as text: whole packets, with one decimal below 20 packets."""
-        digits = 1 if self.high_packets < FEW else 0
-        return {name: f"{packets:,.{digits}f}" for name, packets in asdict(self).items()}
+    estimate: float
+    """Value at which the fitted means meet the targets."""
+    low: float
+    """Lower end of the interval."""
+    high: float
+    """Upper end of the interval: the answer is the next whole step."""
 
 
 class Refused(Exception):  # noqa: N818 - not an error: the other search takes over
@@ -88,7 +83,7 @@ class Refused(Exception):  # noqa: N818 - not an error: the other search takes o
 class Regression:
     """The search by regression."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword arguments
         self,
         targets: Sequence[Target],
         simulate: Callable[[Mapping[int, int]], Iterable[Tried]],
@@ -96,6 +91,7 @@ class Regression:
         precision: float,
         limits: tuple[int, int],
         max_seeds: int,
+        rounded_up: Callable[[float], int] = ceil,
     ) -> None:
         """Starts without buffers.
 
@@ -105,14 +101,16 @@ class Regression:
             precision: Half-width of the answer's interval, relative to the answer.
             limits: Smallest and largest limit that may be tested, in packets, at least 1.
             max_seeds: Maximum number of runs of a buffer.
+            rounded_up: Returns the next value above another that may be an answer.
         """
         self.targets = targets
         self.precision = precision
         self.limits = self.smallest, self.largest = limits
         self.max_seeds = max_seeds
+        self.rounded_up = rounded_up
         self.tried: dict[int, Tried] = {}
         self.stage: Stage = "search"
-        self.interval: LimitInterval | None = None
+        self.interval: SizeInterval | None = None
         self.runs_left = 0
         """Estimate of the number of runs that will still be performed, for a progress bar."""
         self._simulate = simulate
@@ -158,7 +156,7 @@ class Regression:
             if beyond is None:
                 return
             self._add({beyond: FIRST_RUNS})
-        raise Refused("the answer is not within the tested buffers")
+        raise Refused("the answer is not within the tested values")
 
     def _beyond(self) -> int | None:
         """A limit beyond the tested ones, if these do not enclose the answer by their means."""
@@ -195,11 +193,11 @@ class Regression:
             target: place for target in self.targets if (place := self._rough_crossing(target))
         }
         if not places:
-            raise Refused("no target begins to be met within the tested buffers")
+            raise Refused("no target begins to be met within the tested values")
         largest = max(places.values())
         for target in self.targets:
             if (most := self._rough_end(target)) and WINDOW * most < largest:
-                raise Refused(f"{target} is met by smaller buffers only")
+                raise Refused(f"{target} is met by smaller values only")
         binding = {target: at for target, at in places.items() if at * WINDOW >= largest}
         for target in binding:
             if all(np.ptp(one.point.values(target.metric)) == 0 for one in self._sorted()):
@@ -239,7 +237,7 @@ class Regression:
             if not is_added or runs >= self.max_seeds * (BUFFERS_WORTH if crossing else 2):
                 if crossing:
                     return crossing
-                raise Refused(f"{target.metric} over the buffer departs from the fitted curve")
+                raise Refused(f"{target.metric} departs from the fitted curve")
             place = crossing.estimate if crossing else self._rough_crossing(target) or place
             more = self._runs_wanted(crossing, runs)
             self.runs_left = more + RUNS_AT_ANSWER
@@ -304,14 +302,14 @@ class Regression:
                 not show that a target without a fit is met.
         """
         ends = list(crossings.values())
-        self.interval = LimitInterval(
+        self.interval = SizeInterval(
             max(end.estimate for end in ends),
             max(end.low for end in ends),
             max(end.high for end in ends),
         )
-        answer = ceil(self.interval.high_packets)
+        answer = self.rounded_up(self.interval.high)
         if answer > self.largest:
-            raise Refused("the answer is beyond the largest limit in question")
+            raise Refused("the answer is beyond the largest value in question")
         self.stage, self.runs_left = "confirm", RUNS_AT_ANSWER
         for target in self.targets:
             self._check_answer(answer, target, has_fit=target in crossings)
@@ -337,7 +335,7 @@ class Regression:
             outcome = confirmed(target, self.tried[answer].point.values(target.metric))
             if outcome is Outcome.YES or (has_fit and outcome is Outcome.OPEN):
                 return
-        raise Refused(f"the runs of {answer:,} packets do not show that {target} is met")
+        raise Refused(f"its own runs do not show that the answer meets {target}")
 
     def _add_near(self, wanted: Sequence[tuple[float, float, int]]) -> bool:
         """Adds runs at or near limits; returns whether any buffer had room.

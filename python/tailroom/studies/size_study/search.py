@@ -113,7 +113,7 @@ class Feasible:
         }
 
 
-def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck) -> Feasible:
+def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck | None) -> Feasible:
     """The range of limits that meet a target.
 
     Behind a tail drop of constant rate, no packet waits longer than the limit over the rate; a
@@ -122,14 +122,14 @@ def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck) ->
     Args:
         target: The target.
         tried: Tested buffers in ascending order of the limit, at least one.
-        link: The link.
+        link: The link; `None` if another key than its limit was varied.
     """
     met = [buffer.limit for buffer in tried if buffer.meets(target)]
     if not met:
         return Feasible(target, inf, inf, is_one_interval=True)
     low, high = min(met), max(met)
     within = [buffer for buffer in tried if low <= buffer.limit <= high]
-    certain = int(_certain_packets(target, link))
+    certain = int(_certain_packets(target, link)) if link else 0
     is_open = high == tried[-1].limit and high > certain
     return Feasible(
         target,

@@ -27,7 +27,7 @@ from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Answer, Predictions, ask
-from tailroom.studies.size_study.accepted_limits import smallest_accepted
+from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
     Numbers,
@@ -62,6 +62,10 @@ LARGEST_BDP = 16.0
 LOSS_FACTOR = 4
 """The search for a buffer that loses less begins with buffers up to this multiple of the answer, or
 one bdp."""
+AROUND = 8
+"""The search for the value of another key begins between this part and this multiple of it."""
+LARGEST_MULTIPLE = 64
+"""Largest tested multiple of the value of another key; the smallest is the same part of it."""
 MOST_SHIFTS = 8
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
 GAP = 1 / 3
@@ -85,6 +89,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     duration: str | float | timedelta | None = None,
     host: str | None = None,
     link: str | None = None,
+    vary: str | None = None,
     store: str | PathLike[str] | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     max_seeds: int = 32,
@@ -128,6 +133,10 @@ def size(  # noqa: PLR0913 - keyword arguments
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
             the slowest link that carries flows.
+        vary: Key of the scenario, or its end, whose smallest sufficient value is sought instead of
+            the limit of the link's queue: a target delay, a threshold, the burst of a shaper. It
+            has a number of packets, bytes, seconds or bit/s, or a number without a unit; the
+            search begins around it.
         store: Directory of the store that keeps the runs, so that the same question needs no
             simulation again; if left out, a temporary store, removed together with the result.
         set: Replaces values of the scenario, as `tailroom.run` does.
@@ -167,7 +176,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     naming = named_as_arguments() if scenario is None else nullcontext()
     with allowing(code=allow_code, files=allow_files), naming:
         asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
-        question = read_question(asked, targets, link, set, of_scenario, most_loss)
+        question = read_question(asked, targets, link, set, of_scenario, most_loss, vary)
     predictions = _predict(question.link, question.targets, first=True)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that
@@ -179,12 +188,12 @@ def size(  # noqa: PLR0913 - keyword arguments
             store, in_processes=in_processes, workers=workers, executor=executor
         ) as runner,
     ):
-        known = atlas_bracket(question) if atlas else None
+        known = atlas_bracket(question) if atlas and question.varied.is_limit else None
         work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
-            wide = (*_bracket(question.link, predictions), GRID_POINTS)
+            wide = (*work.bracket(predictions), GRID_POINTS)
             narrow = (*known, NARROW_GRID_POINTS) if known else wide
             if not work.find_by_regression(*narrow):
                 # Several targets may be met far from where one of them begins to be.
@@ -315,9 +324,9 @@ class _Work:
         self.question = question
         self.runner = runner
         self.max_seeds = max_seeds
-        largest = int(LARGEST_BDP * max(question.link.bdp_packets, 100))
-        self.key = f"links.{question.link.name}.queue.limit"
-        self.smallest = smallest_accepted(question.source, self.key, largest)
+        largest = self._largest()
+        least = max(1, (question.value or 1) // LARGEST_MULTIPLE)
+        self.smallest = smallest_accepted(question.source, question.varied, largest, least)
         self.limits = self.smallest.packets, largest
         self.precision = precision
         self.search: Search | Regression = self._search_for(question.targets)
@@ -330,6 +339,26 @@ class _Work:
         """Runs that the buffers in progress still need, as far as is known."""
         self.tried: dict[int, Tried] = {}
         """Buffers with a verdict by limit, buffers in progress included."""
+
+    def _largest(self) -> int:
+        """The largest value in question, in packets or steps."""
+        question = self.question
+        if question.value is None:
+            return int(LARGEST_BDP * max(question.link.bdp_packets, 100))
+        most = LARGEST_MULTIPLE * question.value
+        return largest_accepted(question.source, question.varied, question.value, most)
+
+    def bracket(self, predictions: Predictions) -> tuple[int, int]:
+        """The initial bracket, in packets or steps.
+
+        Args:
+            predictions: What the models say of the limit.
+        """
+        value = self.question.value
+        if value is None:
+            return _bracket(self.question.link, predictions)
+        smallest, largest = self.limits
+        return max(smallest, value // AROUND), min(largest, AROUND * value)
 
     def _search_for(self, targets: Sequence[Target]) -> Search:
         return Search(
@@ -347,6 +376,7 @@ class _Work:
             precision=self.precision,
             limits=self.limits,
             max_seeds=self.max_seeds,
+            rounded_up=self.question.varied.rounded_up,
         )
 
     def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
@@ -383,8 +413,8 @@ class _Work:
             return
         before, targets = self.search, [*self.question.targets, loss]
         known = {limit: self._judged(tried) for limit, tried in before.tried.items()}
-        bdp = self.question.link.bdp_packets
-        reach = min(max(LOSS_FACTOR * found, round(bdp)), self.limits[1])
+        bdp = round(self.question.link.bdp_packets) if self.question.varied.is_limit else 0
+        reach = min(max(LOSS_FACTOR * found, bdp), self.limits[1])
         if isinstance(before, Regression):
             self.search = self._regression_for(targets)
             self.search.tried = dict(known)
@@ -420,8 +450,7 @@ class _Work:
     def look(self, limits: Sequence[int]) -> list[Tried]:
         """Simulates buffers, all at the same time, until the verdict on each target is clear."""
         self.begin(self.search.stage)
-        source, key = self.question.source, self.key
-        points = [Point.of(source, {key: f"{limit} packets"}) for limit in limits]
+        points = [self._point(limit) for limit in limits]
         verdicts = {point: Verdicts(self.search.targets, self.max_seeds) for point in points}
         limit_of = dict(zip(points, limits, strict=True))
 
@@ -444,11 +473,14 @@ class _Work:
         self.begin(self.search.stage)
         for limit in totals:
             if limit not in self.tried:
-                point = Point.of(self.question.source, {self.key: f"{limit} packets"})
-                self.tried[limit] = Tried(limit, point)
+                self.tried[limit] = Tried(limit, self._point(limit))
         limit_of = {self.tried[limit].point: limit for limit in totals}
         self._complete(list(limit_of), lambda point: max(len(point.keys), totals[limit_of[point]]))
         return [self.tried[limit] for limit in totals]
+
+    def _point(self, limit: int) -> Point:
+        varied = self.question.varied
+        return Point.of(self.question.source, {varied.key: varied.setting(limit)})
 
     def confirm(self, tried: Tried) -> Tried:
         """Adds runs to the buffer that may be the answer, and judges it by all its runs."""
@@ -496,7 +528,7 @@ class _Work:
         Raises:
             TargetError: The buffer of this link makes no difference.
         """
-        if self.search.answer != 1:
+        if self.search.answer != 1 or not self.question.varied.is_limit:
             return
         name = self.question.link.name
         rows = self.search.tried[1].point.finished
@@ -514,7 +546,12 @@ class _Work:
         )
 
     def link_of_answer(self) -> Bottleneck:
-        """The link with the limit of the answer; without an answer, with the largest tested one."""
+        """The link with the limit of the answer; without an answer, with the largest tested one.
+
+        With the limit of the scenario, if another key is varied.
+        """
+        if not self.question.varied.is_limit:
+            return self.question.link
         largest = max(self.tried, default=None)
         packets = self.search.answer or largest
         return self.question.link.with_limit(packets) if packets else self.question.link
@@ -528,22 +565,25 @@ class _Work:
         # Without an answer to the caller's targets, the bound on the loss was not asked for.
         added = [question.loss] if question.loss and without_loss_target else []
         targets = (*question.targets, *added)
-        limit_packets = smallest_sufficient(tried, targets) or without_loss_target
+        smallest = smallest_sufficient(tried, targets) or without_loss_target
         decided = targets if smallest_sufficient(tried, targets) else question.targets
         return Size(
             link=question.link,
             link_chosen=question.link_chosen,
             targets=targets,
-            limit_packets=limit_packets,
-            without_loss_target_packets=without_loss_target,
-            too_small_packets=largest_missing(tried, decided),
+            varied=question.varied,
+            smallest=smallest,
+            without_loss_target=without_loss_target,
+            too_small=largest_missing(tried, decided),
             tried=tried,
             feasible=tuple(
-                feasible_limits(target, tried, question.link) for target in targets if tried
+                feasible_limits(target, tried, question.link if question.varied.is_limit else None)
+                for target in targets
+                if tried
             ),
             predictions=predictions,
             phases=phases,
-            limit_interval=self.search.interval if isinstance(self.search, Regression) else None,
+            interval=self.search.interval if isinstance(self.search, Regression) else None,
             why_no_regression=self.why_no_regression,
             smallest_accepted=self.smallest,
             kept=self.runner.store,
@@ -562,5 +602,6 @@ class _Work:
                 low=largest_missing(tried, targets),
                 high=inf if enough is None else enough,
                 stage=self.stage,
+                text=self.question.varied.text,
             )
         )

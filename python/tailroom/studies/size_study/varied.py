@@ -1,0 +1,167 @@
+"""What `size` varies: the limit of a queue, or another number of the scenario."""
+
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import Any
+
+from tailroom import _engine
+from tailroom.arguments import given, named
+from tailroom.errors import ScenarioError
+from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.metric_units import RATES, Quantity
+
+_STEPS: dict[Quantity, float] = {
+    "packets": 1.0,
+    "size": 1.0,
+    "duration": 1e-9,
+    "rate": 1e3,
+    "number": 1e-6,
+}
+"""Step of each quantity in its base unit: packets, bytes, seconds, bit/s, one."""
+FEW = 20
+"""Number of packets below which a fraction of a packet is written."""
+_AXES: dict[Quantity, tuple[float, str]] = {
+    "packets": (1.0, " (packets)"),
+    "size": (1e-3, " (kB)"),
+    "duration": (1e-6, " (ms)"),
+    "rate": (1e-3, " (Mbit/s)"),
+    "number": (1e-6, ""),
+}
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A key of the scenario whose smallest sufficient value is sought, in whole steps."""
+
+    key: str
+    """The dotted key in full."""
+    quantity: Quantity = "packets"
+    """What its number counts."""
+    is_whole: bool = False
+    """Whether the number is a whole one without a unit; its step is then 1."""
+    is_limit: bool = True
+    """Whether it is the limit of the queue of the link in question."""
+
+    @classmethod
+    def limit_of(cls, link: str) -> "Varied":
+        """The limit of a link's queue, in packets.
+
+        Args:
+            link: Name of the link.
+        """
+        return cls(f"links.{link}.queue.limit")
+
+    @classmethod
+    def of(cls, source: Scenario, key: str) -> "tuple[Varied, int]":
+        """Reads a key of a scenario: its quantity, and its value there, in steps.
+
+        Args:
+            source: The scenario.
+            key: A dotted key in full.
+
+        Raises:
+            ScenarioError: The scenario has no such key, or its value is no positive number of
+                packets, bytes, seconds, bit/s, or without a unit.
+        """
+        value: Any = source.resolved
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is None:
+            raise ScenarioError(
+                f"{named('vary')}: the scenario has no {key}; give it a value to begin with, "
+                f"as with {given('set', f'{key}=...')}"
+            )
+        quantity, number = _read(value)
+        if quantity is None or number <= 0:
+            raise ScenarioError(
+                f"{named('vary')}: {key} is {value!r}; to vary it, give it a positive number of "
+                "packets, bytes, seconds or bit/s, or without a unit"
+            )
+        is_whole = isinstance(value, int)
+        varied = cls(key, quantity, is_whole, is_limit=False)
+        return varied, max(1, round(number / varied._step))
+
+    @property
+    def _step(self) -> float:
+        return 1.0 if self.is_whole else _STEPS[self.quantity]
+
+    def setting(self, steps: int) -> object:
+        """Returns the value as a scenario has it.
+
+        Args:
+            steps: Number of steps.
+        """
+        units = {"packets": "packets", "size": "B", "duration": "ns", "rate": "kbit/s"}
+        if unit := units.get(self.quantity):
+            return f"{steps} {unit}"
+        return steps if self.is_whole else steps * self._step
+
+    def text(self, steps: float) -> str:
+        """Returns the value with its unit as people write it.
+
+        Args:
+            steps: Number of steps, which may be a fraction of one.
+        """
+        value = steps * self._step
+        if self.quantity == "packets":
+            digits = 1 if value < FEW and value != round(value) else 0
+            return f"{value:,.{digits}f} packet{'' if value == 1 else 's'}"
+        if self.quantity == "size":
+            return f"{value:,.0f} B"
+        if self.quantity == "number":
+            return f"{value:,.0f}" if self.is_whole else f"{value:.4g}"
+        units = _TIMES if self.quantity == "duration" else RATES
+        scale, unit = next((one for one in units if value >= one[0]), units[-1])
+        return f"{value / scale:.4g} {unit}"
+
+    @property
+    def noun(self) -> str:
+        """What is varied, in a word."""
+        return "limit" if self.is_limit else "value"
+
+    def too_small(self, steps: int) -> str:
+        """Returns a value and that it is too small, as "2 packets are too few".
+
+        Args:
+            steps: Number of steps.
+        """
+        if not self.is_limit:
+            return f"{self.text(steps)} is too small"
+        return f"{self.text(steps)} {'is' if steps == 1 else 'are'} too few"
+
+    def rounded_up(self, steps: float) -> int:
+        """Returns the next value that people would write: whole packets, else three digits.
+
+        Args:
+            steps: Number of steps, at least 1.
+        """
+        if self.is_limit or self.is_whole or self.quantity == "packets":
+            return ceil(steps)
+        unit: int = 10 ** max(0, floor(log10(steps)) - 2)
+        return ceil(steps / unit) * unit
+
+    @property
+    def axis(self) -> tuple[float, str]:
+        """What a step is in the unit of an axis, and the label of the axis."""
+        scale, unit = _AXES[self.quantity]
+        name = "queue limit" if self.is_limit else self.key
+        return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
+
+
+def _read(value: object) -> tuple[Quantity | None, float]:
+    """Quantity and number of a value, in its base unit; `None` if it is none."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return "number", float(value)
+    if not isinstance(value, str):
+        return None, 0.0
+    number, _, unit = value.strip().partition(" ")
+    if unit in ("packet", "packets"):
+        return "packets", float(number)
+    quantities: tuple[Quantity, ...] = ("duration", "size", "rate")
+    for quantity in quantities:
+        try:
+            return quantity, _engine.quantity(quantity, value)
+        except ScenarioError:
+            continue
+    return None, 0.0
