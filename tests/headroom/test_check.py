@@ -33,8 +33,8 @@ def row(speed_mbps: int, cable: str, xoff: int) -> str:
 
 
 def kinds(check: tr.HeadroomCheck) -> list[tuple[int, str]]:
-    """Line and kind of each finding."""
-    return [(finding.row.line, finding.kind) for finding in check.findings]
+    """Line and kind of each fault."""
+    return [(fault.row.line, fault.kind) for fault in check.faults]
 
 
 def test_the_published_rows_that_lack_a_frame_are_found(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_the_published_rows_that_lack_a_frame_are_found(tmp_path: Path) -> None:
         (7, "less_at_longer_cable"),
         (7, "below_frame"),
     ]
-    first = check.findings[0]
+    first = check.faults[0]
     assert (first.row.cable, first.row.xoff_bytes) == ("250m", 14_336)
     assert first.text == "40m has 20,480 B (line 4)"
 
@@ -53,7 +53,7 @@ def test_the_published_rows_that_lack_a_frame_are_found(tmp_path: Path) -> None:
 def test_the_missing_term_is_named(tmp_path: Path) -> None:
     [table] = tr.check_headroom([written(tmp_path, SN5600_C224O8)]).tables
     assert (table.profile.name, table.reproduced) == ("sn5640", 4)
-    wrong = table.findings[0].row
+    wrong = table.faults[0].row
     terms = table.expected(wrong)
     difference = int(sum(term.exact_bytes for term in terms)) - wrong.xoff_bytes
     assert difference == 9216
@@ -66,7 +66,7 @@ def test_less_at_a_higher_speed_is_found(tmp_path: Path) -> None:
     text = row(400_000, "50m", 524_707) + row(800_000, "50m", 244_000)
     check = tr.check_headroom([written(tmp_path, text)])
     assert kinds(check) == [(2, "less_at_higher_speed")]
-    assert check.findings[0].text == "400,000 Mbit/s has 524,707 B (line 1)"
+    assert check.faults[0].text == "400,000 Mbit/s has 524,707 B (line 1)"
 
 
 def test_below_cable_and_response_is_found(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_below_cable_and_response_is_found(tmp_path: Path) -> None:
     text = row(400_000, "1500m", 427_008) + row(400_000, "5m", 18_432)
     check = tr.check_headroom([written(tmp_path, text)])
     assert kinds(check) == [(1, "below_response"), (2, "below_response")]
-    assert "= 807,920 B" in check.findings[0].text
-    assert "= 60,420 B" in check.findings[1].text
+    assert "= 807,920 B" in check.faults[0].text
+    assert "= 60,420 B" in check.faults[1].text
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_below_cable_and_response_is_found(tmp_path: Path) -> None:
 )
 def test_the_bounds_are_exact(tmp_path: Path, xoff: int, found: list[str]) -> None:
     check = tr.check_headroom([written(tmp_path, row(100_000, "40m", xoff))])
-    assert [finding.kind for finding in check.findings] == found
+    assert [fault.kind for fault in check.faults] == found
 
 
 def test_a_value_between_cells_is_found(tmp_path: Path) -> None:
     text = row(100_000, "5m", 254 * 600) + row(100_000, "40m", 254 * 700 + 1)
     path = written(tmp_path, text)
-    assert not tr.check_headroom([path]).findings
+    assert not tr.check_headroom([path]).faults
     assert kinds(tr.check_headroom([path], asic="tomahawk-5")) == [(2, "not_whole_cells")]
 
 
@@ -107,7 +107,7 @@ def test_the_values_of_another_chip_are_found(tmp_path: Path) -> None:
     path = written(tmp_path, text, "x86_64-nokia_ixr7220_h5_64d-r0/pg_profile_lookup.ini")
     check = tr.check_headroom([path])
     assert kinds(check) == [(1, "other_chip"), (2, "other_chip")]
-    assert "208 B (Broadcom Trident 2 or Broadcom Tomahawk or" in check.findings[0].text
+    assert "208 B (Broadcom Trident 2 or Broadcom Tomahawk or" in check.faults[0].text
     assert kinds(tr.check_headroom([path], asic="tomahawk-1")) == [(3, "not_whole_cells")]
 
 
@@ -135,7 +135,7 @@ def test_a_sound_table_has_no_findings(tmp_path: Path) -> None:
         for cable in ("5m", "40m", "300m", "2000m")
     )
     [table] = tr.check_headroom([written(tmp_path, text)], asic="spectrum-5").tables
-    assert not table.findings
+    assert not table.faults
     assert (table.profile.name, table.reproduced) == ("sn5640", 12)
 
 
@@ -161,7 +161,7 @@ def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path) -> None
         [read] = table.rows
         assert (read.speed_mbps, read.cable) == (400_000, "2000m")
         assert (read.xoff_bytes, read.xon_bytes) == (result.xoff_bytes, result.xon_bytes)
-        assert (read.size_bytes, table.findings) == (result.size_bytes, ())
+        assert (read.size_bytes, table.faults) == (result.size_bytes, ())
 
 
 @pytest.mark.parametrize(

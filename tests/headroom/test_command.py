@@ -91,10 +91,10 @@ def test_a_check_as_json_has_a_row_per_finding(tailroom: Tailroom, tmp_path: Pat
     answer = json.loads(ended.output)
     assert ended.status == 1
     assert answer["files"][0]["profile"] == "sn5640"
-    assert [one["line"] for one in answer["findings"]] == [6, 6, 7, 7]
-    assert answer["findings"][0]["formula_bytes"] == 23_552
+    assert [one["line"] for one in answer["faults"]] == [6, 6, 7, 7]
+    assert answer["faults"][0]["formula_bytes"] == 23_552
     check = tr.check_headroom([path])
-    assert check.table().to_pylist() == answer["findings"]
+    assert check.table().to_pylist() == answer["faults"]
     assert "less_at_longer_cable" in repr(check)
 
 

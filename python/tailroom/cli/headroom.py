@@ -123,5 +123,5 @@ def _check(
         print(json_text.dumps(answer.as_dict(), indent=2))
     else:
         show_check(answer, Console(highlight=False), explain=explain)
-    if answer.findings:
+    if answer.faults:
         raise typer.Exit(failures.TABLE_WRONG)

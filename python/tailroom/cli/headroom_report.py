@@ -8,9 +8,9 @@ from rich.console import Console
 from tailroom.cli.table import NumberTable
 from tailroom.cli.terminal_text import escape
 from tailroom.pfc_headroom.check import CheckedTable, HeadroomCheck, explaining
-from tailroom.pfc_headroom.findings import KINDS, Finding
+from tailroom.pfc_headroom.faults import KINDS, Fault
 from tailroom.pfc_headroom.result import Headroom
-from tailroom.pfc_headroom.tables import Row
+from tailroom.pfc_headroom.tables import HeadroomRow
 from tailroom.pfc_headroom.terms import Term
 
 
@@ -69,7 +69,7 @@ def _show_sources(terms: Iterable[Term], console: Console) -> None:
 
 
 def show_check(answer: HeadroomCheck, console: Console, *, explain: bool) -> None:
-    """Prints the findings file by file, and their numbers.
+    """Prints the faults file by file, and their numbers.
 
     Args:
         answer: The check.
@@ -78,47 +78,47 @@ def show_check(answer: HeadroomCheck, console: Console, *, explain: bool) -> Non
     """
     for table in answer.tables:
         explained = [row for row in table.rows if _is_explained(table, row)] if explain else []
-        if table.findings or explained:
+        if table.faults or explained:
             _show_table(table, explained, console)
         if not table.rows:
             console.print(f"{escape(table.file)}: has no rows", soft_wrap=True)
     _show_numbers(answer, console)
 
 
-def _show_table(table: CheckedTable, explained: list[Row], console: Console) -> None:
+def _show_table(table: CheckedTable, explained: list[HeadroomRow], console: Console) -> None:
     chip = table.asic.words if table.asic else "chip not known, cells not checked (--asic)"
     rows = f"{len(table.rows)} row{'' if len(table.rows) == 1 else 's'}"
     formula = f"formula {table.profile.name} gives {table.reproduced} of {rows}"
     console.print(
         f"[bold]{escape(table.file)}[/bold]: {escape(chip)}; {escape(formula)}", soft_wrap=True
     )
-    of_row: dict[int, list[Finding]] = {}
-    for finding in table.findings:
-        of_row.setdefault(finding.row.line, []).append(finding)
+    of_row: dict[int, list[Fault]] = {}
+    for fault in table.faults:
+        of_row.setdefault(fault.row.line, []).append(fault)
     for row in table.rows:
-        for finding in of_row.get(row.line, []):
+        for fault in of_row.get(row.line, []):
             console.print(
-                f"  line {row.line}: {_words(row)}: [red]{KINDS[finding.kind]}[/red]: "
-                f"{escape(finding.text)}",
+                f"  line {row.line}: {_words(row)}: [red]{KINDS[fault.kind]}[/red]: "
+                f"{escape(fault.text)}",
                 soft_wrap=True,
             )
         if row in explained:
             _explain(table, row, console)
 
 
-def _words(row: Row) -> str:
+def _words(row: HeadroomRow) -> str:
     return f"{row.speed_mbps:,} Mbit/s {row.cable} xoff {row.xoff_bytes:,} B"
 
 
-def _is_explained(table: CheckedTable, row: Row) -> bool:
+def _is_explained(table: CheckedTable, row: HeadroomRow) -> bool:
     """Whether a row is wrong, or differs from a formula that gives most of its table."""
-    if any(finding.row == row for finding in table.findings):
+    if any(fault.row == row for fault in table.faults):
         return True
     differs = sum(term.exact_bytes for term in table.expected(row)) != row.xoff_bytes
     return differs and 2 * table.reproduced >= len(table.rows)
 
 
-def _explain(table: CheckedTable, row: Row, console: Console) -> None:
+def _explain(table: CheckedTable, row: HeadroomRow, console: Console) -> None:
     """Prints the terms of a row, and which of them are as large as the difference."""
     terms = table.expected(row)
     if not terms:
@@ -141,15 +141,15 @@ def _explain(table: CheckedTable, row: Row, console: Console) -> None:
 
 
 def _show_numbers(answer: HeadroomCheck, console: Console) -> None:
-    findings = answer.findings
+    faults = answer.faults
     rows = sum(len(table.rows) for table in answer.tables)
-    wrong = len({(finding.row.file, finding.row.line) for finding in findings})
-    files = len({finding.row.file for finding in findings})
+    wrong = len({(fault.row.file, fault.row.line) for fault in faults})
+    files = len({fault.row.file for fault in faults})
     console.print(
         f"{wrong:,} of {rows:,} rows in {files:,} of {len(answer.tables):,} files are wrong",
         soft_wrap=True,
     )
-    numbers = Counter(finding.kind for finding in findings)
+    numbers = Counter(fault.kind for fault in faults)
     for kind, words in KINDS.items():
         if numbers[kind]:
             console.print(f"  {numbers[kind]:5,}  {words}")

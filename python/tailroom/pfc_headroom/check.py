@@ -14,10 +14,10 @@ from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
 from tailroom.pfc_headroom.calculate import link_question
-from tailroom.pfc_headroom.findings import Finding, findings_of
+from tailroom.pfc_headroom.faults import Fault, faults_of
 from tailroom.pfc_headroom.profiles import STANDARD, TABLES, Profile, asic_of_path, read_profile
 from tailroom.pfc_headroom.speeds import speed_of
-from tailroom.pfc_headroom.tables import Row, read_table
+from tailroom.pfc_headroom.tables import HeadroomRow, read_table
 from tailroom.pfc_headroom.terms import Term, terms_of
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 @with_field_docs
 @dataclass(frozen=True)
 class CheckedTable:
-    """A file with its findings."""
+    """A file with its faults."""
 
     file: str
     """The file as it was given."""
-    rows: tuple[Row, ...]
+    rows: tuple[HeadroomRow, ...]
     """Its rows."""
     asic: Profile | None
     """The chip: as given, or that of the device that the path names; `None` if not known."""
@@ -40,10 +40,10 @@ class CheckedTable:
     give the most rows, if they give half of them, or else the chip's, or the standard's."""
     reproduced: int
     """Number of rows that the profile gives to the byte."""
-    findings: tuple[Finding, ...]
+    faults: tuple[Fault, ...]
     """What is wrong."""
 
-    def expected(self, row: Row) -> tuple[Term, ...]:
+    def expected(self, row: HeadroomRow) -> tuple[Term, ...]:
         """Returns the terms of a row by the profile; none if the speed has no known response.
 
         Args:
@@ -57,7 +57,7 @@ class CheckedTable:
 class HeadroomCheck:
     """What is wrong with tables of headrooms.
 
-    The table `findings` has a row per finding: `file`, `line`, `speed_mbps`, `cable_m`,
+    The table `faults` has a row per fault: `file`, `line`, `speed_mbps`, `cable_m`,
     `xoff_bytes`, `formula_bytes` (null if no formula is known), `kind` and `text`.
     """
 
@@ -65,39 +65,39 @@ class HeadroomCheck:
     """The files in the order in which they were given."""
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def faults(self) -> tuple[Fault, ...]:
         """What is wrong in all files."""
-        return tuple(chain.from_iterable(table.findings for table in self.tables))
+        return tuple(chain.from_iterable(table.faults for table in self.tables))
 
     @property
     def _rows(self) -> list[dict[str, Any]]:
         return [
             {
-                "file": finding.row.file,
-                "line": finding.row.line,
-                "speed_mbps": finding.row.speed_mbps,
-                "cable_m": float(finding.row.cable_m),
-                "xoff_bytes": finding.row.xoff_bytes,
-                "formula_bytes": _sum(table.expected(finding.row)),
-                "kind": finding.kind,
-                "text": finding.text,
+                "file": fault.row.file,
+                "line": fault.row.line,
+                "speed_mbps": fault.row.speed_mbps,
+                "cable_m": float(fault.row.cable_m),
+                "xoff_bytes": fault.row.xoff_bytes,
+                "formula_bytes": _sum(table.expected(fault.row)),
+                "kind": fault.kind,
+                "text": fault.text,
             }
             for table in self.tables
-            for finding in table.findings
+            for fault in table.faults
         ]
 
     def table(self, name: str | None = None) -> "pa.Table":
-        """Returns the table of the findings.
+        """Returns the table of the faults.
 
         Args:
-            name: `findings`, or left out.
+            name: `faults`, or left out.
 
         Raises:
             ArgumentError: There is no such table.
             MissingLibraryError: PyArrow is not installed (`pip install 'tailroom[tables]'`).
         """
-        if name not in (None, "findings"):
-            raise ArgumentError(f"there is no table {name!r}; choose findings")
+        if name not in (None, "faults"):
+            raise ArgumentError(f"there is no table {name!r}; choose faults")
         need("pyarrow")
         import pyarrow as pa  # noqa: PLC0415 - an optional library
 
@@ -116,13 +116,13 @@ class HeadroomCheck:
                 }
                 for table in self.tables
             ],
-            "findings": self._rows,
+            "faults": self._rows,
         }
 
     def __repr__(self) -> str:
-        """The numbers of files, rows and findings by kind."""
+        """The numbers of files, rows and faults by kind."""
         rows = sum(len(table.rows) for table in self.tables)
-        kinds = Counter(finding.kind for finding in self.findings)
+        kinds = Counter(fault.kind for fault in self.faults)
         found = json.dumps(kinds) if kinds else "nothing"
         return f"<HeadroomCheck of {len(self.tables)} files, {rows} rows: {found}>"
 
@@ -162,21 +162,21 @@ def _checked(
 ) -> CheckedTable:
     rows, chip = read_table(file), asic or asic_of_path(str(Path(file).absolute()))
     profile = published or _fitting(rows) or chip or STANDARD
-    found = tuple(findings_of(rows, chip))
+    found = tuple(faults_of(rows, chip))
     return CheckedTable(str(file), rows, chip, profile, _reproduced(profile, rows), found)
 
 
-def _fitting(rows: Sequence[Row]) -> Profile | None:
+def _fitting(rows: Sequence[HeadroomRow]) -> Profile | None:
     """The published table whose parameters give the most rows; `None` if not half of them."""
     best = max(TABLES, key=lambda profile: _reproduced(profile, rows))
     return best if rows and 2 * _reproduced(best, rows) >= len(rows) else None
 
 
-def _reproduced(profile: Profile, rows: Sequence[Row]) -> int:
+def _reproduced(profile: Profile, rows: Sequence[HeadroomRow]) -> int:
     return sum(_sum(_terms(profile, row)) == row.xoff_bytes for row in rows)
 
 
-def _terms(profile: Profile, row: Row) -> tuple[Term, ...]:
+def _terms(profile: Profile, row: HeadroomRow) -> tuple[Term, ...]:
     speed = speed_of(row.speed_mbps)
     if speed is None:
         return ()

@@ -13,14 +13,17 @@ from typing import Literal
 
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.named_values import nearest
 
 KIB = 1024
 Method = Literal["standard", "sonic", "fit"]
+"""How a headroom is computed: IEEE 802.1Q's terms, SONiC's formula, a fitted straight line."""
 SONIC = "SONiC, buffer_headroom_mellanox.lua and asic_table.j2"
 PUBLISHED = "published rows of sonic-buildimage 086b03b that the formula gives to the byte"
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Profile:
     """How the headroom of a chip or of a published table is computed."""

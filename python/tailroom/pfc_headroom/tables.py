@@ -22,7 +22,7 @@ LONGEST_SHOWN = 60
 
 @with_field_docs
 @dataclass(frozen=True)
-class Row:
+class HeadroomRow:
     """A row of a table, or a profile."""
 
     file: str
@@ -51,7 +51,7 @@ class Row:
         return f"{self.file}:{self.line}"
 
 
-def read_table(file: str | PathLike[str]) -> tuple[Row, ...]:
+def read_table(file: str | PathLike[str]) -> tuple[HeadroomRow, ...]:
     """Reads a table; a file with nothing but comments has no rows.
 
     Args:
@@ -78,7 +78,7 @@ def read_table(file: str | PathLike[str]) -> tuple[Row, ...]:
     )
 
 
-def _lookup_row(file: str, line: int, cells: list[str]) -> Row:
+def _lookup_row(file: str, line: int, cells: list[str]) -> HeadroomRow:
     place, shown = f"{file}:{line}", " ".join(cells)[:LONGEST_SHOWN]
     if not MOST_COLUMNS - 1 <= len(cells) <= MOST_COLUMNS:
         raise HeadroomTableError(
@@ -92,7 +92,7 @@ def _lookup_row(file: str, line: int, cells: list[str]) -> Row:
     return _row(file, line, {"speed": speed, "cable": cable, **amounts})
 
 
-def _row(file: str, line: int, given: dict[str, str]) -> Row:
+def _row(file: str, line: int, given: dict[str, str]) -> HeadroomRow:
     place = f"{file}:{line}"
     metres = _CABLE.fullmatch(given["cable"])
     if not metres:
@@ -100,7 +100,7 @@ def _row(file: str, line: int, given: dict[str, str]) -> Row:
             f"{place}: cable is `{given['cable']}`; expected a number of metres such as 300m"
         )
     amounts = {name: _whole(place, name, given[name]) for name in ("speed", "size", "xon", "xoff")}
-    return Row(
+    return HeadroomRow(
         file,
         line,
         amounts["speed"],
@@ -119,7 +119,7 @@ def _whole(place: str, column: str, cell: str, *, is_signed: bool = False) -> in
     return int(cell)
 
 
-def _profiles(file: str, text: str) -> tuple[Row, ...]:
+def _profiles(file: str, text: str) -> tuple[HeadroomRow, ...]:
     """Reads the profiles of a BUFFER_PROFILE that have an xoff, a speed and a cable.
 
     Raises:

@@ -10,7 +10,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.calculate import link_question
 from tailroom.pfc_headroom.profiles import ASICS, KIB, STANDARD, Profile
 from tailroom.pfc_headroom.speeds import speed_of
-from tailroom.pfc_headroom.tables import Row
+from tailroom.pfc_headroom.tables import HeadroomRow
 from tailroom.pfc_headroom.terms import cable_term, response_term
 
 KINDS = {
@@ -21,7 +21,7 @@ KINDS = {
     "not_whole_cells": "not a multiple of the chip's cell",
     "other_chip": "a multiple of another chip's cell",
 }
-"""What can be wrong, by kind of finding."""
+"""What can be wrong, by kind of fault."""
 OTHER_CELLS = sorted({asic.granularity_bytes for asic in ASICS} - {KIB})
 """Cells whose multiples tell a chip; multiples of 1 KiB tell only of SONiC's scripts."""
 FEWEST_FOREIGN = 2
@@ -30,10 +30,10 @@ FEWEST_FOREIGN = 2
 
 @with_field_docs
 @dataclass(frozen=True)
-class Finding:
+class Fault:
     """Something wrong with a row."""
 
-    row: Row
+    row: HeadroomRow
     """The row."""
     kind: str
     """The kind of fault, one of `KINDS`."""
@@ -41,7 +41,7 @@ class Finding:
     """The reason, with numbers."""
 
 
-def findings_of(rows: Sequence[Row], asic: Profile | None) -> Iterator[Finding]:
+def faults_of(rows: Sequence[HeadroomRow], asic: Profile | None) -> Iterator[Fault]:
     """Yields what is wrong with the rows of a table.
 
     Args:
@@ -57,7 +57,7 @@ def findings_of(rows: Sequence[Row], asic: Profile | None) -> Iterator[Finding]:
             yield found
 
 
-def _against_neighbours(row: Row, rows: Iterable[Row]) -> Iterator[Finding]:
+def _against_neighbours(row: HeadroomRow, rows: Iterable[HeadroomRow]) -> Iterator[Fault]:
     shorter = [
         other
         for other in rows
@@ -78,10 +78,10 @@ def _against_neighbours(row: Row, rows: Iterable[Row]) -> Iterator[Finding]:
                 else f"{largest.speed_mbps:,} Mbit/s"
             )
             text = f"{at} has {largest.xoff_bytes:,} B (line {largest.line})"
-            yield Finding(row, kind, text)
+            yield Fault(row, kind, text)
 
 
-def _against_standard(row: Row) -> Iterator[Finding]:
+def _against_standard(row: HeadroomRow) -> Iterator[Fault]:
     """Compares a row with what arrives from the longest response that the standard allows."""
     speed = speed_of(row.speed_mbps)
     if speed is None:
@@ -95,16 +95,16 @@ def _against_standard(row: Row) -> Iterator[Finding]:
     least, frame = ceil(cable + response), STANDARD.frame_bytes
     words = f"cable {_bytes(cable)} + response {_bytes(response)}"
     if row.xoff_bytes < least:
-        yield Finding(row, "below_response", f"{words} = {least:,} B, without any frame")
+        yield Fault(row, "below_response", f"{words} = {least:,} B, without any frame")
     elif row.xoff_bytes < least + frame:
-        yield Finding(row, "below_frame", f"{words} + frame {frame:,} B = {least + frame:,} B")
+        yield Fault(row, "below_frame", f"{words} + frame {frame:,} B = {least + frame:,} B")
 
 
-def _not_whole(row: Row, asic: Profile) -> bool:
+def _not_whole(row: HeadroomRow, asic: Profile) -> bool:
     return row.xoff_bytes % asic.granularity_bytes != 0
 
 
-def _foreign_cell(rows: Iterable[Row], asic: Profile) -> int | None:
+def _foreign_cell(rows: Iterable[HeadroomRow], asic: Profile) -> int | None:
     """The cell of another chip of which several amounts that do not suit this chip are multiples.
 
     Several, because a single amount may be a multiple by chance.
@@ -116,14 +116,14 @@ def _foreign_cell(rows: Iterable[Row], asic: Profile) -> int | None:
     return cell if hits[cell] >= FEWEST_FOREIGN else None
 
 
-def _against_cells(row: Row, asic: Profile, foreign: int | None) -> Finding | None:
+def _against_cells(row: HeadroomRow, asic: Profile, foreign: int | None) -> Fault | None:
     if not _not_whole(row, asic):
         return None
     own = f"{asic.granularity_bytes} B ({asic.words})"
     if foreign is None or row.xoff_bytes % foreign:
-        return Finding(row, "not_whole_cells", f"is not a multiple of {own}")
+        return Fault(row, "not_whole_cells", f"is not a multiple of {own}")
     chips = " or ".join(other.words for other in ASICS if other.granularity_bytes == foreign)
-    return Finding(row, "other_chip", f"is a multiple of {foreign} B ({chips}), not of {own}")
+    return Fault(row, "other_chip", f"is a multiple of {foreign} B ({chips}), not of {own}")
 
 
 def _bytes(amount: Fraction) -> str:
