@@ -107,7 +107,10 @@ def test_the_values_of_another_chip_are_found(tmp_path: Path) -> None:
     path = written(tmp_path, text, "x86_64-nokia_ixr7220_h5_64d-r0/pg_profile_lookup.ini")
     check = tr.check_headroom([path])
     assert kinds(check) == [(1, "other_chip"), (2, "other_chip")]
-    assert "208 B (Broadcom Trident 2 or Broadcom Tomahawk or" in check.faults[0].text
+    assert check.faults[0].text == (
+        "208 B (Broadcom Trident 2, Broadcom Tomahawk, Broadcom Tomahawk 2), "
+        "not 254 B (Broadcom Tomahawk 5)"
+    )
     assert kinds(tr.check_headroom([path], asic="tomahawk-1")) == [(3, "not_whole_cells")]
 
 

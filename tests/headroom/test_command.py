@@ -75,7 +75,7 @@ def test_a_check_lists_reasons_and_ends_with_status_1(tailroom: Tailroom, tmp_pa
 def test_explain_shows_the_terms_and_the_missing_one(tailroom: Tailroom, tmp_path: Path) -> None:
     ended = tailroom("headroom", "--check", "--explain", written(tmp_path, SN5600_C224O8))
     assert "The row has 9,216 B less than the sum." in ended.output
-    assert "As large is: largest frame, just begun here." in ended.output
+    assert "Terms of that size: largest frame, just begun here." in ended.output
     assert "67 quanta x 64 B" in ended.output
 
 

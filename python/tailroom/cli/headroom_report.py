@@ -136,7 +136,7 @@ def _explain(table: CheckedTable, row: HeadroomRow, console: Console) -> None:
     unit = table.profile.granularity_bytes
     for some in list(explaining(terms, abs(difference), unit))[:1]:
         names = " and ".join(term.name for term in some)
-        console.print(f"As large is: {escape(names)}.")
+        console.print(f"Terms of that size: {escape(names)}.")
     console.print()
 
 

@@ -121,9 +121,9 @@ def _against_cells(row: HeadroomRow, asic: Profile, foreign: int | None) -> Faul
         return None
     own = f"{asic.granularity_bytes} B ({asic.words})"
     if foreign is None or row.xoff_bytes % foreign:
-        return Fault(row, "not_whole_cells", f"is not a multiple of {own}")
-    chips = " or ".join(other.words for other in ASICS if other.granularity_bytes == foreign)
-    return Fault(row, "other_chip", f"is a multiple of {foreign} B ({chips}), not of {own}")
+        return Fault(row, "not_whole_cells", own)
+    chips = [other.words for other in ASICS if other.granularity_bytes == foreign]
+    return Fault(row, "other_chip", f"{foreign} B ({', '.join(chips)}), not {own}")
 
 
 def _bytes(amount: Fraction) -> str:
