@@ -148,10 +148,11 @@ def test_profiles_of_config_db_are_read(tmp_path: Path) -> None:
         "pg_lossless_100000_40m_profile": {"size": "19456", "xon": "19456", "xoff": "49152"},
         "pg_lossless_100000_300m_profile": {"size": "19456", "xon": "19456", "xoff": "30000"},
     }
-    text = json.dumps({"PORT": {}, "BUFFER_PROFILE": profiles}, indent=2)
+    groups = {"Ethernet0|3-4": {"profile": "pg_lossless_100000_300m_profile"}}
+    text = json.dumps({"BUFFER_PG": groups, "BUFFER_PROFILE": profiles}, indent=2)
     check = tr.check_headroom([written(tmp_path, text, "config_db.json")])
     assert [row.xoff_bytes for row in check.tables[0].rows] == [49_152, 30_000]
-    line = text[: text.index("pg_lossless_100000_300m_profile")].count("\n") + 1
+    line = text[: text.rindex("pg_lossless_100000_300m_profile")].count("\n") + 1
     assert kinds(check) == [(line, "less_at_longer_cable"), (line, "below_response")]
 
 

@@ -122,6 +122,14 @@ def test_a_damaged_table_ends_with_status_2(tailroom: Tailroom, tmp_path: Path) 
         ((*LINK[1:], "--table", "sn5600", "--asic", "spectrum-4"), "leave one out"),
         ((*LINK[1:], "--medium", "air"), "--medium: air is not a known medium; choose fiber or"),
         ((*LINK[1:], "--response", "5"), "--response: "),
+        (
+            ("--speed", "25G", "--cable", "5m", "--asic", "tomahawk-5"),
+            "--speed: tomahawk-5 is a fit to rows at 100G to 800G",
+        ),
+        (
+            (*LINK[1:], "--asic", "tomahawk-6", "--interface", "1us"),
+            "--interface: tomahawk-6 is a fit",
+        ),
         ((*LINK[1:], "--small-percent", "101"), "--small-percent: 101 is out of range"),
         ((*LINK[1:], "--format", "xml"), "xml is not a known format; choose sonic or openconfig"),
         ((*LINK[1:], "--format", "sonic", "--json"), "choose one of them"),

@@ -122,7 +122,7 @@ def _explain(table: CheckedTable, row: HeadroomRow, console: Console) -> None:
     """Prints the terms of a row, and which of them are as large as the difference."""
     terms = table.expected(row)
     if not terms:
-        console.print("  no source states the response at this speed, so there is no formula")
+        console.print("  there is no formula for this speed")
         return
     total = int(sum(term.exact_bytes for term in terms))
     title = f"line {row.line}: {_words(row)}, by the formula {table.profile.name}"

@@ -59,7 +59,7 @@ def length_words(metres: Fraction) -> str:
     Args:
         metres: The length in metres.
     """
-    return f"{float(metres):g}m" if metres < 1_000_000 else f"{int(metres)}m"
+    return f"{float(metres):.12g}m"
 
 
 def read_medium(medium: str | None, default: tuple[Fraction, str]) -> tuple[Fraction, str]:

@@ -62,6 +62,10 @@ class Profile:
     """What is added after rounding."""
     has_margin: bool = False
     """Whether SONiC's script adds 2 KiB if small packets are not the only packets."""
+    larger_mbps: int | None = None
+    """Speed, in Mbit/s, at which published rows are larger than the formula."""
+    larger_bytes: int = 0
+    """By how much."""
     fit_delay_s: Fraction | None = None
     """Delay besides frames and cable that was fitted."""
     is_in_kib: bool = False
@@ -207,8 +211,10 @@ TABLES = (
     Profile(
         "sn6600",
         "ACS-SN6600_LD (Spectrum-6), half of the packets small",
-        f"{PUBLISHED}, except those at 800G, which are 63,488 B larger",
+        f"{PUBLISHED}, except those at 800G",
         method="sonic",
+        larger_mbps=800_000,
+        larger_bytes=63_488,
         cell_bytes=256,
         small_percent=50,
         lossless_frame_bytes=4096,

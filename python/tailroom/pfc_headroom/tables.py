@@ -14,7 +14,7 @@ from tailroom.pfc_headroom.lengths import length_words
 COLUMNS = "speed cable size xon xoff threshold [xon_offset]"
 _PROFILE = re.compile(r"pg_lossless_(?P<speed>\d+)_(?P<cable>[\d.]+m)(?:_\w+)?_profile")
 _WHOLE = re.compile(r"-?\d+")
-_CABLE = re.compile(r"(\d+(?:\.\d+)?)m")
+_CABLE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)m")
 MOST_COLUMNS = 7
 LONGEST_SHOWN = 60
 """Characters of a line that a message repeats."""
@@ -44,11 +44,6 @@ class HeadroomRow:
     def cable(self) -> str:
         """Length of the cable, such as `300m`."""
         return length_words(self.cable_m)
-
-    @property
-    def place(self) -> str:
-        """File and line."""
-        return f"{self.file}:{self.line}"
 
 
 def read_table(file: str | PathLike[str]) -> tuple[HeadroomRow, ...]:
@@ -150,5 +145,7 @@ def _profiles(file: str, text: str) -> tuple[HeadroomRow, ...]:
 
 
 def _line_of(text: str, name: str) -> int:
-    """The line on which a name stands in JSON."""
-    return text.count("\n", 0, max(text.find(json.dumps(name)), 0)) + 1
+    """The line on which a profile stands in JSON: BUFFER_PG names the profiles too."""
+    start = max(text.find('"BUFFER_PROFILE"'), 0)
+    found = re.compile(rf"{re.escape(json.dumps(name))}\s*:").search(text, start)
+    return text.count("\n", 0, found.start() if found else start) + 1

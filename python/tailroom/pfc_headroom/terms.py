@@ -22,6 +22,8 @@ MAC_PHY_BYTES = Fraction(8 * KIB, 10)
 """0.8 KiB: `mac_phy_delay` of SONiC's asic_table.j2."""
 MARGIN_BYTES = 2 * KIB
 """What SONiC's script adds, and by how much a headroom is below that of small packets alone."""
+FITTED_MBPS = (100_000, 800_000)
+"""Lowest and highest speed of the rows that were fitted."""
 BOOK = "Cisco's storage-networks book, chapter 7, after IEEE 802.1Q, Annex O"
 
 
@@ -224,16 +226,37 @@ def _rounded(total: Fraction, question: Question) -> Iterator[Term]:
     unit = question.profile.granularity_bytes
     rounding = ceil(total / unit) * unit - total
     if rounding:
-        source = SONIC if question.profile.method == "sonic" else "the unit of the packet memory"
+        source = SONIC if unit == KIB else "the unit of the packet memory"
         yield Term("rounding", rounding, f"up to a multiple of {unit} B", source)
+
+
+def _check_fitted(question: Question) -> None:
+    """Checks that a fit can answer the question.
+
+    Raises:
+        ArgumentError: Rows of this speed were not fitted, or a delay is given that the fit has not
+            told from the others.
+    """
+    name = question.profile.name
+    low, high = FITTED_MBPS
+    if not low <= question.speed.mbps <= high:
+        raise ArgumentError(
+            f"{named('speed')}: {name} is a fit to rows at 100G to 800G; choose such a speed, or "
+            f"leave {named('asic')} out"
+        )
+    for argument, delay in (("response", question.response_s), ("interface", question.interface_s)):
+        if delay is not None:
+            raise ArgumentError(
+                f"{named(argument)}: {name} is a fit, in which the delays are one number; leave "
+                f"{named(argument)} or {named('asic')} out"
+            )
 
 
 def _fit(question: Question) -> Iterator[Term]:
     """Two frames, the cable and a fitted delay, all in cells."""
     profile, cell = question.profile, question.cell_bytes or 1
     fitted = profile.fit_delay_s or Fraction(0)
-    if question.response_s is not None:
-        fitted = question.response_s
+    _check_fitted(question)
     own, peer = question.frame_bytes, question.lossless_frame_bytes
     terms = [
         Term("largest frame, just begun here", Fraction(own), f"{own} B", profile.source),
