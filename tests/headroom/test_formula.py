@@ -55,6 +55,14 @@ def test_the_user_is_told_where_published_rows_are_larger() -> None:
     assert "larger" not in " ".join(tr.headroom("400G", "5m", table="sn6600").assumptions)
 
 
+def test_the_user_is_told_where_published_sizes_are_not_xon_plus_xoff() -> None:
+    """ACS-MSN4700, 400G, 5 m: size 86,016, xon 37,888, xoff 38,912."""
+    result = tr.headroom("400G", "5m", table="msn4700")
+    assert (result.xon_bytes, result.xoff_bytes) == (37_888, 38_912)
+    assert 86_016 - result.size_bytes == 9216
+    assert "9,216 B larger than xon + xoff" in result.assumptions[0]
+
+
 def test_the_worked_example_of_sn5640_has_these_terms() -> None:
     """100G, 300 m: 9,216 + 37,879 + 819 + 25,216 + 1,500, times 1.0615, plus 4,096, up to 1 KiB."""
     result = tr.headroom("100G", "300m", table="sn5640")

@@ -148,11 +148,7 @@ def link_question(profile: Profile, speed: Speed, cable_m: Fraction) -> Question
 def _assumptions(question: Question) -> Iterator[str]:
     """Yields what a reader should know before using the numbers."""
     profile = question.profile
-    if question.speed.mbps == profile.larger_mbps:
-        yield (
-            f"The published rows at {question.speed.name} are {profile.larger_bytes:,} B larger "
-            "than this, and no source says why."
-        )
+    yield from (text for mbps, text in profile.differences if mbps == question.speed.mbps)
     if profile.method == "fit":
         yield (
             "This is a straight line through published rows, within 5 % of them, and no "
