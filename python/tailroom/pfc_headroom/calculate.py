@@ -155,8 +155,11 @@ def _assumptions(question: Question) -> Iterator[str]:
             "specification of the vendor."
         )
     if profile.method == "standard":
-        given = "as given" if question.response_s is not None else "the standard's longest"
-        yield f"The peer's response is {given}; a peer may stop sooner, but need not."
+        if question.response_s is not None:
+            yield "The peer's response is as given."
+        else:
+            whose = "SONiC's bound" if question.speed.standard_quanta is None else "the standard's"
+            yield f"The peer's response is {whose}; a peer may stop sooner, but need not."
     elif profile.response_bytes is not None and question.response_s is None:
         yield (
             "The response is 3.8 KiB at every speed, as in old tables; the standard allows "
@@ -165,12 +168,9 @@ def _assumptions(question: Question) -> Iterator[str]:
     if profile.cell_bytes is None:
         yield "Bytes are counted without cells: give --asic, as small packets waste parts of cells."
     elif question.small_percent:
-        yield (
-            f"{question.small_percent} % of the packets are of 64 B, and each takes whole cells of "
-            f"{profile.cell_bytes} B."
-        )
-    if question.cable_m > 2000 and question.medium == MEDIA["copper"]:
-        yield "No copper cable is that long."
+        some = question.small_percent
+        small = "All packets" if some == 100 else f"{some} % of the packets"
+        yield f"{small} are of 64 B, and each takes whole cells of {profile.cell_bytes} B."
     if profile.method != "sonic":
         yield "No source states an xon here: it is 0, so that the peer resumes at an empty queue."
     if question.speed.name == "800G" and question.response_s is None and profile.method != "fit":
