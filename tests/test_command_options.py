@@ -20,6 +20,7 @@ CALLED = {
     "model": "predict",
     "evaluate": "evaluate",
     "import": "import_capture",
+    "headroom": "headroom",
 }
 """The functions that commands call."""
 NOT_OPTIONS = {

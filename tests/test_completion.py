@@ -198,6 +198,9 @@ def test_models_papers_controls_and_kinds_are_completed(completed: Completed) ->
     cell = "mobile-40Mbit-40-80ms-4-cubic-pie"
     assert completed("tailroom", "atlas", "show", cell[:-2]) == [cell]
     assert completed("tailroom", "evaluate", "bb") == ["bbr1", "bbr3"]
+    assert completed("tailroom", "headroom", "--asic", "tofino") == ["tofino-1", "tofino-2"]
+    assert completed("tailroom", "headroom", "--table", "sn56") == ["sn5600", "sn5640"]
+    assert completed("tailroom", "headroom", "--speed", "80") == ["800G"]
     assert completed("tailroom", "size", "--congestion", "cub") == ["cubic"]
     assert completed("tailroom", "list", "sc") == ["scenarios"]
     assert completed("tailroom", "size", "first", "--link", "b") == ["bottleneck"]

@@ -19,6 +19,7 @@ from tailroom.errors import (
     ControlError as ControlError,
     ExploreError as ExploreError,
     FlowListError as FlowListError,
+    HeadroomTableError as HeadroomTableError,
     Interrupted as Interrupted,
     MetricError as MetricError,
     MissingLibraryError as MissingLibraryError,
@@ -37,6 +38,12 @@ from tailroom.errors import (
 )
 from tailroom.execution.progress import RunProgress as RunProgress
 from tailroom.models.model import Requirement as Requirement
+from tailroom.pfc_headroom.calculate import headroom as headroom
+from tailroom.pfc_headroom.check import (
+    HeadroomCheck as HeadroomCheck,
+    check_headroom as check_headroom,
+)
+from tailroom.pfc_headroom.result import Headroom as Headroom
 from tailroom.scenario.axis import Axis as Axis
 from tailroom.scenario.custom_controls import (
     CongestionControl as CongestionControl,

@@ -56,6 +56,10 @@ class StoreError(WrongInputError, ValueError):
     """The directory is not a store, or cannot be read or written."""
 
 
+class HeadroomTableError(WrongInputError, ValueError):
+    """A table of PFC headrooms is damaged; the message names file, line and what is expected."""
+
+
 class ClusterError(WrongInputError, RuntimeError):
     """The cluster or executor cannot perform the runs; the message names the machine."""
 

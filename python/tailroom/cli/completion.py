@@ -251,6 +251,33 @@ def host_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 @completer
+def asic_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Chips whose headroom is known."""
+    from tailroom.pfc_headroom.profiles import ASICS  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return (asic.name for asic in ASICS)
+
+
+@completer
+def headroom_tables(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Published tables of headrooms."""
+    from tailroom.pfc_headroom.profiles import TABLES  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return (table.name for table in TABLES)
+
+
+@completer
+def speed_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Speeds of Ethernet."""
+    from tailroom.pfc_headroom.speeds import SPEEDS  # noqa: PLC0415 - for shells only
+
+    del ctx, incomplete
+    return (speed.name for speed in SPEEDS)
+
+
+@completer
 def figure_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """What `tailroom plot` draws."""
     from tailroom.cli.figures import Kind  # noqa: PLC0415 - for shells only

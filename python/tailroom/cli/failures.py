@@ -26,6 +26,8 @@ from tailroom.libraries import named_if_missing
 from tailroom.scenario.custom_controls import without_own_frames
 
 RUN_FAILED = 1
+TABLE_WRONG = 1
+"""`headroom --check` found something wrong in a table."""
 INPUT_WRONG = 2
 OWN_CONTROL_FAILED = 3
 NO_BUFFER = 4

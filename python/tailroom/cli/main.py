@@ -46,6 +46,11 @@ app = LazyGroup(
             "Predict the effect of a buffer with the analytic models of the literature.",
             "model first --model sawtooth",
         ),
+        "headroom": Subcommand(
+            "tailroom.cli.headroom:headroom_command",
+            "Compute the PFC headroom of a port with every term, or check tables of headrooms.",
+            "headroom --speed 400G --cable 300m --asic spectrum-4",
+        ),
         "compare": Subcommand(
             "tailroom.cli.compare:compare",
             "Simulate a scenario and compare it with the prediction of each model.",
@@ -90,9 +95,9 @@ app = LazyGroup(
     name="tailroom",
     params=root_options(),
     help="How much buffer a link needs, and what each choice costs.",
-    epilog="Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 a congestion control of "
-    "your own raised an exception, 4 no buffer that size tried meets every target, 130 "
-    "interrupted.",
+    epilog="Exit status: 0 done, 1 the run failed or headroom --check found a fault, 2 the input "
+    "is wrong, 3 a congestion control of your own raised an exception, 4 no buffer that size tried "
+    "meets every target, 130 interrupted.",
     no_args_is_help=True,
 )
 

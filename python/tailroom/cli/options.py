@@ -173,32 +173,42 @@ _AXIS: dict[str, Any] = {
 FORMS = {
     "allow_code": Form("Also TAILROOM_ALLOW_CODE=1.", callback=_allow, expose_value=False),
     "allow_files": Form("Also TAILROOM_ALLOW_FILES=1.", callback=_allow, expose_value=False),
+    "asic": Form(metavar="NAME", autocompletion=completion.asic_names),
+    "cable": Form(metavar="LENGTH"),
     "congestion": Form(metavar="CONTROL", autocompletion=completion.control_names),
     "executor": Form(
         metavar="ADDRESS",
         help="Perform the runs on the Dask cluster whose scheduler has this address, e.g. "
         "tcp://192.0.2.1:8786.",
     ),
+    "fec": Form(metavar="TIME"),
     "from_": Form(metavar="PREFIX"),
+    "gearbox": Form(metavar="TIME"),
     "grid": Form(
         'Example: --grid links.bottleneck.queue.limit="10 packets, 100 packets"; or a TOML list, '
         'or { from = "10 packets", to = "1000 packets", points = 9, scale = "log" }.',
         **_AXIS,
     ),
     "host": Form(autocompletion=completion.host_names),
+    "interface": Form(metavar="TIME"),
     "link": Form(metavar="NAME", autocompletion=completion.link_names),
+    "macsec": Form(metavar="TIME"),
+    "medium": Form(metavar="NAME"),
     "metrics": Form(metavar="NAME", autocompletion=completion.metric_names),
     "models": Form(metavar="NAME", autocompletion=completion.model_names),
     "most_loss": Form(
         "As in 2% or 0.02; none for no bound.", metavar="FRACTION", read=read_fraction
     ),
+    "response": Form(metavar="TIME"),
     "set": Form(
         'Example: --set links.bottleneck.queue.limit="625 packets".',
         metavar="KEY=VALUE",
         read=read_settings,
         autocompletion=completion.setting_keys,
     ),
+    "speed": Form(metavar="SPEED", autocompletion=completion.speed_names),
     "store": Form(metavar="DIR"),
+    "table": Form(metavar="NAME", autocompletion=completion.headroom_tables),
     "targets": Form(metavar="TARGET", autocompletion=completion.metric_names),
     "to": Form(metavar="PREFIX"),
     "together": Form(**_AXIS),

@@ -1,0 +1,127 @@
+"""`tailroom headroom`: the PFC headroom of a port, and tables of headrooms checked."""
+
+import json as json_text
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+import tailroom
+from tailroom.arguments import option
+from tailroom.cli import failures
+from tailroom.cli.headroom_report import show, show_check
+from tailroom.cli.options import Json
+from tailroom.cli.signature import options_of
+from tailroom.pfc_headroom.formats import FORMATS
+
+if TYPE_CHECKING:
+    from tailroom.pfc_headroom.check import HeadroomCheck
+    from tailroom.pfc_headroom.result import Headroom
+
+OF_CHECK = ("asic", "table")
+"""Options that --check takes too."""
+
+
+def _check_format(name: str | None) -> str | None:
+    if name is not None and name not in FORMATS:
+        raise typer.BadParameter(f"{name} is not a known format; choose {' or '.join(FORMATS)}")
+    return name
+
+
+@options_of("headroom")
+def headroom_command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE",
+            help="With --check: pg_profile_lookup.ini or JSON with a BUFFER_PROFILE of SONiC.",
+            readable=False,
+        ),
+    ] = None,
+    *,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Check the tables in the files: exit status 1 if a row is wrong. The chip is that "
+            "of --asic, or of the device that the path names.",
+        ),
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="With --check: show the terms of each row that is wrong, or that differs from the "
+            "published table whose parameters give most of the rows.",
+        ),
+    ] = False,
+    format: Annotated[  # noqa: A002 - the option's name
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="Print configuration instead: sonic (a row of pg_profile_lookup.ini and a "
+            "BUFFER_PROFILE) or openconfig.",
+            callback=_check_format,
+        ),
+    ] = None,
+    json: Json = False,
+    **question: Any,
+) -> None:
+    """Compute the PFC headroom of a port with every term, or check tables of headrooms.
+
+    The headroom is what arrives between the decision to pause the peer and the last byte that the
+    peer has sent. Without --asic or --table, the terms are those of IEEE 802.1Q, Annex O, with the
+    largest delays that the standards allow.
+    """
+    if check:
+        _check(files or [], question, explain=explain, json=json, format_name=format)
+        return
+    if files or explain:
+        given = "--explain" if explain else f"{files[0]}" if files else ""
+        raise failures.InputError(f"{given}: applies to tables; add --check")
+    for name in ("speed", "cable"):
+        if name not in question:
+            raise failures.InputError(
+                f"{option(name)}: is missing; write for example --speed 400G --cable 300m"
+            )
+    answer = tailroom.headroom(**question)
+    if json and format:
+        raise failures.InputError("--json and --format: choose one of them")
+    _print(answer, json=json, format_name=format)
+
+
+def _print(answer: "Headroom", *, json: bool, format_name: str | None) -> None:
+    if json:
+        print(json_text.dumps(answer.as_dict(), indent=2))
+    elif format_name:
+        print(FORMATS[format_name](answer), end="")
+    else:
+        show(answer, Console(highlight=False))
+
+
+def _check(
+    files: list[Path],
+    question: dict[str, Any],
+    *,
+    explain: bool,
+    json: bool,
+    format_name: str | None,
+) -> None:
+    if not files:
+        raise failures.InputError(
+            "--check: there is no file; write for example "
+            "tailroom headroom --check pg_profile_lookup.ini"
+        )
+    others = [name for name in question if name not in OF_CHECK]
+    if others or format_name:
+        name = option(others[0]) if others else "--format"
+        raise failures.InputError(f"{name}: does not apply to --check; leave it out")
+    answer: HeadroomCheck = tailroom.check_headroom(files, **question)
+    if json:
+        print(json_text.dumps(answer.as_dict(), indent=2))
+    else:
+        show_check(answer, Console(highlight=False), explain=explain)
+    if answer.faults:
+        raise typer.Exit(failures.TABLE_WRONG)

@@ -1,0 +1,155 @@
+"""Headrooms, and faults in tables of headrooms, as text for people."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.console import Console
+
+from tailroom.cli.table import NumberTable
+from tailroom.cli.terminal_text import escape
+from tailroom.pfc_headroom.check import CheckedTable, HeadroomCheck, explaining
+from tailroom.pfc_headroom.faults import KINDS, Fault
+from tailroom.pfc_headroom.result import Headroom
+from tailroom.pfc_headroom.tables import HeadroomRow
+from tailroom.pfc_headroom.terms import Term
+
+
+def show(answer: Headroom, console: Console) -> None:
+    """Prints the terms, the amounts, and what was assumed.
+
+    Args:
+        answer: The headroom.
+        console: Where to print it.
+    """
+    profile, cell = answer.profile, answer.profile.cell_bytes
+    console.print(
+        f"PFC headroom of a lossless priority at [bold]{answer.speed}[/bold], {answer.cable}: "
+        f"{escape(profile.name)} ({escape(profile.words)})",
+        soft_wrap=True,
+    )
+    console.print(_terms("Terms", answer.terms, answer.xoff_bytes, "xoff: the headroom"))
+    _show_sources(answer.terms, console)
+    cells = f" = {answer.xoff_cells:,} cells of {cell} B" if cell else ""
+    console.print(f"\n[bold]xoff {answer.xoff_bytes:,} B[/bold]{cells}")
+    console.print(f"xon  {answer.xon_bytes:,} B")
+    cells = f" = {answer.size_cells:,} cells" if cell else ""
+    shared = ", as ports share the headroom" if answer.is_shared else ""
+    console.print(f"size {answer.size_bytes:,} B{cells}{shared}")
+    if answer.pool_bytes is not None:
+        over = f" / {answer.oversubscription:g}" if answer.oversubscription > 1 else ""
+        console.print(
+            f"pool {answer.pool_bytes:,} B of headroom for {answer.ports:,} ports x "
+            f"{answer.priorities} priorities{over}"
+        )
+    console.print(f"\nAssumed: {escape(' '.join(answer.assumptions))}", soft_wrap=True)
+
+
+def _terms(title: str, terms: Iterable[Term], total: int, total_name: str) -> NumberTable:
+    table = NumberTable(title, "term", "bytes", "formula")
+    table.columns[2].justify, table.columns[2].overflow = "left", "fold"
+    for term in terms:
+        table.add_row(escape(term.name), _amount(term), escape(term.formula))
+    table.add_row(f"[bold]{total_name}[/bold]", f"[bold]{total:,}[/bold]", "")
+    return table
+
+
+def _amount(term: Term) -> str:
+    amount = float(term.exact_bytes)
+    return f"{amount:,.0f}" if term.exact_bytes.denominator == 1 else f"{amount:,.1f}"
+
+
+def _show_sources(terms: Iterable[Term], console: Console) -> None:
+    """Prints each source with its terms."""
+    names: dict[str, list[str]] = {}
+    for term in terms:
+        names.setdefault(term.source, []).append(term.name)
+    console.print("\nSources")
+    for source, some in names.items():
+        console.print(f"  {escape(source)}: {escape('; '.join(some))}", soft_wrap=True)
+
+
+def show_check(answer: HeadroomCheck, console: Console, *, explain: bool) -> None:
+    """Prints the faults file by file, and their numbers.
+
+    Args:
+        answer: The check.
+        console: Where to print it.
+        explain: Also print the terms of rows that are wrong or differ from their formula.
+    """
+    for table in answer.tables:
+        explained = [row for row in table.rows if _is_explained(table, row)] if explain else []
+        if table.faults or explained:
+            _show_table(table, explained, console)
+        if not table.rows:
+            console.print(f"{escape(table.file)}: has no rows", soft_wrap=True)
+    _show_numbers(answer, console)
+
+
+def _show_table(table: CheckedTable, explained: list[HeadroomRow], console: Console) -> None:
+    chip = table.asic.words if table.asic else "chip not known, cells not checked (--asic)"
+    rows = f"{len(table.rows)} row{'' if len(table.rows) == 1 else 's'}"
+    formula = f"formula {table.profile.name} gives {table.reproduced} of {rows}"
+    console.print(
+        f"[bold]{escape(table.file)}[/bold]: {escape(chip)}; {escape(formula)}", soft_wrap=True
+    )
+    of_row: dict[int, list[Fault]] = {}
+    for fault in table.faults:
+        of_row.setdefault(fault.row.line, []).append(fault)
+    for row in table.rows:
+        for fault in of_row.get(row.line, []):
+            console.print(
+                f"  line {row.line}: {_words(row)}: [red]{KINDS[fault.kind]}[/red]: "
+                f"{escape(fault.text)}",
+                soft_wrap=True,
+            )
+        if row in explained:
+            _explain(table, row, console)
+
+
+def _words(row: HeadroomRow) -> str:
+    return f"{row.speed_mbps:,} Mbit/s {row.cable} xoff {row.xoff_bytes:,} B"
+
+
+def _is_explained(table: CheckedTable, row: HeadroomRow) -> bool:
+    """Whether a row is wrong, or differs from a formula that gives most of its table."""
+    if any(fault.row == row for fault in table.faults):
+        return True
+    differs = sum(term.exact_bytes for term in table.expected(row)) != row.xoff_bytes
+    return differs and 2 * table.reproduced >= len(table.rows)
+
+
+def _explain(table: CheckedTable, row: HeadroomRow, console: Console) -> None:
+    """Prints the terms of a row, and which of them are as large as the difference."""
+    terms = table.expected(row)
+    if not terms:
+        console.print("  there is no formula for this speed")
+        return
+    total = int(sum(term.exact_bytes for term in terms))
+    title = f"line {row.line}: {_words(row)}, by the formula {table.profile.name}"
+    console.print(_terms(title, terms, total, "sum"))
+    difference = total - row.xoff_bytes
+    if not difference:
+        console.print("The row is the sum.\n")
+        return
+    side = "less" if difference > 0 else "more"
+    console.print(f"The row has {abs(difference):,} B {side} than the sum.")
+    unit = table.profile.granularity_bytes
+    for some in list(explaining(terms, abs(difference), unit))[:1]:
+        names = " and ".join(term.name for term in some)
+        console.print(f"Terms of that size: {escape(names)}.")
+    console.print()
+
+
+def _show_numbers(answer: HeadroomCheck, console: Console) -> None:
+    faults = answer.faults
+    rows = sum(len(table.rows) for table in answer.tables)
+    wrong = len({(fault.row.file, fault.row.line) for fault in faults})
+    files = len({fault.row.file for fault in faults})
+    console.print(
+        f"{wrong:,} of {rows:,} rows in {files:,} of {len(answer.tables):,} files are wrong",
+        soft_wrap=True,
+    )
+    numbers = Counter(fault.kind for fault in faults)
+    for kind, words in KINDS.items():
+        if numbers[kind]:
+            console.print(f"  {numbers[kind]:5,}  {words}")

@@ -1,0 +1,130 @@
+"""What is wrong with a row of a table: against its neighbours, the standard, and the chip."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from tailroom.errors import ArgumentError
+from tailroom.field_docs import with_field_docs
+from tailroom.pfc_headroom.calculate import link_question
+from tailroom.pfc_headroom.profiles import ASICS, KIB, STANDARD, Profile
+from tailroom.pfc_headroom.speeds import speed_of
+from tailroom.pfc_headroom.tables import HeadroomRow
+from tailroom.pfc_headroom.terms import cable_term, response_term
+
+KINDS = {
+    "less_at_longer_cable": "less than at a shorter cable of the same speed",
+    "less_at_higher_speed": "less than at a lower speed and the same cable",
+    "below_response": "below cable plus response",
+    "below_frame": "below cable plus response plus a frame",
+    "not_whole_cells": "not a multiple of the chip's cell",
+    "other_chip": "a multiple of another chip's cell",
+}
+"""What can be wrong, by kind of fault."""
+OTHER_CELLS = sorted({asic.granularity_bytes for asic in ASICS} - {KIB})
+"""Cells whose multiples tell a chip; multiples of 1 KiB tell only of SONiC's scripts."""
+FEWEST_FOREIGN = 2
+"""Different amounts that must be multiples of another chip's cell."""
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class Fault:
+    """Something wrong with a row."""
+
+    row: HeadroomRow
+    """The row."""
+    kind: str
+    """The kind of fault, one of `KINDS`."""
+    text: str
+    """The reason, with numbers."""
+
+
+def faults_of(rows: Sequence[HeadroomRow], asic: Profile | None) -> Iterator[Fault]:
+    """Yields what is wrong with the rows of a table.
+
+    Args:
+        rows: The rows.
+        asic: The chip of the device; without, cells are not checked.
+    """
+    foreign = None if asic is None else _foreign_cell(rows, asic)
+    for row in rows:
+        yield from _against_neighbours(row, rows)
+        yield from _against_standard(row)
+        found = None if asic is None else _against_cells(row, asic, foreign)
+        if found:
+            yield found
+
+
+def _against_neighbours(row: HeadroomRow, rows: Iterable[HeadroomRow]) -> Iterator[Fault]:
+    shorter = [
+        other
+        for other in rows
+        if other.speed_mbps == row.speed_mbps and other.cable_m < row.cable_m
+    ]
+    slower = [
+        other
+        for other in rows
+        if other.cable_m == row.cable_m and other.speed_mbps < row.speed_mbps
+    ]
+    for others, kind in ((shorter, "less_at_longer_cable"), (slower, "less_at_higher_speed")):
+        nearest = sorted(others, key=lambda other: (other.cable_m, other.speed_mbps), reverse=True)
+        largest = max(nearest, key=lambda other: other.xoff_bytes, default=row)
+        if largest.xoff_bytes > row.xoff_bytes:
+            at = (
+                largest.cable
+                if kind == "less_at_longer_cable"
+                else f"{largest.speed_mbps:,} Mbit/s"
+            )
+            text = f"{at} has {largest.xoff_bytes:,} B (line {largest.line})"
+            yield Fault(row, kind, text)
+
+
+def _against_standard(row: HeadroomRow) -> Iterator[Fault]:
+    """Compares a row with what arrives from the longest response that the standard allows."""
+    speed = speed_of(row.speed_mbps)
+    if speed is None:
+        return
+    question = link_question(STANDARD, speed, row.cable_m)
+    try:
+        response = response_term(question).exact_bytes
+    except ArgumentError:
+        return
+    cable = cable_term(question).exact_bytes
+    least, frame = ceil(cable + response), STANDARD.frame_bytes
+    words = f"cable {_bytes(cable)} + response {_bytes(response)}"
+    if row.xoff_bytes < least:
+        yield Fault(row, "below_response", f"{words} = {least:,} B, without any frame")
+    elif row.xoff_bytes < least + frame:
+        yield Fault(row, "below_frame", f"{words} + frame {frame:,} B = {least + frame:,} B")
+
+
+def _not_whole(row: HeadroomRow, asic: Profile) -> bool:
+    return row.xoff_bytes % asic.granularity_bytes != 0
+
+
+def _foreign_cell(rows: Iterable[HeadroomRow], asic: Profile) -> int | None:
+    """The cell of another chip of which several amounts that do not suit this chip are multiples.
+
+    Several, because a single amount may be a multiple by chance.
+    """
+    amounts = {row.xoff_bytes for row in rows if _not_whole(row, asic)}
+    hits = {cell: sum(amount % cell == 0 for amount in amounts) for cell in OTHER_CELLS}
+    # Of cells with as many hits, the smaller: multiples of 416 are multiples of 208.
+    cell = max(OTHER_CELLS, key=lambda one: (hits[one], -one))
+    return cell if hits[cell] >= FEWEST_FOREIGN else None
+
+
+def _against_cells(row: HeadroomRow, asic: Profile, foreign: int | None) -> Fault | None:
+    if not _not_whole(row, asic):
+        return None
+    own = f"{asic.granularity_bytes} B ({asic.words})"
+    if foreign is None or row.xoff_bytes % foreign:
+        return Fault(row, "not_whole_cells", own)
+    chips = [other.words for other in ASICS if other.granularity_bytes == foreign]
+    return Fault(row, "other_chip", f"{foreign} B ({', '.join(chips)}), not {own}")
+
+
+def _bytes(amount: Fraction) -> str:
+    return f"{round(amount):,} B"

@@ -1,0 +1,73 @@
+"""A headroom as configuration of SONiC and of OpenConfig."""
+
+import json
+from collections.abc import Callable
+
+from tailroom.pfc_headroom.result import Headroom
+
+LOOKUP_HEADING = "# speed cable size xon xoff threshold"
+
+
+def sonic(headroom: Headroom) -> str:
+    """Returns a row of `pg_profile_lookup.ini`, and a BUFFER_PROFILE of `config_db.json`.
+
+    The threshold is 0, alpha = 1: how much of the pool a group may take is no part of the headroom.
+
+    Args:
+        headroom: The result.
+    """
+    return f"{sonic_row(headroom)}\n{sonic_profile(headroom)}"
+
+
+def sonic_row(headroom: Headroom) -> str:
+    """Returns a row of `pg_profile_lookup.ini` below its heading.
+
+    Args:
+        headroom: The result.
+    """
+    amounts = (headroom.size_bytes, headroom.xon_bytes, headroom.xoff_bytes)
+    row = " ".join(map(str, (headroom.speed_mbps, headroom.cable, *amounts, 0)))
+    return f"{LOOKUP_HEADING}\n{row}\n"
+
+
+def sonic_profile(headroom: Headroom) -> str:
+    """Returns a BUFFER_PROFILE as JSON, for `config_db.json`.
+
+    Args:
+        headroom: The result.
+    """
+    profile = {
+        "pool": "ingress_lossless_pool",
+        "size": str(headroom.size_bytes),
+        "xon": str(headroom.xon_bytes),
+        "xoff": str(headroom.xoff_bytes),
+        "dynamic_th": "0",
+    }
+    name = f"pg_lossless_{headroom.speed_mbps}_{headroom.cable}_profile"
+    return json.dumps({"BUFFER_PROFILE": {name: profile}}, indent=2) + "\n"
+
+
+def openconfig(headroom: Headroom) -> str:
+    """Returns a buffer allocation profile of openconfig-qos as JSON (RFC 7951).
+
+    The model has no leaf for a headroom: what is reserved becomes the dedicated buffer.
+
+    Args:
+        headroom: The result.
+    """
+    name = f"lossless-{headroom.speed}-{headroom.cable}"
+    config = {
+        "name": "lossless",
+        "dedicated-buffer": str(headroom.size_bytes),
+        "use-shared-buffer": True,
+        "shared-buffer-limit-type": "DYNAMIC_BASED_ON_SCALING_FACTOR",
+        "dynamic-limit-scaling-factor": 0,
+    }
+    queue = {"name": "lossless", "config": config}
+    profile = {"name": name, "config": {"name": name}, "queues": {"queue": [queue]}}
+    profiles = {"buffer-allocation-profiles": {"buffer-allocation-profile": [profile]}}
+    return json.dumps({"openconfig-qos:qos": profiles}, indent=2) + "\n"
+
+
+FORMATS: dict[str, Callable[[Headroom], str]] = {"sonic": sonic, "openconfig": openconfig}
+"""Functions that write a headroom, by format."""

@@ -1,0 +1,144 @@
+"""The headroom of a port with its terms."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from tailroom.errors import ArgumentError
+from tailroom.field_docs import with_field_docs
+from tailroom.libraries import need
+from tailroom.pfc_headroom.lengths import length_words
+from tailroom.pfc_headroom.profiles import Profile
+from tailroom.pfc_headroom.terms import Term
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class Headroom:
+    """The PFC headroom of a lossless priority of a port.
+
+    The table `terms` has a row per term: `term`, `bytes`, `formula` and `source`.
+    """
+
+    speed: str
+    """Speed of the port, such as `400G`."""
+    speed_mbps: int
+    """Speed of the port in Mbit/s."""
+    cable_m: Fraction
+    """Length of the cable in metres."""
+    profile: Profile
+    """The chip or published table whose facts were used."""
+    terms: tuple[Term, ...]
+    """The terms, whose sum is `xoff_bytes`."""
+    xon_bytes: int
+    """Bytes in the queue at or below which the peer may resume."""
+    is_shared: bool
+    """Whether ports share the headroom, so that `size_bytes` is `xon_bytes`."""
+    ports: int | None
+    """Number of ports of the pool; `None` if no pool was asked for."""
+    priorities: int
+    """Lossless priorities per port."""
+    oversubscription: float
+    """How many times the pool is too small for all priorities of all ports at once."""
+    assumptions: tuple[str, ...]
+    """What was assumed, a sentence each."""
+
+    @property
+    def xoff_bytes(self) -> int:
+        """Bytes that may arrive after the threshold for the pause is reached: the headroom."""
+        return int(sum(term.exact_bytes for term in self.terms))
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that are reserved for the priority: xon, and the headroom if it is not shared."""
+        return self.xon_bytes + (0 if self.is_shared else self.xoff_bytes)
+
+    @property
+    def xoff_cells(self) -> int | None:
+        """Cells that the headroom takes; `None` if the cell is not known."""
+        return self._cells(self.xoff_bytes)
+
+    @property
+    def size_cells(self) -> int | None:
+        """Cells that are reserved; `None` if the cell is not known."""
+        return self._cells(self.size_bytes)
+
+    @property
+    def pool_bytes(self) -> int | None:
+        """Size of the headroom that the ports share; `None` if no number of ports was given."""
+        if self.ports is None:
+            return None
+        unit = self.profile.granularity_bytes
+        needed = Fraction(self.ports * self.priorities * self.xoff_bytes) / Fraction(
+            self.oversubscription
+        )
+        return -int(-needed // unit) * unit
+
+    @property
+    def cable(self) -> str:
+        """Length of the cable, such as `300m`."""
+        return length_words(self.cable_m)
+
+    def _cells(self, amount: int) -> int | None:
+        cell = self.profile.cell_bytes
+        return None if cell is None else -(-amount // cell)
+
+    @property
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "term": term.name,
+                "bytes": float(term.exact_bytes),
+                "formula": term.formula,
+                "source": term.source,
+            }
+            for term in self.terms
+        ]
+
+    def table(self, name: str | None = None) -> "pa.Table":
+        """Returns the table of the terms.
+
+        Args:
+            name: `terms`, or left out.
+
+        Raises:
+            ArgumentError: There is no such table.
+            MissingLibraryError: PyArrow is not installed (`pip install 'tailroom[tables]'`).
+        """
+        if name not in (None, "terms"):
+            raise ArgumentError(f"there is no table {name!r}; choose terms")
+        need("pyarrow")
+        import pyarrow as pa  # noqa: PLC0415 - an optional library
+
+        return pa.Table.from_pylist(self._rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as the command prints it with `--json`."""
+        return {
+            "speed": self.speed,
+            "speed_mbps": self.speed_mbps,
+            "cable_m": float(self.cable_m),
+            "profile": self.profile.name,
+            "method": self.profile.method,
+            "source": self.profile.source,
+            "xon_bytes": self.xon_bytes,
+            "xoff_bytes": self.xoff_bytes,
+            "size_bytes": self.size_bytes,
+            "cell_bytes": self.profile.cell_bytes,
+            "xoff_cells": self.xoff_cells,
+            "size_cells": self.size_cells,
+            "ports": self.ports,
+            "pool_bytes": self.pool_bytes,
+            "terms": self._rows,
+            "assumptions": list(self.assumptions),
+        }
+
+    def __repr__(self) -> str:
+        """The link, the headroom and the profile."""
+        return (
+            f"<Headroom for {self.speed}, {self.cable} ({self.profile.name}): "
+            f"xoff {self.xoff_bytes:,} B, xon {self.xon_bytes:,} B, size {self.size_bytes:,} B>"
+        )

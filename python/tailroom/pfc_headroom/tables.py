@@ -1,0 +1,151 @@
+"""Reading tables of headrooms: `pg_profile_lookup.ini` and BUFFER_PROFILE of SONiC."""
+
+import json
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+
+from tailroom.errors import HeadroomTableError
+from tailroom.field_docs import with_field_docs
+from tailroom.pfc_headroom.lengths import length_words
+
+COLUMNS = "speed cable size xon xoff threshold [xon_offset]"
+_PROFILE = re.compile(r"pg_lossless_(?P<speed>\d+)_(?P<cable>[\d.]+m)(?:_\w+)?_profile")
+_WHOLE = re.compile(r"-?\d+")
+_CABLE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)m")
+MOST_COLUMNS = 7
+LONGEST_SHOWN = 60
+"""Characters of a line that a message repeats."""
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class HeadroomRow:
+    """A row of a table, or a profile."""
+
+    file: str
+    """The file as it was given."""
+    line: int
+    """Number of the line, from 1."""
+    speed_mbps: int
+    """Speed in Mbit/s."""
+    cable_m: Fraction
+    """Length of the cable in metres."""
+    size_bytes: int
+    """Bytes reserved for the group."""
+    xon_bytes: int
+    """Bytes at or below which the peer may resume."""
+    xoff_bytes: int
+    """Bytes of headroom."""
+
+    @property
+    def cable(self) -> str:
+        """Length of the cable, such as `300m`."""
+        return length_words(self.cable_m)
+
+
+def read_table(file: str | PathLike[str]) -> tuple[HeadroomRow, ...]:
+    """Reads a table; a file with nothing but comments has no rows.
+
+    Args:
+        file: A `pg_profile_lookup.ini`, or JSON with a BUFFER_PROFILE, such as `config_db.json`.
+
+    Raises:
+        HeadroomTableError: The file cannot be read, or is damaged: the message names file and
+            line, and what was expected.
+    """
+    name = str(file)
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise HeadroomTableError(f"{name}: {error.strerror or error}; check the path") from None
+    except UnicodeDecodeError:
+        raise HeadroomTableError(
+            f"{name}: is not text; give a pg_profile_lookup.ini, or JSON with a BUFFER_PROFILE"
+        ) from None
+    if text.lstrip().startswith(("{", "[")):
+        return _profiles(name, text)
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return tuple(
+        _lookup_row(name, number, cells) for number, cells in enumerate(lines, start=1) if cells
+    )
+
+
+def _lookup_row(file: str, line: int, cells: list[str]) -> HeadroomRow:
+    place, shown = f"{file}:{line}", " ".join(cells)[:LONGEST_SHOWN]
+    if not MOST_COLUMNS - 1 <= len(cells) <= MOST_COLUMNS:
+        raise HeadroomTableError(
+            f"{place}: `{shown}` has {len(cells)} columns; expected {COLUMNS}, or a file of JSON "
+            "with a BUFFER_PROFILE"
+        )
+    speed, cable, size, xon, xoff, *rest = cells
+    for cell, column in zip(rest, ("threshold", "xon_offset"), strict=False):
+        _whole(place, column, cell, is_signed=True)
+    amounts = {"size": size, "xon": xon, "xoff": xoff}
+    return _row(file, line, {"speed": speed, "cable": cable, **amounts})
+
+
+def _row(file: str, line: int, given: dict[str, str]) -> HeadroomRow:
+    place = f"{file}:{line}"
+    metres = _CABLE.fullmatch(given["cable"])
+    if not metres:
+        raise HeadroomTableError(
+            f"{place}: cable is `{given['cable']}`; expected a number of metres such as 300m"
+        )
+    amounts = {name: _whole(place, name, given[name]) for name in ("speed", "size", "xon", "xoff")}
+    return HeadroomRow(
+        file,
+        line,
+        amounts["speed"],
+        Fraction(metres[1]),
+        amounts["size"],
+        amounts["xon"],
+        amounts["xoff"],
+    )
+
+
+def _whole(place: str, column: str, cell: str, *, is_signed: bool = False) -> int:
+    if not _WHOLE.fullmatch(cell) or len(cell) > 18 or (cell.startswith("-") and not is_signed):
+        unit = "Mbit/s" if column == "speed" else "bytes"
+        wanted = "a whole number" if is_signed else f"a whole number of {unit}"
+        raise HeadroomTableError(f"{place}: {column} is `{cell[:20]}`; expected {wanted}")
+    return int(cell)
+
+
+def _profiles(file: str, text: str) -> tuple[HeadroomRow, ...]:
+    """Reads the profiles of a BUFFER_PROFILE that have an xoff, a speed and a cable.
+
+    Raises:
+        HeadroomTableError: The text is not JSON, has no BUFFER_PROFILE, or a profile is damaged.
+    """
+    try:
+        content = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise HeadroomTableError(f"{file}:{line}: is not JSON: {error}; expected JSON") from None
+    profiles = content.get("BUFFER_PROFILE") if isinstance(content, dict) else None
+    if not isinstance(profiles, dict):
+        raise HeadroomTableError(
+            f"{file}:1: there is no BUFFER_PROFILE; expected an object with profiles such as "
+            "pg_lossless_100000_300m_profile"
+        )
+    rows = []
+    for name, profile in profiles.items():
+        line = _line_of(text, name)
+        if not isinstance(profile, dict):
+            raise HeadroomTableError(f"{file}:{line}: {name} is not an object; expected size, xoff")
+        named = _PROFILE.fullmatch(name)
+        if named and "xoff" in profile:
+            given = {key: str(profile.get(key, "missing")) for key in ("size", "xon", "xoff")}
+            given["speed"], given["cable"] = named["speed"], named["cable"]
+            rows.append(_row(file, line, given))
+    return tuple(rows)
+
+
+def _line_of(text: str, name: str) -> int:
+    """The line on which a profile stands in JSON: BUFFER_PG names the profiles too."""
+    start = max(text.find('"BUFFER_PROFILE"'), 0)
+    found = re.compile(rf"{re.escape(json.dumps(name))}\s*:").search(text, start)
+    return text.count("\n", 0, found.start() if found else start) + 1

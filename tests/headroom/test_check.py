@@ -1,0 +1,206 @@
+"""Faults in tables of headrooms, on excerpts of public tables and on tables made for the test."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.pfc_headroom.check import explaining
+
+# Rows of Mellanox-SN5600-C224O8 (sonic-net/sonic-buildimage, Apache License 2.0, Copyright (c)
+# NVIDIA CORPORATION & AFFILIATES): the formula at 5 m and 40 m, one frame less at 250 m.
+SN5600_C224O8 = """\
+# speed cable  size   xon    xoff   threshold
+  10000    5m 19456   19456  20480         0
+  25000    5m 19456   19456  21504         0
+  10000   40m 19456   19456  20480         0
+  25000   40m 19456   19456  22528         0
+  10000  250m 19456   19456  14336         0
+  25000  250m 19456   19456  20480         0
+"""
+
+
+def written(directory: Path, text: str, name: str = "pg_profile_lookup.ini") -> Path:
+    path = directory / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def row(speed_mbps: int, cable: str, xoff: int) -> str:
+    return f"{speed_mbps} {cable} 19456 19456 {xoff} 0\n"
+
+
+def kinds(check: tr.HeadroomCheck) -> list[tuple[int, str]]:
+    """Line and kind of each fault."""
+    return [(fault.row.line, fault.kind) for fault in check.faults]
+
+
+def test_the_published_rows_that_lack_a_frame_are_found(tmp_path: Path) -> None:
+    check = tr.check_headroom([written(tmp_path, SN5600_C224O8)])
+    assert kinds(check) == [
+        (6, "less_at_longer_cable"),
+        (6, "below_frame"),
+        (7, "less_at_longer_cable"),
+        (7, "below_frame"),
+    ]
+    first = check.faults[0]
+    assert (first.row.cable, first.row.xoff_bytes) == ("250m", 14_336)
+    assert first.text == "40m has 20,480 B (line 4)"
+
+
+def test_the_missing_term_is_named(tmp_path: Path) -> None:
+    [table] = tr.check_headroom([written(tmp_path, SN5600_C224O8)]).tables
+    assert (table.profile.name, table.reproduced) == ("sn5640", 4)
+    wrong = table.faults[0].row
+    terms = table.expected(wrong)
+    difference = int(sum(term.exact_bytes for term in terms)) - wrong.xoff_bytes
+    assert difference == 9216
+    [missing] = next(iter(explaining(terms, difference, 1024)))
+    assert missing.name == "largest frame, just begun here"
+
+
+def test_less_at_a_higher_speed_is_found(tmp_path: Path) -> None:
+    """NH-5010 of Nexthop: 524,707 B at 400G and 50 m, 244,000 B at 800G."""
+    text = row(400_000, "50m", 524_707) + row(800_000, "50m", 244_000)
+    check = tr.check_headroom([written(tmp_path, text)])
+    assert kinds(check) == [(2, "less_at_higher_speed")]
+    assert check.faults[0].text == "400,000 Mbit/s has 524,707 B (line 1)"
+
+
+def test_below_cable_and_response_is_found(tmp_path: Path) -> None:
+    """Mellanox-SN4700-O8C48: 427,008 B at 400G and 1,500 m, of 750,000 + 57,920; Tofino: 18,432
+    B at 400G and 5 m, of 2,500 + 57,920."""
+    text = row(400_000, "1500m", 427_008) + row(400_000, "5m", 18_432)
+    check = tr.check_headroom([written(tmp_path, text)])
+    assert kinds(check) == [(1, "below_response"), (2, "below_response")]
+    assert "= 807,920 B" in check.faults[0].text
+    assert "= 60,420 B" in check.faults[1].text
+
+
+@pytest.mark.parametrize(
+    ("xoff", "found"),
+    [
+        # 100G, 40 m: cable 5,000 B, response 25,216 B; a frame of 9,216 B on top.
+        (30_215, ["below_response"]),
+        (30_216, ["below_frame"]),
+        (39_431, ["below_frame"]),
+        (39_432, []),
+    ],
+)
+def test_the_bounds_are_exact(tmp_path: Path, xoff: int, found: list[str]) -> None:
+    check = tr.check_headroom([written(tmp_path, row(100_000, "40m", xoff))])
+    assert [fault.kind for fault in check.faults] == found
+
+
+def test_a_value_between_cells_is_found(tmp_path: Path) -> None:
+    text = row(100_000, "5m", 254 * 600) + row(100_000, "40m", 254 * 700 + 1)
+    path = written(tmp_path, text)
+    assert not tr.check_headroom([path]).faults
+    assert kinds(tr.check_headroom([path], asic="tomahawk-5")) == [(2, "not_whole_cells")]
+
+
+def test_the_values_of_another_chip_are_found(tmp_path: Path) -> None:
+    """Tomahawk's rows, multiples of 208 B, stand in tables of Tomahawk 5 (Nokia H5)."""
+    text = row(100_000, "5m", 165_568) + row(100_000, "40m", 177_632) + row(800_000, "5m", 572_516)
+    path = written(tmp_path, text, "x86_64-nokia_ixr7220_h5_64d-r0/pg_profile_lookup.ini")
+    check = tr.check_headroom([path])
+    assert kinds(check) == [(1, "other_chip"), (2, "other_chip")]
+    assert check.faults[0].text == (
+        "208 B (Broadcom Trident 2, Broadcom Tomahawk, Broadcom Tomahawk 2), "
+        "not 254 B (Broadcom Tomahawk 5)"
+    )
+    assert kinds(tr.check_headroom([path], asic="tomahawk-1")) == [(3, "not_whole_cells")]
+
+
+@pytest.mark.parametrize(
+    ("path", "asic"),
+    [
+        ("device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/pg_profile_lookup.ini", "spectrum-4"),
+        ("device/mellanox/x86_64-nvidia_sn5640-r0/a/pg_profile_lookup.ini", "spectrum-5"),
+        ("device/common/profiles/th/gen/BALANCED/pg_profile_lookup.ini", "tomahawk-1"),
+        ("device/common/profiles/th5/gen/BALANCED/pg_profile_lookup.ini", "tomahawk-5"),
+        ("device/nexthop/x86_64-nexthop_4210-r0021/NH-4210/pg_profile_lookup.ini", "tomahawk-6"),
+        ("device/dell/x86_64-dell_s6100_c2538-r0/pg_profile_lookup.ini", None),
+    ],
+)
+def test_the_path_names_the_chip(tmp_path: Path, path: str, asic: str | None) -> None:
+    [table] = tr.check_headroom([written(tmp_path, "# none\n", path)]).tables
+    assert (table.asic.name if table.asic else None) == asic
+    assert not table.rows
+
+
+def test_a_sound_table_has_no_findings(tmp_path: Path) -> None:
+    text = "".join(
+        row(mbps, cable, tr.headroom(1e6 * mbps, cable, table="sn5640").xoff_bytes)
+        for mbps in (100_000, 200_000, 400_000)
+        for cable in ("5m", "40m", "300m", "2000m")
+    )
+    [table] = tr.check_headroom([written(tmp_path, text)], asic="spectrum-5").tables
+    assert not table.faults
+    assert (table.profile.name, table.reproduced) == ("sn5640", 12)
+
+
+def test_profiles_of_config_db_are_read(tmp_path: Path) -> None:
+    profiles = {
+        "ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "3"},
+        "pg_lossless_100000_40m_profile": {"size": "19456", "xon": "19456", "xoff": "49152"},
+        "pg_lossless_100000_300m_profile": {"size": "19456", "xon": "19456", "xoff": "30000"},
+    }
+    groups = {"Ethernet0|3-4": {"profile": "pg_lossless_100000_300m_profile"}}
+    text = json.dumps({"BUFFER_PG": groups, "BUFFER_PROFILE": profiles}, indent=2)
+    check = tr.check_headroom([written(tmp_path, text, "config_db.json")])
+    assert [row.xoff_bytes for row in check.tables[0].rows] == [49_152, 30_000]
+    line = text[: text.rindex("pg_lossless_100000_300m_profile")].count("\n") + 1
+    assert kinds(check) == [(line, "less_at_longer_cable"), (line, "below_response")]
+
+
+def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path) -> None:
+    from tailroom.pfc_headroom.formats import sonic_profile, sonic_row  # noqa: PLC0415
+
+    result = tr.headroom("400G", "2km", table="sn5600")
+    for text, name in ((sonic_row(result), "a.ini"), (sonic_profile(result), "b.json")):
+        [table] = tr.check_headroom([written(tmp_path, text, name)]).tables
+        [read] = table.rows
+        assert (read.speed_mbps, read.cable) == (400_000, "2000m")
+        assert (read.xoff_bytes, read.xon_bytes) == (result.xoff_bytes, result.xon_bytes)
+        assert (read.size_bytes, table.faults) == (result.size_bytes, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "expected"),
+    [
+        ("# ok\n10000 5m 1 2 3 0\n10000 40m 1 2\n", ":3", "speed cable size xon xoff threshold"),
+        ('title = "A scenario"\n', ":1", "speed cable size xon xoff threshold"),
+        ("10000 5 1 2 3 0\n", ":1", "a number of metres such as 300m"),
+        ("10000 5m 1 2 three 0\n", ":1", "xoff is `three`"),
+        ("10000 5m 1 2 -3 0\n", ":1", "xoff is `-3`"),
+        ("10000 5m 1 2 3 high\n", ":1", "threshold is `high`"),
+        ("ten 5m 1 2 3 0\n", ":1", "a whole number of Mbit/s"),
+        ('{"BUFFER_PROFILE": {\n', ":2", "JSON"),
+        ('{"PORT": {}}', ":1", "BUFFER_PROFILE"),
+        (
+            '{"BUFFER_PROFILE": {\n"pg_lossless_10000_5m_profile": {"xon": "1", "xoff": "2"}}}',
+            ":2",
+            "size is `missing`",
+        ),
+    ],
+)
+def test_a_damaged_table_is_refused_with_line_and_expectation(
+    tmp_path: Path, text: str, place: str, expected: str
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(tr.HeadroomTableError) as refused:
+        tr.check_headroom([path])
+    assert str(refused.value).startswith(f"{path}{place}: ")
+    assert expected in str(refused.value)
+    assert "expected" in str(refused.value)
+
+
+def test_a_file_that_is_no_text_or_missing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(tr.HeadroomTableError, match="is not text; give"):
+        tr.check_headroom([tmp_path / "binary"])
+    with pytest.raises(tr.HeadroomTableError, match="No such file"):
+        tr.check_headroom([tmp_path / "missing"])

@@ -1,0 +1,215 @@
+"""Headrooms against published tables, worked examples, and the sums of the quoted terms."""
+
+import csv
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.pfc_headroom.profiles import ASICS, TABLES
+from tailroom.pfc_headroom.speeds import SPEEDS
+
+ROWS = Path(__file__).with_name("published_rows.csv")
+LARGER_AT_800G = 63_488
+"""By how much the published rows of SN6600 at 800G are above the formula."""
+
+
+def published() -> list[tuple[str, int, str, int]]:
+    """Table, speed in Mbit/s, cable and xoff of each published row."""
+    lines = (line for line in ROWS.read_text(encoding="utf-8").splitlines() if line[:1] != "#")
+    return [
+        (row["table"], int(row["speed_mbps"]), row["cable"], int(row["xoff_bytes"]))
+        for row in csv.DictReader(lines)
+    ]
+
+
+def terms(result: tr.Headroom) -> dict[str, float]:
+    return {term.name: float(term.exact_bytes) for term in result.terms}
+
+
+def test_there_are_114_rows_that_the_formula_gives() -> None:
+    counts = {table: len([*rows]) for table, rows in groupby(published(), lambda row: row[0])}
+    assert counts == {
+        "msn2700": 15,
+        "msn3700": 18,
+        "msn4700": 21,
+        "sn5600": 24,
+        "sn5640": 36,
+        "sn6600": 9,
+    }
+    assert sum(counts.values()) - counts["sn6600"] == 114
+
+
+@pytest.mark.parametrize(("table", "speed_mbps", "cable", "xoff_bytes"), published())
+def test_a_published_row_is_given_to_the_byte(
+    table: str, speed_mbps: int, cable: str, xoff_bytes: int
+) -> None:
+    found = tr.headroom(1e6 * speed_mbps, cable, table=table).xoff_bytes
+    is_larger = table == "sn6600" and speed_mbps == 800_000
+    assert found == xoff_bytes - (LARGER_AT_800G if is_larger else 0)
+
+
+def test_the_user_is_told_where_published_rows_are_larger() -> None:
+    assert "63,488 B larger" in tr.headroom("800G", "5m", table="sn6600").assumptions[0]
+    assert "larger" not in " ".join(tr.headroom("400G", "5m", table="sn6600").assumptions)
+
+
+def test_the_user_is_told_where_published_sizes_are_not_xon_plus_xoff() -> None:
+    """ACS-MSN4700, 400G, 5 m: size 86,016, xon 37,888, xoff 38,912."""
+    result = tr.headroom("400G", "5m", table="msn4700")
+    assert (result.xon_bytes, result.xoff_bytes) == (37_888, 38_912)
+    assert 86_016 - result.size_bytes == 9216
+    assert "9,216 B larger than xon + xoff" in result.assumptions[0]
+
+
+def test_the_worked_example_of_sn5640_has_these_terms() -> None:
+    """100G, 300 m: 9,216 + 37,879 + 819 + 25,216 + 1,500, times 1.0615, plus 4,096, up to 1 KiB."""
+    result = tr.headroom("100G", "300m", table="sn5640")
+    found = terms(result)
+    assert found["largest frame, just begun here"] == 9216
+    assert found["cable, both ways"] == pytest.approx(37_879, abs=0.5)
+    assert found["interface (MAC and PHY)"] == pytest.approx(819.2)
+    assert found["response of the peer"] == 25_216
+    assert found["tile of the chip"] == 1500
+    assert found["largest lossless frame, just begun at the peer"] == 4096
+    assert found["small packets in whole cells"] == pytest.approx(0.0615 * 74_630, rel=2e-3)
+    assert result.xoff_bytes == 83_968
+    assert (result.xon_bytes, result.size_bytes) == (19_456, 19_456)
+
+
+@pytest.mark.parametrize(
+    ("speed", "interface_bits", "metre_bits", "response_bits"),
+    [
+        ("10G", 8_192, 50, 30_720),
+        ("25G", 6_144, 125, 40_960),
+        ("40G", 24_576, 200, 60_416),
+        ("100G", 122_880, 500, 201_728),
+    ],
+)
+@pytest.mark.parametrize("metres", [1, 100, 2000])
+def test_the_standard_is_the_sum_of_the_bit_times_that_ciscos_book_quotes(
+    speed: str, interface_bits: int, metre_bits: int, response_bits: int, metres: int
+) -> None:
+    frame, pause, lossless_frame = 73_888, 672, 18_560
+    bits = frame + pause + interface_bits + 2 * metres * metre_bits + response_bits + lossless_frame
+    result = tr.headroom(speed, f"{metres}m", lossless_frame_bytes=2300)
+    assert result.xoff_bytes == -(-bits // 8)
+    assert terms(result)["pause frame"] == pause / 8
+
+
+def test_ten_gigabit_over_100_m_is_17754_bytes() -> None:
+    assert tr.headroom("10G", "100m", lossless_frame_bytes=2300).xoff_bytes == 17_754
+
+
+def test_the_delay_of_an_interface_without_a_stated_bound_is_that_of_the_response() -> None:
+    found = terms(tr.headroom("400G", "5m"))
+    assert found["response of the peer"] == 463_360 / 8
+    assert found["interface (MAC and PHY)"] == found["response of the peer"]
+    given = terms(tr.headroom("400G", "5m", interface="200ns"))
+    assert given["interface (MAC and PHY)"] == 10_000
+
+
+def test_what_stands_on_the_way_counts_twice() -> None:
+    """100 ns at 400 Gbit/s are 5,000 bytes, there and back."""
+    found = terms(
+        tr.headroom("400G", "5m", gearbox="100ns", fec="50ns", macsec="1us", response="100ns")
+    )
+    assert found["gearbox, both ways"] == 10_000
+    assert found["FEC, both ways"] == 5_000
+    assert found["MACsec, both ways"] == 100_000
+    assert found["response of the peer"] == 5_000
+
+
+def test_copper_is_faster_than_fiber() -> None:
+    """Cisco's white paper: 476 ns for 100 m of copper, 5,950 bytes at 100 Gbit/s, each way."""
+    found = terms(tr.headroom("100G", "100m", medium="copper"))
+    assert found["cable, both ways"] == 2 * 5950
+    assert terms(tr.headroom("100G", "100m", medium="fiber"))["cable, both ways"] == 2 * 6250
+
+
+@pytest.mark.parametrize(
+    ("asic", "speed", "rows"),
+    [
+        ("tomahawk-5", "100G", (147_066, 160_274, 258_572)),
+        ("tomahawk-5", "400G", (393_192, 446_024, 839_216)),
+        ("tomahawk-5", "800G", (729_488, 835_406, 1_621_536)),
+        ("tomahawk-6", "100G", (229_740, 251_580, 414_120)),
+        ("tomahawk-6", "400G", (650_160, 737_940, 1_387_680)),
+        ("tomahawk-6", "800G", (1_249_080, 1_424_220, 2_724_120)),
+    ],
+)
+def test_a_fit_is_within_5_percent_of_the_rows_and_says_so(
+    asic: str, speed: str, rows: tuple[int, ...]
+) -> None:
+    for cable, xoff_bytes in zip(("5m", "40m", "300m"), rows, strict=True):
+        result = tr.headroom(speed, cable, asic=asic)
+        assert result.xoff_bytes == pytest.approx(xoff_bytes, rel=0.05)
+        assert result.xoff_bytes % (result.profile.cell_bytes or 0) == 0
+        assert "within 5 %" in " ".join(result.assumptions)
+
+
+def test_each_small_packet_takes_whole_cells() -> None:
+    """Of 254 B cells, 64 B + 20 B on the wire take one: 254 / 84 times the bytes."""
+    plain = tr.headroom("100G", "300m").xoff_bytes
+    cells = tr.headroom("100G", "300m", asic="tomahawk-3")
+    assert cells.xoff_cells == -(-plain // 84)
+    assert cells.xoff_bytes == 254 * (cells.xoff_cells or 0)
+    large = tr.headroom("100G", "300m", asic="tomahawk-3", small_percent=0).xoff_bytes
+    # 9,216 B take 37 cells, 9,398 B.
+    assert large == pytest.approx(plain * 9398 / 9236, abs=254)
+
+
+def test_the_script_of_today_adds_to_the_published_formula() -> None:
+    """Spectrum-6: 18 KiB; and 2 KiB for private headroom if not all packets are small."""
+    plain = tr.headroom("100G", "300m", asic="spectrum-6")
+    assert terms(plain)["pipeline of the chip"] == 18_432
+    mixed = {"small_percent": 50, "lossless_frame_bytes": 4096}
+    private = tr.headroom("100G", "300m", asic="spectrum-5", **mixed)  # type: ignore[arg-type]
+    shared = tr.headroom("100G", "300m", asic="spectrum-5", shared=True, **mixed)  # type: ignore[arg-type]
+    assert shared.xoff_bytes == 83_968
+    assert private.xoff_bytes == 83_968 + 2048
+
+
+def test_eight_lanes_have_twice_the_xon() -> None:
+    assert tr.headroom("400G", "5m", table="sn5600").xon_bytes == 19_456
+    assert tr.headroom("800G", "5m", table="sn5600").xon_bytes == 38_912
+    assert tr.headroom("400G", "5m", table="msn4700").xon_bytes == 37_888
+
+
+def test_ports_share_a_pool() -> None:
+    result = tr.headroom("100G", "300m", table="sn5640", ports=64, priorities=2, oversubscription=4)
+    assert result.pool_bytes == 64 * 2 * 83_968 // 4
+    assert tr.headroom("100G", "300m").pool_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("name", "speed"),
+    [
+        (profile.name, speed.name)
+        for profile in (*ASICS, *TABLES)
+        for speed in SPEEDS
+        if profile.method != "fit" or 100_000 <= speed.mbps <= 800_000
+    ],
+)
+@pytest.mark.parametrize("cable", ["1m", "300m", "120km"])
+def test_the_headroom_is_the_sum_of_its_terms_in_whole_units(
+    name: str, speed: str, cable: str
+) -> None:
+    given = {"table": name} if name in {table.name for table in TABLES} else {"asic": name}
+    response = "1us" if speed == "1.6T" else None
+    result = tr.headroom(speed, cable, response=response, **given)  # type: ignore[arg-type]
+    total = sum(term.exact_bytes for term in result.terms)
+    assert total == result.xoff_bytes
+    assert result.xoff_bytes % result.profile.granularity_bytes == 0
+    assert all(term.exact_bytes >= 0 and term.formula and term.source for term in result.terms)
+    assert result.size_bytes >= result.xon_bytes
+
+
+def test_a_longer_cable_never_needs_less() -> None:
+    for profile in ASICS:
+        needed = [
+            tr.headroom("100G", metres, asic=profile.name).xoff_bytes
+            for metres in (1, 2, 10, 40, 300, 2000, 40_000, 120_000)
+        ]
+        assert needed == sorted(needed)
