@@ -87,6 +87,16 @@ pub struct Htcp {
     last_throughput: f64,
     /// Linux's `modeswitch`: whether the throughput was the same at the last two congestions.
     is_settled: bool,
+    /// The state before the last congestion that an undo restores.
+    before: Option<Before>,
+}
+
+/// What `htcp_cwnd_undo` of Linux restores.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    last_congestion: Time,
+    max_rtt: Time,
+    last_throughput: f64,
 }
 
 /// The largest smoothed throughput since the last congestion.
@@ -136,6 +146,7 @@ impl Htcp {
             throughput: ThroughputMeter::default(),
             last_throughput: 0.0,
             is_settled: false,
+            before: None,
         }
     }
 
@@ -209,6 +220,8 @@ impl WindowLaw for Htcp {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        let Htcp { last_congestion, max_rtt, last_throughput, .. } = *self;
+        self.before = Some(Before { last_congestion, max_rtt, last_throughput });
         self.adapt_backoff();
         self.last_congestion = match self.params.variant {
             HtcpVariant::Paper => event.now,
@@ -217,6 +230,14 @@ impl WindowLaw for Htcp {
         };
         self.throughput = ThroughputMeter::default();
         self.backoff * event.cwnd_packets
+    }
+
+    fn on_undo(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.last_congestion = before.last_congestion;
+            self.max_rtt = before.max_rtt;
+            self.last_throughput = before.last_throughput;
+        }
     }
 }
 

@@ -66,7 +66,8 @@ impl Scoreboard {
         self.ranges.last().map_or(self.una, |range| range.end)
     }
 
-    /// The edge below which unsacked packets are lost. It never decreases.
+    /// The edge below which unsacked packets are lost. It decreases only if they are
+    /// [taken for delayed](Scoreboard::unmark_lost).
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge
     }
@@ -79,6 +80,21 @@ impl Scoreboard {
     /// Whether a packet is lost that has not been acknowledged, retransmitted or not.
     pub fn has_lost(&self) -> bool {
         self.lost > 0
+    }
+
+    /// Packets whose retransmission is in the network.
+    pub fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
+    /// Packets below `below` that are neither sacked nor sent again.
+    pub fn not_sent_again(&self, below: u64) -> u64 {
+        let sent_once = Range { start: self.una.max(self.retransmitted_edge), end: below };
+        let sacked = |range: &Range| {
+            let start = range.start.max(sent_once.start);
+            range.end.min(below).saturating_sub(start)
+        };
+        sent_once.count_below(below) - self.ranges.iter().map(sacked).sum::<u64>()
     }
 
     /// Whether a packet at or above the cumulative ACK is sacked.
@@ -350,6 +366,14 @@ impl Scoreboard {
         self.retransmitted_edge = self.una;
         self.lost_edge = next;
         self.lost = next - self.una - self.sacked;
+    }
+
+    /// No packet is lost: all that are not sacked are in the network, and it does not matter how often
+    /// they have been sent.
+    pub fn unmark_lost(&mut self) {
+        self.lost_again.clear();
+        (self.lost, self.lost_edge) = (0, self.una);
+        (self.retransmitted, self.retransmitted_edge) = (0, self.una);
     }
 
     /// Marks the first packet in flight lost. Without SACK, duplicate and partial ACKs reveal no
