@@ -408,4 +408,26 @@ mod tests {
             assert_near(epoch(&mut control, &mut event, 100, [MS(10), MS(12)]), 0.5);
         }
     }
+
+    /// `htcp_cwnd_undo`: time since the last congestion, largest RTT and last throughput return.
+    #[test]
+    fn an_undo_restores_the_state_before_the_congestion() {
+        let mut control = Htcp::new(&HtcpParams::default());
+        control.on_congestion(&congestion(CongestionKind::Loss, 100.0));
+        for second in 1..20 {
+            let (now, delivered) = (MS(1_000 * second), 100 * second);
+            let rtt = Some(MS(90 + second));
+            let event = AckEvent { now, rtt, min_rtt: MS(90), ..ack(1) };
+            control.on_ack(100.0, &AckEvent { delivered_packets: delivered, ..event });
+        }
+        let state = |control: &Htcp| {
+            (control.last_congestion, control.max_rtt, control.last_throughput.to_bits())
+        };
+        let before = state(&control);
+        let event = CongestionEvent { now: MS(20_000), ..congestion(CongestionKind::Loss, 100.0) };
+        control.on_congestion(&event);
+        assert_ne!(state(&control), before);
+        control.on_undo();
+        assert_eq!(state(&control), before);
+    }
 }

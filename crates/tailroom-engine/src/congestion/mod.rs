@@ -30,7 +30,8 @@ use crate::parameters::BadParameter;
 use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
 use rate_based::{
-    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent, UndoEvent,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
+    UndoEvent,
 };
 
 /// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish

@@ -196,10 +196,10 @@ impl RateBasedControl for Bbr3 {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         match event.kind {
             // OnEnterFastRecovery
-            CongestionKind::Loss => self.model.enter_recovery(event.cwnd_packets),
+            CongestionKind::Loss => self.model.save_state_upon_loss(event.cwnd_packets),
             // OnEnterRTO; the sender sets its window to one packet.
             CongestionKind::Timeout => {
-                self.model.enter_recovery(event.cwnd_packets);
+                self.model.save_state_upon_loss(event.cwnd_packets);
                 self.model.repair = Repair::Timeout;
             }
             CongestionKind::Mark => self.model.note_loss(event.cwnd_packets),

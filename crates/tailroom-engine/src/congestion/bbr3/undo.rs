@@ -12,28 +12,26 @@ pub(super) struct Undo {
     pub(super) bw_shortterm: f64,
     pub(super) inflight_shortterm: f64,
     pub(super) inflight_longterm: f64,
+    /// The losses belong to a recovery whose beginning is saved.
+    pub(super) is_saved: bool,
 }
 
 impl Model {
-    /// `SaveStateUponLoss`
+    /// `SaveStateUponLoss`, called by `NoteLoss`, `OnEnterFastRecovery` and `OnEnterRTO`. The sender
+    /// shows the losses before the recovery, and each loss may change the model, so what counts is the
+    /// state at the first call per recovery.
     pub(super) fn save_state_upon_loss(&mut self, cwnd: f64) {
         self.save_cwnd(cwnd);
+        if self.undo.is_saved {
+            return;
+        }
         self.undo = Undo {
             state: None,
             bw_shortterm: self.bw_shortterm,
             inflight_shortterm: self.inflight_shortterm,
             inflight_longterm: self.inflight_longterm,
+            is_saved: true,
         };
-    }
-
-    /// `OnEnterFastRecovery` and `OnEnterRTO`. The sender shows the losses before the recovery, so the
-    /// state before them has been saved; the draft does not say which comes first.
-    pub(super) fn enter_recovery(&mut self, cwnd: f64) {
-        if self.is_loss_in_round {
-            self.save_cwnd(cwnd);
-        } else {
-            self.save_state_upon_loss(cwnd);
-        }
     }
 
     /// `HandleSpuriousLossDetection`; returns the window.

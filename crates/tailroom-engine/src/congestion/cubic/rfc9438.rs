@@ -404,4 +404,26 @@ mod tests {
             assert!((path.lose() - 70.0).abs() < 1e-9);
         }
     }
+
+    /// RFC 9438 sec. 4.9: after the undo the window grows as if nothing had happened, on the curve of the
+    /// first loss.
+    #[test]
+    fn an_undo_returns_to_the_curve_before_the_congestion() {
+        for kind in [CongestionKind::Loss, CongestionKind::Timeout] {
+            let mut undisturbed = Path::new(&CubicParams::default(), 1_000.0, 0.1);
+            let mut disturbed = Path::new(&CubicParams::default(), 1_000.0, 0.1);
+            for path in [&mut undisturbed, &mut disturbed] {
+                path.lose();
+                path.pass(3.0);
+            }
+            let window = disturbed.cwnd;
+            disturbed.congest(kind);
+            disturbed.control.on_undo();
+            disturbed.cwnd = window;
+            for path in [&mut undisturbed, &mut disturbed] {
+                path.pass(9.0);
+            }
+            disturbed.assert_near(undisturbed.cwnd, 1e-9);
+        }
+    }
 }

@@ -92,8 +92,7 @@ impl Applies {
     fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
         let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
         let is_window = !is(CongestionConfig::is_rate_based);
-        let names =
-            |key: &str, value: &str| given.get(key).and_then(Value::as_str) == Some(value);
+        let names = |key: &str, value: &str| given.get(key).and_then(Value::as_str) == Some(value);
         let is_newreno = names("recovery", "newreno");
         let has = |key: &str| given.get(key) == Some(&Value::Boolean(true));
         match self {

@@ -441,15 +441,16 @@ mod tests {
             let mut sacked = [false; 60];
             let (mut lost_edge, mut retransmitted_edge) = (0, 0);
             for _ in 0..60 {
-                match draw(4) {
+                match draw(5) {
                     0 | 1 => {
                         let start = una + draw(next - una);
                         let end = (start + 1 + draw(6)).min(next);
+                        let is_news = (start..end).any(|packet| !sacked[packet as usize]);
                         board.add(&[range(start, end)], next, |_| {});
                         (start..end).for_each(|packet| sacked[packet as usize] = true);
                         let above: Vec<u64> =
                             (una..next).filter(|&packet| sacked[packet as usize]).collect();
-                        if above.len() >= 3 {
+                        if is_news && above.len() >= 3 {
                             lost_edge = lost_edge.max(above[above.len() - 3]);
                         }
                     }
@@ -461,6 +462,10 @@ mod tests {
                             board.on_retransmission(packet);
                             retransmitted_edge = packet + 1;
                         }
+                    }
+                    3 if draw(4) == 0 => {
+                        board.unmark_lost();
+                        (lost_edge, retransmitted_edge) = (una, una);
                     }
                     _ if una + 6 < next => {
                         let to = una + draw(5);
@@ -477,6 +482,9 @@ mod tests {
                 let retransmitted = unsacked(una..retransmitted_edge.max(una));
                 assert_eq!(board.pipe(next), in_flight - lost + retransmitted);
                 assert_eq!(board.sacked(), next - una - in_flight);
+                let below = una + draw(next - una);
+                let sent_once = unsacked(una.max(retransmitted_edge)..below);
+                assert_eq!(board.not_sent_again(below), sent_once);
             }
         }
     }

@@ -7,9 +7,9 @@
 //! and their order are those of Linux (`tcp_fastretrans_alert`, `tcp_process_loss` in
 //! `net/ipv4/tcp_input.c`); RFC 4015 leaves open how fast the window returns.
 
-use super::slow_start::SlowStart;
 use super::recovery::RepairRule;
 use super::rtt::RttSamples;
+use super::slow_start::SlowStart;
 use super::{CongestionControl, Phase, Sender, TcpSpec};
 use crate::congestion::WindowLaw;
 use crate::congestion::rate_based::UndoEvent;
@@ -209,13 +209,16 @@ impl Sender {
         };
         let is_probing = self.rack.as_ref().is_some_and(|rack| rack.has_sent_again());
         let in_network = self.scoreboard.retransmitted() + u64::from(is_probing);
-        // One recovery that follows another keeps the time of the first retransmission.
-        let earlier = undo.episode.take().filter(|_| self.phase != Phase::Open);
+        // While retransmissions of an earlier recovery are in the network, the time of the first of them
+        // counts. If it is not known, no timestamp tells anything.
+        let follows = self.phase != Phase::Open || in_network > 0;
+        let earlier = undo.episode.take().map(|episode| episode.first_retransmission);
+        let first_retransmission = if follows { earlier.unwrap_or(Some(Time::ZERO)) } else { None };
         let before = Before { cwnd, ssthresh: self.ssthresh, slow_start: None };
         undo.episode = Some(Episode {
             start: self.una,
             before: (!is_marked).then_some(before),
-            first_retransmission: earlier.and_then(|episode| episode.first_retransmission),
+            first_retransmission,
             unreported: (in_network > 0).then_some(in_network),
         });
         undo.holds_back = false;
@@ -249,11 +252,12 @@ impl Sender {
     }
 
     /// Begins F-RTO at a timeout where it can tell something: not while packets of another recovery
-    /// are in the network, nor if the sender `forgets_sack`. A probe may have sent the last packet
-    /// again.
+    /// are in the network, nor if the sender `forgets_sack`. Packets that RACK does not miss yet, and
+    /// the last one if a probe `has_probed` with it, may arrive although others are lost.
     pub(super) fn begin_frto(&mut self, has_probed: bool, forgets_sack: bool) {
         let is_repeated = self.rtt.is_backed_off();
-        let below = self.next - u64::from(has_probed);
+        let missed = if self.rack.is_some() { self.scoreboard.lost_edge() } else { self.next };
+        let below = missed.min(self.next - u64::from(has_probed));
         let may_begin = self.phase == Phase::Open && !forgets_sack;
         if let Some(undo) = &mut self.undo {
             undo.on_timeout(may_begin, is_repeated && !forgets_sack, below);
