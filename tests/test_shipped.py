@@ -144,7 +144,9 @@ def test_a_falling_rate_outlasts_timers_as_the_comment_of_cellular_says() -> Non
     with_undo = sums_of_groups("cellular", "300 s")
     assert with_undo["undone_reductions"] > 0
     assert with_undo["duplicate_packets"] <= with_undo["loss_probes"] + with_undo["timeouts"]
-    without = sums_of_groups("cellular", "300 s", **{"defaults.undo": False, "defaults.frto": False})
+    without = sums_of_groups(
+        "cellular", "300 s", **{"defaults.undo": False, "defaults.frto": False}
+    )
     assert without["undone_reductions"] == 0
     assert without["duplicate_packets"] > without["loss_probes"] + without["timeouts"]
 

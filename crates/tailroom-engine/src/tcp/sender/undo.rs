@@ -95,26 +95,30 @@ enum Verdict {
 
 impl Evidence {
     fn verdict(self, is_frto_on: bool) -> Verdict {
-        let is_spurious = self.is_delayed || self.is_reported;
         match self.phase {
-            Phase::Opening => Verdict::Open,
-            Phase::Open if self.is_reported => Verdict::Undo { unmarks: false },
-            Phase::Open => Verdict::Open,
-            // `tcp_try_undo_recovery`
-            Phase::Recovery if self.is_over && is_spurious => Verdict::Undo { unmarks: false },
-            Phase::Recovery if self.is_over => Verdict::Open,
-            // `tcp_try_undo_partial`
-            Phase::Recovery if self.advances && self.is_delayed && self.has_retransmissions => {
-                Verdict::HoldBack
-            }
-            Phase::Recovery if self.advances && self.is_delayed => Verdict::Undo { unmarks: true },
-            // `tcp_try_undo_dsack`
-            Phase::Recovery if self.is_reported => Verdict::Undo { unmarks: false },
-            Phase::Recovery => Verdict::Open,
+            Phase::Recovery => self.recovery_verdict(),
             // `tcp_try_undo_loss`
-            Phase::Timeout if self.advances && is_spurious => Verdict::Undo { unmarks: true },
+            Phase::Timeout if self.advances && (self.is_delayed || self.is_reported) => {
+                Verdict::Undo { unmarks: true }
+            }
             Phase::Timeout if is_frto_on => self.frto_verdict(),
-            Phase::Timeout => Verdict::Open,
+            // `tcp_try_undo_dsack`, after the recovery
+            Phase::Open if self.is_reported => Verdict::Undo { unmarks: false },
+            Phase::Opening | Phase::Open | Phase::Timeout => Verdict::Open,
+        }
+    }
+
+    /// `tcp_try_undo_recovery`, `tcp_try_undo_partial` and `tcp_try_undo_dsack`
+    fn recovery_verdict(self) -> Verdict {
+        let is_partly_delayed = self.advances && self.is_delayed && !self.is_over;
+        if is_partly_delayed && self.has_retransmissions {
+            Verdict::HoldBack
+        } else if is_partly_delayed {
+            Verdict::Undo { unmarks: true }
+        } else if self.is_reported || self.is_over && self.is_delayed {
+            Verdict::Undo { unmarks: false }
+        } else {
+            Verdict::Open
         }
     }
 
@@ -139,7 +143,7 @@ impl Undo {
         let has_timestamps = spec.rtt_samples == RttSamples::Timestamps;
         let undo = Undo {
             tick: has_timestamps.then_some(tick),
-            has_frto: spec.frto,
+            has_frto: spec.frto && spec.recovery.has_sack(),
             frto_below: None,
             holds_back: false,
             episode: None,
@@ -199,8 +203,8 @@ impl Episode {
 }
 
 impl Sender {
-    /// Records the window before it is reduced for a loss or a timeout. Without a window (`is_marked`),
-    /// the recovery may turn out to be spurious, but the window stays.
+    /// Records the window before it is reduced for a loss or a timeout. If a mark has reduced it
+    /// already (`is_marked`), the recovery may turn out to be spurious, but the window stays.
     pub(super) fn begin_undo(&mut self, is_marked: bool) {
         let Some(undo) = &mut self.undo else { return };
         let cwnd = match self.repair_rule {
@@ -287,13 +291,14 @@ impl Sender {
     }
 
     /// Takes the last reduction back if an ACK shows that it was spurious; otherwise decides whether
-    /// retransmissions may follow. The ACK has moved the cumulative ACK by `acked` packets and
-    /// acknowledged `delivered`, and `awaited` is the answer of
-    /// [`awaited_originals`](Sender::awaited_originals) before it.
+    /// retransmissions may follow. Called when the packets of the ACK are taken in.
     #[inline(never)]
     pub(super) fn judge(&mut self, now: Time, ack: Ack<'_>, news: AckNews) {
         let evidence = self.evidence(ack, news);
         let Some(undo) = &mut self.undo else { return };
+        if self.phase != Phase::Timeout {
+            undo.frto_below = None;
+        }
         let Some(evidence) = evidence else {
             undo.holds_back = false;
             return;
