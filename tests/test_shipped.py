@@ -4,6 +4,7 @@ import io
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,6 +155,6 @@ def test_a_falling_rate_outlasts_timers_as_the_comment_of_cellular_says() -> Non
 def sums_of_groups(name: str, duration: str, **changes: object) -> Counter[str]:
     """What the groups counted, added up."""
     values = {"duration": duration, "measure_from": "0 s", **changes}
-    groups = tr.run(name, set=values).summary["groups"]
+    groups: Any = tr.run(name, set=values).summary["groups"]
     keys = ("retransmissions", "duplicate_packets", "timeouts", "loss_probes", "undone_reductions")
     return Counter({key: sum(group[key] or 0 for group in groups.values()) for key in keys})

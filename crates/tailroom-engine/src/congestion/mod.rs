@@ -100,8 +100,8 @@ pub trait WindowLaw {
     /// ssthresh fall below 2 packets.
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64;
 
-    /// The congestion that [`on_congestion`](WindowLaw::on_congestion) has answered last was none: the
-    /// window returns to what it was before. A law may restore its own state.
+    /// The congestion that [`on_congestion`](WindowLaw::on_congestion) has answered last was none:
+    /// the window returns to what it was before. A law may restore its own state.
     fn on_undo(&mut self) {}
 
     /// Whether the law has a slow start of its own. The sender then calls

@@ -1,12 +1,13 @@
-//! The undo of recoveries that were not necessary (RFC 3522, RFC 3708, RFC 5682), over a path of 100 ms
-//! that loses nothing unless a test says so. A stall is what a link does whose rate falls for a while:
-//! packets arrive late, all of them and in order.
+//! The undo of recoveries that were not necessary (RFC 3522, RFC 3708, RFC 5682), over a path of
+//! 100 ms that loses nothing unless a test says so. A stall is what a link does whose rate falls
+//! for a while: packets arrive late, all of them and in order.
 
 use std::cell::Cell;
 
 use proptest::prelude::*;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
 use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
@@ -53,7 +54,8 @@ fn stalled(tcp: &TcpSpec, from: Time, to: Time) -> Outcome {
     outcome
 }
 
-/// The sender after the last ACK before a stall, and after the first that the sender gets thereafter.
+/// The sender after the last ACK before a stall, and after the first that the sender gets
+/// thereafter.
 fn around(outcome: &Outcome, from: Time) -> (Acked, Acked) {
     let next = outcome.acks.partition_point(|ack| ack.at < from + ms(50));
     (outcome.acks[next - 1], outcome.acks[next])
@@ -62,8 +64,9 @@ fn around(outcome: &Outcome, from: Time) -> (Acked, Acked) {
 proptest! {
     #![proptest_config(config(500))]
 
-    /// A delay that outlasts the timer, once or several times, changes neither window nor ssthresh, and
-    /// only the first packet is sent again, as often as the timer expires. A probe sends new data.
+    /// A delay that outlasts the timer, once or several times, changes neither window nor ssthresh,
+    /// and only the first packet is sent again, as often as the timer expires. A probe sends new
+    /// data.
     #[test]
     fn a_stall_without_loss_leaves_the_window_as_it_was(
         kind in 0_usize..6,
@@ -78,7 +81,8 @@ proptest! {
         let (before, after) = around(&outcome, from);
         let growth = after.cwnd - before.cwnd;
         prop_assert!((0.0..1.0).contains(&growth), "{name}: {before:?}, {after:?}");
-        prop_assert!((after.ssthresh - before.ssthresh).abs() < 1e-9, "{name}: {before:?}, {after:?}");
+        let change = (after.ssthresh - before.ssthresh).abs();
+        prop_assert!(change < 1e-9, "{name}: {before:?}, {after:?}");
         let first = outcome.retransmitted[0].1;
         let others = outcome.retransmitted.iter().filter(|&&(_, sequence)| sequence != first);
         prop_assert_eq!(others.count(), 0, "{}: {:?}", name, outcome);
@@ -151,8 +155,8 @@ fn a_stall_does_not_end_the_first_slow_start() {
 }
 
 /// RFC 5682 sec. 3.1, a spurious timeout: packet 20 is sent again (step 1), its ACK lets two new
-/// packets leave (step 2b), and the ACK of the next one, which was not sent again, ends the recovery
-/// (step 3b).
+/// packets leave (step 2b), and the ACK of the next one, which was not sent again, ends the
+/// recovery (step 3b).
 #[test]
 fn f_rto_sends_new_data_after_the_first_ack_and_undoes_at_the_second() {
     let outcome = stalled(&with_frto(), ms(140), ms(2_000));
@@ -167,8 +171,8 @@ fn f_rto_sends_new_data_after_the_first_ack_and_undoes_at_the_second() {
     assert_eq!((outcome.undone, outcome.timeouts), (1, 1));
 }
 
-/// RFC 5682 sec. 3.1, a timeout for lost packets: new data arrive behind the gap and are sacked (step
-/// 3a), so what was lost is sent again.
+/// RFC 5682 sec. 3.1, a timeout for lost packets: new data arrive behind the gap and are sacked
+/// (step 3a), so what was lost is sent again.
 #[test]
 fn f_rto_goes_on_with_retransmissions_if_packets_were_lost() {
     let is_over = Cell::new(false);
@@ -194,8 +198,8 @@ fn f_rto_without_new_data_sends_the_lost_packets_again() {
     assert_eq!((outcome.timeouts, outcome.retransmissions, outcome.undone), (1, 10, 0));
 }
 
-/// RFC 3522 sec. 3: five packets overtake packet 45. Three duplicates let the sender halve its window
-/// and send packet 45 again; the ACK of the first transmission echoes an older timestamp.
+/// RFC 3522 sec. 3: five packets overtake packet 45. Three duplicates let the sender halve its
+/// window and send packet 45 again; the ACK of the first transmission echoes an older timestamp.
 #[test]
 fn the_timestamp_of_an_overtaken_packet_undoes_a_fast_recovery() {
     for (name, tcp) in &kinds()[..4] {
@@ -207,8 +211,8 @@ fn the_timestamp_of_an_overtaken_packet_undoes_a_fast_recovery() {
     }
 }
 
-/// RFC 3708: the same without timestamps. The recovery ends with the halved window; a round trip later
-/// the receiver reports the duplicate, and the window returns.
+/// RFC 3708: the same without timestamps. The recovery ends with the halved window; a round trip
+/// later the receiver reports the duplicate, and the window returns.
 #[test]
 fn the_report_of_a_duplicate_undoes_a_fast_recovery_later() {
     let tcp = TcpSpec { rtt_samples: RttSamples::Karn, ..undoing(Recovery::Rack, true) };
@@ -230,8 +234,8 @@ fn the_halved_window_stays_without_evidence() {
     assert_eq!((outcome.reductions, outcome.undone), (1, 0), "{outcome:?}");
 }
 
-/// A mark in the stalled packets shows congestion (Linux: `prior_ssthresh` of 0): the recovery ends,
-/// since nothing is lost, but the window stays reduced.
+/// A mark in the stalled packets shows congestion (Linux: `prior_ssthresh` of 0): the recovery
+/// ends, since nothing is lost, but the window stays reduced.
 #[test]
 fn a_mark_forbids_that_the_window_returns() {
     let marks = |sequence: u64, _: u32| sequence >= 60;
@@ -242,6 +246,25 @@ fn a_mark_forbids_that_the_window_returns() {
     assert!(outcome.undone == 1 && after.ece, "{outcome:?}");
     assert!(after.cwnd < 0.6 * before.cwnd && after.ssthresh < 0.6 * before.cwnd, "{after:?}");
     assert_eq!(outcome.retransmitted.len(), 1, "{outcome:?}");
+}
+
+/// Linux `tcp_try_undo_spurious_syn`: the first packet of the handshake leaves at 0, 1 and 3 s, and the
+/// answer to the first of the three comes at 4 s. Without timestamps the sender does not know which
+/// was answered, and begins with a window of one packet.
+#[test]
+fn a_late_answer_to_the_first_packet_leaves_the_initial_window() {
+    let (karn, timestamps) = (RttSamples::Karn, RttSamples::Timestamps);
+    for (undo, rtt_samples, window) in
+        [(true, timestamps, WINDOW), (true, karn, 1), (false, timestamps, 1)]
+    {
+        let handshake = Handshake::BY_FLOW;
+        let tcp = TcpSpec { undo, rtt_samples, handshake, ..undoing(Recovery::Rack, true) };
+        let outcome = stalled(&tcp, ms(0), ms(4_000));
+        let leaving: Vec<Time> = outcome.packets[..4].iter().map(|packet| packet.sent).collect();
+        assert_eq!(leaving, [ms(0), ms(1_000), ms(3_000), ms(4_050)]);
+        let begun = outcome.packets.iter().filter(|packet| packet.sent == ms(4_050)).count();
+        assert_eq!(begun as u64, window, "{undo} {rtt_samples:?}");
+    }
 }
 
 #[test]

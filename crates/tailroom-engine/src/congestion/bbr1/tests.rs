@@ -353,7 +353,7 @@ fn undo(control: &mut Bbr1, path: &Path) -> f64 {
     control.on_undo(&UndoEvent { now, cwnd_packets, delivered })
 }
 
-/// `bbr_undo_cwnd`: the losses that spoke for a policer were none. The window is not the undo's matter.
+/// `bbr_undo_cwnd`: the losses that spoke for a policer were none. The window stays.
 #[test]
 fn an_undo_forgets_the_rate_of_a_policer() {
     let (mut control, mut path) = (started(1), Path::new(40));
@@ -368,8 +368,8 @@ fn an_undo_forgets_the_rate_of_a_policer() {
     assert!(control.model.policer.rate().is_none());
 }
 
-/// `bbr_undo_cwnd`: the round trips without growth are counted anew, since the recovery may have been
-/// the reason. A pipe that has been full stays so.
+/// `bbr_undo_cwnd`: the round trips without growth are counted anew, since the recovery may have
+/// been the reason. A pipe that has been full stays so.
 #[test]
 fn an_undo_begins_to_look_for_the_plateau_anew() {
     let rounds_to_drain = |undone_after: Option<usize>| {

@@ -602,7 +602,8 @@ fn spurious(begun: (Bbr3, Path), kind: CongestionKind) -> (Bbr3, Path) {
     assert!(window >= cwnd_packets && window >= control.model.prior_cwnd, "{window}");
     let model = &control.model;
     assert!(model.inflight_longterm >= saved, "{model:?}");
-    assert!(model.bw_shortterm.is_infinite() && model.inflight_shortterm.is_infinite(), "{model:?}");
+    let is_unlimited = model.bw_shortterm.is_infinite() && model.inflight_shortterm.is_infinite();
+    assert!(is_unlimited, "{model:?}");
     assert!(!model.is_loss_in_round && !model.full_bw.is_reached, "{model:?}");
     (path.event.repair, path.lost, path.event.cwnd_packets) = (Repair::None, 0, window);
     (control, path)

@@ -17,9 +17,9 @@ pub(super) struct Undo {
 }
 
 impl Model {
-    /// `SaveStateUponLoss`, called by `NoteLoss`, `OnEnterFastRecovery` and `OnEnterRTO`. The sender
-    /// shows the losses before the recovery, and each loss may change the model, so what counts is the
-    /// state at the first call per recovery.
+    /// `SaveStateUponLoss`, called by `NoteLoss`, `OnEnterFastRecovery` and `OnEnterRTO`. The
+    /// sender shows the losses before the recovery, and each loss may change the model, so what
+    /// counts is the state at the first call per recovery.
     pub(super) fn save_state_upon_loss(&mut self, cwnd: f64) {
         self.save_cwnd(cwnd);
         if self.undo.is_saved {

@@ -405,8 +405,8 @@ mod tests {
         }
     }
 
-    /// RFC 9438 sec. 4.9: after the undo the window grows as if nothing had happened, on the curve of the
-    /// first loss.
+    /// RFC 9438 sec. 4.9: after the undo the window grows as if nothing had happened, on the curve
+    /// of the first loss.
     #[test]
     fn an_undo_returns_to_the_curve_before_the_congestion() {
         for kind in [CongestionKind::Loss, CongestionKind::Timeout] {

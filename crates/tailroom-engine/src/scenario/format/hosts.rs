@@ -77,8 +77,8 @@ impl Applies {
                  `forget_sack_at_timeout = true` in the group"
             }
             Applies::Undo => {
-                "every congestion control; not with `rtt_samples = \"karn\"` in the group, unless it \
-                 leaves `recovery` or `frto` to the host"
+                "every congestion control; not with `rtt_samples = \"karn\"` in the group, unless \
+                 it leaves `recovery` or `frto` to the host"
             }
             Applies::Frto => {
                 "every congestion control; not with `recovery = \"newreno\"`, `undo = false` or \

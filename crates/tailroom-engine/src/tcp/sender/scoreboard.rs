@@ -368,8 +368,8 @@ impl Scoreboard {
         self.lost = next - self.una - self.sacked;
     }
 
-    /// No packet is lost: all that are not sacked are in the network, and it does not matter how often
-    /// they have been sent.
+    /// No packet is lost: all that are not sacked are in the network, however often they have been
+    /// sent.
     pub fn unmark_lost(&mut self) {
         self.lost_again.clear();
         (self.lost, self.lost_edge) = (0, self.una);

@@ -1,11 +1,11 @@
 //! The undo of a recovery that was not necessary: no packet was lost, and the network was late.
 //!
 //! A recovery is spurious if an ACK echoes a timestamp from before the first retransmission (Eifel
-//! detection, RFC 3522), if the receiver reports each retransmission as a duplicate (RFC 3708), or if
-//! after a timeout a packet arrives that was not sent again (F-RTO, RFC 5682 sec. 3). The window then
-//! returns to what it was before, and packets that had been taken for lost are in the network. Rules
-//! and their order are those of Linux (`tcp_fastretrans_alert`, `tcp_process_loss` in
-//! `net/ipv4/tcp_input.c`); RFC 4015 leaves open how fast the window returns.
+//! detection, RFC 3522), if the receiver reports each retransmission as a duplicate (RFC 3708), or
+//! if after a timeout a packet arrives that was not sent again (F-RTO, RFC 5682 sec. 3). The window
+//! then returns to what it was before, and packets that had been taken for lost are in the network.
+//! Rules and their order are those of Linux (`tcp_fastretrans_alert`, `tcp_process_loss` in
+//! `net/ipv4/tcp_input.c`), whose window returns at once; RFC 4015 lets it return by slow start.
 
 use super::recovery::RepairRule;
 use super::rtt::RttSamples;
@@ -27,7 +27,8 @@ pub(super) struct Undo {
     /// Tick of the timestamps that the host sends; `None` if it sends none.
     tick: Option<Time>,
     has_frto: bool,
-    /// While F-RTO is looking for original transmissions that arrive: those below this packet count.
+    /// While F-RTO is looking for original transmissions that arrive: those below this packet
+    /// count.
     frto_below: Option<u64>,
     /// Retransmissions wait for the next ACK, which tells whether they are necessary.
     holds_back: bool,
@@ -213,8 +214,8 @@ impl Sender {
         };
         let is_probing = self.rack.as_ref().is_some_and(|rack| rack.has_sent_again());
         let in_network = self.scoreboard.retransmitted() + u64::from(is_probing);
-        // While retransmissions of an earlier recovery are in the network, the time of the first of them
-        // counts. If it is not known, no timestamp tells anything.
+        // While retransmissions of an earlier recovery are in the network, the time of the first of
+        // them counts. If it is not known, no timestamp tells anything.
         let follows = self.phase != Phase::Open || in_network > 0;
         let earlier = undo.episode.take().map(|episode| episode.first_retransmission);
         let first_retransmission = if follows { earlier.unwrap_or(Some(Time::ZERO)) } else { None };
@@ -233,6 +234,13 @@ impl Sender {
         if let Some(undo) = &mut self.undo {
             undo.episode = None;
         }
+    }
+
+    /// Whether an ACK echoes the timestamp of a packet that left at `sent`, though others have left
+    /// since (Linux `tcp_try_undo_spurious_syn`). Known to hosts that undo.
+    pub(super) fn is_answer_to(&self, sent: Time, ack: Ack<'_>) -> bool {
+        let undo = self.undo.as_ref().filter(|undo| undo.tick.is_some());
+        undo.is_some_and(|undo| ack.echo < undo.end_of_tick(sent))
     }
 
     /// Records that a packet is sent again.
@@ -256,8 +264,8 @@ impl Sender {
     }
 
     /// Begins F-RTO at a timeout where it can tell something: not while packets of another recovery
-    /// are in the network, nor if the sender `forgets_sack`. Packets that RACK does not miss yet, and
-    /// the last one if a probe `has_probed` with it, may arrive although others are lost.
+    /// are in the network, nor if the sender `forgets_sack`. Packets that RACK does not miss yet,
+    /// and the last one if a probe `has_probed` with it, may arrive although others are lost.
     pub(super) fn begin_frto(&mut self, has_probed: bool, forgets_sack: bool) {
         let is_repeated = self.rtt.is_backed_off();
         let missed = if self.rack.is_some() { self.scoreboard.lost_edge() } else { self.next };
@@ -290,8 +298,8 @@ impl Sender {
         (self.phase != Phase::Open || ack.duplicate.is_some()) && self.undo.is_some()
     }
 
-    /// Takes the last reduction back if an ACK shows that it was spurious; otherwise decides whether
-    /// retransmissions may follow. Called when the packets of the ACK are taken in.
+    /// Takes the last reduction back if an ACK shows that it was spurious; otherwise decides
+    /// whether retransmissions may follow. Called when the packets of the ACK are taken in.
     #[inline(never)]
     pub(super) fn judge(&mut self, now: Time, ack: Ack<'_>, news: AckNews) {
         let evidence = self.evidence(ack, news);

@@ -61,8 +61,8 @@ pub(crate) struct Script<'a> {
     pub(crate) overtaken: Option<(u64, u64)>,
     /// How much longer than the others the n-th transmission (from 0) of a packet takes.
     pub(crate) delays: &'a dyn Fn(u64, u32) -> Time,
-    /// Packets that would arrive between these times arrive at the second, in the order in which they
-    /// were sent.
+    /// Packets that would arrive between these times arrive at the second, in the order in which
+    /// they were sent.
     pub(crate) stall: Option<(Time, Time)>,
 }
 
@@ -141,7 +141,7 @@ impl PacketSink for Path<'_> {
             self.outcome.retransmitted.push((packet.sent, packet.sequence));
         }
         if packet.bytes == HEADER_BYTES {
-            self.packets.insert((packet.sent + DELAY, self.order), packet);
+            self.convey(packet, DELAY);
             return; // it opens the connection and carries no data
         }
         let nth = self.transmissions.entry(packet.sequence).or_insert(0);
@@ -159,15 +159,20 @@ impl PacketSink for Path<'_> {
             self.held = Some(packet);
         } else {
             let delay = DELAY + (self.script.delays)(packet.sequence, index);
-            let arrival = packet.sent + delay;
-            let is_stalled = |(from, to): &(Time, Time)| (*from..*to).contains(&arrival);
-            let arrival = self.script.stall.filter(is_stalled).map_or(arrival, |(_, to)| to);
-            self.packets.insert((arrival, self.order), packet);
+            self.convey(packet, delay);
         }
     }
 }
 
 impl Path<'_> {
+    /// Lets a packet arrive after this delay, or at the end of the stall.
+    fn convey(&mut self, packet: Packet, delay: Time) {
+        let arrival = packet.sent + delay;
+        let is_stalled = |(from, to): &(Time, Time)| (*from..*to).contains(&arrival);
+        let arrival = self.script.stall.filter(is_stalled).map_or(arrival, |(_, to)| to);
+        self.packets.insert((arrival, self.order), packet);
+    }
+
     fn answer(&mut self, now: Time, ack: StoredAck) {
         if !(self.script.loses_ack)(self.acks_sent) {
             self.order += 1;
