@@ -174,3 +174,19 @@ def test_a_percentile_at_the_step_of_a_round_trip_is_replaced() -> None:
 def test_no_goal_is_missed_but_those_that_are_known() -> None:
     lines: list[str] = []
     assert kernel.main([], lines.append) == 0, "\n".join(lines)
+
+
+@pytest.mark.slow
+def test_the_kernel_took_no_reduction_back_and_neither_does_tailroom() -> None:
+    """Losses and queues of all kinds, but no packet that waits for longer than a timer."""
+    undone = ("DSACKUndo", "FullUndo", "LossUndo", "PartialUndo", "SpuriousRTOs")
+    counted = 0
+    for experiment in matrix.experiments():
+        recorded = kernel.load(kernel.RECORDED / f"{experiment.name}.json.xz")
+        for run in recorded["runs"]:
+            for host in run["counters"]["whole"] if "counters" in run else []:
+                counted += 1
+                assert [host[f"TCP{name}"] for name in undone] == [0] * len(undone)
+        groups = tr.run(tr.Scenario.from_toml(experiment.scenario)).summary["groups"]
+        assert [group["undone_reductions"] for group in groups.values()] == [0] * len(groups)
+    assert counted > 200

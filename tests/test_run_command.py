@@ -63,6 +63,7 @@ FLOW_FIELDS = [
     "cwnd_packets_mean",
     "congestion_events",
     "timeouts",
+    "undone_reductions",
     "loss_probes",
     "completed_flows",
 ]

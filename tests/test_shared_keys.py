@@ -64,6 +64,8 @@ quick_acks = 16
 sack_compression = true
 timestamp_tick = "1 ms"
 send_burst = "auto"
+undo = true
+frto = true
 
 [flows.bbr]
 path = ["down"]
@@ -77,6 +79,8 @@ quick_acks = 16
 sack_compression = true
 timestamp_tick = "1 ms"
 send_burst = "auto"
+undo = true
+frto = true
 
 [flows.call]
 path = ["down"]

@@ -34,6 +34,9 @@ TRANSPORTS: dict[str, Document] = {
     "pacing_send_burst": {"pacing": True, "send_burst": 8},
     "send_burst": {"send_burst": 16},
     "forget_sack_at_timeout": {"forget_sack_at_timeout": True},
+    "undo": {"undo": True},
+    "frto": {"undo": True, "frto": True},
+    "rack_frto": {"recovery": "rack", "prr": True, "undo": True, "frto": True},
     "send_jitter_none": {"send_jitter": "none"},
     "send_jitter_auto": {"send_jitter": "auto"},
     "send_jitter_2_ms": {"send_jitter": "2 ms"},
@@ -64,6 +67,9 @@ UNDER_TIMEOUTS = (
     "restart_rto",
     "rtt_samples",
     "forget_sack_at_timeout",
+    "undo",
+    "frto",
+    "rack_frto",
 )
 """Those of `TRANSPORTS` that matter where many packets are lost."""
 
@@ -78,6 +84,7 @@ UNDER_PATH_MODEL = (
     "initial_window",
     "rtt_samples",
     "max_window",
+    "rack_frto",
     "send_jitter_none",
     "packet_size",
     "access_rate",

@@ -253,11 +253,15 @@ def _mend_recovery(group: Scenario) -> None:
     if "initial_rto" in group:
         group["initial_rto"] = group.get("min_rto", "1 s")
     if group.get("recovery") == "newreno":
-        for key in ("prr", "sack_compression"):
+        for key in ("prr", "sack_compression", "frto"):
             group.pop(key, None)
     if group.get("recovery") == "rack":
         for key in ("count_lost_in_pipe", "forget_sack_at_timeout"):
             group.pop(key, None)
+    if group.get("forget_sack_at_timeout"):
+        group.pop("frto", None)
+    if group.get("frto") or group.get("rtt_samples") == "karn":
+        group["undo"] = bool(group.get("frto"))
 
 
 @st.composite

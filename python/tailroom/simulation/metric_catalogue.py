@@ -169,6 +169,7 @@ _OF_FLOWS = {
     **_statistics("cwnd_packets", Metric("cwnd", PACKETS), "mean"),
     "congestion_events": Metric("congestion events", COUNT),
     "timeouts": Metric("timeouts", COUNT, "lower"),
+    "undone_reductions": Metric("undone reductions", COUNT, "lower"),
     "loss_probes": Metric("loss probes", COUNT, "lower"),
     "completed_flows": Metric("completed flows", COUNT, "higher"),
 }

@@ -195,6 +195,8 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         initial_rto: None,
         timestamp_tick: None,
         forget_sack_at_timeout: false,
+        undo: false,
+        frto: false,
         ecn: EcnMode::Off,
         reverse_path: Vec::new(),
         ack_size: Size::new(40),

@@ -152,6 +152,11 @@ impl Plateau {
         self.baseline = 0.0;
     }
 
+    /// Begins to compare anew, and keeps whether the rate has ceased to grow.
+    pub fn compare_anew(&mut self) {
+        *self = Plateau { is_reached: self.is_reached, ..Plateau::default() };
+    }
+
     /// Updates the state with the rate at the end of a round trip.
     pub fn on_round(&mut self, rate: f64) {
         if self.is_reached {

@@ -87,6 +87,16 @@ pub struct Htcp {
     last_throughput: f64,
     /// Linux's `modeswitch`: whether the throughput was the same at the last two congestions.
     is_settled: bool,
+    /// The state before the last congestion that an undo restores.
+    before: Option<Before>,
+}
+
+/// What `htcp_cwnd_undo` of Linux restores.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    last_congestion: Time,
+    max_rtt: Time,
+    last_throughput: f64,
 }
 
 /// The largest smoothed throughput since the last congestion.
@@ -136,6 +146,7 @@ impl Htcp {
             throughput: ThroughputMeter::default(),
             last_throughput: 0.0,
             is_settled: false,
+            before: None,
         }
     }
 
@@ -209,6 +220,8 @@ impl WindowLaw for Htcp {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        let Htcp { last_congestion, max_rtt, last_throughput, .. } = *self;
+        self.before = Some(Before { last_congestion, max_rtt, last_throughput });
         self.adapt_backoff();
         self.last_congestion = match self.params.variant {
             HtcpVariant::Paper => event.now,
@@ -217,6 +230,14 @@ impl WindowLaw for Htcp {
         };
         self.throughput = ThroughputMeter::default();
         self.backoff * event.cwnd_packets
+    }
+
+    fn on_undo(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.last_congestion = before.last_congestion;
+            self.max_rtt = before.max_rtt;
+            self.last_throughput = before.last_throughput;
+        }
     }
 }
 
@@ -386,5 +407,27 @@ mod tests {
         for _ in 0..4 {
             assert_near(epoch(&mut control, &mut event, 100, [MS(10), MS(12)]), 0.5);
         }
+    }
+
+    /// `htcp_cwnd_undo`: time since the last congestion, largest RTT and last throughput return.
+    #[test]
+    fn an_undo_restores_the_state_before_the_congestion() {
+        let mut control = Htcp::new(&HtcpParams::default());
+        control.on_congestion(&congestion(CongestionKind::Loss, 100.0));
+        for second in 1..20 {
+            let (now, delivered) = (MS(1_000 * second), 100 * second);
+            let rtt = Some(MS(90 + second));
+            let event = AckEvent { now, rtt, min_rtt: MS(90), ..ack(1) };
+            control.on_ack(100.0, &AckEvent { delivered_packets: delivered, ..event });
+        }
+        let state = |control: &Htcp| {
+            (control.last_congestion, control.max_rtt, control.last_throughput.to_bits())
+        };
+        let before = state(&control);
+        let event = CongestionEvent { now: MS(20_000), ..congestion(CongestionKind::Loss, 100.0) };
+        control.on_congestion(&event);
+        assert_ne!(state(&control), before);
+        control.on_undo();
+        assert_eq!(state(&control), before);
     }
 }

@@ -31,6 +31,7 @@ use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
 use rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
+    UndoEvent,
 };
 
 /// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish
@@ -98,6 +99,10 @@ pub trait WindowLaw {
     /// Returns the window after congestion, in packets: the new ssthresh. The sender does not let
     /// ssthresh fall below 2 packets.
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64;
+
+    /// The congestion that [`on_congestion`](WindowLaw::on_congestion) has answered last was none:
+    /// the window returns to what it was before. A law may restore its own state.
+    fn on_undo(&mut self) {}
 
     /// Whether the law has a slow start of its own. The sender then calls
     /// [`on_ack`](WindowLaw::on_ack) below ssthresh too, instead of the slow start that the
@@ -302,6 +307,10 @@ macro_rules! registry {
                 dispatch!(self, $($law)+ Custom, law => law.on_congestion(event))
             }
 
+            fn on_undo(&mut self) {
+                dispatch!(self, $($law)+ Custom, law => law.on_undo());
+            }
+
             fn has_own_slow_start(&self) -> bool {
                 dispatch!(self, $($law)+ Custom, law => law.has_own_slow_start())
             }
@@ -360,6 +369,10 @@ macro_rules! registry {
 
             fn on_congestion(&mut self, event: &CongestionEvent) {
                 dispatch!(self, $($rate_based)+ Custom, control => control.on_congestion(event))
+            }
+
+            fn on_undo(&mut self, event: &UndoEvent) -> f64 {
+                dispatch!(self, $($rate_based)+ Custom, control => control.on_undo(event))
             }
 
             fn on_lost(&mut self, packet: &LostPacketEvent) {

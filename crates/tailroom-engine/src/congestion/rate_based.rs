@@ -27,6 +27,12 @@ pub trait RateBasedControl {
     /// timeout the call of [`on_congestion`](RateBasedControl::on_congestion).
     fn on_lost(&mut self, _packet: &LostPacketEvent) {}
 
+    /// The recovery that began last was not necessary. Returns the window; the call of
+    /// [`on_rate_sample`](RateBasedControl::on_rate_sample) for the same ACK follows.
+    fn on_undo(&mut self, event: &UndoEvent) -> f64 {
+        event.cwnd_packets
+    }
+
     /// Returns how to send from the first packet after an idle time on; `None` leaves it as it was.
     fn on_restart(&mut self, _event: &RestartEvent) -> Option<ControlOutput> {
         None
@@ -158,6 +164,17 @@ pub struct LostPacketEvent {
     pub delivered: u64,
     /// The window, in packets.
     pub cwnd_packets: f64,
+}
+
+/// A recovery that has turned out to be unnecessary.
+#[derive(Clone, Copy, Debug)]
+pub struct UndoEvent {
+    /// When the ACK that shows it reaches the sender.
+    pub now: Time,
+    /// The window, in packets.
+    pub cwnd_packets: f64,
+    /// Packets acknowledged since the connection began.
+    pub delivered: u64,
 }
 
 /// The first packet after an idle time.

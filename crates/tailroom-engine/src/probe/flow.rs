@@ -55,6 +55,8 @@ pub struct FlowCounters {
     pub reductions: u64,
     /// Timeouts.
     pub timeouts: u64,
+    /// Reductions that were taken back.
+    pub undone: u64,
     /// Tail loss probes (RFC 8985).
     pub loss_probes: u64,
     /// New packets delivered; filled in at checkpoints.
@@ -74,6 +76,7 @@ impl FlowCounters {
         self.cwnd_area += other.cwnd_area;
         self.reductions += other.reductions;
         self.timeouts += other.timeouts;
+        self.undone += other.undone;
         self.loss_probes += other.loss_probes;
         self.delivered += other.delivered;
         self.delivered_bytes += other.delivered_bytes;
@@ -91,6 +94,7 @@ impl FlowCounters {
             cwnd_area: self.cwnd_area - before.cwnd_area,
             reductions: self.reductions - before.reductions,
             timeouts: self.timeouts - before.timeouts,
+            undone: self.undone - before.undone,
             loss_probes: self.loss_probes - before.loss_probes,
             delivered: self.delivered - before.delivered,
             delivered_bytes: self.delivered_bytes - before.delivered_bytes,

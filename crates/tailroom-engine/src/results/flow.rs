@@ -46,6 +46,9 @@ pub struct FlowSummary {
     pub congestion_events: u64,
     /// Number of retransmission timeouts.
     pub timeouts: u64,
+    /// Number of window reductions, timeouts included, that the sender has taken back because no
+    /// packet was lost.
+    pub undone_reductions: u64,
     /// Number of tail loss probes: packets sent to get an ACK before the timeout (RFC 8985).
     pub loss_probes: u64,
     /// Mean number of packets sent between window reductions (`N_d` of Barman et al. 2004).
@@ -82,6 +85,7 @@ pub(super) fn flow_summary(run: &FinishedRun<'_>, index: usize) -> FlowSummary {
         cwnd_packets_mean: data.is_controlled.then_some(window.cwnd_area * 1e-12 / span),
         congestion_events: window.reductions,
         timeouts: window.timeouts,
+        undone_reductions: window.undone,
         loss_probes: window.loss_probes,
         packets_between_reductions_mean: between.map(|(packets, _)| packets),
         seconds_between_reductions_mean: between.map(|(_, seconds)| seconds),

@@ -74,6 +74,8 @@ pub struct GroupSummary {
     pub congestion_events: u64,
     /// Number of retransmission timeouts; sum over the flows.
     pub timeouts: u64,
+    /// Number of window reductions that the senders have taken back; sum over the flows.
+    pub undone_reductions: u64,
     /// Number of tail loss probes; sum over the flows.
     pub loss_probes: u64,
     /// Number of flows whose last byte was acknowledged.
@@ -207,6 +209,7 @@ fn permanent_flows(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary
         cwnd_packets_mean: mean(flows.iter().filter_map(|flow| flow.cwnd_packets_mean)),
         congestion_events: count(|flow| flow.congestion_events),
         timeouts: count(|flow| flow.timeouts),
+        undone_reductions: count(|flow| flow.undone_reductions),
         loss_probes: count(|flow| flow.loss_probes),
         completed_flows: count(|flow| flow.completed_flows),
         jain_index: jain_index(flows.iter().map(|flow| flow.goodput_bps)),
@@ -236,6 +239,7 @@ fn dynamic_flows(run: &FinishedRun<'_>, generator: &FlowGenerator) -> GroupSumma
         one_way_delay_s_mean: if group.tcp.is_none() { delay } else { None },
         congestion_events: totals.reductions,
         timeouts: totals.timeouts,
+        undone_reductions: totals.undone,
         loss_probes: totals.loss_probes,
         completed_flows: probe.all.completed,
         refused_flows: probe.refused,

@@ -450,8 +450,12 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
     let slow_start = random_transports::slow_start(10);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>());
     let windows = (1_u32..30, prop::option::of(2_u32..30), prop::option::of(1_u64..30));
-    let host =
-        (random_transports::bursts(), random_transports::beginning(), random_transports::acks());
+    let host = (
+        random_transports::bursts(),
+        random_transports::beginning(),
+        random_transports::acks(),
+        random_transports::undo(),
+    );
     (recovery, delayed, slow_start, switches, windows, host).prop_map(
         |((recovery, prr, counts), delayed_ack, slow_start, switches, windows, host)| TcpSpec {
             count_lost_in_pipe: counts,
@@ -468,6 +472,8 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
             initial_rto: host.1.1,
             quick_acks: host.2.0,
             sack_compression: host.2.1,
+            undo: host.3.0,
+            frto: host.3.1,
             ..tcp(recovery, prr)
         },
     )

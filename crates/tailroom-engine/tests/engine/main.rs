@@ -52,6 +52,7 @@ mod time_based_recovery;
 mod token_buckets;
 mod trajectories;
 mod two_way;
+mod undo;
 mod wrong_distribution;
 mod wrong_flow_source;
 mod wrong_network;

@@ -60,6 +60,8 @@ sack_compression = true
 timestamp_tick = \"1 ms\"
 window_validation = true
 send_burst = \"auto\"
+undo = true
+frto = true
 slow_start = { kind = \"hystart_plus_plus\" }";
 
 #[test]

@@ -11,7 +11,7 @@
 //!
 //! This implementation differs from Linux in these points: windows and rates have fractions; time
 //! is exact, not in microseconds and jiffies; the bandwidth filter keeps the maximum of each round
-//! trip, not three maxima (`minmax_running_max`); a recovery is never undone.
+//! trip, not three maxima (`minmax_running_max`).
 
 mod aggregation;
 mod policer;
@@ -28,7 +28,7 @@ use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, Repair,
-    RestartEvent,
+    RestartEvent, UndoEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
@@ -138,6 +138,11 @@ impl RateBasedControl for Bbr1 {
 
     fn on_lost(&mut self, _packet: &LostPacketEvent) {
         self.model.lost += 1;
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) -> f64 {
+        self.model.undo(event);
+        event.cwnd_packets
     }
 
     /// `bbr_cwnd_event_tx_start`; sec. 4.3.4.4.
@@ -258,9 +263,24 @@ impl Model {
         self.aggregation.on_ack(event.now, acked, bandwidth, self.cwnd, self.is_round_start);
     }
 
+    /// `bbr_undo_cwnd`: the window returns at the end of the recovery in any case.
+    fn undo(&mut self, event: &UndoEvent) {
+        self.plateau.compare_anew();
+        self.delivered = event.delivered;
+        let sample = self.policer_sample(event.now, false, false);
+        self.policer.reset(&sample);
+    }
+
     /// `bbr_lt_bw_sampling`
     fn look_for_policer(&mut self, now: Time, has_loss: bool, is_app_limited: bool) {
-        let sample = Sample {
+        let sample = self.policer_sample(now, has_loss, is_app_limited);
+        if self.policer.on_sample(&sample, self.packet_bytes) {
+            self.enter_probe_bandwidth(now);
+        }
+    }
+
+    fn policer_sample(&self, now: Time, has_loss: bool, is_app_limited: bool) -> Sample {
+        Sample {
             now,
             delivered: self.delivered,
             lost: self.lost,
@@ -268,9 +288,6 @@ impl Model {
             is_app_limited,
             is_round_start: self.is_round_start,
             is_probing_bandwidth: self.state == State::ProbeBandwidth,
-        };
-        if self.policer.on_sample(&sample, self.packet_bytes) {
-            self.enter_probe_bandwidth(now);
         }
     }
 

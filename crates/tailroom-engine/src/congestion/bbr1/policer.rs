@@ -122,7 +122,8 @@ impl Policer {
         (self.delivered_before, self.lost_before) = (sample.delivered, sample.lost);
     }
 
-    fn reset(&mut self, sample: &Sample) {
+    /// `bbr_reset_lt_bw_sampling`
+    pub(super) fn reset(&mut self, sample: &Sample) {
         *self = Policer::default();
         self.begin_interval(sample);
     }

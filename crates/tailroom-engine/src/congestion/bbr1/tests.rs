@@ -347,3 +347,44 @@ fn fewer_losses_are_not_taken_for_a_policer() {
         assert_eq!(control.model.policer.rate().is_some(), is_policed, "1 of {of}");
     }
 }
+
+fn undo(control: &mut Bbr1, path: &Path) -> f64 {
+    let RateSampleEvent { now, cwnd_packets, delivered, .. } = path.event;
+    control.on_undo(&UndoEvent { now, cwnd_packets, delivered })
+}
+
+/// `bbr_undo_cwnd`: the losses that spoke for a policer were none. The window stays.
+#[test]
+fn an_undo_forgets_the_rate_of_a_policer() {
+    let (mut control, mut path) = (started(1), Path::new(40));
+    for ack in 0..40 * 40 {
+        path.event.newly_lost = u64::from(ack % 4 == 0);
+        control.model.lost += path.event.newly_lost;
+        path.ack(&mut control, RATE, ms(40.0));
+    }
+    assert!(control.model.policer.rate().is_some());
+    let window = path.event.cwnd_packets;
+    assert_close(undo(&mut control, &path), window);
+    assert!(control.model.policer.rate().is_none());
+}
+
+/// `bbr_undo_cwnd`: the round trips without growth are counted anew, since the recovery may have
+/// been the reason. A pipe that has been full stays so.
+#[test]
+fn an_undo_begins_to_look_for_the_plateau_anew() {
+    let rounds_to_drain = |undone_after: Option<usize>| {
+        let (mut control, mut path) = (started(1), Path::new(40));
+        (1..20).find(|&count| {
+            path.round(&mut control, RATE, ms(40.0));
+            if undone_after == Some(count) {
+                undo(&mut control, &path);
+            }
+            control.model.plateau.is_reached
+        })
+    };
+    let without = rounds_to_drain(None).expect("the plateau is found");
+    assert_eq!(rounds_to_drain(Some(without - 1)), Some(2 * without - 1));
+    let (mut control, path) = probing(1);
+    undo(&mut control, &path);
+    assert!(control.model.plateau.is_reached);
+}

@@ -129,6 +129,7 @@ impl Model {
             self.restore_cwnd();
         }
         self.repair = event.repair;
+        self.undo.is_saved &= event.repair != Repair::None;
     }
 
     /// `SaveCwnd`

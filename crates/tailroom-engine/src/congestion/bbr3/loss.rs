@@ -21,7 +21,7 @@ impl Model {
     pub(super) fn note_loss(&mut self, cwnd: f64) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.delivered;
-            self.save_cwnd(cwnd);
+            self.save_state_upon_loss(cwnd);
         }
         self.is_loss_in_round = true;
     }
@@ -49,6 +49,7 @@ impl Model {
                 inflight_at_loss(packet.tx_in_flight, packet.lost).max(target * BETA);
         }
         if self.state == State::Up {
+            self.undo.state = Some(State::Up);
             self.start_probe_bw_down(packet.now, packet.delivered);
         }
     }

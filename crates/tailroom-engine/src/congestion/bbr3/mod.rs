@@ -4,13 +4,13 @@
 //! with less than 2 % loss.
 //!
 //! Names are the draft's, and the comment of each function names the draft's function. Data is
-//! counted in packets. Two parts of the draft are not implemented, since no sender here can need
-//! them: the undo of a spurious recovery, and the parts that are specific to QUIC.
+//! counted in packets. The parts that are specific to QUIC are not implemented.
 
 mod control;
 mod loss;
 mod probe_bandwidth;
 mod probe_rtt;
+mod undo;
 #[cfg(test)]
 mod tests;
 
@@ -22,10 +22,11 @@ use serde::{Deserialize, Serialize};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
-    Repair, RestartEvent,
+    Repair, RestartEvent, UndoEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::units::{Time, smaller};
+use undo::Undo;
 
 /// BBR, version 3, has no parameters; it is the BBR of draft-ietf-ccwg-bbr-06 (repository
 /// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as a round
@@ -139,6 +140,7 @@ struct Model {
     is_loss_round_start: bool,
     lost_ranges_in_round: u32,
     last_lost: Option<u64>,
+    undo: Undo,
 
     // Probing for bandwidth.
     ack_phase: AckPhase,
@@ -194,10 +196,10 @@ impl RateBasedControl for Bbr3 {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         match event.kind {
             // OnEnterFastRecovery
-            CongestionKind::Loss => self.model.save_cwnd(event.cwnd_packets),
+            CongestionKind::Loss => self.model.save_state_upon_loss(event.cwnd_packets),
             // OnEnterRTO; the sender sets its window to one packet.
             CongestionKind::Timeout => {
-                self.model.save_cwnd(event.cwnd_packets);
+                self.model.save_state_upon_loss(event.cwnd_packets);
                 self.model.repair = Repair::Timeout;
             }
             CongestionKind::Mark => self.model.note_loss(event.cwnd_packets),
@@ -206,6 +208,10 @@ impl RateBasedControl for Bbr3 {
 
     fn on_lost(&mut self, packet: &LostPacketEvent) {
         self.model.handle_lost_packet(packet);
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) -> f64 {
+        self.model.handle_spurious_loss_detection(event)
     }
 
     fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
@@ -260,6 +266,7 @@ impl Model {
             is_loss_round_start: false,
             lost_ranges_in_round: 0,
             last_lost: None,
+            undo: Undo::default(),
             ack_phase: AckPhase::Init,
             is_bw_probe_sample: false,
             prev_probe_too_high: false,
@@ -351,6 +358,7 @@ impl Model {
             event.newly_lost > 0
         };
         if self.state == State::Startup && is_recovering && is_high {
+            self.undo.state = Some(State::Startup);
             self.full_bw_reached = true;
             self.full_bw.is_reached = true;
             self.inflight_longterm = self.bdp(self.bw).max(self.inflight_latest);

@@ -60,7 +60,7 @@ impl Model {
     }
 
     /// `StartProbeBW_REFILL`
-    fn start_probe_bw_refill(&mut self, delivered: u64) {
+    pub(super) fn start_probe_bw_refill(&mut self, delivered: u64) {
         self.reset_short_term_model();
         self.bw_probe_up_rounds = 0;
         self.bw_probe_up_acked = 0.0;

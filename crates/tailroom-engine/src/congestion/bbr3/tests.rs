@@ -2,17 +2,15 @@
 //! titles; then cases that the appendix omits. Cases with a changing path use a sender in a closed
 //! loop. Cases with an application that pauses use scripted ACKs, since a bulk source never pauses.
 //!
-//! Two cases do not apply: "Handling Spurious Fast Recovery" and "Handling Spurious RTO Recovery".
-//! The simulator does not reorder packets and its receivers do not report duplicates, so a sender
-//! cannot conclude that a recovery was spurious, and the undo is not implemented.
-
 use super::{AckPhase, Bbr3, Bbr3Params, Model, State};
 use crate::congestion::closed_loop::{ClosedLoop, Policer};
 use crate::congestion::rate_based::{
-    BeginEvent, LostPacketEvent, RateBasedControl, Repair, RestartEvent,
+    BeginEvent, LostPacketEvent, RateBasedControl, Repair, RestartEvent, UndoEvent,
 };
 use crate::congestion::script::{Path, assert_close, ms};
-use crate::congestion::{AnyRateBasedControl, CongestionConfig, script};
+use crate::congestion::{
+    AnyRateBasedControl, CongestionConfig, CongestionEvent, CongestionKind, script,
+};
 use crate::units::Time;
 
 /// 100 Mbit/s in packets of 1500 B.
@@ -579,4 +577,80 @@ fn probes_wait_a_random_time_or_the_rounds_of_a_reno_flow() {
     ack_to(&mut control, &mut path, State::Refill);
     let rounds = path.event.now.since(start).seconds() / 0.02;
     assert!((18.9..=20.1).contains(&rounds), "{rounds}");
+}
+
+/// A recovery of packets that were sent in this state and have only been overtaken or late, and its
+/// undo.
+fn spurious(begun: (Bbr3, Path), kind: CongestionKind) -> (Bbr3, Path) {
+    let (mut control, mut path) = begun;
+    let cwnd_packets = path.event.cwnd_packets;
+    let saved = control.model.inflight_longterm;
+    lose(&mut control, &path, 95, 1, 8);
+    let now = path.event.now;
+    control.on_congestion(&CongestionEvent { now, kind, cwnd_packets, is_slow_start: false });
+    path.event.repair = Repair::FastRecovery;
+    if kind == CongestionKind::Timeout {
+        (path.event.repair, path.event.cwnd_packets) = (Repair::Timeout, 1.0);
+    }
+    path.lost = 8;
+    (0..3).for_each(|_| round(&mut control, &mut path, 1_000.0));
+    let model = &control.model;
+    assert!(model.bw_shortterm.is_finite() && model.inflight_shortterm.is_finite(), "{model:?}");
+    let (now, delivered) = (path.event.now, path.event.delivered);
+    let cwnd_packets = path.event.cwnd_packets;
+    let window = control.on_undo(&UndoEvent { now, cwnd_packets, delivered });
+    assert!(window >= cwnd_packets && window >= control.model.prior_cwnd, "{window}");
+    let model = &control.model;
+    assert!(model.inflight_longterm >= saved, "{model:?}");
+    let is_unlimited = model.bw_shortterm.is_infinite() && model.inflight_shortterm.is_infinite();
+    assert!(is_unlimited, "{model:?}");
+    assert!(!model.is_loss_in_round && !model.full_bw.is_reached, "{model:?}");
+    (path.event.repair, path.lost, path.event.cwnd_packets) = (Repair::None, 0, window);
+    (control, path)
+}
+
+/// A control that probes up to 120 packets.
+fn probing_up() -> (Bbr3, Path) {
+    let (mut control, path) = scripted(State::Up);
+    control.model.inflight_longterm = 120.0;
+    (control, path)
+}
+
+#[test]
+fn handling_spurious_fast_recovery() {
+    let (mut control, mut path) = spurious(probing_up(), CongestionKind::Loss);
+    assert_eq!(control.model.state, State::Refill, "the probe begins again");
+    ack_to(&mut control, &mut path, State::Up);
+}
+
+#[test]
+fn handling_spurious_rto_recovery() {
+    let (mut control, mut path) = spurious(probing_up(), CongestionKind::Timeout);
+    assert_eq!(control.model.state, State::Refill);
+    ack_to(&mut control, &mut path, State::Up);
+}
+
+/// Without losses that end it, a state goes on.
+#[test]
+fn a_spurious_recovery_while_cruising_changes_no_state() {
+    let (control, _) = spurious(scripted(State::Cruise), CongestionKind::Loss);
+    assert_eq!(control.model.state, State::Cruise);
+}
+
+/// Losses that end Startup and turn out to be none.
+#[test]
+fn a_spurious_recovery_leads_back_to_startup() {
+    let (mut control, mut path) = (started(1), Path::new(100));
+    path.is_app_limited = true;
+    (0..10).for_each(|_| round(&mut control, &mut path, 1_000.0));
+    lose(&mut control, &path, 100, 1, 6);
+    (path.event.repair, path.lost) = (Repair::FastRecovery, 6);
+    (0..100).for_each(|_| ack(&mut control, &mut path, 1_000.0));
+    assert_ne!(control.model.state, State::Startup);
+    let (now, delivered) = (path.event.now, path.event.delivered);
+    let cwnd_packets = path.event.cwnd_packets;
+    control.on_undo(&UndoEvent { now, cwnd_packets, delivered });
+    let model = &control.model;
+    assert_eq!((model.state, model.full_bw_reached), (State::Startup, false));
+    assert!(model.inflight_longterm.is_infinite());
 }

@@ -12,8 +12,8 @@ use linux::Linux;
 use rfc9438::Rfc9438;
 
 /// Parameters of CUBIC; defaults as in RFC 9438. The RFC recommends HyStart++: set
-/// `slow_start = { kind = "hystart_plus_plus" }` in the group. Reductions for spurious losses are
-/// not undone (sec. 4.9, optional).
+/// `slow_start = { kind = "hystart_plus_plus" }` in the group, and where reductions for spurious
+/// losses are to be undone (sec. 4.9), `undo = true`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CubicParams {
@@ -112,6 +112,13 @@ impl WindowLaw for Cubic {
         match self {
             Cubic::Rfc9438(law) => law.on_congestion(event),
             Cubic::Linux(law) => law.on_congestion(event),
+        }
+    }
+
+    /// Linux restores the window only.
+    fn on_undo(&mut self) {
+        if let Cubic::Rfc9438(law) = self {
+            law.on_undo();
         }
     }
 }

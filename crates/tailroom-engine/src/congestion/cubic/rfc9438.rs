@@ -23,6 +23,16 @@ pub struct Rfc9438 {
     prior: f64,
     /// The current stage of congestion avoidance; `None` until its first ACK.
     epoch: Option<Epoch>,
+    /// The state before the last congestion.
+    before: Option<Box<Before>>,
+}
+
+/// What an undo restores (RFC 9438 sec. 4.9).
+#[derive(Debug)]
+struct Before {
+    saturation: Option<f64>,
+    prior: f64,
+    epoch: Option<Epoch>,
 }
 
 /// A stage of congestion avoidance.
@@ -52,6 +62,7 @@ impl Rfc9438 {
             saturation: None,
             prior: 0.0,
             epoch: None,
+            before: None,
         }
     }
 
@@ -112,6 +123,8 @@ impl WindowLaw for Rfc9438 {
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         let cwnd = event.cwnd_packets;
         let beta = if event.kind == CongestionKind::Mark { self.beta_ecn } else { self.beta };
+        let (saturation, prior, epoch) = (self.saturation, self.prior, self.epoch.take());
+        self.before = Some(Box::new(Before { saturation, prior, epoch }));
         self.saturation = match self.saturation {
             // RFC 9438 sec. 4.8: the stage after a timeout begins on its plateau.
             _ if event.kind == CongestionKind::Timeout => None,
@@ -123,8 +136,14 @@ impl WindowLaw for Rfc9438 {
             _ => Some(cwnd),
         };
         self.prior = cwnd;
-        self.epoch = None;
         beta * cwnd
+    }
+
+    fn on_undo(&mut self) {
+        if let Some(before) = self.before.take() {
+            (self.saturation, self.prior) = (before.saturation, before.prior);
+            self.epoch = before.epoch;
+        }
     }
 }
 
@@ -383,6 +402,28 @@ mod tests {
             assert!((path.congest(CongestionKind::Mark) - on_mark).abs() < 1e-9);
             path.cwnd = 100.0;
             assert!((path.lose() - 70.0).abs() < 1e-9);
+        }
+    }
+
+    /// RFC 9438 sec. 4.9: after the undo the window grows as if nothing had happened, on the curve
+    /// of the first loss.
+    #[test]
+    fn an_undo_returns_to_the_curve_before_the_congestion() {
+        for kind in [CongestionKind::Loss, CongestionKind::Timeout] {
+            let mut undisturbed = Path::new(&CubicParams::default(), 1_000.0, 0.1);
+            let mut disturbed = Path::new(&CubicParams::default(), 1_000.0, 0.1);
+            for path in [&mut undisturbed, &mut disturbed] {
+                path.lose();
+                path.pass(3.0);
+            }
+            let window = disturbed.cwnd;
+            disturbed.congest(kind);
+            disturbed.control.on_undo();
+            disturbed.cwnd = window;
+            for path in [&mut undisturbed, &mut disturbed] {
+                path.pass(9.0);
+            }
+            disturbed.assert_near(undisturbed.cwnd, 1e-9);
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{BoxedRateBasedControl, BoxedWindowLaw};
 use crate::congestion::blocks::BlockRules;
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
+    UndoEvent,
 };
 use crate::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, CongestionEvent, MAX_WINDOW_PACKETS, WindowLaw,
@@ -139,6 +140,12 @@ impl WindowLaw for CustomWindowLaw {
         self.fault.accept("on_congestion", event.now, window, event.cwnd_packets)
     }
 
+    fn on_undo(&mut self) {
+        if self.fault.is_none() {
+            self.law.on_undo();
+        }
+    }
+
     fn has_own_slow_start(&self) -> bool {
         self.law.has_own_slow_start()
     }
@@ -233,6 +240,15 @@ impl RateBasedControl for CustomRateBasedControl {
             self.control.on_lost(packet);
             self.ask_for_failure(packet.now);
         }
+    }
+
+    fn on_undo(&mut self, event: &UndoEvent) -> f64 {
+        if !self.fault.is_none() {
+            return event.cwnd_packets;
+        }
+        let window = self.control.on_undo(event);
+        self.ask_for_failure(event.now);
+        self.fault.accept("on_undo", event.now, window, event.cwnd_packets)
     }
 
     fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {

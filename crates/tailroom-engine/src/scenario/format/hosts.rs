@@ -47,6 +47,11 @@ enum Applies {
     Sack,
     /// Like `Sack`, if the written keys also leave out what recovery by time does not do.
     TimedRecovery,
+    /// All groups in which something may show that a recovery was unnecessary.
+    Undo,
+    /// Like `Undo`, if the written keys leave recovery to selective acknowledgements that a timeout
+    /// does not discard.
+    Frto,
     /// Groups whose control is loss-based.
     LossBased,
 }
@@ -71,6 +76,14 @@ impl Applies {
                 "every congestion control; not with `count_lost_in_pipe = true` or \
                  `forget_sack_at_timeout = true` in the group"
             }
+            Applies::Undo => {
+                "every congestion control; not with `rtt_samples = \"karn\"` in the group, unless \
+                 it leaves `recovery` or `frto` to the host"
+            }
+            Applies::Frto => {
+                "every congestion control; not with `recovery = \"newreno\"`, `undo = false` or \
+                 `forget_sack_at_timeout = true` in the group"
+            }
             Applies::LossBased => "loss-based controls",
         }
     }
@@ -79,7 +92,8 @@ impl Applies {
     fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
         let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
         let is_window = !is(CongestionConfig::is_rate_based);
-        let is_newreno = given.get("recovery").and_then(Value::as_str) == Some("newreno");
+        let names = |key: &str, value: &str| given.get(key).and_then(Value::as_str) == Some(value);
+        let is_newreno = names("recovery", "newreno");
         let has = |key: &str| given.get(key) == Some(&Value::Boolean(true));
         match self {
             Applies::Always => true,
@@ -88,6 +102,18 @@ impl Applies {
             Applies::PlainSack => is_window && !is_newreno && !has("prr"),
             Applies::Sack => !is_newreno,
             Applies::TimedRecovery => !has("count_lost_in_pipe") && !has("forget_sack_at_timeout"),
+            Applies::Undo => {
+                let has_timestamps = !names("rtt_samples", "karn");
+                let reports_duplicates = names("recovery", "rack")
+                    || !given.contains_key("recovery") && Applies::TimedRecovery.to(control, given);
+                let has_frto = Applies::Frto.to(control, given)
+                    && given.get("frto") != Some(&Value::Boolean(false));
+                has_timestamps || reports_duplicates || has_frto
+            }
+            Applies::Frto => {
+                let has_undo = given.get("undo") != Some(&Value::Boolean(false));
+                has_undo && !is_newreno && !has("forget_sack_at_timeout")
+            }
             Applies::LossBased => is(CongestionConfig::is_loss_based),
         }
     }
@@ -240,6 +266,20 @@ const PROFILES: &[Profile] = &[
                 "false",
                 Applies::Window,
                 "tcp_timeout_mark_lost() in net/ipv4/tcp_input.c; RFC 6675 sec. 5.1",
+            ),
+            setting(
+                "undo",
+                "true",
+                Applies::Undo,
+                "tcp_try_undo_recovery(), tcp_try_undo_loss(), tcp_try_undo_dsack() and \
+                 tcp_undo_cwnd_reduction() in net/ipv4/tcp_input.c; RFC 3522, RFC 3708",
+            ),
+            setting(
+                "frto",
+                "true",
+                Applies::Frto,
+                "sysctl net.ipv4.tcp_frto = 2 (Documentation/networking/ip-sysctl.rst); \
+                 tcp_process_loss() in net/ipv4/tcp_input.c; RFC 5682",
             ),
         ],
     },

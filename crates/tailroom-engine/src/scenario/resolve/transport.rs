@@ -8,6 +8,7 @@ use crate::scenario::text::document::Document;
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
+use crate::tcp::sender::rtt::RttSamples;
 use crate::traffic::{KINDS, SourceClass};
 
 /// The transport of a group; `None` for an unresponsive source.
@@ -67,6 +68,7 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         return Err(Fault::new(&at.key("ecn"), problem, remedy));
     }
     check_recovery(at, tcp)?;
+    check_undo(at, tcp)?;
     check_timeout_and_acks(tcp).map_err(|bad| bad_parameter(at, bad))?;
     if let Some(initial_rto) = tcp.initial_rto
         && initial_rto.time() < tcp.min_rto.time()
@@ -101,6 +103,35 @@ fn check_recovery(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         return Err(Fault::new(&at.key("forget_sack_at_timeout"), problem, remedy));
     }
     Ok(())
+}
+
+/// Refuses an undo for which nothing finds that a recovery was spurious, and F-RTO where it cannot
+/// tell a packet that arrives late from one that was sent again.
+fn check_undo(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
+    let has_timestamps = tcp.rtt_samples == RttSamples::Timestamps;
+    if tcp.undo && !has_timestamps && tcp.recovery != Recovery::Rack && !tcp.frto {
+        let problem = "nothing shows that a recovery was unnecessary: the host sends no timestamps \
+                       (`rtt_samples = \"karn\"`), its receiver reports no duplicates, and F-RTO \
+                       is off";
+        let remedy = "set `rtt_samples = \"timestamps\"`, `recovery = \"rack\"` or `frto = true`, \
+                      or drop undo";
+        return Err(Fault::new(&at.key("undo"), problem, remedy));
+    }
+    if !tcp.frto {
+        return Ok(());
+    }
+    let (problem, remedy) = if !tcp.undo {
+        ("F-RTO finds spurious timeouts, which only an undo answers", "set `undo = true`")
+    } else if !tcp.recovery.has_sack() {
+        let problem = "F-RTO needs selective acknowledgements, which NewReno does not use";
+        (problem, "set `recovery = \"rack\"` or `recovery = \"sack\"`,")
+    } else if tcp.forget_sack_at_timeout {
+        let problem = "F-RTO needs to know what had arrived before a timeout (RFC 5682 sec. 3.1)";
+        (problem, "set `forget_sack_at_timeout = false`")
+    } else {
+        return Ok(());
+    };
+    Err(Fault::new(&at.key("frto"), problem, format!("{remedy} or drop frto")))
 }
 
 /// Refuses the pipe of ns-2 where something else decides what a SACK recovery sends.

@@ -118,6 +118,11 @@ impl EcnState {
         self.owes_cwr = self.codepoint != Ecn::NotEct && !self.is_accurate;
     }
 
+    /// Records that the reduction has been taken back (Linux `tcp_ecn_withdraw_cwr`).
+    pub fn withdraw_reduction(&mut self) {
+        self.owes_cwr = false;
+    }
+
     /// The ECN field of the packet that opens the connection.
     pub fn opening(&self) -> Ecn {
         self.opening

@@ -45,7 +45,8 @@ impl Default for Handshake {
 }
 
 /// Transmissions of the first packet after which a connection begins with a window of one packet
-/// (Linux `tcp_init_transfer`; RFC 5681 sec. 3.1 already after the second).
+/// (Linux `tcp_init_transfer`; RFC 5681 sec. 3.1 already after the second), unless the first one was
+/// only late.
 const TRANSMISSIONS_FOR_INITIAL_WINDOW: u32 = 2;
 
 impl Sender {
@@ -80,7 +81,8 @@ impl Sender {
         self.phase = Phase::Open;
         self.sample_rtt(now, ack);
         (self.rto_deadline, self.quiet_since) = (Time::NEVER, now);
-        if self.openings > TRANSMISSIONS_FOR_INITIAL_WINDOW {
+        let is_lost = !self.is_answer_to(self.send_queue.start, ack);
+        if self.openings > TRANSMISSIONS_FOR_INITIAL_WINDOW && is_lost {
             self.probe.on_window(now, self.cwnd);
             self.cwnd = 1.0;
         }

@@ -80,6 +80,7 @@ impl Sender {
         let outcome = rack.note_probe(self.una, ack.duplicate);
         if outcome == ProbeOutcome::Repaired && self.phase == Phase::Open {
             self.reduce(now, CongestionKind::Loss);
+            self.forget_undo();
             if !self.is_rate_based() {
                 self.cwnd = self.ssthresh;
             }

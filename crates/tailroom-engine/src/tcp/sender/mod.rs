@@ -24,6 +24,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
+mod undo;
 mod window;
 mod window_use;
 
@@ -50,6 +51,7 @@ use recovery::{Recovery, RepairRule};
 use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
+use undo::Undo;
 use window_use::WindowUse;
 
 /// Packets that a sender hands over at most before it asks to be called again, at the same time. A window
@@ -151,6 +153,8 @@ pub struct Sender {
     is_first_partial: bool,
     /// The rule by which the current fast recovery decides what it sends.
     repair_rule: RepairRule,
+    /// Of a host that takes reductions back. In a box, since only recoveries read it.
+    undo: Option<Box<Undo>>,
     ecn: EcnState,
     options: Options,
     /// The measurements of this flow.
@@ -235,6 +239,7 @@ impl Sender {
             rescue_from: 0,
             is_first_partial: false,
             repair_rule: RepairRule::Pipe,
+            undo: Undo::new(spec),
             ecn: EcnState::new(spec.ecn, spec.congestion.parameters().needs_marks()),
             options: Options {
                 uses_karn: spec.rtt_samples == RttSamples::Karn,
@@ -326,8 +331,9 @@ impl Sender {
         let usage = self.window_use.as_ref().map_or(0, |usage| size_of_val(&**usage) as u64);
         let rack =
             self.rack.as_ref().map_or(0, |rack| size_of::<Rack>() as u64 + rack.memory_bytes());
+        let undo = self.undo.as_ref().map_or(0, |undo| size_of_val(&**undo) as u64);
         let own = self.probe.memory_bytes() + self.scoreboard.memory_bytes();
-        own + rate_based + blocks + objects + usage + rack
+        own + rate_based + blocks + objects + usage + rack + undo
     }
 
     /// Rate at which packets leave, in packets/s, if the control sets one.

@@ -95,6 +95,9 @@ pub struct Rack {
     rtt: Time,
     /// The smallest RTT of packets that were sent once (`RACK.min_RTT`).
     min_rtt: Time,
+    /// A retransmission from this time on has not been acknowledged: the ACK echoes an older
+    /// timestamp.
+    echo_end: Time,
     /// Whether a packet has been delivered since losses were last looked for.
     has_advanced: bool,
     /// One more than the highest packet delivered (`RACK.fack`).
@@ -120,6 +123,7 @@ impl Default for Rack {
             newest: Time::ZERO,
             rtt: Time::ZERO,
             min_rtt: Time::NEVER,
+            echo_end: Time::NEVER,
             has_advanced: false,
             delivered_end: 0,
             is_reordering_seen: false,
@@ -167,8 +171,10 @@ impl Rack {
         }
     }
 
-    /// Takes in newly sacked packets.
+    /// Takes in newly sacked packets. The timestamp of the ACK says nothing of them (RFC 7323
+    /// sec. 4.3).
     pub fn on_sacked(&mut self, now: Time, packets: Range) {
+        self.echo_end = Time::NEVER;
         for sequence in packets.start.max(self.una)..packets.end {
             let Some(record) = self.records.get_mut((sequence - self.una) as usize) else { return };
             if !record.is_delivered() {
@@ -190,12 +196,24 @@ impl Rack {
         let rtt = now.since(record.sent());
         if !record.is_retransmitted() {
             self.min_rtt = self.min_rtt.min(rtt);
-        } else if rtt + CLOCK_UNIT < self.min_rtt && self.min_rtt != Time::NEVER {
+        } else if self.is_of_first(record, rtt) {
             return; // the first transmission has arrived, and the other one is on the way
         }
         self.rtt = rtt;
         self.has_advanced = true;
         self.newest = self.newest.max(record.sent());
+    }
+
+    /// Whether the timestamp or the RTT shows that an ACK acknowledges the first transmission of a
+    /// packet that has been sent again.
+    fn is_of_first(&self, record: Record, rtt: Time) -> bool {
+        let is_too_short = rtt + CLOCK_UNIT < self.min_rtt && self.min_rtt != Time::NEVER;
+        record.sent() >= self.echo_end || is_too_short
+    }
+
+    /// Takes in the timestamp that an ACK echoes: packets from `echo_end` on were sent after it.
+    pub fn note_echo(&mut self, echo_end: Time) {
+        self.echo_end = echo_end;
     }
 
     /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4).
@@ -359,11 +377,26 @@ impl Rack {
         }
     }
 
+    /// Packets that were marked lost are on the way.
+    pub fn forget_retransmissions(&mut self) {
+        self.retransmissions.clear();
+    }
+
+    /// Looks for losses at the next ACK whatever it delivers, after a recovery has been undone.
+    pub fn look_again(&mut self) {
+        self.has_advanced = true;
+    }
+
     // Tail loss probes, RFC 8985 sec. 7.
 
     /// Whether a probe has not been acknowledged yet.
     pub fn is_probing(&self) -> bool {
         self.probe.is_some()
+    }
+
+    /// Whether a probe has sent the last packet again, and has not been acknowledged.
+    pub fn has_sent_again(&self) -> bool {
+        self.probe.is_some_and(|probe| probe.is_retransmission)
     }
 
     /// Records a probe; `next` is the first packet that has not been sent after it.

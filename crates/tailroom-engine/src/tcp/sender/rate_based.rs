@@ -6,9 +6,10 @@
 use super::burst::{self, SendBurst};
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::undo::AckNews;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::rate_based::{
-    BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent,
+    BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent, UndoEvent,
 };
 use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
 use crate::packet::{Ack, Range};
@@ -59,6 +60,21 @@ impl RateBasedSender {
     /// The sender has concluded that there is congestion.
     pub fn on_congestion(&mut self, event: &CongestionEvent) {
         self.control.on_congestion(event);
+    }
+
+    /// The last reduction was spurious. Returns the window.
+    pub fn on_undo(&mut self, event: &UndoEvent) -> f64 {
+        self.control.on_undo(event)
+    }
+
+    /// Packets acknowledged since the connection began.
+    pub fn delivered(&self) -> u64 {
+        self.sampler.delivered()
+    }
+
+    /// Packets that were taken for lost are in the network.
+    pub fn unmark_lost(&mut self) {
+        self.sampler.unmark_lost();
     }
 
     /// Takes in newly sacked packets.
@@ -123,7 +139,14 @@ impl Sender {
         let prior_una = self.una;
         self.note_app_limit(now);
         let is_marked = self.ecn.note(ack);
-        self.take_in(now, ack);
+        if self.phase != Phase::Open || !self.scoreboard.is_clear() {
+            self.note_echo(ack);
+        }
+        let (awaited, sacked) = (self.awaited_originals(), self.take_in(now, ack));
+        if self.may_be_undone(ack) {
+            let acked = self.una - prior_una;
+            self.judge(now, ack, AckNews { acked, has_sacked: sacked > 0, is_marked, awaited });
+        }
         let lost_again = self.detect_losses(now, ack);
         let newly_lost = self.show_losses(now) + lost_again;
         if is_marked {
@@ -164,9 +187,11 @@ impl Sender {
         }
     }
 
-    /// Takes in the packets that an ACK acknowledges.
-    fn take_in(&mut self, now: Time, ack: Ack<'_>) {
-        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
+    /// Takes in the packets that an ACK acknowledges; returns the number of newly sacked packets.
+    fn take_in(&mut self, now: Time, ack: Ack<'_>) -> u64 {
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else {
+            return 0;
+        };
         let acked = ack.cumulative - self.una;
         if acked > 0 {
             rate_based.sampler.on_acked(now, ack.cumulative);
@@ -176,10 +201,10 @@ impl Sender {
             self.duplicates = 0;
         }
         if self.is_sack {
-            self.add_blocks(now, ack);
-        } else {
-            self.count_duplicates(acked);
+            return self.add_blocks(now, ack);
         }
+        self.count_duplicates(acked);
+        0
     }
 
     /// Detects losses without SACK, by RFC 6582, including its inflation of the window by duplicate

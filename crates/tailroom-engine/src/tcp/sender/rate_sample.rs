@@ -206,6 +206,12 @@ impl RateSampler {
         self.lost_edge = end;
     }
 
+    /// No packet is lost; each may be reported again.
+    pub fn unmark_lost(&mut self) {
+        self.records.iter_mut().for_each(|record| record.is_lost = false);
+        self.lost_edge = self.una;
+    }
+
     /// Whether a packet is acknowledged selectively, as most are below the edge of the lost ones.
     fn is_delivered(&self, sequence: u64) -> bool {
         let record = self.records.get((sequence - self.una) as usize);

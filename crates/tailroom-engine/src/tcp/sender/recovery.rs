@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::undo::AckNews;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::{CongestionKind, WindowLaw};
 use crate::packet::Ack;
@@ -91,6 +92,8 @@ impl Sender {
         }
         let acked = ack.cumulative - self.una;
         let lost_edge = self.scoreboard.lost_edge();
+        self.note_echo(ack);
+        let awaited = self.awaited_originals();
         let mut delivered = 0;
         if acked > 0 {
             self.advance_rack(now, ack.cumulative);
@@ -100,14 +103,20 @@ impl Sender {
         }
         // A sender that counts duplicates has nothing to note of the packets.
         let is_timed = self.rack.is_some();
-        if is_timed {
-            delivered += self.add_blocks(now, ack);
+        let sacked = if is_timed {
+            self.add_blocks(now, ack)
         } else if self.is_sack {
-            delivered += self.scoreboard.add(ack.blocks, self.next, |_| {});
+            self.scoreboard.add(ack.blocks, self.next, |_| {})
+        } else {
+            0
+        };
+        delivered += sacked;
+        let is_marked = self.ecn.note(ack);
+        if self.may_be_undone(ack) {
+            self.judge(now, ack, AckNews { acked, has_sacked: sacked > 0, is_marked, awaited });
         }
         let is_lost_again = is_timed && self.detect_losses(now, ack) > 0;
         let is_more_lost = self.scoreboard.lost_edge() > lost_edge || is_lost_again;
-        let is_marked = self.ecn.note(ack);
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
@@ -144,6 +153,8 @@ impl Sender {
     fn reduce_for_loss(&mut self, now: Time) {
         if self.options.answers_loss_after_mark || !self.ecn.has_reduced_since(self.una) {
             self.reduce(now, CongestionKind::Loss);
+        } else {
+            self.begin_undo(true);
         }
     }
 
@@ -286,8 +297,11 @@ impl Sender {
     /// Sends the packet that `NextSeg` (RFC 6675 sec. 4) selects. Returns false if there is
     /// nothing more to send.
     fn send_next_segment(&mut self, now: Time, out: &mut impl PacketSink) -> bool {
+        let holds_back = self.undo.as_ref().is_some_and(|undo| undo.holds_back());
         // Rule 1: the first lost packet that has not been retransmitted.
-        if let Some(lost) = self.scoreboard.next_lost() {
+        if let Some(lost) = self.scoreboard.next_lost()
+            && !holds_back
+        {
             self.retransmit(now, lost, out);
             return true;
         }
@@ -300,7 +314,7 @@ impl Sender {
             return true;
         }
         // The other rules are for losses that three duplicates do not show; RACK finds them by time.
-        if !self.is_sack || self.phase == Phase::Timeout || self.rack.is_some() {
+        if !self.is_sack || self.phase == Phase::Timeout || self.rack.is_some() || holds_back {
             return false;
         }
         // Rule 3: an unsacked packet that is not marked lost yet.
@@ -313,6 +327,7 @@ impl Sender {
         match last {
             Some(last) if !self.is_rescue_spent && self.una >= self.rescue_from => {
                 self.is_rescue_spent = true;
+                self.note_for_undo(now);
                 self.repair_rule.on_sent();
                 self.transmit(now, last, true, out);
                 false // the pipe does not count it, so no further packet may follow
@@ -332,6 +347,7 @@ impl Sender {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
         }
         self.scoreboard.on_retransmission(sequence);
+        self.note_for_undo(now);
         self.repair_rule.on_sent();
         self.transmit(now, sequence, true, out);
     }
@@ -443,20 +459,22 @@ impl Sender {
         }
         self.note_app_limit(now);
         self.rack_deadline = Time::NEVER;
+        let has_probed = self.has_probed_by_retransmission();
         let is_timed = self.lose_at_timeout(now);
+        let forgets_sack = self.options.forget_sack_at_timeout || self.rack.is_some();
+        self.begin_frto(has_probed, forgets_sack && !is_timed);
         if !is_timed {
             self.show_timeout(now);
         }
         self.reduce(now, CongestionKind::Timeout);
         self.rtt.back_off();
-        self.slow_start.on_timeout();
+        self.restart_slow_start();
         self.phase = Phase::Timeout;
         self.recovery_point = self.next;
         self.inflation = 0;
         self.duplicates = 0;
         self.repair_rule = RepairRule::Pipe;
         if !is_timed {
-            let forgets_sack = self.options.forget_sack_at_timeout || self.rack.is_some();
             self.scoreboard.lose_everything(self.next, forgets_sack);
         }
         // RFC 5681 sec. 3.1, the loss window: one packet beside those in the network.

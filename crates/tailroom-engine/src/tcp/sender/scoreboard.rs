@@ -66,7 +66,8 @@ impl Scoreboard {
         self.ranges.last().map_or(self.una, |range| range.end)
     }
 
-    /// The edge below which unsacked packets are lost. It never decreases.
+    /// The edge below which unsacked packets are lost. It decreases only if they are
+    /// [taken for delayed](Scoreboard::unmark_lost).
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge
     }
@@ -79,6 +80,21 @@ impl Scoreboard {
     /// Whether a packet is lost that has not been acknowledged, retransmitted or not.
     pub fn has_lost(&self) -> bool {
         self.lost > 0
+    }
+
+    /// Packets whose retransmission is in the network.
+    pub fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
+    /// Packets below `below` that are neither sacked nor sent again.
+    pub fn not_sent_again(&self, below: u64) -> u64 {
+        let sent_once = Range { start: self.una.max(self.retransmitted_edge), end: below };
+        let sacked = |range: &Range| {
+            let start = range.start.max(sent_once.start);
+            range.end.min(below).saturating_sub(start)
+        };
+        sent_once.count_below(below) - self.ranges.iter().map(sacked).sum::<u64>()
     }
 
     /// Whether a packet at or above the cumulative ACK is sacked.
@@ -352,6 +368,14 @@ impl Scoreboard {
         self.lost = next - self.una - self.sacked;
     }
 
+    /// No packet is lost: all that are not sacked are in the network, however often they have been
+    /// sent.
+    pub fn unmark_lost(&mut self) {
+        self.lost_again.clear();
+        (self.lost, self.lost_edge) = (0, self.una);
+        (self.retransmitted, self.retransmitted_edge) = (0, self.una);
+    }
+
     /// Marks the first packet in flight lost. Without SACK, duplicate and partial ACKs reveal no
     /// other losses.
     pub fn lose_first(&mut self) {
@@ -417,15 +441,16 @@ mod tests {
             let mut sacked = [false; 60];
             let (mut lost_edge, mut retransmitted_edge) = (0, 0);
             for _ in 0..60 {
-                match draw(4) {
+                match draw(5) {
                     0 | 1 => {
                         let start = una + draw(next - una);
                         let end = (start + 1 + draw(6)).min(next);
+                        let is_news = (start..end).any(|packet| !sacked[packet as usize]);
                         board.add(&[range(start, end)], next, |_| {});
                         (start..end).for_each(|packet| sacked[packet as usize] = true);
                         let above: Vec<u64> =
                             (una..next).filter(|&packet| sacked[packet as usize]).collect();
-                        if above.len() >= 3 {
+                        if is_news && above.len() >= 3 {
                             lost_edge = lost_edge.max(above[above.len() - 3]);
                         }
                     }
@@ -437,6 +462,10 @@ mod tests {
                             board.on_retransmission(packet);
                             retransmitted_edge = packet + 1;
                         }
+                    }
+                    3 if draw(4) == 0 => {
+                        board.unmark_lost();
+                        (lost_edge, retransmitted_edge) = (una, una);
                     }
                     _ if una + 6 < next => {
                         let to = una + draw(5);
@@ -453,6 +482,9 @@ mod tests {
                 let retransmitted = unsacked(una..retransmitted_edge.max(una));
                 assert_eq!(board.pipe(next), in_flight - lost + retransmitted);
                 assert_eq!(board.sacked(), next - una - in_flight);
+                let below = una + draw(next - una);
+                let sent_once = unsacked(una.max(retransmitted_edge)..below);
+                assert_eq!(board.not_sent_again(below), sent_once);
             }
         }
     }

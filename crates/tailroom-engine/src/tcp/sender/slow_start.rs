@@ -92,12 +92,12 @@ impl SlowStart {
         }
     }
 
-    /// Begins a new slow start after a timeout. HyStart++ applies to the first slow start only
-    /// (RFC 9406 sec. 4.3), because later ones end at ssthresh.
-    pub fn on_timeout(&mut self) {
-        if let SlowStart::HystartPlusPlus(_) = self {
-            *self = SlowStart::Standard;
-        }
+    /// Begins a new slow start after a timeout, and returns the one that it replaces, if it is of
+    /// another kind. HyStart++ applies to the first slow start only (RFC 9406 sec. 4.3), because
+    /// later ones end at ssthresh.
+    pub fn replace_after_timeout(&mut self) -> Option<SlowStart> {
+        let is_first_only = matches!(self, SlowStart::HystartPlusPlus(_));
+        is_first_only.then(|| std::mem::replace(self, SlowStart::Standard))
     }
 }
 

@@ -133,6 +133,19 @@ pub struct TcpSpec {
     /// (RFC 6675 sec. 5.1, Linux). With `recovery = "rack"` the scoreboard is always kept.
     #[serde(default)]
     pub forget_sack_at_timeout: bool,
+    /// Take a reduction of the window back if the recovery turns out to have been unnecessary: an
+    /// ACK echoes a timestamp from before the first retransmission (RFC 3522), the receiver reports
+    /// each retransmission as a duplicate (RFC 3708; with `recovery = "rack"`), or `frto` finds it.
+    /// As in Linux (`tcp_undo_cwnd_reduction`), the window returns at once to what it was before.
+    /// Needs `rtt_samples = "timestamps"`, `recovery = "rack"` or `frto = true`.
+    #[serde(default)]
+    pub undo: bool,
+    /// After a timeout send new data before old data are sent again, and see from the next ACKs
+    /// whether the packets in flight were lost or late (F-RTO, RFC 5682 sec. 3; Linux:
+    /// `net.ipv4.tcp_frto`). Needs `undo = true` and selective ACKs that a timeout does not
+    /// discard.
+    #[serde(default)]
+    pub frto: bool,
     /// Explicit congestion notification: whether queues may mark the flow's packets instead of
     /// dropping them, and how the receiver reports marks.
     #[serde(default)]

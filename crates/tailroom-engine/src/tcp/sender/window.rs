@@ -101,6 +101,11 @@ impl Sender {
         let is_in_recovery = self.rack.is_some() && self.phase == Phase::Recovery;
         let is_repeated =
             kind == CongestionKind::Timeout && (self.rtt.is_backed_off() || is_in_recovery);
+        if kind == CongestionKind::Mark {
+            self.forget_undo();
+        } else if !is_repeated {
+            self.begin_undo(false);
+        }
         if !is_repeated {
             let is_slow_start = self.cwnd < self.ssthresh;
             let cwnd_packets = self.congested_window();

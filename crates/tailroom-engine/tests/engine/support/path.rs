@@ -61,6 +61,9 @@ pub(crate) struct Script<'a> {
     pub(crate) overtaken: Option<(u64, u64)>,
     /// How much longer than the others the n-th transmission (from 0) of a packet takes.
     pub(crate) delays: &'a dyn Fn(u64, u32) -> Time,
+    /// Packets that would arrive between these times arrive at the second, in the order in which
+    /// they were sent.
+    pub(crate) stall: Option<(Time, Time)>,
 }
 
 /// A path that loses, marks, reorders and delays nothing.
@@ -70,11 +73,13 @@ pub(crate) const PERFECT: Script<'static> = Script {
     loses_ack: &|_| false,
     overtaken: None,
     delays: &|_, _| Time::ZERO,
+    stall: None,
 };
 
-/// The echo of an ACK that reached the sender, and the state of the sender after it.
+/// An ACK that reached the sender: when, its echo, and the state of the sender after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
+    pub(crate) at: Time,
     pub(crate) ece: bool,
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
@@ -96,6 +101,8 @@ pub(crate) struct Outcome {
     pub(crate) timeouts_at: Vec<(Time, bool)>,
     /// Window reductions without a timeout.
     pub(crate) reductions: u64,
+    /// Reductions that were taken back.
+    pub(crate) undone: u64,
     /// Every packet as it left the sender.
     pub(crate) packets: Vec<Packet>,
     /// Every ACK as it reached the sender.
@@ -134,7 +141,7 @@ impl PacketSink for Path<'_> {
             self.outcome.retransmitted.push((packet.sent, packet.sequence));
         }
         if packet.bytes == HEADER_BYTES {
-            self.packets.insert((packet.sent + DELAY, self.order), packet);
+            self.convey(packet, DELAY);
             return; // it opens the connection and carries no data
         }
         let nth = self.transmissions.entry(packet.sequence).or_insert(0);
@@ -152,12 +159,20 @@ impl PacketSink for Path<'_> {
             self.held = Some(packet);
         } else {
             let delay = DELAY + (self.script.delays)(packet.sequence, index);
-            self.packets.insert((packet.sent + delay, self.order), packet);
+            self.convey(packet, delay);
         }
     }
 }
 
 impl Path<'_> {
+    /// Lets a packet arrive after this delay, or at the end of the stall.
+    fn convey(&mut self, packet: Packet, delay: Time) {
+        let arrival = packet.sent + delay;
+        let is_stalled = |(from, to): &(Time, Time)| (*from..*to).contains(&arrival);
+        let arrival = self.script.stall.filter(is_stalled).map_or(arrival, |(_, to)| to);
+        self.packets.insert((arrival, self.order), packet);
+    }
+
     fn answer(&mut self, now: Time, ack: StoredAck) {
         if !(self.script.loses_ack)(self.acks_sent) {
             self.order += 1;
@@ -240,6 +255,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
                 let (_, ack) = path.acks.pop_first().expect("an ACK is due");
                 sender.on_ack(now, ack.ack(), &mut path);
                 path.outcome.acks.push(Acked {
+                    at: now,
                     ece: ack.ack().ece,
                     cwnd: sender.cwnd_packets(),
                     ssthresh: sender.ssthresh_packets(),
@@ -260,6 +276,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
     outcome.is_complete = sender.is_complete();
     outcome.retransmissions = counters.retransmissions;
     outcome.timeouts = counters.timeouts;
+    outcome.undone = counters.undone;
     outcome.reductions = counters.reductions - counters.timeouts;
     assert_eq!(
         (outcome.sent, outcome.retransmitted.len() as u64),

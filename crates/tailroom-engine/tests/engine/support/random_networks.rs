@@ -257,7 +257,8 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s]);
     let bursts = random_transports::bursts();
     let switches = (any::<bool>(), bursts, any::<bool>(), any::<bool>(), ecn, any::<bool>());
-    let host = (random_transports::beginning(), random_transports::acks());
+    let host =
+        (random_transports::beginning(), random_transports::acks(), random_transports::undo());
     (congestion(), recovery, slow_start, windows, times, switches, host).prop_map(
         |(congestion, repair, slow_start, windows, times, switches, host)| TcpSpec {
             congestion,
@@ -281,6 +282,8 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             sack_compression: host.1.1,
             window_validation: host.1.1,
             timestamp_tick: host.1.2,
+            undo: host.2.0,
+            frto: host.2.1,
             forget_sack_at_timeout: switches.2,
             restart_rto_at_retransmission: switches.3,
             ecn: switches.4,

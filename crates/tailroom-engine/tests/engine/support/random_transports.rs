@@ -39,6 +39,11 @@ pub(crate) fn acks() -> impl Strategy<Value = (u32, bool, Option<PositiveDuratio
     (select(vec![0, 16]), any::<bool>(), ticks)
 }
 
+/// Whether a host takes spurious reductions back, and whether by F-RTO too.
+pub(crate) fn undo() -> impl Strategy<Value = (bool, bool)> {
+    select(vec![(false, false), (true, false), (true, true), (true, true)])
+}
+
 /// Every kind of slow start. Limited slow start has this threshold, in packets.
 pub(crate) fn slow_start(max_ssthresh: u32) -> impl Strategy<Value = SlowStartSpec> {
     select(vec![

@@ -40,6 +40,8 @@ pub(crate) fn reno() -> TcpSpec {
         initial_rto: None,
         timestamp_tick: None,
         forget_sack_at_timeout: false,
+        undo: false,
+        frto: false,
         ecn: EcnMode::Off,
         reverse_path: Vec::new(),
         ack_size: Size::new(40),
