@@ -15,6 +15,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parent.parent
 ENGINE = Path("crates/tailroom-engine")
+DERIVE = Path("crates/tailroom-derive")
 REGISTRY = ENGINE / "src" / "traffic" / "mod.rs"
 EXAMPLES = REPOSITORY / "examples" / "sources"
 FLAGS = re.DOTALL | re.MULTILINE
@@ -59,8 +60,9 @@ def add_source(root: Path, example: Path) -> str:
 def scratch_engine(root: Path) -> None:
     """Copy what the engine's contract test of sources needs, as a workspace of its own."""
     shutil.copytree(REPOSITORY / ENGINE / "src", root / ENGINE / "src")
+    shutil.copytree(REPOSITORY / DERIVE, root / DERIVE)
     workspace = (REPOSITORY / "Cargo.toml").read_text(encoding="utf-8")
-    members = f'members = ["{ENGINE.as_posix()}"]'
+    members = f'members = ["{ENGINE.as_posix()}", "{DERIVE.as_posix()}"]'
     workspace = re.sub(r"members = \[.*?\]", members, workspace, count=1, flags=re.DOTALL)
     # The crates below the engine stay as they are built already.
     workspace += "\n[profile.test.package.tailroom-engine]\nopt-level = 0\n"

@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod count_config;
+mod ranges;
 mod steps;
 
 use std::sync::Arc;

@@ -67,6 +67,9 @@
 
 #![deny(unsafe_code)]
 
+// What `derive(Ranges)` writes names this crate, here as in other crates.
+extern crate self as tailroom_engine;
+
 /// Evaluates an expression with the content of the variant that an enum holds, whichever it is.
 macro_rules! dispatch {
     ($self:ident, $($variant:ident)+, $content:ident => $value:expr) => {
@@ -77,6 +80,7 @@ macro_rules! dispatch {
 }
 
 // Groups in the order in which they may import one another: see import_order.txt.
+mod derives;
 pub mod distribution;
 mod kind_or_name;
 pub mod parameters;

@@ -23,9 +23,8 @@ mod script;
 
 use blocks::BlockRules;
 use growth::GrowthCell;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
@@ -190,16 +189,22 @@ pub enum SteadyState {
 }
 
 /// The parameters of a congestion control, as a scenario gives them.
-pub trait ControlParameters {
-    /// Checks parameters against their ranges and against one another.
-    ///
-    /// A scenario's values have been checked against the ranges in the schema before; a program
-    /// that builds the parameters in Rust has only this check.
+pub trait ControlParameters: Ranges {
+    /// Checks parameters, each of which is in its own range, against one another.
     ///
     /// # Errors
     /// The first wrong parameter, with its allowed values.
     fn validate(&self) -> Result<(), BadParameter> {
         Ok(())
+    }
+
+    /// Checks each parameter against its range, and the parameters against one another.
+    ///
+    /// # Errors
+    /// The first wrong parameter, with its allowed values.
+    fn check(&self) -> Result<(), BadParameter> {
+        self.check_ranges()?;
+        self.validate()
     }
 
     /// Whether the control counts marked packets. A scenario without accurate ECN feedback is then
@@ -246,7 +251,7 @@ macro_rules! registry {
         $(pub mod $rate_based_module;)+
 
         /// A congestion control and its parameters, as a scenario names it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
         #[serde(tag = "kind", deny_unknown_fields)]
         pub enum CongestionConfig {
             $($(#[$law_doc])* #[serde(rename = $law_name)] $law($law_module::$law_params),)+

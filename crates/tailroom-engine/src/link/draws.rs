@@ -2,13 +2,14 @@
 
 use rand_core::Rng;
 
+use crate::derives::Ranges;
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
 /// When something is drawn anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Ranges)]
 pub enum Draws {
     /// Whenever it is asked for.
     AtNoTime,

@@ -2,10 +2,9 @@
 //! time. It does not depend on the traffic, and packets stay in order.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::draws::Draws;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::{DistributionConfig, FileTexts};
 use crate::parameters::BadParameter;
@@ -52,7 +51,7 @@ impl JitterConfig {
 }
 
 /// Jitter of a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct JitterSpec {
     /// Distribution of the delay beyond the propagation delay, in picoseconds.
     pub extra_delay: Distribution,

@@ -1,14 +1,12 @@
 //! A shared link as a scenario describes it, and the keys of its admission control.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::arrivals::ArrivalLogSpec;
 use super::jitter::JitterSpec;
 use super::policer::PolicerSpec;
 use super::serializer::RateChange;
 use super::shaper::ShaperSpec;
 use super::wire_loss::LossSpec;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::QueueConfig;
@@ -124,7 +122,7 @@ pub struct DelayChange {
 /// flow that arrives while the link's fair rate is below a threshold, or its priority load above
 /// another threshold, is counted and does not begin. Permanent flows and unresponsive flows always
 /// begin.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AdmissionConfig")]
 pub struct FlowAdmissionSpec {

@@ -3,13 +3,12 @@
 use libm::log;
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::random::{stream, uniform};
 
 /// Random loss on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "LossConfig")]
 pub enum LossSpec {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::decimal::Decimal;
 use super::{BadQuantity, Dimension, Unit, schema_of, split};
+use crate::parameters::{BadParameter, Ranges, check};
 use crate::units::{Rate, Time};
 
 /// An amount of data in a buffer, in packets, bytes, time at the link's rate, or bandwidth-delay
@@ -174,6 +175,18 @@ impl fmt::Display for QueueLimit {
             Amount::Span(span) => formatter.write_str(&Dimension::time().print(span.picoseconds())),
             Amount::Bdp(number) => write!(formatter, "{number} bdp"),
         }
+    }
+}
+
+impl Ranges for QueueLimit {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        let is_zero = match self.0 {
+            Amount::Packets(amount) | Amount::Bytes(amount) => amount == 0,
+            Amount::Span(span) => span == Time::ZERO,
+            Amount::Bdp(number) => number.is_zero(),
+        };
+        let allowed = "at least \"1 packet\" (the packet in transmission does not count)";
+        check("", self, !is_zero, allowed)
     }
 }
 

@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::parameters::{BadParameter, Ranges, check};
 use crate::units::{Rate, Time};
 use decimal::Decimal;
 
@@ -432,6 +433,18 @@ impl<K: Kind> fmt::Debug for Quantity<K> {
 impl<K: Kind> fmt::Display for Quantity<K> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&K::DIMENSION.print(self.0))
+    }
+}
+
+impl<K: Kind> Ranges for Quantity<K> {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        let (base, maximum) = (K::DIMENSION.units[0].0, K::DIMENSION.maximum);
+        let most = K::DIMENSION.print(maximum);
+        if self.0 == 0 && !K::ALLOWS_ZERO {
+            let allowed = format!("at least \"1 {base}\" and at most \"{most}\"");
+            return check("", format!("0 {base}"), false, &allowed);
+        }
+        check("", self, self.0 <= maximum, &format!("at most \"{most}\""))
     }
 }
 

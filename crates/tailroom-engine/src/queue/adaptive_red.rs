@@ -2,18 +2,16 @@
 //! robustness of RED's active queue management"): RED whose `max_p` slowly follows the load, so
 //! that the average queue stays halfway between the thresholds.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::red::rule::RedCore;
 use super::red::{AboveMax, RedMode, RedParams, default_max_p, yes};
 use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};
 use crate::units::Time;
 
 /// Parameters of Adaptive RED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveRedParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,

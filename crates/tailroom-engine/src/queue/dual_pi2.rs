@@ -11,11 +11,9 @@
 //!   the note on Linux says; line 5a alone would exempt the last two.
 //! - Coupled marks apply even while fewer than two packets wait, unlike in Linux.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -33,7 +31,7 @@ const WHOLE: i64 = 1_000_000;
 
 /// Parameters of `DualPI2`, with the defaults of RFC 9332 appendix A.1 for round trips up to 100
 /// ms.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct DualPi2Params {
     /// Size of both queues together; a time is converted at the initial rate of the link (RFC 9332

@@ -19,9 +19,8 @@ mod turns_ahead;
 use std::ops::Range;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::parameters::BadParameter;
@@ -176,7 +175,7 @@ pub struct DelayTarget {
 }
 
 /// The parameters of a discipline, as a scenario gives them.
-pub trait Parameters {
+pub trait Parameters: Ranges {
     /// Returns the buffer size.
     fn limit(&self) -> QueueLimit;
 
@@ -184,13 +183,23 @@ pub trait Parameters {
     /// uses these to convert bandwidth-delay products to bytes.
     fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)>;
 
-    /// Checks the parameters against one another and against the link. The schema has already
-    /// refused values outside their own ranges.
+    /// Checks parameters, each of which is in its own range, against one another and against the
+    /// link.
     ///
     /// # Errors
     /// Returns the wrong parameter, the problem and the allowed range.
     fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         Ok(())
+    }
+
+    /// Checks each parameter against its range, and the parameters against one another and against
+    /// the link.
+    ///
+    /// # Errors
+    /// Returns the wrong parameter, the problem and the allowed range.
+    fn check(&self, link: &LinkInfo) -> Result<(), BadParameter> {
+        self.check_ranges()?;
+        self.validate(link)
     }
 
     /// Returns the delay target, if the discipline has one for all packets together. Such a
@@ -213,7 +222,7 @@ macro_rules! registry {
         $(pub mod $scheduler_module;)+
 
         /// A queue discipline and its parameters, as a scenario names it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
         #[serde(tag = "kind", deny_unknown_fields)]
         pub enum QueueConfig {
             $($(#[$rule_doc])* #[serde(rename = $rule_name)]

@@ -10,12 +10,11 @@
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -65,7 +64,7 @@ const TARGETS_PER_INTERVAL: u64 = 10;
 const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Parameters of a PIE buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
 pub struct PieParams {
     /// Buffer size; a full buffer drops arriving packets. RFC 8033 specifies no limit: the default

@@ -3,18 +3,17 @@
 //! drop congestion control"; Hashem 1989).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkInfo, Parameters, Scheduler};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::below;
 use crate::units::Time;
 
 /// Parameters of a random-drop buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct RandomDropParams {
     /// Buffer size, excluding the packet in transmission.

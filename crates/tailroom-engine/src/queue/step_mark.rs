@@ -1,15 +1,13 @@
 //! Marking at a threshold of the instantaneous queue, without an average: the switch of DCTCP
 //! (Alizadeh et al. 2010, "Data center TCP"; RFC 8257 sec. 3.1).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::DropReason;
 use super::{ArrivalRule, BadParameter, EnqueueEvent, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of threshold marking.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct StepMarkParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.

@@ -4,17 +4,15 @@
 //! It is [`Red`](super::red::Red) with each packet on its own, a jump to 1 at Kmax, marks above it,
 //! and, unless a weight is given, the queue itself in place of its average.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::red::rule::RedCore;
 use super::red::{AboveMax, RedMode, RedParams};
 use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::QueueLimit;
 use crate::units::Time;
 
 /// Parameters of WRED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct WredParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.

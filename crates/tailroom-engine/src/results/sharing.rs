@@ -1,10 +1,8 @@
 //! Who shares a link: the load offered to it, and the flows that it holds back.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::arithmetic::{ratio, total};
 use super::finished_run::FinishedRun;
+use crate::derives::{JsonSchema, Serialize};
 use crate::units::Time;
 
 /// A link is overloaded if the offered load is at least this.

@@ -2,10 +2,9 @@
 
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::context::{Group, GroupContext};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::Duration;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
@@ -102,11 +101,12 @@ fn given(times: &[Duration]) -> Result<FlowArrivals, BadParameter> {
 }
 
 /// When flows or sessions arrive.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub enum FlowArrivals {
     /// As a Poisson process.
     Poisson {
         /// Mean number per second.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e17))]
         per_second: f64,
         /// When the process begins.
         start: Time,

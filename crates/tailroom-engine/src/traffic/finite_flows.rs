@@ -1,8 +1,6 @@
 //! Flows that arrive, send their data, and depart.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
@@ -10,6 +8,7 @@ use super::draws::Draws;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
@@ -50,7 +49,7 @@ impl Parameters for FiniteFlowsParams {
 }
 
 /// Flows that arrive and depart, each a connection of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct FiniteFlowsSpec {
     /// When they arrive.
     pub arrivals: FlowArrivals,
@@ -61,6 +60,7 @@ pub struct FiniteFlowsSpec {
     /// Rate of a flow's own access link, in bit/s; `None` for one that takes no time.
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
+    #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
 }
 

@@ -23,9 +23,7 @@ mod flow_list;
 pub mod unresponsive;
 pub mod web_models;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use context::{Group, GroupContext, StartingFlow};
@@ -51,7 +49,7 @@ pub trait Parameters {
 }
 
 /// What the engine has to know of data for a permanent connection before the run.
-pub trait OfferedData {
+pub trait OfferedData: Ranges {
     /// Mean rate on the wire that the data come to, in bit/s; `None` for a transfer, which takes
     /// what it gets.
     fn rate_bps(&self) -> Option<f64> {
@@ -60,7 +58,16 @@ pub trait OfferedData {
 }
 
 /// What the engine has to know of a packet source before the run.
-pub trait OfferedPackets {
+pub trait OfferedPackets: Ranges {
+    /// Checks parameters, each of which is in its own range, against one another and against the
+    /// size of the group's packets.
+    ///
+    /// # Errors
+    /// The wrong parameter, the problem and the allowed values.
+    fn validate(&self, _packet_bytes: u32) -> Result<(), BadParameter> {
+        Ok(())
+    }
+
     /// Mean rate on the wire, in bit/s.
     fn rate_bps(&self) -> f64;
 
@@ -71,7 +78,7 @@ pub trait OfferedPackets {
 }
 
 /// What the engine has to know of a flow source before the run.
-pub trait OfferedFlows {
+pub trait OfferedFlows: Ranges {
     /// Mean round trip of a flow, in picoseconds.
     fn mean_rtt_ps(&self) -> f64;
 
@@ -238,6 +245,22 @@ impl SourceSpec {
             SourceSpec::Data(spec) => spec.name(),
             SourceSpec::Packets(spec) => spec.name(),
             SourceSpec::Flows(spec) => spec.name(),
+        }
+    }
+
+    /// Checks each parameter against its range, and the parameters against one another and against
+    /// the size of the group's packets.
+    ///
+    /// # Errors
+    /// The wrong parameter, the problem and the allowed values.
+    pub fn check(&self, packet_bytes: u32) -> Result<(), BadParameter> {
+        match self {
+            SourceSpec::Data(spec) => spec.offered().check_ranges(),
+            SourceSpec::Packets(spec) => {
+                spec.offered().check_ranges()?;
+                spec.offered().validate(packet_bytes)
+            }
+            SourceSpec::Flows(spec) => spec.offered().check_ranges(),
         }
     }
 

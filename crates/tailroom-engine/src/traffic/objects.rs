@@ -3,11 +3,10 @@
 
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::context::GroupContext;
 use super::{OfferedData, Parameters, whole_bytes};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
@@ -42,11 +41,12 @@ impl Parameters for ObjectsParams {
 }
 
 /// Objects that arrive at a connection that lasts, as a Poisson process.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct ObjectsSpec {
     /// Payload of an object, in bytes.
     pub size: Distribution,
     /// Mean number of objects a second, for each connection.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
     pub per_second: f64,
     /// What they come to on the wire on average, in bit/s.
     pub rate_bps: f64,

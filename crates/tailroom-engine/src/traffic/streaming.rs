@@ -2,13 +2,12 @@
 //! lasts.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::{Draws, whole_rate};
 use super::{FlowRequest, FlowSource, FlowStatistics, Media, OfferedFlows, Parameters, seconds};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
@@ -61,7 +60,7 @@ fn mean_wire_bytes(rate: &Distribution, duration: &Distribution, group: &Group<'
 }
 
 /// Media flows: a constant rate each, and no congestion control.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct StreamingSpec {
     /// When they arrive.
     pub arrivals: FlowArrivals,
@@ -72,6 +71,7 @@ pub struct StreamingSpec {
     /// Two-way propagation delay, in picoseconds.
     pub rtt: Distribution,
     /// How many completed flows are kept one by one.
+    #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
 }
 

@@ -14,8 +14,6 @@ use std::collections::BinaryHeap;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
@@ -24,6 +22,7 @@ use super::web_models::WebModel;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::config::{FileTexts, ValueConfig};
 use crate::distribution::count_config::CountConfig;
 use crate::distribution::{Count, Distribution};
@@ -137,7 +136,7 @@ fn missing(key: &str) -> BadParameter {
 }
 
 /// Web sessions; every object is a connection of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct WebSpec {
     /// When sessions begin.
     pub arrivals: FlowArrivals,
@@ -154,6 +153,7 @@ pub struct WebSpec {
     /// Their payload, in bytes.
     pub embedded_object: Distribution,
     /// How many of them are fetched at a time.
+    #[schemars(range(min = 1, max = 1_000))]
     pub parallel: u32,
     /// Two-way propagation delay, in picoseconds; the same for all of a session.
     pub rtt: Distribution,
@@ -161,6 +161,7 @@ pub struct WebSpec {
     /// for one that takes no time.
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
+    #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
 }
 

@@ -1,8 +1,6 @@
 //! Published sets of parameters of web sessions.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::distribution::{Count, Distribution, Empirical};
 use crate::units::PICOSECONDS_PER_SECOND;
 

@@ -55,5 +55,6 @@ mod two_way;
 mod wrong_distribution;
 mod wrong_flow_source;
 mod wrong_network;
+mod wrong_parameters;
 mod wrong_queue;
 mod wrong_scenario;

@@ -8,6 +8,7 @@ use tailroom_engine::congestion::custom::{ControlMaker, Controls, FindControl, N
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
+use tailroom_engine::parameters::Ranges;
 use tailroom_engine::results::{Results, WarningKind};
 use tailroom_engine::scenario;
 
@@ -73,7 +74,7 @@ fn a_delay_based_control_is_warned_about_only_if_it_had_some_reductions() {
 }
 
 /// A control of the caller that sets a window of 30 packets and halves it at congestion.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Ranges)]
 struct Thirty {}
 
 impl ControlParameters for Thirty {}

@@ -241,8 +241,8 @@ fn wrong_sizes_and_sources_of_a_group_are_refused() {
     assert_wrong("groups[0].source.bytes", &["1 B"], |network| {
         network.groups[0].source = BulkParams { bytes: Some(Size::new(0)) }.into();
     });
-    for bits in [0, u64::MAX] {
-        assert_wrong("groups[2].source.rate", &["0 bit/s"], |network| {
+    for (bits, bound) in [(0, "1 bit/s"), (u64::MAX, "100000 Gbit/s")] {
+        assert_wrong("groups[2].source.rate", &[bound], |network| {
             network.groups[2].source = CbrParams::at_once(BITS(bits)).into();
         });
     }

@@ -20,8 +20,6 @@ mod tests;
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
@@ -31,6 +29,7 @@ use super::rate_based::{
     RestartEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::random;
 use crate::units::{Time, float, smaller};
 
@@ -38,7 +37,7 @@ use crate::units::{Time, float, smaller};
 /// ignores ECN marks, and its measurements need `recovery = "sack"`. Like a host with segmentation
 /// offload it sends the packets of up to a millisecond together, at least two above 1.2 Mbit/s and
 /// at most 64 KB.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Params {}
 

@@ -16,8 +16,6 @@ mod tests;
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
@@ -25,6 +23,7 @@ use super::rate_based::{
     Repair, RestartEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::{Time, smaller};
 
 /// BBR, version 3, has no parameters; it is the BBR of draft-ietf-ccwg-bbr-06 (repository
@@ -32,7 +31,7 @@ use crate::units::{Time, smaller};
 /// trip with losses; the draft requires a response to marks and does not specify it. Its
 /// measurements need `recovery = "sack"`. Like a host with segmentation offload it sends the
 /// packets of up to a millisecond together, at least two and at most 64 KB.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3Params {}
 

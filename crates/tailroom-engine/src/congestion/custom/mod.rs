@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use toml::Table;
 
 pub use self::running::{ControlFault, CustomRateBasedControl, CustomWindowLaw};
@@ -20,7 +18,8 @@ use super::rate_based::RateBasedControl;
 use super::{
     AnyRateBasedControl, AnyWindowLaw, Congestion, ControlParameters, SteadyState, WindowLaw,
 };
-use crate::parameters::BadParameter;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::parameters::{BadParameter, Range, check_length};
 
 /// A control of your own: `congestion = "mymodule:MyControl"` is short for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +71,12 @@ impl CustomParams {
             ),
             None => law(CustomWindowLaw::missing(&self.control)),
         }
+    }
+}
+
+impl Ranges for CustomParams {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        check_length("control", self.control.len(), &Range::ANY.at_least(1.0))
     }
 }
 
@@ -211,7 +216,7 @@ impl Controls {
                 problem: error.message().replace('\n', " "),
                 remedy: "correct the parameters".to_owned(),
             })?;
-            params.validate().map_err(NoControl::BadParameter)?;
+            params.check().map_err(NoControl::BadParameter)?;
             let (needs_marks, steady_state) = (params.needs_marks(), params.steady_state());
             Ok(ControlMaker { needs_marks, steady_state, ..make(params) })
         };

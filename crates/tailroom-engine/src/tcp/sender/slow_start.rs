@@ -1,13 +1,11 @@
 //! Growth of the window below ssthresh: standard, limited (RFC 3742) and HyStart++ (RFC 9406) slow
 //! start.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::Time;
 
 /// Growth of the window below ssthresh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "SlowStartConfig")]
 pub enum SlowStartSpec {

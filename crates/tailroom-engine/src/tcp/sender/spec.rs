@@ -1,9 +1,6 @@
 //! The transport keys of a group of flows, each declared once. The same type is read from the
 //! scenario file and by the two endpoints of a connection.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::burst::SendBurst;
 use super::ecn::EcnMode;
 use super::handshake::Handshake;
@@ -12,6 +9,7 @@ use super::rtt::RttSamples;
 use super::slow_start::SlowStartSpec;
 use crate::congestion::CongestionConfig;
 use crate::congestion::reno::RenoParams;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::kind_or_name;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
@@ -20,7 +18,7 @@ use crate::units::Time;
 /// Transport of a group of flows, including its congestion control.
 ///
 /// The doc comments of the keys become the user's documentation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 pub struct TcpSpec {
     // Not deserialized with the other keys: the key may be missing, or name a control that must be
