@@ -7,13 +7,12 @@
 //! updates::Updates(UpdatesParams) = "updates",
 //! ```
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
+use crate::random::Stream;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
@@ -82,7 +81,7 @@ impl OfferedFlows for UpdatesSpec {
 pub struct Updates {
     spec: UpdatesSpec,
     next: Time,
-    sizes: Xoshiro256PlusPlus,
+    sizes: Stream,
     draws: Draws,
 }
 

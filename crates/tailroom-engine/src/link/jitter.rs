@@ -1,15 +1,13 @@
 //! Jitter of a link: a delay beyond the propagation delay that varies at random and is correlated in
 //! time. It does not depend on the traffic, and packets stay in order.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::draws::Draws;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::{DistributionConfig, FileTexts};
 use crate::parameters::BadParameter;
 use crate::quantity::{Duration, PositiveDuration};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::units::Time;
 
 /// Shortest time between two draws; a run would spend its time on shorter ones.
@@ -66,7 +64,7 @@ pub(super) struct JitterProcess {
     /// The present delay, and when it is drawn anew.
     delay: Time,
     until: Time,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl JitterProcess {

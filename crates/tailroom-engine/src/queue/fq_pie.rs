@@ -3,8 +3,6 @@
 //! draft-tahiliani-tsvwg-fq-pie, delays are measured with timestamps and a full buffer drops
 //! arriving packets: PIE drops early enough that no queue needs to be cut.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
@@ -16,6 +14,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration, Size};
+use crate::random::Stream;
 use crate::units::Time;
 
 /// Parameters of an FQ-PIE buffer.
@@ -108,7 +107,7 @@ pub struct FqPie {
     limit: Limit,
     settings: Settings,
     queues: FlowQueues<PieState>,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl FqPie {

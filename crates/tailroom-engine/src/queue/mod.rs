@@ -18,14 +18,12 @@ mod turns_ahead;
 
 use std::ops::Range;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::parameters::BadParameter;
 use crate::quantity::limit::{Limit, QueueLimit};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::units::{Rate, Time};
 use buffer::{Buffer, DropReason, PacketHandle};
 
@@ -160,7 +158,7 @@ impl LinkInfo {
     }
 
     /// Returns the discipline's own random stream.
-    pub fn random(&self) -> Xoshiro256PlusPlus {
+    pub fn random(&self) -> Stream {
         stream(self.seed, &format!("queue of {}", self.name))
     }
 }

@@ -2,14 +2,12 @@
 //! probability, so that a flow's share of the drops is its share of the queue (Mankin 1990, "Random
 //! drop congestion control"; Hashem 1989).
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkInfo, Parameters, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
-use crate::random::below;
+use crate::random::{Stream, below};
 use crate::units::Time;
 
 /// Parameters of a random-drop buffer.
@@ -36,7 +34,7 @@ impl Parameters for RandomDropParams {
 pub struct RandomDrop {
     limit: Limit,
     queue: PacketList,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl RandomDrop {

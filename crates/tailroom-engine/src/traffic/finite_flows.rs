@@ -1,7 +1,5 @@
 //! Flows that arrive, send their data, and depart.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
@@ -13,6 +11,7 @@ use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::Size;
+use crate::random::Stream;
 use crate::units::Time;
 
 /// Parameters of flows with sizes from a distribution.
@@ -95,7 +94,7 @@ impl OfferedFlows for FiniteFlowsSpec {
 pub struct FiniteFlows {
     arrivals: Arrivals,
     size: Distribution,
-    sizes: Xoshiro256PlusPlus,
+    sizes: Stream,
     draws: Draws,
 }
 

@@ -1,7 +1,5 @@
 //! On-off: equally spaced packets during on periods, silence between them, both of drawn length.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
@@ -10,7 +8,7 @@ use crate::distribution::config::ValueConfig;
 use crate::link::serializer::Serializer;
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};
-use crate::random::uniform;
+use crate::random::{Stream, uniform};
 use crate::units::{Rate, Time};
 
 /// Parameters of an on-off source.
@@ -140,7 +138,7 @@ impl PacketSource for OnOff {
 #[derive(Debug)]
 struct Periods {
     lengths: Distribution,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl Periods {

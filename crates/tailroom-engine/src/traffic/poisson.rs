@@ -1,8 +1,5 @@
 //! A Poisson stream of packets.
 
-use rand_distr::{Distribution as _, Exp1};
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
@@ -10,6 +7,7 @@ use crate::distribution::Distribution;
 use crate::distribution::config::DistributionConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, Size};
+use crate::random::{Stream, exponential};
 use crate::units::{Rate, Time};
 
 /// Parameters of a Poisson stream.
@@ -128,8 +126,8 @@ pub struct Poisson {
     bytes: u32,
     drawn_sizes: PacketSizes,
     next: Time,
-    gaps: Xoshiro256PlusPlus,
-    sizes: Xoshiro256PlusPlus,
+    gaps: Stream,
+    sizes: Stream,
 }
 
 impl Poisson {
@@ -154,7 +152,7 @@ impl Poisson {
         let bytes = match &self.drawn_sizes {
             PacketSizes::Fixed => return self.bytes,
             PacketSizes::Exponential => {
-                let draw: f64 = Exp1.sample(&mut self.sizes);
+                let draw: f64 = exponential(&mut self.sizes);
                 libm::ceil(draw * f64::from(self.bytes))
             }
             // To the nearest, so that the mean stays what it is.
@@ -167,7 +165,7 @@ impl Poisson {
 impl PacketSource for Poisson {
     fn next_emission(&mut self) -> Emission {
         // Ziggurat (Marsaglia and Tsang 2000): a logarithm only in the tail.
-        let gap: f64 = Exp1.sample(&mut self.gaps);
+        let gap = exponential(&mut self.gaps);
         let gap = Time::from_picoseconds(libm::round(gap * self.mean_gap_ps) as u64);
         self.next = self.next.saturating_add(gap);
         Emission { time: self.next, bytes: self.draw_bytes() }

@@ -1,8 +1,6 @@
 //! Media flows: each sends at its own constant rate, whatever the network does, for as long as it
 //! lasts.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::{Draws, whole_rate};
@@ -12,6 +10,7 @@ use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};
+use crate::random::Stream;
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
 /// Parameters of media flows.
@@ -103,9 +102,9 @@ impl OfferedFlows for StreamingSpec {
 pub struct Streaming {
     arrivals: Arrivals,
     duration: Distribution,
-    durations: Xoshiro256PlusPlus,
+    durations: Stream,
     rate: Distribution,
-    rates: Xoshiro256PlusPlus,
+    rates: Stream,
     draws: Draws,
     packet_bytes: u32,
     header_bytes: u32,

@@ -12,9 +12,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
@@ -28,7 +25,7 @@ use crate::distribution::count_config::CountConfig;
 use crate::distribution::{Count, Distribution};
 use crate::parameters::BadParameter;
 use crate::quantity::{Duration, Kind, Quantity, Size};
-use crate::random::stream;
+use crate::random::{Random, Stream, stream};
 use crate::units::{Rate, Time};
 
 /// Parameters of web sessions.
@@ -206,7 +203,7 @@ pub struct Web {
     spec: WebSpec,
     arrivals: Arrivals,
     draws: Draws,
-    session_seeds: Xoshiro256PlusPlus,
+    session_seeds: Stream,
     /// Sessions so far.
     begun: u64,
     /// By slot; `free` ones have ended.
@@ -230,7 +227,7 @@ struct Request {
 #[derive(Debug)]
 struct Session {
     number: u64,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
     rtt: Time,
     access_rate: Option<Rate>,
     pages_left: u64,
@@ -264,7 +261,7 @@ impl Web {
     }
 
     fn begin_session(&mut self, time: Time) {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.session_seeds.next_u64());
+        let mut random = Stream::seeded(self.session_seeds.next_u64());
         let session = Session {
             number: self.begun,
             pages_left: self.spec.pages.sample(&mut random).max(1),
@@ -339,7 +336,7 @@ impl Web {
     }
 }
 
-fn span(distribution: &Distribution, random: &mut Xoshiro256PlusPlus) -> Time {
+fn span(distribution: &Distribution, random: &mut Stream) -> Time {
     Time::from_picoseconds(libm::round(distribution.sample(random)) as u64)
 }
 

@@ -18,9 +18,6 @@ mod policer;
 #[cfg(test)]
 mod tests;
 
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
@@ -31,6 +28,7 @@ use super::rate_based::{
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::random;
+use crate::random::Stream;
 use crate::units::{Time, float, smaller};
 
 /// BBR, version 1, has no parameters; it is the BBR of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It
@@ -108,7 +106,7 @@ struct Model {
     prior_cwnd: f64,
     delivered: u64,
     lost: u64,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl Bbr1 {
@@ -195,7 +193,7 @@ impl Model {
             prior_cwnd: 0.0,
             delivered: 0,
             lost: 0,
-            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
+            random: Stream::seeded(event.seed),
         };
         // Sec. 4.2.1: 1 ms stands for the RTT before the first sample.
         model.has_rtt = event.srtt > Time::ZERO;

@@ -14,9 +14,6 @@ mod probe_rtt;
 #[cfg(test)]
 mod tests;
 
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
@@ -24,6 +21,7 @@ use super::rate_based::{
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::random::Stream;
 use crate::units::{Time, smaller};
 
 /// BBR, version 3, has no parameters; it is the BBR of draft-ietf-ccwg-bbr-06 (repository
@@ -92,7 +90,7 @@ struct Model {
     has_sack: bool,
     initial_cwnd: f64,
     packet_bytes: f64,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 
     // The output of the control.
     cwnd: f64,
@@ -224,7 +222,7 @@ impl Model {
             has_sack: event.has_sack,
             initial_cwnd: event.cwnd_packets,
             packet_bytes: f64::from(event.packet_bytes),
-            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
+            random: Stream::seeded(event.seed),
             cwnd: event.cwnd_packets,
             // InitPacingRate: 1 ms stands for the RTT before the first sample.
             pacing_rate: State::Startup.gains().0 * event.cwnd_packets / 1e-3,
