@@ -140,6 +140,7 @@ lint-rust: $(UV)
 	find crates examples fuzz/targets benchmarks/*/src tools/*/src validation/*/*/src -name '*.rs' -print0 | \
 		xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --package tailroom-engine --lib --locked -- -D warnings # without features
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked

@@ -1,5 +1,7 @@
 //! Parameters of the components of a network: of disciplines, controls, sources and distributions.
 
+use std::sync::OnceLock;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -120,9 +122,13 @@ fn replace<T>(component: &mut T, other: Option<T>) {
     }
 }
 
+static SCHEMA: OnceLock<Value> = OnceLock::new();
+
 /// A kind of component by its number, with the examples of the schema where there are no defaults.
 fn of_kind<T: DeserializeOwned>(definition: &str, number: usize) -> Option<T> {
-    let kinds = scenario::schema()["$defs"][definition]["oneOf"].as_array()?;
+    let schema =
+        SCHEMA.get_or_init(|| serde_json::from_str(&scenario::schema()).unwrap_or_default());
+    let kinds = schema["$defs"][definition]["oneOf"].as_array()?;
     let kind = &kinds[number % kinds.len()];
     let mut parameters = Map::new();
     for key in kind["required"].as_array()?.iter().filter_map(Value::as_str) {

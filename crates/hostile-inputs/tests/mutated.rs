@@ -224,17 +224,6 @@ proptest! {
         hostile_inputs::network(&edits);
     }
 
-    /// The numbers of components: fields 240 to 255, each with the eight bytes of its value.
-    #[test]
-    fn parameters_of_networks(
-        edits in prop::collection::vec((240_u8..=255, any::<u8>(), parameter_bits()), 1..5),
-    ) {
-        let bytes = edits.iter().flat_map(|(field, at, bits)| {
-            [*field, *at, 8].into_iter().chain(bits.to_be_bytes())
-        });
-        hostile_inputs::network(&bytes.collect::<Vec<u8>>());
-    }
-
     #[test]
     fn captures_with_changes(
         edits in prop::collection::vec((any::<Index>(), any::<u8>()), 0..20),
@@ -250,6 +239,21 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         hostile_inputs::capture(&bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// The numbers of components: fields 240 to 255, each with the eight bytes of its value.
+    #[test]
+    fn parameters_of_networks(
+        edits in prop::collection::vec((240_u8..=255, any::<u8>(), parameter_bits()), 1..5),
+    ) {
+        let bytes = edits.iter().flat_map(|(field, at, bits)| {
+            [*field, *at, 8].into_iter().chain(bits.to_be_bytes())
+        });
+        hostile_inputs::network(&bytes.collect::<Vec<u8>>());
     }
 }
 

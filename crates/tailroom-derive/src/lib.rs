@@ -1,11 +1,29 @@
-//! The derive macro of `tailroom_engine::parameters::Ranges`.
-//!
-//! `tailroom-engine` re-exports it; no other crate needs this one.
+//! The derive macro of `tailroom_engine::parameters::Ranges`, which `tailroom-engine` re-exports, and
+//! macros that write nothing in the place of those of serde and schemars: parameters keep their attributes,
+//! without a condition at each, in builds that have neither crate.
 
 mod item;
 mod ranges;
 
 use proc_macro::TokenStream;
+
+/// Stands for serde's macro of this name in builds without it, and writes nothing.
+#[proc_macro_derive(Serialize, attributes(serde))]
+pub fn no_serialize(_input: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
+
+/// Stands for serde's macro of this name in builds without it, and writes nothing.
+#[proc_macro_derive(Deserialize, attributes(serde))]
+pub fn no_deserialize(_input: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
+
+/// Stands for the macro of schemars of this name in builds without it, and writes nothing.
+#[proc_macro_derive(JsonSchema, attributes(schemars, serde))]
+pub fn no_schema(_input: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
 
 /// Implements `Ranges`: checks each field against the range in its `schemars` attributes, from which its
 /// JSON Schema is made too, and then the ranges of its type.

@@ -66,6 +66,10 @@
 //! Modules import one another in one direction, which `import_order.txt` states.
 
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(feature = "scenario"),
+    expect(dead_code, reason = "defaults, units and names that only texts need")
+)]
 
 // What `derive(Ranges)` writes names this crate, here as in other crates.
 extern crate self as tailroom_engine;
@@ -82,6 +86,7 @@ macro_rules! dispatch {
 // Groups in the order in which they may import one another: see import_order.txt.
 mod derives;
 pub mod distribution;
+#[cfg(feature = "scenario")]
 mod kind_or_name;
 pub mod parameters;
 mod prefetch;
@@ -108,5 +113,7 @@ pub mod network;
 pub mod results;
 pub mod simulation;
 
+#[cfg(feature = "results")]
 pub mod model_input;
+#[cfg(feature = "scenario")]
 pub mod scenario;

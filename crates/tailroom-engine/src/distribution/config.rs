@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::ranges::{LEAST_WEIBULL_SHAPE, MOST_SHAPE, MOST_SIGMA};
 use super::{CdfPoint, Distribution, Empirical};
 use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::parameters::BadParameter;
@@ -44,13 +43,13 @@ pub enum DistributionConfig<T> {
         /// Mean, of the values and not of their logarithms.
         mean: T,
         /// Standard deviation of the natural logarithm.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = MOST_SIGMA))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_SIGMA))]
         sigma: f64,
     },
     /// Pareto without an upper bound. P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
     Pareto {
         /// Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = MOST_SHAPE))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_SHAPE))]
         shape: f64,
         /// Mean.
         mean: T,
@@ -58,7 +57,7 @@ pub enum DistributionConfig<T> {
     /// A Pareto distribution, given that it stays below an upper bound.
     BoundedPareto {
         /// Tail index of the distribution without the bound.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = MOST_SHAPE))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_SHAPE))]
         shape: f64,
         /// Smallest value.
         min: T,
@@ -68,7 +67,7 @@ pub enum DistributionConfig<T> {
     /// Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right.
     Weibull {
         /// 1 is exponential; the tail is heavier below.
-        #[schemars(range(min = LEAST_WEIBULL_SHAPE, max = MOST_SHAPE))]
+        #[schemars(range(min = super::ranges::LEAST_WEIBULL_SHAPE, max = super::ranges::MOST_SHAPE))]
         shape: f64,
         /// Mean.
         mean: T,

@@ -1,6 +1,5 @@
 //! Distributions of whole numbers as a scenario writes them.
 
-use super::ranges::MOST_COUNT;
 use super::{Count, Distribution, Empirical};
 use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::parameters::BadParameter;
@@ -23,7 +22,7 @@ pub enum CountDistributionConfig {
     /// 1 page or 0 objects on.
     Geometric {
         /// Mean.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = MOST_COUNT))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_COUNT))]
         mean: f64,
     },
     /// A few numbers, each with its share.

@@ -3,7 +3,7 @@
 //! that the average queue stays halfway between the thresholds.
 
 use super::red::rule::RedCore;
-use super::red::{AboveMax, RedMode, RedParams, default_max_p, yes};
+use super::red::{AboveMax, RedMode, RedParams};
 use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::QueueLimit;
@@ -27,7 +27,7 @@ pub struct AdaptiveRedParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<QueueLimit>,
     /// Initial probability at `max_threshold` (0.1, as in ns-2).
-    #[serde(default = "default_max_p")]
+    #[serde(default = "super::red::default_max_p")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_p: f64,
     /// Lower bound of `max_p` (0.01). Fast links need a lower value, or the queue settles below the
@@ -59,7 +59,7 @@ pub struct AdaptiveRedParams {
     pub mode: RedMode,
     /// Let the probability grow from `max_p` to 1 between `max_threshold` and its double, instead
     /// of jumping to 1 at `max_threshold`, as the authors recommend.
-    #[serde(default = "yes")]
+    #[serde(default = "super::red::yes")]
     pub gentle: bool,
     /// Accept at least 1/p and at most 2/p packets between two drops, where p is the probability at
     /// the average queue (`wait_` of ns-2, on by default there).

@@ -2,9 +2,10 @@
 //! of reductions, and for no other controls.
 
 use serde::Deserialize;
-use toml::Table;
 
-use tailroom_engine::congestion::custom::{ControlMaker, Controls, FindControl, NoControl};
+use tailroom_engine::congestion::custom::{
+    Arguments, ControlMaker, Controls, FindControl, NoControl,
+};
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
@@ -100,7 +101,7 @@ impl WindowLaw for Window {
 struct Unknown;
 
 impl FindControl for Unknown {
-    fn find(&self, _name: &str, _parameters: &Table) -> Result<ControlMaker, NoControl> {
+    fn find(&self, _name: &str, _arguments: &Arguments) -> Result<ControlMaker, NoControl> {
         Ok(ControlMaker::window_law(|| Box::new(Window)))
     }
 }

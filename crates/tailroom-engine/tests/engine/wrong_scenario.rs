@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use tailroom_engine::scenario;
-
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::{BASE, base_with, message, refusal, resolve, resolve_with};
+use crate::support::scenario_text::{
+    self, BASE, base_with, message, refusal, resolve, resolve_with,
+};
 
 /// Every congestion control, as an error lists them.
 fn congestion_kinds() -> String {
-    let components = scenario::components();
+    let components = scenario_text::components();
     let entries = components["congestion"].as_array().unwrap();
     let kinds: Vec<&str> = entries.iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
     kinds.join(", ")

@@ -1,6 +1,7 @@
 //! Columns, and the macro that declares a table of them.
 
 use crate::derives::Serialize;
+
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {

@@ -10,7 +10,6 @@ use super::slow_start::SlowStartSpec;
 use crate::congestion::CongestionConfig;
 use crate::congestion::reno::RenoParams;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::kind_or_name;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
 use crate::units::Time;
@@ -106,8 +105,8 @@ pub struct TcpSpec {
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_window: Option<u64>,
     /// How the window grows below ssthresh.
-    #[serde(default, deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<SlowStartSpec>")]
+    #[serde(default, deserialize_with = "crate::kind_or_name::read")]
+    #[schemars(schema_with = "crate::kind_or_name::schema::<SlowStartSpec>")]
     pub slow_start: SlowStartSpec,
     /// After an idle time longer than the retransmission timeout, restart from the initial window,
     /// or from the current window if that is smaller, with slow start up to the old `ssthresh`
