@@ -176,7 +176,7 @@ fn edit_transport(tcp: &mut TcpSpec, field: usize, value: u64) {
 
 fn edit_flow(network: &mut Network, at: usize, field: usize, value: u64) {
     if network.flows.is_empty() {
-        let flow = FlowSpec { group: 0, rtt: Time::ZERO, start: Time::ZERO, access_rate: None };
+        let flow = FlowSpec::new(0, Time::ZERO);
         network.flows.push(flow);
     }
     let flows = network.flows.len();

@@ -18,6 +18,7 @@ use crate::random::{Random, exponential, gamma, normal, uniform};
 /// The variants have the parameters that a draw needs; the functions with the same names compute
 /// them from a mean.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Distribution {
     /// Always the same value.
     Fixed(f64),
@@ -265,6 +266,7 @@ fn drop_over(rate: f64, span: f64) -> f64 {
 
 /// A distribution of whole numbers.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Count {
     /// Draws from a distribution, rounded to the nearest whole number.
     Rounded(Distribution),

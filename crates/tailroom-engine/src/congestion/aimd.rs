@@ -6,6 +6,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// Parameters of AIMD; the defaults are those of standard TCP (RFC 5681).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AimdParams {
     /// Increase a, in packets per round trip (RFC 5681: 1). The growth is at most one packet per
     /// acknowledged packet, as in slow start.

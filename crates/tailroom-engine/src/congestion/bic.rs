@@ -10,6 +10,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// counts whole packets; here windows and distances have fractions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct BicParams {
     /// Largest window at which the control behaves as standard TCP, in packets (paper and Linux:
     /// 14).

@@ -11,6 +11,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// RTT of a round trip is its smallest sample, as in Vegas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CompoundParams {
     /// Factor of the increase per round trip, `alpha * window^k` packets (paper: 0.125).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]

@@ -10,6 +10,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// mark never reduces it below 2 packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DctcpParams {
     /// Weight of the latest window of data in the estimate of the fraction of marked packets (g;
     /// RFC 8257 sec. 4.2: 1/16).

@@ -12,6 +12,7 @@ use crate::units::Time;
 /// window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FastParams {
     /// Packets that each flow keeps queued (ns-2: 100).
     #[schemars(range(min = 1.0))]

@@ -19,6 +19,7 @@ use crate::units::Time;
 /// Parameters of FHSTCP; a(w) and b(w) are those of RFC 3649.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FhstcpParams {
     /// Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT. The paper
     /// compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more slowly than

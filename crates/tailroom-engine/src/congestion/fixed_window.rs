@@ -7,6 +7,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// Parameters of the fixed window. The window holds through losses and marks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FixedWindowParams {
     /// The window, in packets (default: 10, the initial window of RFC 6928). It applies from the
     /// first ACK on; to apply it from the first packet on, set `initial_window` to the same value.

@@ -10,6 +10,7 @@ use crate::parameters::{BadParameter, check};
 /// Parameters of HighSpeed TCP; defaults as in RFC 3649 sec. 5 and 7.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HighspeedParams {
     /// Largest window at which the control behaves as standard TCP, in packets (RFC 3649: 38).
     #[schemars(range(min = 1.0))]

@@ -10,6 +10,7 @@ use crate::units::Time;
 /// Parameters of H-TCP; defaults as in the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HtcpParams {
     /// Time after congestion during which the window grows as in standard TCP (`Delta_L`; paper:
     /// 1 s).

@@ -17,6 +17,7 @@ use crate::units::Time;
 /// use SACK and preferably `pacing`, as the paper advises.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HyblaParams {
     /// RTT of the Reno flow whose rate Hybla imitates (RTT0; Linux: 25 ms; ns-3: 50 ms).
     pub reference_rtt: PositiveDuration,

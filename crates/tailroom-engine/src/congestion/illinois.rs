@@ -14,6 +14,7 @@ use crate::units::Time;
 /// RTT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct IllinoisParams {
     /// Increase at the largest delay, in packets per round trip (Linux: 0.3).
     #[schemars(extend("exclusiveMinimum" = 0.0))]

@@ -14,6 +14,7 @@ use crate::units::Time;
 /// switch it off, as in the RFC's pseudo-code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LedbatParams {
     /// Target of the queueing delay (RFC 6817: at most 100 ms, the default).
     pub target: PositiveDuration,

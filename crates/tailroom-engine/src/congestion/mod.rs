@@ -178,6 +178,7 @@ impl Rounds {
 
 /// What window reductions say about the steady state of flows under a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SteadyState {
     /// The steady state is a cycle in which the window grows until congestion reduces it.
     Reductions,
@@ -253,6 +254,7 @@ macro_rules! registry {
         /// A congestion control and its parameters, as a scenario names it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
         #[serde(tag = "kind", deny_unknown_fields)]
+        #[non_exhaustive]
         pub enum CongestionConfig {
             $($(#[$law_doc])* #[serde(rename = $law_name)] $law($law_module::$law_params),)+
             $($(#[$rate_based_doc])* #[serde(rename = $rate_based_name)]
@@ -264,6 +266,7 @@ macro_rules! registry {
 
         /// A running window law.
         #[derive(Debug)]
+        #[non_exhaustive]
         pub enum AnyWindowLaw {
             $($(#[$law_doc])* $law($law_module::$law),)+
             /// A window law that the registry does not hold.
@@ -273,6 +276,7 @@ macro_rules! registry {
         /// A running rate-based control.
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "the sender keeps it in a box")]
+        #[non_exhaustive]
         pub enum AnyRateBasedControl {
             $($(#[$rate_based_doc])* $rate_based($rate_based_module::$rate_based),)+
             /// A rate-based control that the registry does not hold.

@@ -17,6 +17,7 @@ use crate::units::{Time, float};
 /// an ACK per packet (no delayed ACKs), and `recovery = "sack"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PacketPairParams {
     /// Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it to
     /// the network). Below 2 the flow's queue may be empty when a pair arrives, and the pair then

@@ -17,6 +17,7 @@ use crate::units::Time;
 /// not count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PragueParams {
     /// Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2: 1/16).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]

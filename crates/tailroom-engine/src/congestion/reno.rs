@@ -7,6 +7,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// Parameters of Reno. For another increase or decrease use `aimd`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RenoParams {
     /// Alternative backoff with ECN (RFC 8511): a mark in congestion avoidance leaves 0.8 of the
     /// window, because a queue that marks is short; a loss, or a mark in slow start (RFC 8511

@@ -7,6 +7,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// Parameters of Scalable TCP; defaults as in Kelly 2003.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ScalableParams {
     /// Increase a, in packets per acknowledged packet (Kelly and current Linux: 0.01). Linux 2.6
     /// and ns-3 use 0.02, because they count ACKs, and a delayed ACK acknowledges two packets.

@@ -13,6 +13,7 @@ use crate::parameters::{BadParameter, check};
 /// share the loss recovery of the sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct VegasParams {
     /// Number of queued packets below which the window grows by one packet per round trip (Linux:
     /// 2).

@@ -15,6 +15,7 @@ use crate::units::Time;
 /// time with a memory of 7/8.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WestwoodParams {
     /// Weight of the previous estimate when a sample of the delivery rate is added (alpha; paper:
     /// 0.9).

@@ -9,6 +9,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// Parameters of YeAH; defaults as in the authors' Linux module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct YeahParams {
     /// Number of the flow's own queued packets above which it drains the queue (Linux module: 80).
     #[schemars(extend("exclusiveMinimum" = 0.0))]

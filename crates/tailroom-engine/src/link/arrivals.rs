@@ -35,6 +35,7 @@ fn ten_million() -> u64 {
 
 /// What became of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The link accepted the packet.
     Accepted = 0,

@@ -14,6 +14,7 @@ use crate::units::{Rate, Time};
 
 /// A shared link: a queue, a rate, a propagation delay, random loss.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LinkSpec {
     /// Key in the scenario's `[links]` table.
     pub name: String,
@@ -71,8 +72,8 @@ impl LinkSpec {
         self.shaper.map_or(self.rate, |shaper| shaper.rate.rate())
     }
 
-    /// A link at a constant rate and one-way delay, without loss and logs. Amounts of its discipline must
-    /// be in packets, bytes or time, as its bandwidth-delay product is 0.
+    /// A link named `link` at a constant rate and one-way delay, without loss and logs. Amounts of its
+    /// discipline must be in packets, bytes or time, as its bandwidth-delay product is 0.
     pub fn new(rate: Rate, delay: Time, queue: QueueConfig) -> Self {
         LinkSpec {
             name: "link".to_owned(),

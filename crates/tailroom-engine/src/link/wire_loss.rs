@@ -9,6 +9,7 @@ use crate::random::{Random, Stream, stream, uniform};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "LossConfig")]
+#[non_exhaustive]
 pub enum LossSpec {
     /// No loss.
     #[default]

@@ -13,6 +13,7 @@ use crate::units::Time;
 /// Parameters of Adaptive RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AdaptiveRedParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
     /// whatever the average.
@@ -68,6 +69,27 @@ pub struct AdaptiveRedParams {
     /// As for `red`.
     #[serde(default)]
     pub above_max: AboveMax,
+}
+
+impl AdaptiveRedParams {
+    /// A buffer of this size; the other parameters have their defaults.
+    pub fn new(limit: QueueLimit) -> Self {
+        AdaptiveRedParams {
+            limit,
+            min_threshold: None,
+            max_threshold: None,
+            max_p: super::red::default_max_p(),
+            lowest_max_p: default_lowest_max_p(),
+            highest_max_p: default_highest_max_p(),
+            interval: default_interval(),
+            weight: None,
+            mean_packet_size: None,
+            mode: RedMode::default(),
+            gentle: super::red::yes(),
+            wait: false,
+            above_max: AboveMax::default(),
+        }
+    }
 }
 
 fn default_lowest_max_p() -> f64 {

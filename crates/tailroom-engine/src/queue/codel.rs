@@ -24,6 +24,7 @@ const MEMORY: u64 = 16;
 /// Parameters of a CoDel buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CodelParams {
     /// Buffer size; a full buffer drops arriving packets. RFC 8289 specifies no limit: the default
     /// is the 1000 packets of Linux.

@@ -12,10 +12,18 @@ use crate::units::Time;
 /// Parameters of a head-drop buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DropHeadParams {
     /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
+}
+
+impl DropHeadParams {
+    /// A buffer of this size.
+    pub fn new(limit: QueueLimit) -> Self {
+        DropHeadParams { limit }
+    }
 }
 
 impl Parameters for DropHeadParams {

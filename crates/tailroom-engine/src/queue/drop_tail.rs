@@ -10,10 +10,18 @@ use crate::quantity::limit::{Limit, QueueLimit};
 /// Parameters of a tail-drop buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DropTailParams {
     /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
+}
+
+impl DropTailParams {
+    /// A buffer of this size.
+    pub fn new(limit: QueueLimit) -> Self {
+        DropTailParams { limit }
+    }
 }
 
 impl Parameters for DropTailParams {

@@ -18,6 +18,7 @@ const DROP_BATCH: u64 = 64;
 /// Parameters of an FQ-CoDel buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FqCodelParams {
     /// Size of all queues together (10240 packets: RFC 8290 sec. 5.2.3). When the buffer is full,
     /// the queue with the most bytes loses half of its packets, at most 64, from its head (sec.

@@ -20,6 +20,7 @@ use crate::units::Time;
 /// Parameters of an FQ-PIE buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FqPieParams {
     /// Size of all queues together; a full buffer drops arriving packets (10240 packets: Linux, as
     /// RFC 8290 sec. 5.2.3).

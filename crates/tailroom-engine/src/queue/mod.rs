@@ -222,6 +222,7 @@ macro_rules! registry {
         /// A queue discipline and its parameters, as a scenario names it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
         #[serde(tag = "kind", deny_unknown_fields)]
+        #[non_exhaustive]
         pub enum QueueConfig {
             $($(#[$rule_doc])* #[serde(rename = $rule_name)]
                 $rule($rule_module::$rule_params),)+
@@ -231,6 +232,7 @@ macro_rules! registry {
 
         /// A running arrival rule.
         #[derive(Debug)]
+        #[non_exhaustive]
         pub enum AnyArrivalRule {
             $($(#[$rule_doc])* $rule($rule_module::$rule),)+
         }
@@ -239,6 +241,7 @@ macro_rules! registry {
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "one instance per link, boxed")]
         #[repr(u32)] // an explicit tag: one in a field's niche must be decoded at each dispatch
+        #[non_exhaustive]
         pub enum SchedulerQueue {
             $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
         }

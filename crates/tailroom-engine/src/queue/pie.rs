@@ -63,6 +63,7 @@ const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 /// Parameters of a PIE buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PieParams {
     /// Buffer size; a full buffer drops arriving packets. RFC 8033 specifies no limit: the default
     /// is the 1000 packets of Linux.

@@ -13,10 +13,18 @@ use crate::units::Time;
 /// Parameters of a random-drop buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RandomDropParams {
     /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
+}
+
+impl RandomDropParams {
+    /// A buffer of this size.
+    pub fn new(limit: QueueLimit) -> Self {
+        RandomDropParams { limit }
+    }
 }
 
 impl Parameters for RandomDropParams {

@@ -9,6 +9,7 @@ use crate::quantity::limit::{Limit, QueueLimit};
 /// Parameters of threshold marking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct StepMarkParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.
     #[schemars(example = "1 bdp")]
@@ -22,6 +23,13 @@ pub struct StepMarkParams {
     /// buffer is full. If false, flows without ECN take the buffer from flows with ECN.
     #[serde(default = "yes")]
     pub drop_others: bool,
+}
+
+impl StepMarkParams {
+    /// A buffer of this size that marks from `threshold` on, and drops other packets there.
+    pub fn new(limit: QueueLimit, threshold: QueueLimit) -> Self {
+        StepMarkParams { limit, threshold, drop_others: yes() }
+    }
 }
 
 fn yes() -> bool {

@@ -14,6 +14,7 @@ use crate::units::Time;
 /// Parameters of WRED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WredParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.
     #[schemars(example = "1 bdp")]
@@ -33,6 +34,13 @@ pub struct WredParams {
     #[serde(default = "no_average")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub weight: f64,
+}
+
+impl WredParams {
+    /// A buffer of this size that marks from `k_min` on; the other parameters have their defaults.
+    pub fn new(limit: QueueLimit, k_min: QueueLimit, k_max: QueueLimit) -> Self {
+        WredParams { limit, k_min, k_max, p_max: default_p_max(), weight: no_average() }
+    }
 }
 
 fn default_p_max() -> f64 {

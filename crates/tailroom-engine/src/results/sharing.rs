@@ -13,6 +13,7 @@ const RARELY: f64 = 0.01;
 /// How a link is used (Auge and Roberts 2006 sec. III).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Regime {
     /// The flows' own limits leave capacity to spare nearly all the time.
     Transparent,

@@ -63,6 +63,7 @@ pub struct Warning {
 /// The kinds of [`Warning`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum WarningKind {
     /// Too few window reductions for a steady state.
     FewReductions,

@@ -100,6 +100,7 @@ fn given(times: &[Duration]) -> Result<FlowArrivals, BadParameter> {
 
 /// When flows or sessions arrive.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub enum FlowArrivals {
     /// As a Poisson process.
     Poisson {

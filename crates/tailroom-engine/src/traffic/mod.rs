@@ -322,6 +322,7 @@ macro_rules! registry {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind", deny_unknown_fields)]
         #[allow(clippy::large_enum_variant, reason = "one per group")]
+        #[non_exhaustive]
         pub enum SourceConfig {
             $($(#[$data_doc])* #[serde(rename = $data_name)] $data($data_module::$data_params),)+
             $($(#[$flow_doc])* #[serde(rename = $flow_name)] $flow($flow_module::$flow_params),)+
@@ -363,6 +364,7 @@ macro_rules! registry {
 
         /// Data for a permanent connection, resolved.
         #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
         pub enum DataSpec {
             $($(#[$data_doc])* $data(Spec<$data_module::$data_params>),)+
         }
@@ -387,6 +389,7 @@ macro_rules! registry {
 
         /// A packet source, resolved.
         #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
         pub enum PacketSourceSpec {
             $($(#[$packet_doc])* $packet(Spec<$packet_module::$packet_params>),)+
         }
@@ -421,6 +424,7 @@ macro_rules! registry {
         /// A running packet source.
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "one per flow, in a box with the flow's probes")]
+        #[non_exhaustive]
         pub enum AnyPacketSource {
             $($(#[$packet_doc])* $packet($packet_module::$packet),)+
         }
@@ -436,6 +440,7 @@ macro_rules! registry {
         /// A flow source, resolved.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(clippy::large_enum_variant, reason = "one per group")]
+        #[non_exhaustive]
         pub enum FlowSourceSpec {
             $($(#[$flow_doc])* $flow(Spec<$flow_module::$flow_params>),)+
         }
@@ -471,6 +476,7 @@ macro_rules! registry {
 
         /// A running flow source.
         #[derive(Debug)]
+        #[non_exhaustive]
         pub enum AnyFlowSource {
             $($(#[$flow_doc])* $flow(Box<$flow_module::$flow>),)+
         }

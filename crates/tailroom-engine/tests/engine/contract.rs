@@ -462,16 +462,20 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     let slow_start = random_transports::slow_start(10);
     let control = prop::sample::select(controls::all());
     (recovery, slow_start, control, any::<bool>(), any::<bool>(), 1_u32..30).prop_map(
-        |(repair, slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {
-            recovery: repair.0,
-            prr: repair.1,
-            count_lost_in_pipe: repair.2,
-            slow_start,
-            congestion,
-            pacing,
-            initial_window,
-            forget_sack_at_timeout: forgets,
-            ..transport::reno()
+        |(repair, slow_start, (_, congestion), pacing, forgets, initial_window)| {
+            with!(
+                transport::reno(),
+                TcpSpec {
+                    recovery: repair.0,
+                    prr: repair.1,
+                    count_lost_in_pipe: repair.2,
+                    slow_start,
+                    congestion,
+                    pacing,
+                    initial_window,
+                    forget_sack_at_timeout: forgets
+                }
+            )
         },
     )
 }

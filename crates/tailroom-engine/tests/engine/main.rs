@@ -1,11 +1,13 @@
 //! The integration tests of the engine: one binary, so that the engine is linked once, with one
 //! module per subject. `cargo test -p tailroom-engine --test engine ordering::` runs one module.
 
+#[macro_use]
 mod support;
 
 mod admission;
 mod arrival_log;
 mod bottleneck;
+mod built_by_hand;
 mod contract;
 mod custom_control;
 mod dctcp_analysis;

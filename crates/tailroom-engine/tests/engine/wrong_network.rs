@@ -166,11 +166,10 @@ fn a_period_that_carries_less_than_a_byte_is_refused() {
 #[test]
 fn wrong_queues_losses_and_logs_of_a_link_are_refused() {
     assert_wrong("links[1].queue.threshold", &["10 packets"], |network| {
-        network.links[1].queue = QueueConfig::StepMark(StepMarkParams {
-            limit: QueueLimit::packets(10),
-            threshold: QueueLimit::packets(20),
-            drop_others: true,
-        });
+        network.links[1].queue = QueueConfig::StepMark(with!(
+            StepMarkParams::new(QueueLimit::packets(10), QueueLimit::packets(20)),
+            StepMarkParams { drop_others: true }
+        ));
     });
     for (key, loss) in [
         ("probability", LossSpec::Bernoulli { probability: f64::NAN }),

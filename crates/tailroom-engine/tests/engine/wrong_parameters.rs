@@ -203,7 +203,7 @@ fn quantities_out_of_the_range_of_their_kind_are_refused() {
     for (interval, shown) in [(PositiveDuration::new(0), "0 ps is out"), (long, "is out of range")]
     {
         assert_wrong("links[0].queue.interval", shown, &["2592000 s"], |network| {
-            let params = CodelParams { interval, ..CodelParams::default() };
+            let params = with!(CodelParams::default(), CodelParams { interval });
             network.links[0].queue = QueueConfig::Codel(params);
         });
     }

@@ -37,6 +37,7 @@ use crate::units::{Time, float, smaller};
 /// at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Bbr1Params {}
 
 impl ControlParameters for Bbr1Params {}

@@ -31,6 +31,7 @@ use crate::units::{Time, smaller};
 /// packets of up to a millisecond together, at least two and at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Bbr3Params {}
 
 impl ControlParameters for Bbr3Params {}

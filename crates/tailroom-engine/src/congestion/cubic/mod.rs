@@ -13,6 +13,7 @@ use rfc9438::Rfc9438;
 /// not undone (sec. 4.9, optional).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CubicParams {
     /// Coefficient C of the cubic function, in packets per second cubed (RFC 9438 sec. 5.1: 0.4).
     // Beyond this range the cubic of a long run would leave the range of numbers.

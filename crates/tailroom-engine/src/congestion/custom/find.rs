@@ -11,6 +11,7 @@ use crate::parameters::BadParameter;
 
 /// Why a scenario's custom control cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoControl {
     /// No control has that name; these are the known names.
     Unknown(Vec<String>),

@@ -29,6 +29,7 @@ use crate::parameters::{BadParameter, Range, check_length};
 /// A control of your own: `congestion = "mymodule:MyControl"` is short for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CustomParams {
     /// Name of the control: for a control in Python its module and class, as in
     /// `"mymodule:MyControl"`, whose code the run executes; for a control in Rust its registered

@@ -15,6 +15,7 @@ use crate::queue::{BadParameter, LinkInfo, Parameters};
 /// field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FairParams {
     /// Size of all queues together.
     #[schemars(example = "1 bdp")]
@@ -88,7 +89,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 0.001..=1_000.0;
 
 impl FairParams {
     /// Returns the default parameters with the given limit.
-    pub fn with_limit(limit: QueueLimit) -> Self {
+    pub fn new(limit: QueueLimit) -> Self {
         FairParams {
             limit,
             scheduler: FairScheduler::default(),

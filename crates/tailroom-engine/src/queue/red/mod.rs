@@ -17,6 +17,7 @@ use rule::RedCore;
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RedParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
     /// whatever the average.
@@ -69,6 +70,25 @@ pub struct RedParams {
     /// `gentle` at its double.
     #[serde(default)]
     pub above_max: AboveMax,
+}
+
+impl RedParams {
+    /// A buffer of this size; the other parameters have their defaults.
+    pub fn new(limit: QueueLimit) -> Self {
+        RedParams {
+            limit,
+            min_threshold: None,
+            max_threshold: None,
+            max_p: default_max_p(),
+            weight: None,
+            mean_packet_size: None,
+            mode: RedMode::default(),
+            gentle: yes(),
+            uniform: yes(),
+            wait: false,
+            above_max: AboveMax::default(),
+        }
+    }
 }
 
 /// What RED does with ECN-capable packets where the average queue lets no packet pass.

@@ -8,6 +8,7 @@ use crate::parameters::BadParameter;
 
 /// The origin of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// A line of the scenario text, counted from 1.
     Line(usize),

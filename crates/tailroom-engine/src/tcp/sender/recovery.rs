@@ -54,6 +54,7 @@ impl RepairRule {
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RecoveryConfig")]
+#[non_exhaustive]
 pub enum Recovery {
     /// Selective ACKs (RFC 6675): a packet is lost when three packets sent after it have arrived. A
     /// lost retransmission waits for the timeout.

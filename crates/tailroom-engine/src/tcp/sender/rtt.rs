@@ -9,6 +9,7 @@ use crate::units::Time;
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RttSamplesConfig")]
+#[non_exhaustive]
 pub enum RttSamples {
     /// Every ACK of new data gives a sample, including ACKs of retransmissions (RFC 7323).
     #[default]

@@ -8,6 +8,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "SlowStartConfig")]
+#[non_exhaustive]
 pub enum SlowStartSpec {
     /// One packet per acknowledged packet (RFC 5681).
     #[default]

@@ -18,6 +18,7 @@ use crate::units::Time;
 ///
 /// The doc comments of the keys become the user's documentation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
+#[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 pub struct TcpSpec {
     // Not deserialized with the other keys: the key may be missing, or name a control that must be
@@ -137,6 +138,39 @@ pub struct TcpSpec {
 }
 
 impl TcpSpec {
+    /// A transport under this congestion control; its other fields have the defaults of a scenario.
+    pub fn new(congestion: CongestionConfig) -> Self {
+        TcpSpec {
+            congestion,
+            recovery: Recovery::default(),
+            prr: false,
+            count_lost_in_pipe: false,
+            delayed_ack: DelayedAck::default(),
+            quick_acks: 0,
+            sack_compression: false,
+            ack_aggregation: None,
+            reverse_path: Vec::new(),
+            ack_size: small_packet(),
+            initial_window: ten(),
+            initial_ssthresh: None,
+            handshake: Handshake::default(),
+            initial_rto: None,
+            min_rto: linux_min_rto(),
+            rto_granularity: None,
+            restart_rto_at_retransmission: yes(),
+            rtt_samples: RttSamples::default(),
+            timestamp_tick: None,
+            max_window: None,
+            slow_start: SlowStartSpec::default(),
+            slow_start_after_idle: yes(),
+            window_validation: false,
+            pacing: false,
+            send_burst: SendBurst::default(),
+            forget_sack_at_timeout: false,
+            ecn: EcnMode::default(),
+        }
+    }
+
     /// Retransmission timeout before the first RTT sample.
     pub fn first_rto(&self) -> Time {
         let one_second = PositiveDuration::from_milliseconds(1_000);
@@ -173,4 +207,15 @@ fn yes() -> bool {
 
 fn linux_min_rto() -> PositiveDuration {
     PositiveDuration::from_milliseconds(200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transport_built_by_hand_has_the_defaults_of_a_scenario() {
+        let read: TcpSpec = toml::from_str("").expect("every key has a default");
+        assert_eq!(TcpSpec::new(reno()), read);
+    }
 }
