@@ -11,7 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak attack \
-	lint lint-rust lint-python words deny page site wheel bench validate validate-kernel docs papers atlas \
+	lint lint-rust lint-python words deny crates page site wheel bench validate validate-kernel docs papers atlas \
 	schema clean
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make words     style of prose (Vale) and workflows (actionlint); part of lint where Go is at hand"
 	@echo "make deny      licences, sources and known faults of the crates (cargo-deny)"
+	@echo "make crates    what the published crates would be (cargo publish --dry-run; network)"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, two hours)"
@@ -78,6 +79,9 @@ demo: package
 	@$(BIN)/tailroom --version | grep --quiet release || \
 		echo "The speed is that of a development build: make setup-release builds a faster one"
 	@echo "Pictures: out/demo/windows_and_queue.png and out/demo/utilization.png"
+
+# The crates that others may use.
+PUBLISHED := --package tailroom-derive --package tailroom-engine --package tailroom-rules
 
 # A process per core; the tests of a file stay in one process, which holds what they share.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
@@ -140,6 +144,7 @@ lint-rust: $(UV)
 	find crates examples fuzz/targets benchmarks/*/src tools/*/src validation/*/*/src -name '*.rs' -print0 | \
 		xargs -0 rustfmt --edition 2024 --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --package tailroom-engine --lib --locked -- -D warnings # without features
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked
@@ -172,6 +177,10 @@ PROSE := '*.md' '*.py' '*.rs' ':!docs/papers' ':!fuzz/corpus'
 words: $(GO_LINTERS)
 	git ls-files -z $(PROSE) | xargs -0r $(BIN)/vale --no-global --no-wrap --output=line
 	$(BIN)/actionlint
+
+# What `cargo publish` would upload, built as a user would.
+crates:
+	cargo publish --dry-run --locked --allow-dirty $(PUBLISHED)
 
 deny: package
 	$(BIN)/python tools/deny.py

@@ -15,6 +15,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parent.parent
 ENGINE = Path("crates/tailroom-engine")
+DERIVE = Path("crates/tailroom-derive")
 REGISTRY = ENGINE / "src" / "traffic" / "mod.rs"
 EXAMPLES = REPOSITORY / "examples" / "sources"
 FLAGS = re.DOTALL | re.MULTILINE
@@ -29,7 +30,7 @@ mod source_contract;
 
 #[test]
 fn the_new_sources_are_listed_with_their_parameters() {
-    let listed = tailroom_engine::scenario::components();
+    let listed = support::scenario_text::components();
     for kind in [KINDS] {
         let sources = listed["source"].as_array().expect("a list");
         let found = sources.iter().find(|source| source["kind"] == kind).expect(kind);
@@ -59,15 +60,16 @@ def add_source(root: Path, example: Path) -> str:
 def scratch_engine(root: Path) -> None:
     """Copy what the engine's contract test of sources needs, as a workspace of its own."""
     shutil.copytree(REPOSITORY / ENGINE / "src", root / ENGINE / "src")
+    shutil.copytree(REPOSITORY / DERIVE, root / DERIVE)
     workspace = (REPOSITORY / "Cargo.toml").read_text(encoding="utf-8")
-    members = f'members = ["{ENGINE.as_posix()}"]'
+    members = f'members = ["{ENGINE.as_posix()}", "{DERIVE.as_posix()}"]'
     workspace = re.sub(r"members = \[.*?\]", members, workspace, count=1, flags=re.DOTALL)
     # The crates below the engine stay as they are built already.
     workspace += "\n[profile.test.package.tailroom-engine]\nopt-level = 0\n"
     (root / "Cargo.toml").write_text(workspace, encoding="utf-8")
     shutil.copy(REPOSITORY / "Cargo.lock", root)
     manifest = (REPOSITORY / ENGINE / "Cargo.toml").read_text(encoding="utf-8")
-    manifest = manifest.split("\n[dev-dependencies]")[0]
+    manifest = manifest.split("\n[[bench]]")[0].replace('proptest = "1.12.0"\n', "")
     (root / ENGINE / "Cargo.toml").write_text(manifest, encoding="utf-8")
     tests = Path("tests", "engine")
     (root / ENGINE / tests / "support").mkdir(parents=True)

@@ -7,11 +7,9 @@
 //! batches::Batches(BatchesParams) = "batches",
 //! ```
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::link::serializer::Serializer;
 use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
@@ -19,7 +17,7 @@ use crate::random::below;
 use crate::units::Time;
 
 /// Parameters of batches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct BatchesParams {
     /// Mean rate of each flow, headers included.

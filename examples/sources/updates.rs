@@ -7,15 +7,13 @@
 //! updates::Updates(UpdatesParams) = "updates",
 //! ```
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
+use crate::random::Stream;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
@@ -50,7 +48,7 @@ impl Parameters for UpdatesParams {
 }
 
 /// Updates, resolved.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct UpdatesSpec {
     size: Distribution,
     interval: Time,
@@ -83,7 +81,7 @@ impl OfferedFlows for UpdatesSpec {
 pub struct Updates {
     spec: UpdatesSpec,
     next: Time,
-    sizes: Xoshiro256PlusPlus,
+    sizes: Stream,
     draws: Draws,
 }
 

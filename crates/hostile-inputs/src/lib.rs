@@ -4,6 +4,7 @@
 //! Each function is the body of a target of `make fuzz`, and of a test that mutates valid files.
 
 mod network;
+mod parameters;
 
 use std::io::Cursor;
 

@@ -16,7 +16,7 @@ use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::traffic::poisson::{PacketSizes, PoissonSpec};
 use tailroom_engine::units::{Rate, Time};
 
-use crate::Files;
+use crate::{Files, parameters};
 
 /// More would only repeat fields.
 const MOST_EDITS: usize = 8;
@@ -54,8 +54,14 @@ impl Bytes<'_> {
     }
 }
 
+/// Field numbers from here on are those of [`parameters::edit`].
+const FIRST_PARAMETER: usize = 240;
+
 /// Sets a field by its number; `at` says of which link, group or flow.
 fn edit(network: &mut Network, field: usize, at: usize, value: u64) {
+    if field >= FIRST_PARAMETER {
+        return parameters::edit(network, field - FIRST_PARAMETER, at, value);
+    }
     match field % 4 {
         0 => edit_run(network, field / 4, value),
         1 => {
@@ -170,7 +176,7 @@ fn edit_transport(tcp: &mut TcpSpec, field: usize, value: u64) {
 
 fn edit_flow(network: &mut Network, at: usize, field: usize, value: u64) {
     if network.flows.is_empty() {
-        let flow = FlowSpec { group: 0, rtt: Time::ZERO, start: Time::ZERO, access_rate: None };
+        let flow = FlowSpec::new(0, Time::ZERO);
         network.flows.push(flow);
     }
     let flows = network.flows.len();

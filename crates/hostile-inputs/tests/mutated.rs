@@ -157,6 +157,18 @@ fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     paths.into_iter().map(|path| (path.clone(), fs::read(path).expect("a file"))).collect()
 }
 
+/// A number that is small, of another order of magnitude, or none.
+fn parameter_bits() -> impl Strategy<Value = u64> {
+    let numbers = [0.0, -1.0, 1.0, 0.5, 2.0, 5e-324, 1e-9, 1e3, 1e6, 1e9, 1e12, 1e18, 1e300];
+    let others = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0_f64.next_up(), 0.05, 7.0, -1e-9];
+    prop_oneof![
+        2 => 0_u64..300,
+        4 => select([&numbers[..], &others].concat()).prop_map(f64::to_bits),
+        1 => any::<f64>().prop_map(f64::to_bits),
+        1 => any::<u64>(),
+    ]
+}
+
 fn config(cases: u32) -> ProptestConfig {
     let factor = std::env::var("TAILROOM_CASES").ok().and_then(|text| text.parse::<u32>().ok());
     ProptestConfig {
@@ -227,6 +239,21 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         hostile_inputs::capture(&bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// The numbers of components: fields 240 to 255, each with the eight bytes of its value.
+    #[test]
+    fn parameters_of_networks(
+        edits in prop::collection::vec((240_u8..=255, any::<u8>(), parameter_bits()), 1..5),
+    ) {
+        let bytes = edits.iter().flat_map(|(field, at, bits)| {
+            [*field, *at, 8].into_iter().chain(bits.to_be_bytes())
+        });
+        hostile_inputs::network(&bytes.collect::<Vec<u8>>());
     }
 }
 

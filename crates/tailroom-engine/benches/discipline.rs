@@ -17,7 +17,6 @@ use std::time::Instant;
 use tailroom_engine::link::Link;
 use tailroom_engine::link::served::ServedQueue;
 use tailroom_engine::network::Network;
-use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
@@ -116,17 +115,8 @@ fn network(queue: &str, flows: u32) -> Network {
     link.queue = queue;
     let mut group = networks::bulk("flows", transport::reno());
     group.packet_size = PACKET_BYTES;
-    Network {
-        duration: Time::from_milliseconds(1_000),
-        measure_from: Time::ZERO,
-        seed: 1,
-        ties: Ties::ByChance,
-        links: vec![link],
-        groups: vec![group],
-        flows: networks::alike(flows as usize, Time::from_milliseconds(1)),
-        series_interval: None,
-        memory_limit_bytes: u64::MAX,
-    }
+    let flows = networks::alike(flows as usize, Time::from_milliseconds(1));
+    Network::new(Time::from_milliseconds(1_000), vec![link], vec![group], flows)
 }
 
 /// Poisson arrivals of uniformly drawn flows; every second flow is ECN-capable.

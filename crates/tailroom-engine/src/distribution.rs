@@ -6,20 +6,19 @@
 
 pub mod config;
 pub mod count_config;
+mod ranges;
 mod steps;
 
 use std::sync::Arc;
 
-use rand_core::Rng;
-use rand_distr::{Distribution as _, Exp1, Gamma, StandardNormal};
-
-use crate::random::uniform;
+use crate::random::{Random, exponential, gamma, normal, uniform};
 
 /// A distribution of positive values in base units: bytes, picoseconds or bit/s.
 ///
 /// The variants have the parameters that a draw needs; the functions with the same names compute
 /// them from a mean.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Distribution {
     /// Always the same value.
     Fixed(f64),
@@ -98,14 +97,13 @@ impl Distribution {
     }
 
     /// Draws a value.
-    pub fn sample(&self, random: &mut impl Rng) -> f64 {
+    pub fn sample(&self, random: &mut impl Random) -> f64 {
         match self {
             Distribution::Fixed(value) => *value,
             Distribution::Uniform { from, to } => from + (to - from) * uniform(random),
             Distribution::Exponential { mean } => mean * exponential(random),
             Distribution::Lognormal { log_mean, sigma } => {
-                let normal: f64 = StandardNormal.sample(random);
-                libm::exp(log_mean + sigma * normal)
+                libm::exp(log_mean + sigma * normal(random))
             }
             Distribution::BoundedLognormal { log_mean, sigma, minimum, maximum } => {
                 let unbounded = Distribution::Lognormal { log_mean: *log_mean, sigma: *sigma };
@@ -136,7 +134,7 @@ impl Distribution {
     ///
     /// The probability of the current span is proportional to its length; the rest is a uniform
     /// fraction of it.
-    pub fn sample_residual(&self, random: &mut impl Rng) -> f64 {
+    pub fn sample_residual(&self, random: &mut impl Random) -> f64 {
         let current = match self {
             // Memoryless: the rest has the same distribution as the whole.
             Distribution::Exponential { .. } => return self.sample(random),
@@ -160,9 +158,7 @@ impl Distribution {
             Distribution::Weibull { shape, scale } => {
                 // For the current span, (x / scale)^shape is a gamma variable of shape 1 + 1 /
                 // shape.
-                let gamma = Gamma::new(1.0 + 1.0 / shape, 1.0);
-                let power = gamma.map_or(1.0, |gamma| gamma.sample(random));
-                scale * libm::pow(power, 1.0 / shape)
+                scale * libm::pow(gamma(1.0 + 1.0 / shape, random), 1.0 / shape)
             }
             Distribution::Empirical(empirical) => empirical.sample_by_size(random),
         };
@@ -233,10 +229,6 @@ impl Distribution {
     }
 }
 
-fn exponential(random: &mut impl Rng) -> f64 {
-    Exp1.sample(random)
-}
-
 /// Returns the probability that a standard normal variable lies between two bounds.
 fn normal_between(from: f64, to: f64) -> f64 {
     let above = |bound: f64| 0.5 * libm::erfc(bound * std::f64::consts::FRAC_1_SQRT_2);
@@ -274,6 +266,7 @@ fn drop_over(rate: f64, span: f64) -> f64 {
 
 /// A distribution of whole numbers.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Count {
     /// Draws from a distribution, rounded to the nearest whole number.
     Rounded(Distribution),
@@ -289,7 +282,7 @@ pub enum Count {
 
 impl Count {
     /// Draws a number.
-    pub fn sample(&self, random: &mut impl Rng) -> u64 {
+    pub fn sample(&self, random: &mut impl Random) -> u64 {
         match self {
             Count::Rounded(distribution) => libm::round(distribution.sample(random)) as u64,
             Count::Geometric { least, mean } => {
@@ -394,7 +387,7 @@ impl Empirical {
     }
 
     /// Draws a value with a probability in proportion to its size.
-    fn sample_by_size(&self, random: &mut impl Rng) -> f64 {
+    fn sample_by_size(&self, random: &mut impl Random) -> f64 {
         let mut rest = self.mean() * uniform(random);
         let mut chosen = (0.0, 0.0);
         for (weight, from, to) in self.pieces().filter(|piece| piece.0 > 0.0) {

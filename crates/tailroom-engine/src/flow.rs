@@ -1,13 +1,12 @@
 //! The endpoints of a flow, with or without congestion control.
 
-use rand_core::Rng;
-
 use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
 use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Checkpoints;
 use crate::quantity::Size;
 use crate::random;
+use crate::random::Random;
 use crate::tcp::Connection;
 use crate::tcp::sender::SendQueue;
 use crate::traffic::cbr::{Cbr, CbrParams};

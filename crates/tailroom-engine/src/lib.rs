@@ -1,30 +1,31 @@
 //! A packet-level simulator of TCP flows over router buffers: how much buffer does a link need?
 //!
-//! A run is a function of a scenario and a seed. Here four CUBIC flows share a link of 20 Mbit/s whose
+//! A run is a function of a network and a seed. Here four CUBIC flows share a link of 20 Mbit/s whose
 //! buffer has 50 packets:
 //!
 //! ```
-//! use tailroom_engine::scenario::{self, NoFiles};
+//! use tailroom_engine::congestion::CongestionConfig;
+//! use tailroom_engine::congestion::cubic::CubicParams;
+//! use tailroom_engine::link::LinkSpec;
+//! use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+//! use tailroom_engine::quantity::limit::QueueLimit;
+//! use tailroom_engine::queue::QueueConfig;
+//! use tailroom_engine::queue::drop_tail::DropTailParams;
 //! use tailroom_engine::simulation::Simulation;
+//! use tailroom_engine::tcp::TcpSpec;
+//! use tailroom_engine::units::{Rate, Time};
 //!
-//! let text = r#"
-//!     duration = "10 s"
-//!     measure_from = "4 s"
+//! let queue = QueueConfig::DropTail(DropTailParams::new(QueueLimit::packets(50)));
+//! let rate = Rate::from_bits_per_second(20_000_000);
+//! let link = LinkSpec::new(rate, Time::from_milliseconds(10), queue);
+//! let tcp = TcpSpec::new(CongestionConfig::Cubic(CubicParams::default()));
+//! let group = GroupSpec::bulk("bulk", vec![0], tcp);
+//! let flows = vec![FlowSpec::new(0, Time::from_milliseconds(40)); 4];
+//! let mut network = Network::new(Time::from_milliseconds(10_000), vec![link], vec![group], flows);
+//! network.measure_from = Time::from_milliseconds(4_000);
 //!
-//!     [links.bottleneck]
-//!     rate = "20 Mbit/s"
-//!     delay = "10 ms"
-//!     queue = { kind = "drop_tail", limit = "50 packets" }
-//!
-//!     [flows.bulk]
-//!     count = 4
-//!     path = ["bottleneck"]
-//!     rtt = "40 ms"
-//!     congestion = "cubic"
-//! "#;
-//! let network = scenario::parse(text, &[], Some(1), &NoFiles)?.resolve()?;
 //! let summary = Simulation::new(&network)?.finish()?.summary;
-//! let link = summary.links.get("bottleneck").expect("the scenario has this link");
+//! let link = summary.links.get("link").expect("the network has this link");
 //! assert!(link.utilization > 0.9);
 //! assert!(link.queue_delay_s_p99.expect("packets were sent") <= 0.031); // 50 packets of 1,500 B
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -32,14 +33,25 @@
 //!
 //! # Ways in
 //!
-//! * [`scenario`] reads a scenario from TOML, checks it, and resolves it to a [`network::Network`]. The
-//!   errors name line, key and remedy.
-//! * A program may also build a [`network::Network`] itself; [`network::Network::validate`] says what is
-//!   wrong with it. The example `dumbbell` does so.
+//! * A program builds a [`network::Network`]; [`network::Network::validate`] says what is wrong with it.
+//!   The example `dumbbell` sets more of its fields.
+//! * `scenario` (with the feature of this name) reads a scenario from TOML, checks it, and resolves it to
+//!   a network. The errors name line, key and remedy.
 //! * [`simulation::Simulation`] runs a network, at once or in slices, and returns [`results::Results`].
 //! * [`congestion::custom`] takes congestion controls from outside.
 //! * [`bottleneck::Bottleneck`] is a link for the packets of others: the tests of a QUIC or TCP stack get
-//!   every queue discipline of this crate in a few lines.
+//!   every queue discipline of this crate in a few lines. (An adapter to quinn is among the project's
+//!   examples; one to neqo is not, as neqo's crates are not on crates.io.)
+//!
+//! # Crate features
+//!
+//! None is on by default; the crate then has seven dependencies.
+//!
+//! * **scenario**: the module `scenario`, the JSON Schema of its keys, and controls of the caller that a
+//!   scenario names. It implements serde's and schemars' traits for parameters.
+//! * **results**: results that serialize, their time series as JSON, and the module `model_input`.
+//!
+//! Only signatures behind a feature have types of other crates.
 //!
 //! # A packet's journey
 //!
@@ -53,19 +65,25 @@
 //! packets leave; its [`congestion`] control sets the window. Flows share a [`link`], whose
 //! [`queue`] discipline decides which packets its buffer accepts. The receiver answers with ACKs.
 //! The [`private_path`] of a flow is everything between two shared links. [`probe`] measures,
-//! [`results`] summarizes the measurements, and the analytic models read the [`model_input`] of a
-//! network.
+//! [`results`] summarizes the measurements, and the analytic models read the `model_input` of a network.
 //!
 //! # Promises
 //!
 //! The same network and seed give the same bytes on every machine: time, rates and sizes are integers, and
 //! nothing here reads a clock, a file or the environment. A wrong network is an error, not a panic; what
-//! panics says so under "Panics". The keys of a scenario and the fields of results may gain members in any
-//! version.
+//! panics says so under "Panics". Specifications, parameters and results may gain fields in any version, and
+//! the enums of components kinds: they are `non_exhaustive`, with a constructor or `Default`.
 //!
 //! Modules import one another in one direction, which `import_order.txt` states.
 
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(feature = "scenario"),
+    expect(dead_code, reason = "defaults, units and names that only texts need")
+)]
+
+// What `derive(Ranges)` writes names this crate, here as in other crates.
+extern crate self as tailroom_engine;
 
 /// Evaluates an expression with the content of the variant that an enum holds, whichever it is.
 macro_rules! dispatch {
@@ -77,7 +95,9 @@ macro_rules! dispatch {
 }
 
 // Groups in the order in which they may import one another: see import_order.txt.
+mod derives;
 pub mod distribution;
+#[cfg(feature = "scenario")]
 mod kind_or_name;
 pub mod parameters;
 mod prefetch;
@@ -104,5 +124,7 @@ pub mod network;
 pub mod results;
 pub mod simulation;
 
+#[cfg(feature = "results")]
 pub mod model_input;
+#[cfg(feature = "scenario")]
 pub mod scenario;

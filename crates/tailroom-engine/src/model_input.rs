@@ -132,6 +132,7 @@ pub struct TransportInput {
 /// The data that an application wants to send.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SourceInput {
     /// As much as the window allows.
     Bulk {

@@ -113,6 +113,9 @@ impl fmt::Display for Time {
 pub struct Rate(u64);
 
 impl Rate {
+    /// The highest rate: the serializer adds two remainders below the rate in 64 bits.
+    pub const FASTEST: Rate = Rate(1_000_000_000_000_000_000);
+
     /// Creates a rate from whole bits per second.
     pub const fn from_bits_per_second(bits_per_second: u64) -> Self {
         Rate(bits_per_second)

@@ -9,7 +9,9 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use tailroom_engine::congestion::custom::{ControlMaker, CustomControl, FindControl, NoControl};
+use tailroom_engine::congestion::custom::{
+    Arguments, ControlMaker, CustomControl, FindControl, NoControl,
+};
 use tailroom_engine::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
@@ -72,11 +74,11 @@ impl PythonControls {
 }
 
 impl FindControl for PythonControls {
-    fn find(&self, name: &str, parameters: &toml::Table) -> Result<ControlMaker, NoControl> {
+    fn find(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NoControl> {
         let Some(find) = &self.find else { return Err(NoControl::Unknown(Vec::new())) };
         Python::attach(|py| {
             let make = find
-                .call1(py, (name, parameters.to_string()))
+                .call1(py, (name, arguments.to_string()))
                 .map_err(|error| self.refusal(py, name, error))?;
             if make.is_none(py) {
                 return Err(NoControl::Unknown(Vec::new()));

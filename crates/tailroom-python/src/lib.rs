@@ -65,7 +65,7 @@ mod _engine {
     /// JSON Schema of the scenario file.
     #[pyfunction]
     fn schema() -> String {
-        scenario::schema().to_string()
+        scenario::schema()
     }
 
     /// Version of the engine, and a hash of the sources that it was built from.
@@ -96,7 +96,7 @@ mod _engine {
     /// Every congestion control, queue discipline and source with its parameters, as JSON.
     #[pyfunction]
     fn components() -> String {
-        scenario::components().to_string()
+        scenario::components()
     }
 
     /// The tables of a result and their columns, as JSON.
@@ -109,7 +109,7 @@ mod _engine {
     /// JSON Schema of the summary of a run.
     #[pyfunction]
     fn summary_schema() -> String {
-        results::summary_schema().to_string()
+        results::summary_schema()
     }
 
     #[pymodule_init]

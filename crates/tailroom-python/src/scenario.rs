@@ -91,7 +91,10 @@ impl PyScenario {
 
     /// What the text and the overrides give for a dotted key; `None` if nothing.
     fn written<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.scenario.written(key).map(|value| to_python(py, value.clone())).transpose()
+        let Some(value) = self.scenario.written(key) else { return Ok(None) };
+        let read = format!("value = {value}").parse::<Table>();
+        let mut table = read.map_err(|error| RunError::new_err(error.to_string()))?;
+        table.remove("value").map(|value| to_python(py, value)).transpose()
     }
 
     /// Checks that the scenario can be run with a seed; with its own if left out.

@@ -1,13 +1,12 @@
 //! Congestion controls that the registry does not hold: a page has none.
 
-use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
-use toml::Table;
+use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NoControl};
 
 /// Refuses controls in Python ("module:Class") with the way to run them.
 pub(crate) struct NoControls;
 
 impl FindControl for NoControls {
-    fn find(&self, name: &str, _parameters: &Table) -> Result<ControlMaker, NoControl> {
+    fn find(&self, name: &str, _arguments: &Arguments) -> Result<ControlMaker, NoControl> {
         if !name.contains(':') {
             return Err(NoControl::Unknown(Vec::new()));
         }

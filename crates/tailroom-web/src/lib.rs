@@ -31,7 +31,7 @@ pub fn build() -> String {
 /// Every congestion control, queue discipline and source with its parameters, as JSON.
 #[wasm_bindgen]
 pub fn components() -> String {
-    scenario::components().to_string()
+    scenario::components()
 }
 
 /// Checks a scenario: returns JSON with the scenario, every default filled in, and its hash.

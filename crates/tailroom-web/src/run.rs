@@ -63,7 +63,8 @@ impl Run {
 
     /// The time series so far, as JSON; nothing if the scenario has no `[series]`.
     pub fn series(&self) -> Option<String> {
-        self.simulation.series_so_far().map(|series| series.to_string())
+        let (links, flows) = self.simulation.series_so_far()?;
+        Some(series_json(&self.network, links, flows).to_string())
     }
 
     /// Runs to the end, and returns summary, series, scenario and hash as JSON.

@@ -45,7 +45,7 @@ fn fq_codel_keeps_the_delay_of_quinn_s_cubic_short_and_the_link_busy() {
 #[test]
 fn behind_tail_drop_all_wait_for_the_buffer_that_quinn_s_cubic_fills() {
     let limit = QueueLimit::packets(300);
-    let report = upload(QueueConfig::DropTail(DropTailParams { limit }));
+    let report = upload(QueueConfig::DropTail(DropTailParams::new(limit)));
     assert!(goodput_bps(&report) > 8.5e6, "{}", goodput_bps(&report));
     assert!(report.drops > 0 && report.marks == 0);
     // 300 packets take 295 ms.

@@ -9,16 +9,18 @@ use tailroom_engine::congestion::custom::Controls;
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
-use tailroom_engine::parameters::{BadParameter, check};
+use tailroom_engine::parameters::Ranges;
 use tailroom_engine::units::Time;
 
 /// What a scenario may set: `parameters = { increase = 1.0, bound_ms = 10.0 }`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Ranges)]
 #[serde(default, deny_unknown_fields)]
 pub struct DelayBoundParams {
     /// Packets by which the window grows or shrinks in a round trip.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub increase: f64,
     /// Queueing delay that the control holds, in milliseconds.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub bound_ms: f64,
 }
 
@@ -29,13 +31,6 @@ impl Default for DelayBoundParams {
 }
 
 impl ControlParameters for DelayBoundParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        for (key, value) in [("increase", self.increase), ("bound_ms", self.bound_ms)] {
-            check(key, value, value > 0.0 && value.is_finite(), "a finite number above 0")?;
-        }
-        Ok(())
-    }
-
     // A bound below what the buffer holds is kept without a loss.
     fn steady_state(&self) -> SteadyState {
         SteadyState::MaySettle

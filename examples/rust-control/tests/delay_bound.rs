@@ -79,6 +79,6 @@ fn wrong_names_and_parameters_are_refused_with_their_place() {
     assert_eq!(
         refusal("bound_ms = 10.0", "bound_ms = -1.0"),
         "line 12, flows.mine.congestion.parameters.bound_ms: -1 is out of range; \
-         write a finite number above 0"
+         write more than 0"
     );
 }

@@ -1,14 +1,12 @@
 //! Additive increase, multiplicative decrease (Chiu and Jain 1989), both configurable.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of AIMD; the defaults are those of standard TCP (RFC 5681).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AimdParams {
     /// Increase a, in packets per round trip (RFC 5681: 1). The growth is at most one packet per
     /// acknowledged packet, as in slow start.
@@ -25,14 +23,7 @@ impl Default for AimdParams {
     }
 }
 
-impl ControlParameters for AimdParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let (increase, decrease) = (self.increase, self.decrease);
-        let is_positive = increase > 0.0 && increase.is_finite();
-        check("increase", increase, is_positive, "a finite number above 0")?;
-        check("decrease", decrease, 0.0 < decrease && decrease < 1.0, "more than 0 and less than 1")
-    }
-}
+impl ControlParameters for AimdParams {}
 
 /// The state of AIMD for one flow: the growth per round trip, and the fraction of the window that
 /// remains after congestion.
@@ -114,8 +105,8 @@ mod tests {
     #[test]
     fn rejects_invalid_parameters() {
         for (increase, decrease) in [(0.0, 0.5), (f64::NAN, 0.5), (1.0, 0.0), (1.0, 1.0)] {
-            assert!(AimdParams { increase, decrease }.validate().is_err());
+            assert!(AimdParams { increase, decrease }.check().is_err());
         }
-        assert!(AimdParams::default().validate().is_ok());
+        assert!(AimdParams::default().check().is_ok());
     }
 }

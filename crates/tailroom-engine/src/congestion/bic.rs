@@ -2,17 +2,15 @@
 //! INFOCOM 2004) as in Linux: a search for the window at the last loss, similar to a binary
 //! search.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of BIC. The law and the defaults are those of Linux. Where the paper has another
 /// value, that value is given too; no second source confirms the one at `smooth_part`. Linux
 /// counts whole packets; here windows and distances have fractions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct BicParams {
     /// Largest window at which the control behaves as standard TCP, in packets (paper and Linux:
     /// 14).
@@ -54,22 +52,7 @@ impl Default for BicParams {
     }
 }
 
-impl ControlParameters for BicParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let least = [
-            ("low_window", self.low_window, 0.0),
-            ("max_increment", self.max_increment, 1.0),
-            ("search_divisor", self.search_divisor, 2.0),
-            ("smooth_part", self.smooth_part, 1.0),
-        ];
-        for (key, value, least) in least {
-            let is_allowed = value >= least && value.is_finite();
-            check(key, value, is_allowed, &format!("a finite number, at least {least}"))?;
-        }
-        let is_allowed = 0.0 < self.decrease && self.decrease <= 0.5;
-        check("decrease", self.decrease, is_allowed, "more than 0 and at most 0.5")
-    }
-}
+impl ControlParameters for BicParams {}
 
 /// The state of BIC for one flow.
 #[derive(Debug)]
@@ -273,7 +256,7 @@ mod tests {
     #[test]
     fn rejects_invalid_parameters() {
         let default = BicParams::default();
-        assert!(default.validate().is_ok());
+        assert!(default.check().is_ok());
         for wrong in [
             BicParams { low_window: -1.0, ..default.clone() },
             BicParams { max_increment: f64::INFINITY, ..default.clone() },
@@ -282,7 +265,7 @@ mod tests {
             BicParams { decrease: 0.0, ..default.clone() },
             BicParams { decrease: 0.6, ..default },
         ] {
-            assert!(wrong.validate().is_err(), "{wrong:?}");
+            assert!(wrong.check().is_err(), "{wrong:?}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! How a window law sends its window in blocks spread over the round trip: the readings of Figure 1
 //! of Su, Pan, Lv, Ping 2005.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 /// Which packets wait for the beginning of a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockHold {
     /// All packets: while a block waits, the sender sends nothing, as an ns-2 sender whose
@@ -20,7 +20,9 @@ pub enum BlockHold {
 }
 
 /// How many packets a block has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockLength {
     /// cwnd / k, rounded up: k blocks make a window.

@@ -1,22 +1,20 @@
 //! Compound TCP (Tan, Song, Zhang and Sridharan 2006): the window is the sum of Reno's window and
 //! a delay-based window, which grows fast while the queue is short and shrinks when it is long.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::round_rtt::{Round, RoundRtt, backlog};
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of Compound TCP; defaults as in the paper.
 ///
 /// `gamma` is constant: its automatic tuning, which later drafts added, is not implemented. The
 /// RTT of a round trip is its smallest sample, as in Vegas.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CompoundParams {
     /// Factor of the increase per round trip, `alpha * window^k` packets (paper: 0.125).
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub alpha: f64,
     /// Fraction by which a loss reduces the window (paper: 0.5).
     #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0.0))]
@@ -39,18 +37,7 @@ impl Default for CompoundParams {
     }
 }
 
-impl ControlParameters for CompoundParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_within = |value: f64, most: f64| 0.0 < value && value <= most;
-        check("alpha", self.alpha, is_within(self.alpha, 1.0), "more than 0 and at most 1")?;
-        check("beta", self.beta, is_within(self.beta, 0.5), "more than 0 and at most 0.5")?;
-        check("k", self.k, (0.0..=1.0).contains(&self.k), "at least 0 and at most 1")?;
-        for (key, value) in [("gamma", self.gamma), ("zeta", self.zeta)] {
-            check(key, value, is_within(value, f64::MAX), "a finite number above 0")?;
-        }
-        Ok(())
-    }
-}
+impl ControlParameters for CompoundParams {}
 
 /// The state of Compound TCP for one flow.
 #[derive(Debug)]
@@ -188,10 +175,10 @@ mod tests {
     #[test]
     fn rejects_invalid_parameters() {
         let default = CompoundParams::default;
-        assert!(default().validate().is_ok());
-        assert!(CompoundParams { alpha: 0.0, ..default() }.validate().is_err());
-        assert!(CompoundParams { beta: 0.6, ..default() }.validate().is_err());
-        assert!(CompoundParams { k: 1.1, ..default() }.validate().is_err());
-        assert!(CompoundParams { gamma: 0.0, ..default() }.validate().is_err());
+        assert!(default().check().is_ok());
+        assert!(CompoundParams { alpha: 0.0, ..default() }.check().is_err());
+        assert!(CompoundParams { beta: 0.6, ..default() }.check().is_err());
+        assert!(CompoundParams { k: 1.1, ..default() }.check().is_err());
+        assert!(CompoundParams { gamma: 0.0, ..default() }.check().is_err());
     }
 }

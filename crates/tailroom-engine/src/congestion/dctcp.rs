@@ -1,18 +1,16 @@
 //! DCTCP (RFC 8257; Alizadeh et al. 2010, "Data center TCP"): the window shrinks in proportion to
 //! the fraction of marked packets.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, Rounds, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of DCTCP; defaults as in RFC 8257. DCTCP needs `ecn = "accurate"` (or `"l4s"`) and a
 /// queue that marks, such as `step_mark`. Losses and timeouts halve the window, as in Reno
 /// (sec. 3.5). As for every control, the window does not grow on an ACK that reports a mark, and a
 /// mark never reduces it below 2 packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DctcpParams {
     /// Weight of the latest window of data in the estimate of the fraction of marked packets (g;
     /// RFC 8257 sec. 4.2: 1/16).
@@ -31,13 +29,6 @@ impl Default for DctcpParams {
 }
 
 impl ControlParameters for DctcpParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
-        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
-        let is_share = (0.0..=1.0).contains(&self.initial_alpha);
-        check("initial_alpha", self.initial_alpha, is_share, "at least 0 and at most 1")
-    }
-
     fn needs_marks(&self) -> bool {
         true
     }
@@ -198,7 +189,7 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let with = |gain, initial_alpha| DctcpParams { gain, initial_alpha }.validate();
+        let with = |gain, initial_alpha| DctcpParams { gain, initial_alpha }.check();
         assert!(with(1.0, 0.0).is_ok() && with(0.0625, 1.0).is_ok());
         for gain in [0.0, 1.1, f64::NAN] {
             assert!(with(gain, 1.0).is_err_and(|bad| bad.key == "gain"));

@@ -1,11 +1,8 @@
 //! FAST (Jin, Wei and Low 2004): as Vegas, aims at a given number of queued packets, but in steps
 //! in proportion to the distance from that number instead of one packet.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, ControlParameters, Rounds, SteadyState, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::Duration;
 use crate::units::Time;
 
@@ -13,8 +10,9 @@ use crate::units::Time;
 ///
 /// A new window takes effect at once instead of growing over a round trip. Losses halve the
 /// window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FastParams {
     /// Packets that each flow keeps queued (ns-2: 100).
     #[schemars(range(min = 1.0))]
@@ -36,13 +34,6 @@ impl Default for FastParams {
 impl ControlParameters for FastParams {
     fn is_loss_based(&self) -> bool {
         false
-    }
-
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_allowed = self.alpha >= 1.0 && self.alpha.is_finite();
-        check("alpha", self.alpha, is_allowed, "a finite number, at least 1")?;
-        let is_weight = 0.0 < self.gamma && self.gamma <= 1.0;
-        check("gamma", self.gamma, is_weight, "more than 0 and at most 1")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -214,8 +205,8 @@ mod tests {
 
     #[test]
     fn rejects_invalid_parameters() {
-        assert!(FastParams::default().validate().is_ok());
-        assert!(FastParams { alpha: 0.0, ..FastParams::default() }.validate().is_err());
-        assert!(FastParams { gamma: 1.5, ..FastParams::default() }.validate().is_err());
+        assert!(FastParams::default().check().is_ok());
+        assert!(FastParams { alpha: 0.0, ..FastParams::default() }.check().is_err());
+        assert!(FastParams { gamma: 1.5, ..FastParams::default() }.check().is_err());
     }
 }

@@ -10,18 +10,16 @@
 //! sending the previous block took longer than RTT / k (the printed delay is negative then), the RTT
 //! is the smoothed RTT, and `time_0` is 0 at the beginning.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::blocks::{BlockHold, BlockLength, BlockRules};
 use super::highspeed::{Highspeed, HighspeedParams};
 use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::Time;
 
 /// Parameters of FHSTCP; a(w) and b(w) are those of RFC 3649.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FhstcpParams {
     /// Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT. The paper
     /// compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more slowly than
@@ -47,7 +45,9 @@ pub struct FhstcpParams {
 }
 
 /// How `k=(int)c*RTT+1` is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockCount {
     /// int(c RTT) + 1: k is a whole number.
@@ -71,11 +71,7 @@ impl Default for FhstcpParams {
     }
 }
 
-impl ControlParameters for FhstcpParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        check("c", self.c, self.c > 0.0 && self.c.is_finite(), "a finite number above 0")
-    }
-}
+impl ControlParameters for FhstcpParams {}
 
 /// A running FHSTCP.
 #[derive(Debug)]

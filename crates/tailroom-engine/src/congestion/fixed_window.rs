@@ -1,17 +1,13 @@
 //! A constant window, for comparison with closed forms and for flows that must not react to
 //! congestion.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::{
-    AckEvent, CongestionEvent, ControlParameters, MAX_WINDOW_PACKETS, SteadyState, WindowLaw,
-};
-use crate::parameters::{BadParameter, check};
+use super::{AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of the fixed window. The window holds through losses and marks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FixedWindowParams {
     /// The window, in packets (default: 10, the initial window of RFC 6928). It applies from the
     /// first ACK on; to apply it from the first packet on, set `initial_window` to the same value.
@@ -28,12 +24,6 @@ impl Default for FixedWindowParams {
 impl ControlParameters for FixedWindowParams {
     fn is_loss_based(&self) -> bool {
         false
-    }
-
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_window = (1.0..=MAX_WINDOW_PACKETS as f64).contains(&self.window);
-        let allowed = format!("at least 1 packet and at most {MAX_WINDOW_PACKETS}");
-        check("window", self.window, is_window, &allowed)
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -103,8 +93,8 @@ mod tests {
     #[test]
     fn rejects_a_window_below_one_packet() {
         for window in [0.5, 0.0, f64::NAN, f64::INFINITY] {
-            assert!(FixedWindowParams { window }.validate().is_err(), "{window}");
+            assert!(FixedWindowParams { window }.check().is_err(), "{window}");
         }
-        assert!(FixedWindowParams { window: 1.0 }.validate().is_ok());
+        assert!(FixedWindowParams { window: 1.0 }.check().is_ok());
     }
 }

@@ -1,16 +1,16 @@
 //! HighSpeed TCP (RFC 3649): the increase a(w) and the decrease b(w) depend on the window.
 
 use libm::{exp, log};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::growth::GrowthCell;
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::{BadParameter, check};
 
 /// Parameters of HighSpeed TCP; defaults as in RFC 3649 sec. 5 and 7.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HighspeedParams {
     /// Largest window at which the control behaves as standard TCP, in packets (RFC 3649: 38).
     #[schemars(range(min = 1.0))]
@@ -20,13 +20,13 @@ pub struct HighspeedParams {
     #[schemars(range(min = 1.0))]
     pub high_window: f64,
     /// Loss fraction at `low_window` (RFC 3649: 1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub low_p: f64,
     /// Loss fraction at `high_window` (RFC 3649: 1e-7).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub high_p: f64,
     /// Decrease factor b at `high_window` (RFC 3649: 0.1).
-    #[schemars(range(min = 0.0, max = 0.5))]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 0.5))]
     pub high_decrease: f64,
     /// How a(w) and b(w) are computed.
     pub increase: IncreaseRule,
@@ -35,7 +35,7 @@ pub struct HighspeedParams {
 }
 
 /// How a(w) and b(w) are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum IncreaseRule {
     /// The formulas of RFC 3649 sec. 7 at the current window.
@@ -102,18 +102,10 @@ impl HighspeedParams {
 
 impl ControlParameters for HighspeedParams {
     fn validate(&self) -> Result<(), BadParameter> {
-        let is_window = self.low_window >= 1.0 && self.low_window.is_finite();
-        check("low_window", self.low_window, is_window, "a finite number, at least 1")?;
-        let is_above = self.high_window > self.low_window && self.high_window.is_finite();
-        let above_low = format!("a finite number above low_window, {}", self.low_window);
-        check("high_window", self.high_window, is_above, &above_low)?;
-        let is_probability = 0.0 < self.low_p && self.low_p < 1.0;
-        check("low_p", self.low_p, is_probability, "more than 0 and less than 1")?;
-        let is_below = 0.0 < self.high_p && self.high_p < self.low_p;
-        let below_low = format!("more than 0 and less than low_p, {}", self.low_p);
-        check("high_p", self.high_p, is_below, &below_low)?;
-        let is_share = 0.0 < self.high_decrease && self.high_decrease <= 0.5;
-        check("high_decrease", self.high_decrease, is_share, "more than 0 and at most 0.5")
+        let above_low = format!("more than low_window, {}", self.low_window);
+        check("high_window", self.high_window, self.high_window > self.low_window, &above_low)?;
+        let below_low = format!("less than low_p, {}", self.low_p);
+        check("high_p", self.high_p, self.high_p < self.low_p, &below_low)
     }
 }
 

@@ -2,16 +2,15 @@
 //! draft-leith-tcp-htcp): the growth depends on the time since the last congestion, and the
 //! backoff is just large enough to empty the queue.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, ControlParameters, Rounds, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
 /// Parameters of H-TCP; defaults as in the paper.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HtcpParams {
     /// Time after congestion during which the window grows as in standard TCP (`Delta_L`; paper:
     /// 1 s).
@@ -30,7 +29,7 @@ pub struct HtcpParams {
 }
 
 /// Which rules H-TCP follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum HtcpVariant {
     /// The paper: the time since congestion starts at the loss, the growth may be a fraction, and

@@ -2,10 +2,9 @@
 //! networks"): whatever its RTT, a flow sends as fast as a Reno flow with a short reference RTT.
 
 use libm::exp2;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -16,8 +15,9 @@ use crate::units::Time;
 /// multiplied by rho, unlike in the paper; and in slow start the growth per acknowledged packet is
 /// at most 2^16 packets (as in Linux). Because the window grows so fast, set `initial_ssthresh`,
 /// use SACK and preferably `pacing`, as the paper advises.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HyblaParams {
     /// RTT of the Reno flow whose rate Hybla imitates (RTT0; Linux: 25 ms; ns-3: 50 ms).
     pub reference_rtt: PositiveDuration,

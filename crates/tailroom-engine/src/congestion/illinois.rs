@@ -1,10 +1,8 @@
 //! Illinois (Liu, Basar and Srikant 2006): losses determine when the window shrinks; delay
 //! determines how fast it grows and by how much it shrinks.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, Rounds, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::{BadParameter, check};
 use crate::units::Time;
 
@@ -14,8 +12,9 @@ use crate::units::Time;
 /// The delays are queueing delays: the mean RTT of the last round trip and the largest RTT of the
 /// connection, each minus the smallest RTT. RTTs during slow start count only through the smoothed
 /// RTT.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct IllinoisParams {
     /// Increase at the largest delay, in packets per round trip (Linux: 0.3).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
@@ -25,11 +24,11 @@ pub struct IllinoisParams {
     pub alpha_max: f64,
     /// Fraction by which a loss reduces the window at delays up to 10 % of the largest delay
     /// (Linux: 0.125).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub beta_min: f64,
     /// Fraction by which a loss reduces the window at delays from 80 % of the largest delay on
     /// (Linux: 0.5).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub beta_max: f64,
     /// Window below which the control behaves as standard TCP, in packets (Linux: 15).
     #[schemars(range(min = 0.0))]
@@ -55,20 +54,10 @@ impl Default for IllinoisParams {
 
 impl ControlParameters for IllinoisParams {
     fn validate(&self) -> Result<(), BadParameter> {
-        let (most_increase, most_decrease) = (self.alpha_max, self.beta_max);
-        let is_increase = most_increase > 0.0 && most_increase.is_finite();
-        check("alpha_max", most_increase, is_increase, "a finite number above 0")?;
-        let is_below = 0.0 < self.alpha_min && self.alpha_min <= most_increase;
-        let allowed = format!("more than 0 and at most alpha_max, {most_increase}");
-        check("alpha_min", self.alpha_min, is_below, &allowed)?;
-        let is_share = 0.0 < most_decrease && most_decrease < 1.0;
-        check("beta_max", most_decrease, is_share, "more than 0 and less than 1")?;
-        let is_below = 0.0 < self.beta_min && self.beta_min <= most_decrease;
-        let allowed = format!("more than 0 and at most beta_max, {most_decrease}");
-        check("beta_min", self.beta_min, is_below, &allowed)?;
-        let is_window = self.window_threshold >= 0.0 && self.window_threshold.is_finite();
-        check("window_threshold", self.window_threshold, is_window, "a finite number, at least 0")?;
-        check("theta", self.theta, self.theta > 0, "at least 1")
+        let allowed = format!("at most alpha_max, {}", self.alpha_max);
+        check("alpha_min", self.alpha_min, self.alpha_min <= self.alpha_max, &allowed)?;
+        let allowed = format!("at most beta_max, {}", self.beta_max);
+        check("beta_min", self.beta_min, self.beta_min <= self.beta_max, &allowed)
     }
 }
 
@@ -271,10 +260,10 @@ mod tests {
     #[test]
     fn rejects_invalid_parameters() {
         let default = IllinoisParams::default;
-        assert!(default().validate().is_ok());
-        assert!(IllinoisParams { alpha_min: 11.0, ..default() }.validate().is_err());
-        assert!(IllinoisParams { beta_max: 1.0, ..default() }.validate().is_err());
-        assert!(IllinoisParams { theta: 0, ..default() }.validate().is_err());
-        assert!(IllinoisParams { window_threshold: -1.0, ..default() }.validate().is_err());
+        assert!(default().check().is_ok());
+        assert!(IllinoisParams { alpha_min: 11.0, ..default() }.check().is_err());
+        assert!(IllinoisParams { beta_max: 1.0, ..default() }.check().is_err());
+        assert!(IllinoisParams { theta: 0, ..default() }.check().is_err());
+        assert!(IllinoisParams { window_threshold: -1.0, ..default() }.check().is_err());
     }
 }

@@ -2,11 +2,8 @@
 //! above it, so that the flow yields to flows that fill the queue. It never grows faster than
 //! Reno.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -15,8 +12,9 @@ use crate::units::Time;
 /// The RFC measures the one-way delay; here the delay is the RTT, which includes queues on the
 /// reverse path and delayed ACKs. Slow start is that of the group; set `initial_ssthresh = 2` to
 /// switch it off, as in the RFC's pseudo-code.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LedbatParams {
     /// Target of the queueing delay (RFC 6817: at most 100 ms, the default).
     pub target: PositiveDuration,
@@ -43,16 +41,6 @@ impl Default for LedbatParams {
 impl ControlParameters for LedbatParams {
     fn is_loss_based(&self) -> bool {
         false
-    }
-
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
-        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
-        let (minutes, samples) = (self.base_history, self.noise_filter);
-        let is_history = (1..=1440).contains(&minutes);
-        check("base_history", minutes, is_history, "at least 1 and at most 1440 minutes")?;
-        let is_filter = (1..=1000).contains(&samples);
-        check("noise_filter", samples, is_filter, "at least 1 and at most 1000 samples")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -218,9 +206,9 @@ mod tests {
     #[test]
     fn rejects_invalid_parameters() {
         let default = LedbatParams::default;
-        assert!(default().validate().is_ok());
-        assert!(LedbatParams { gain: 1.1, ..default() }.validate().is_err());
-        assert!(LedbatParams { base_history: 0, ..default() }.validate().is_err());
-        assert!(LedbatParams { noise_filter: 0, ..default() }.validate().is_err());
+        assert!(default().check().is_ok());
+        assert!(LedbatParams { gain: 1.1, ..default() }.check().is_err());
+        assert!(LedbatParams { base_history: 0, ..default() }.check().is_err());
+        assert!(LedbatParams { noise_filter: 0, ..default() }.check().is_err());
     }
 }

@@ -23,9 +23,8 @@ mod script;
 
 use blocks::BlockRules;
 use growth::GrowthCell;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
@@ -184,6 +183,7 @@ impl Rounds {
 
 /// What window reductions say about the steady state of flows under a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SteadyState {
     /// The steady state is a cycle in which the window grows until congestion reduces it.
     Reductions,
@@ -195,16 +195,22 @@ pub enum SteadyState {
 }
 
 /// The parameters of a congestion control, as a scenario gives them.
-pub trait ControlParameters {
-    /// Checks parameters against their ranges and against one another.
-    ///
-    /// A scenario's values have been checked against the ranges in the schema before; a program
-    /// that builds the parameters in Rust has only this check.
+pub trait ControlParameters: Ranges {
+    /// Checks parameters, each of which is in its own range, against one another.
     ///
     /// # Errors
     /// The first wrong parameter, with its allowed values.
     fn validate(&self) -> Result<(), BadParameter> {
         Ok(())
+    }
+
+    /// Checks each parameter against its range, and the parameters against one another.
+    ///
+    /// # Errors
+    /// The first wrong parameter, with its allowed values.
+    fn check(&self) -> Result<(), BadParameter> {
+        self.check_ranges()?;
+        self.validate()
     }
 
     /// Whether the control counts marked packets. A scenario without accurate ECN feedback is then
@@ -251,8 +257,9 @@ macro_rules! registry {
         $(pub mod $rate_based_module;)+
 
         /// A congestion control and its parameters, as a scenario names it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
         #[serde(tag = "kind", deny_unknown_fields)]
+        #[non_exhaustive]
         pub enum CongestionConfig {
             $($(#[$law_doc])* #[serde(rename = $law_name)] $law($law_module::$law_params),)+
             $($(#[$rate_based_doc])* #[serde(rename = $rate_based_name)]
@@ -264,6 +271,7 @@ macro_rules! registry {
 
         /// A running window law.
         #[derive(Debug)]
+        #[non_exhaustive]
         pub enum AnyWindowLaw {
             $($(#[$law_doc])* $law($law_module::$law),)+
             /// A window law that the registry does not hold.
@@ -273,6 +281,7 @@ macro_rules! registry {
         /// A running rate-based control.
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "the sender keeps it in a box")]
+        #[non_exhaustive]
         pub enum AnyRateBasedControl {
             $($(#[$rate_based_doc])* $rate_based($rate_based_module::$rate_based),)+
             /// A rate-based control that the registry does not hold.

@@ -8,18 +8,16 @@
 //! packets that the path holds without a queue, `R mu`. The paper estimates mu with a fuzzy filter;
 //! here the estimate is an exponential average.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::ControlParameters;
 use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::{Time, float};
 
 /// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
 /// an ACK per packet (no delayed ACKs), and `recovery = "sack"`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PacketPairParams {
     /// Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it to
     /// the network). Below 2 the flow's queue may be empty when a pair arrives, and the pair then
@@ -37,14 +35,7 @@ impl Default for PacketPairParams {
     }
 }
 
-impl ControlParameters for PacketPairParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_queue = (1.0..=1_000_000.0).contains(&self.setpoint);
-        check("setpoint", self.setpoint, is_queue, "at least 1 and at most 1000000 packets")?;
-        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
-        check("gain", self.gain, is_weight, "more than 0 and at most 1")
-    }
-}
+impl ControlParameters for PacketPairParams {}
 
 const PAIR: u64 = 2;
 /// Ratio of the window to the packets that the path holds with the queue at its set-point. The
@@ -165,7 +156,7 @@ mod tests {
         for (setpoint, gain) in
             [(0.5, 0.1), (f64::NAN, 0.1), (4.0, 0.0), (4.0, 1.5), (4.0, f64::NAN)]
         {
-            assert!(PacketPairParams { setpoint, gain }.validate().is_err(), "{setpoint}, {gain}");
+            assert!(PacketPairParams { setpoint, gain }.check().is_err(), "{setpoint}, {gain}");
         }
     }
 }

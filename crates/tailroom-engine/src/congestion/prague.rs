@@ -1,11 +1,8 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control-04, July 2024): DCTCP adapted to the
 //! Internet, the scalable control of the L4S architecture (RFC 9330, RFC 9331).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -18,8 +15,9 @@ use crate::units::Time;
 /// round trip, loss detection by time, and the draft's variants and future work. The window does
 /// not grow on an ACK that reports a mark; in the draft only the marked packets of a delayed ACK do
 /// not count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PragueParams {
     /// Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2: 1/16).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
@@ -49,13 +47,6 @@ impl Default for PragueParams {
 }
 
 impl ControlParameters for PragueParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
-        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
-        let is_share = (0.0..=1.0).contains(&self.initial_alpha);
-        check("initial_alpha", self.initial_alpha, is_share, "at least 0 and at most 1")
-    }
-
     fn needs_marks(&self) -> bool {
         true
     }
@@ -310,7 +301,7 @@ mod tests {
     #[test]
     fn parameters_out_of_range_are_named() {
         let with = |gain, initial_alpha| {
-            PragueParams { gain, initial_alpha, ..PragueParams::default() }.validate()
+            PragueParams { gain, initial_alpha, ..PragueParams::default() }.check()
         };
         assert!(with(1.0, 0.0).is_ok() && with(0.0625, 1.0).is_ok());
         for gain in [0.0, 1.1, f64::NAN] {

@@ -1,14 +1,13 @@
 //! Standard TCP congestion avoidance (RFC 5681 sec. 3.1 and 3.2).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::growth::GrowthCell;
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of Reno. For another increase or decrease use `aimd`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RenoParams {
     /// Alternative backoff with ECN (RFC 8511): a mark in congestion avoidance leaves 0.8 of the
     /// window, because a queue that marks is short; a loss, or a mark in slow start (RFC 8511

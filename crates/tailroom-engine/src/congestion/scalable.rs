@@ -1,15 +1,13 @@
 //! Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM
 //! CCR 33(2), 2003): the time to recover from a loss is independent of the window.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of Scalable TCP; defaults as in Kelly 2003.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ScalableParams {
     /// Increase a, in packets per acknowledged packet (Kelly and current Linux: 0.01). Linux 2.6
     /// and ns-3 use 0.02, because they count ACKs, and a delayed ACK acknowledges two packets.
@@ -28,7 +26,7 @@ pub struct ScalableParams {
 }
 
 /// How small windows grow and shrink.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum Variant {
     /// As standard TCP up to `legacy_window`; a timeout halves the window.
@@ -49,16 +47,7 @@ impl Default for ScalableParams {
     }
 }
 
-impl ControlParameters for ScalableParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_increase = 0.0 < self.increase && self.increase <= 1.0;
-        check("increase", self.increase, is_increase, "more than 0 and at most 1")?;
-        let is_share = 0.0 < self.decrease && self.decrease < 1.0;
-        check("decrease", self.decrease, is_share, "more than 0 and less than 1")?;
-        let is_window = self.legacy_window >= 0.0 && self.legacy_window.is_finite();
-        check("legacy_window", self.legacy_window, is_window, "a finite number, at least 0")
-    }
-}
+impl ControlParameters for ScalableParams {}
 
 /// The state of Scalable TCP for one flow.
 #[derive(Debug)]
@@ -186,12 +175,12 @@ mod tests {
     #[test]
     fn rejects_invalid_parameters() {
         let default = ScalableParams::default();
-        assert!(default.validate().is_ok());
+        assert!(default.check().is_ok());
         for (increase, decrease, legacy_window) in
             [(0.0, 0.1, 16.0), (2.0, 0.1, 16.0), (0.1, 1.0, 16.0), (0.1, 0.1, f64::INFINITY)]
         {
             let params = ScalableParams { increase, decrease, legacy_window, ..default.clone() };
-            assert!(params.validate().is_err(), "{params:?}");
+            assert!(params.check().is_err(), "{params:?}");
         }
     }
 }

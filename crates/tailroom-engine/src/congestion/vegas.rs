@@ -1,11 +1,9 @@
 //! Vegas (Brakmo and Peterson 1995): estimates the number of queued packets from the delay, and
 //! adapts the window until a few packets are queued.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::round_rtt::{Round, RoundRtt, backlog};
 use super::{AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::{BadParameter, check};
 
 /// Parameters of Vegas; defaults as in Linux and ns-2.
@@ -13,8 +11,9 @@ use crate::parameters::{BadParameter, check};
 /// The RTT without queueing delay is taken to be the smallest RTT of the connection. Losses halve
 /// the window. The fine-grained timeouts of the paper are not implemented, because all controls
 /// share the loss recovery of the sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct VegasParams {
     /// Number of queued packets below which the window grows by one packet per round trip (Linux:
     /// 2).
@@ -41,13 +40,8 @@ impl ControlParameters for VegasParams {
     }
 
     fn validate(&self) -> Result<(), BadParameter> {
-        let is_finite = self.beta > 0.0 && self.beta.is_finite();
-        check("beta", self.beta, is_finite, "a finite number above 0")?;
-        let is_below = 0.0 < self.alpha && self.alpha <= self.beta;
-        let allowed = format!("more than 0 and at most beta, {}", self.beta);
-        check("alpha", self.alpha, is_below, &allowed)?;
-        let is_finite = self.gamma > 0.0 && self.gamma.is_finite();
-        check("gamma", self.gamma, is_finite, "a finite number above 0")
+        let allowed = format!("at most beta, {}", self.beta);
+        check("alpha", self.alpha, self.alpha <= self.beta, &allowed)
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -242,9 +236,9 @@ mod tests {
 
     #[test]
     fn rejects_invalid_parameters() {
-        assert!(VegasParams { alpha: 5.0, ..VegasParams::default() }.validate().is_err());
-        assert!(VegasParams { gamma: 0.0, ..VegasParams::default() }.validate().is_err());
-        assert!(VegasParams { beta: f64::NAN, ..VegasParams::default() }.validate().is_err());
-        assert!(VegasParams::default().validate().is_ok());
+        assert!(VegasParams { alpha: 5.0, ..VegasParams::default() }.check().is_err());
+        assert!(VegasParams { gamma: 0.0, ..VegasParams::default() }.check().is_err());
+        assert!(VegasParams { beta: f64::NAN, ..VegasParams::default() }.check().is_err());
+        assert!(VegasParams::default().check().is_ok());
     }
 }

@@ -2,11 +2,8 @@
 //! New Reno, and Vegas TCP congestion control", CCR 34(2)): after a loss the window is the
 //! measured delivery rate of the flow times the smallest RTT.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -16,8 +13,9 @@ use crate::units::Time;
 /// acknowledged by SACK count as delivered when the cumulative ACK covers them, and the reduced
 /// window never exceeds the old one. The filter is that of the paper; Linux filters twice, each
 /// time with a memory of 7/8.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WestwoodParams {
     /// Weight of the previous estimate when a sample of the delivery rate is added (alpha; paper:
     /// 0.9).
@@ -34,12 +32,7 @@ impl Default for WestwoodParams {
     }
 }
 
-impl ControlParameters for WestwoodParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        let is_weight = (0.0..1.0).contains(&self.memory);
-        check("memory", self.memory, is_weight, "at least 0 and less than 1")
-    }
-}
+impl ControlParameters for WestwoodParams {}
 
 /// The state of Westwood+ for one flow.
 #[derive(Debug)]
@@ -196,7 +189,7 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let with = |memory| WestwoodParams { memory, ..WestwoodParams::default() }.validate();
+        let with = |memory| WestwoodParams { memory, ..WestwoodParams::default() }.check();
         assert!(with(0.0).is_ok() && with(0.99).is_ok());
         for memory in [-0.1, 1.0, f64::NAN] {
             assert!(with(memory).is_err_and(|bad| bad.key == "memory"));

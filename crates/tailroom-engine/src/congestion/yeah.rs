@@ -2,16 +2,14 @@
 //! Scalable TCP (fast mode); while the queue is long it grows as in Reno, and the flow drains its
 //! own packets from the queue (slow mode).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::round_rtt::{Round, RoundRtt, backlog};
 use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Parameters of YeAH; defaults as in the authors' Linux module.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct YeahParams {
     /// Number of the flow's own queued packets above which it drains the queue (Linux module: 80).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
@@ -21,11 +19,11 @@ pub struct YeahParams {
     pub gamma: f64,
     /// Largest fraction of the window by which draining reduces it per round trip (Linux module:
     /// 0.5, as an epsilon of 1).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub max_drain: f64,
     /// Smallest fraction by which a loss reduces the window (Linux module: 0.125, as a delta of
     /// 3).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 0.5))]
     pub min_decrease: f64,
     /// A queueing delay above 1 / `phi` of the smallest RTT ends the fast mode (Linux module: 8).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
@@ -59,20 +57,7 @@ impl Default for YeahParams {
     }
 }
 
-impl ControlParameters for YeahParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        for (key, value) in [("alpha", self.alpha), ("phi", self.phi)] {
-            check(key, value, value > 0.0 && value.is_finite(), "a finite number above 0")?;
-        }
-        for (key, value) in [("gamma", self.gamma), ("scalable_packets", self.scalable_packets)] {
-            check(key, value, value >= 1.0 && value.is_finite(), "a finite number, at least 1")?;
-        }
-        let is_share = 0.0 < self.max_drain && self.max_drain < 1.0;
-        check("max_drain", self.max_drain, is_share, "more than 0 and less than 1")?;
-        let is_share = 0.0 < self.min_decrease && self.min_decrease <= 0.5;
-        check("min_decrease", self.min_decrease, is_share, "more than 0 and at most 0.5")
-    }
-}
+impl ControlParameters for YeahParams {}
 
 /// The state of YeAH for one flow.
 #[derive(Debug)]
@@ -270,11 +255,11 @@ mod tests {
     #[test]
     fn rejects_invalid_parameters() {
         let default = YeahParams::default;
-        assert!(default().validate().is_ok());
-        assert!(YeahParams { alpha: 0.0, ..default() }.validate().is_err());
-        assert!(YeahParams { gamma: 0.5, ..default() }.validate().is_err());
-        assert!(YeahParams { max_drain: 1.0, ..default() }.validate().is_err());
-        assert!(YeahParams { min_decrease: 0.6, ..default() }.validate().is_err());
-        assert!(YeahParams { scalable_packets: 0.0, ..default() }.validate().is_err());
+        assert!(default().check().is_ok());
+        assert!(YeahParams { alpha: 0.0, ..default() }.check().is_err());
+        assert!(YeahParams { gamma: 0.5, ..default() }.check().is_err());
+        assert!(YeahParams { max_drain: 1.0, ..default() }.check().is_err());
+        assert!(YeahParams { min_decrease: 0.6, ..default() }.check().is_err());
+        assert!(YeahParams { scalable_packets: 0.0, ..default() }.check().is_err());
     }
 }

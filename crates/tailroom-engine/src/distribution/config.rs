@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{CdfPoint, Distribution, Empirical};
+use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::{Kind, Quantity};
 
@@ -45,13 +43,13 @@ pub enum DistributionConfig<T> {
         /// Mean, of the values and not of their logarithms.
         mean: T,
         /// Standard deviation of the natural logarithm.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 10.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_SIGMA))]
         sigma: f64,
     },
     /// Pareto without an upper bound. P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
     Pareto {
         /// Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_SHAPE))]
         shape: f64,
         /// Mean.
         mean: T,
@@ -59,7 +57,7 @@ pub enum DistributionConfig<T> {
     /// A Pareto distribution, given that it stays below an upper bound.
     BoundedPareto {
         /// Tail index of the distribution without the bound.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_SHAPE))]
         shape: f64,
         /// Smallest value.
         min: T,
@@ -69,7 +67,7 @@ pub enum DistributionConfig<T> {
     /// Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right.
     Weibull {
         /// 1 is exponential; the tail is heavier below.
-        #[schemars(range(min = 0.1, max = 1_000.0))]
+        #[schemars(range(min = super::ranges::LEAST_WEIBULL_SHAPE, max = super::ranges::MOST_SHAPE))]
         shape: f64,
         /// Mean.
         mean: T,

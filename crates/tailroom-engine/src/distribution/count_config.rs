@@ -1,9 +1,7 @@
 //! Distributions of whole numbers as a scenario writes them.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{Count, Distribution, Empirical};
+use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::parameters::BadParameter;
 
 /// A number for each of many: always the same, or drawn.
@@ -24,7 +22,7 @@ pub enum CountDistributionConfig {
     /// 1 page or 0 objects on.
     Geometric {
         /// Mean.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = super::ranges::MOST_COUNT))]
         mean: f64,
     },
     /// A few numbers, each with its share.

@@ -143,7 +143,7 @@ impl Meter {
             QueueConfig::Fair(params) => params.clone(),
             other => FairParams {
                 scheduler: FairScheduler::PriorityFair,
-                ..FairParams::with_limit(other.parameters().limit())
+                ..FairParams::new(other.parameters().limit())
             },
         };
         let fair = Box::new(SchedulerQueue::Fair(Fair::new(&params, info)));

@@ -6,9 +6,7 @@
 //! the copies apart: a drop at the head takes the first copy that is still in the queue, any other
 //! drop takes the last copy, which has just arrived if the link refuses it.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::quantity::Duration;
@@ -16,7 +14,7 @@ use crate::queue::buffer::DropReason;
 use crate::units::Time;
 
 /// The arrivals at a link that are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ArrivalLogConfig")]
 pub struct ArrivalLogSpec {
@@ -37,6 +35,7 @@ fn ten_million() -> u64 {
 
 /// What became of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The link accepted the packet.
     Accepted = 0,

@@ -1,14 +1,14 @@
 //! The times at which something random of a link is drawn anew.
 
-use rand_core::Rng;
-
+use crate::derives::Ranges;
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
 use crate::quantity::PositiveDuration;
+use crate::random::Random;
 use crate::units::Time;
 
 /// When something is drawn anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Ranges)]
 pub enum Draws {
     /// Whenever it is asked for.
     AtNoTime,
@@ -47,7 +47,7 @@ impl Draws {
     }
 
     /// The time of the draw after the one at `time`, if there is one.
-    pub(super) fn after(self, time: Time, random: &mut impl Rng) -> Option<Time> {
+    pub(super) fn after(self, time: Time, random: &mut impl Random) -> Option<Time> {
         match self {
             Draws::AtNoTime => None,
             Draws::Every(period) => Some(time + period),

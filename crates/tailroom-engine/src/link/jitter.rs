@@ -1,16 +1,13 @@
 //! Jitter of a link: a delay beyond the propagation delay that varies at random and is correlated in
 //! time. It does not depend on the traffic, and packets stay in order.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::draws::Draws;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::{DistributionConfig, FileTexts};
 use crate::parameters::BadParameter;
 use crate::quantity::{Duration, PositiveDuration};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::units::Time;
 
 /// Shortest time between two draws; a run would spend its time on shorter ones.
@@ -52,7 +49,7 @@ impl JitterConfig {
 }
 
 /// Jitter of a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct JitterSpec {
     /// Distribution of the delay beyond the propagation delay, in picoseconds.
     pub extra_delay: Distribution,
@@ -67,7 +64,7 @@ pub(super) struct JitterProcess {
     /// The present delay, and when it is drawn anew.
     delay: Time,
     until: Time,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl JitterProcess {

@@ -1,9 +1,7 @@
 //! A policer: a token bucket that drops what it does not let through.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::token_bucket::TokenBucket;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::{BitRate, Size};
 use crate::units::Time;
 
@@ -12,7 +10,7 @@ use crate::units::Time;
 /// A packet passes if the bucket holds its tokens on arrival, and takes them; otherwise it is
 /// dropped before the queue discipline sees it, as by Linux's `police` action with `conform-exceed
 /// drop`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PolicerConfig")]
 pub struct PolicerSpec {

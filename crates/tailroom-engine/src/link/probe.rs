@@ -51,6 +51,7 @@ pub struct LinkSample {
 
 /// What happened to a packet, for the packet log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LogEvent {
     /// The packet reached the buffer.
     Arrival = 0,

@@ -1,10 +1,8 @@
 //! A rate that varies at random: the changes of a run, which follow from its seed.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::draws::Draws;
 use super::serializer::RateChange;
+use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::distribution::config::{DistributionConfig, FileTexts};
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};

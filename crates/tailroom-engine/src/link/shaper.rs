@@ -1,9 +1,7 @@
 //! A shaper: packets wait until a token bucket lets them through.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::token_bucket::TokenBucket;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::units::Time;
 
@@ -14,7 +12,7 @@ use crate::units::Time;
 /// `tbf` waits for the tokens of the packet itself: the two are equal where all packets have one
 /// size, and a smaller packet waits at most a packet's tokens longer here. Limits in time
 /// and in bdp are measured by the rate of the shaper.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ShaperConfig")]
 pub struct ShaperSpec {
@@ -48,7 +46,7 @@ pub struct ShaperSpec {
 }
 
 /// Cells of a link layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum Cells {
     /// ADSL: 48 bytes of data in each cell of 53 bytes, the last one padded.

@@ -1,14 +1,12 @@
 //! A shared link as a scenario describes it, and the keys of its admission control.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::arrivals::ArrivalLogSpec;
 use super::jitter::JitterSpec;
 use super::policer::PolicerSpec;
 use super::serializer::RateChange;
 use super::shaper::ShaperSpec;
 use super::wire_loss::LossSpec;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::QueueConfig;
@@ -16,6 +14,7 @@ use crate::units::{Rate, Time};
 
 /// A shared link: a queue, a rate, a propagation delay, random loss.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LinkSpec {
     /// Key in the scenario's `[links]` table.
     pub name: String,
@@ -73,8 +72,8 @@ impl LinkSpec {
         self.shaper.map_or(self.rate, |shaper| shaper.rate.rate())
     }
 
-    /// A link at a constant rate and one-way delay, without loss and logs. Amounts of its discipline must
-    /// be in packets, bytes or time, as its bandwidth-delay product is 0.
+    /// A link named `link` at a constant rate and one-way delay, without loss and logs. Amounts of its
+    /// discipline must be in packets, bytes or time, as its bandwidth-delay product is 0.
     pub fn new(rate: Rate, delay: Time, queue: QueueConfig) -> Self {
         LinkSpec {
             name: "link".to_owned(),
@@ -124,7 +123,7 @@ pub struct DelayChange {
 /// flow that arrives while the link's fair rate is below a threshold, or its priority load above
 /// another threshold, is counted and does not begin. Permanent flows and unresponsive flows always
 /// begin.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AdmissionConfig")]
 pub struct FlowAdmissionSpec {

@@ -1,17 +1,15 @@
 //! Random loss on a wire, drawn from the link's own random stream.
 
 use libm::log;
-use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::random::{stream, uniform};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::random::{Random, Stream, stream, uniform};
 
 /// Random loss on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "LossConfig")]
+#[non_exhaustive]
 pub enum LossSpec {
     /// No loss.
     #[default]
@@ -55,7 +53,7 @@ fn certain() -> f64 {
 #[derive(Debug)]
 pub struct LossProcess {
     kind: Kind,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 #[derive(Debug)]
@@ -131,7 +129,7 @@ impl LossProcess {
 }
 
 /// Number of packets before a loss: geometric with mean `(1 - p) / p`, by inversion.
-fn run_length(probability: f64, random: &mut impl Rng) -> u64 {
+fn run_length(probability: f64, random: &mut impl Random) -> u64 {
     // 1 - u lies in (0, 1], so the logarithm is finite.
     libm::floor(log(1.0 - uniform(random)) / libm::log1p(-probability)) as u64
 }

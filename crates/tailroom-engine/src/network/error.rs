@@ -1,5 +1,8 @@
 //! Why a network cannot run.
 
+use std::error::Error;
+use std::fmt;
+
 use crate::parameters::BadParameter;
 
 /// A value of a [`Network`](super::Network) with which a run would panic, not end, or return numbers
@@ -7,14 +10,12 @@ use crate::parameters::BadParameter;
 ///
 /// It displays as the place, the problem and the remedy: `links[0].rate: 0 bit/s is out of range; write
 /// at least 1 bit/s`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkError {
     /// A field of the network itself.
-    #[error("{0}")]
     Run(BadParameter),
     /// A field of a link.
-    #[error("links[{link}].{bad}")]
     Link {
         /// Index into [`Network::links`](super::Network::links).
         link: usize,
@@ -22,7 +23,6 @@ pub enum NetworkError {
         bad: BadParameter,
     },
     /// A field of a group of flows.
-    #[error("groups[{group}].{bad}")]
     Group {
         /// Index into [`Network::groups`](super::Network::groups).
         group: usize,
@@ -30,7 +30,6 @@ pub enum NetworkError {
         bad: BadParameter,
     },
     /// A field of a flow.
-    #[error("flows[{flow}].{bad}")]
     Flow {
         /// Index into [`Network::flows`](super::Network::flows).
         flow: usize,
@@ -48,5 +47,19 @@ impl NetworkError {
             | NetworkError::Group { bad, .. }
             | NetworkError::Flow { bad, .. } => bad,
         }
+    }
+}
+
+impl Error for NetworkError {}
+
+impl fmt::Display for NetworkError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NetworkError::Run(_) => {}
+            NetworkError::Link { link, .. } => write!(formatter, "links[{link}].")?,
+            NetworkError::Group { group, .. } => write!(formatter, "groups[{group}].")?,
+            NetworkError::Flow { flow, .. } => write!(formatter, "flows[{flow}].")?,
+        }
+        self.bad_parameter().fmt(formatter)
     }
 }

@@ -20,6 +20,7 @@ use crate::quantity::PositiveDuration;
 use crate::queue::LinkInfo;
 use crate::tcp::TcpSpec;
 use crate::traffic::SourceSpec;
+use crate::traffic::bulk::BulkParams;
 use crate::units::{Rate, Time};
 
 /// Flows that a run can tell apart: 24 bits in a packet.
@@ -27,6 +28,7 @@ pub const MAX_FLOWS: usize = 16_777_215;
 
 /// One run, fully resolved: without files, defaults or units.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Network {
     /// The run covers `[0, duration]`.
     pub duration: Time,
@@ -50,6 +52,7 @@ pub struct Network {
 
 /// A group of flows that differ only in RTT, access link and start.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GroupSpec {
     /// Key in the scenario's `[flows]` table.
     pub name: String,
@@ -75,6 +78,28 @@ pub struct GroupSpec {
 }
 
 impl GroupSpec {
+    /// A group that sends over these links, by their indices, in packets of 1,500 bytes. A source
+    /// under congestion control needs a transport too, in `tcp`.
+    pub fn new(name: impl Into<String>, path: Vec<usize>, source: impl Into<SourceSpec>) -> Self {
+        GroupSpec {
+            name: name.into(),
+            path,
+            reverse_path: Vec::new(),
+            source: source.into(),
+            stop: None,
+            packet_size: 1_500,
+            header_size: 40,
+            sender_side: None,
+            send_jitter: None,
+            tcp: None,
+        }
+    }
+
+    /// A group of permanent connections that always have data to send.
+    pub fn bulk(name: impl Into<String>, path: Vec<usize>, tcp: TcpSpec) -> Self {
+        GroupSpec { tcp: Some(tcp), ..GroupSpec::new(name, path, BulkParams { bytes: None }) }
+    }
+
     /// The only link of the path, if no ACKs of the group cross it: the waits of the group at this
     /// link are the queueing delays of its packets. `None` if the path has several links, or ACKs
     /// wait too.
@@ -88,6 +113,7 @@ impl GroupSpec {
 
 /// One flow of a group.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct FlowSpec {
     /// Index into [`Network::groups`].
     pub group: usize,
@@ -99,7 +125,35 @@ pub struct FlowSpec {
     pub access_rate: Option<Rate>,
 }
 
+impl FlowSpec {
+    /// A flow of a group, by its index, that starts with the run and has an access link without
+    /// serialization time.
+    pub fn new(group: usize, rtt: Time) -> Self {
+        FlowSpec { group, rtt, start: Time::ZERO, access_rate: None }
+    }
+}
+
 impl Network {
+    /// A run with seed 1 whose statistics cover the whole of it, without time series.
+    pub fn new(
+        duration: Time,
+        links: Vec<LinkSpec>,
+        groups: Vec<GroupSpec>,
+        flows: Vec<FlowSpec>,
+    ) -> Self {
+        Network {
+            duration,
+            measure_from: Time::ZERO,
+            seed: 1,
+            ties: Ties::default(),
+            links,
+            groups,
+            flows,
+            series_interval: None,
+            memory_limit_bytes: 4_000_000_000,
+        }
+    }
+
     /// When links and flows record their state.
     pub fn checkpoints(&self) -> Checkpoints {
         // Enough points to see a convergence, bounded where there are many flows.

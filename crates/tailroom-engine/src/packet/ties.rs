@@ -1,8 +1,6 @@
 //! Packets that arrive at shared links at the same instant: whose comes first.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::units::Time;
 
 /// The order of the flows whose packets arrive at shared links at the same instant.

@@ -4,12 +4,10 @@
 
 pub mod delays;
 
-use rand_core::SeedableRng;
-use rand_xoshiro::SplitMix64;
-
 use crate::link::serializer::FixedRate;
 use crate::packet::{Ack, Packet};
 use crate::random;
+use crate::random::SmallStream;
 use crate::units::{Rate, Time};
 use delays::{PrivateDelays, SenderSide};
 
@@ -220,7 +218,7 @@ struct SendJitter {
     bound: u64,
     /// When the previous packet leaves.
     last: Time,
-    random: SplitMix64,
+    random: SmallStream,
 }
 
 impl SendJitter {
@@ -234,7 +232,7 @@ impl SendJitter {
             bound: most.map_or(0, |most| most.picoseconds() + 1),
             last: Time::ZERO,
             random: match most {
-                None => SplitMix64::seed_from_u64(0), // never drawn from
+                None => SmallStream::seeded(0), // never drawn from
                 Some(_) => random::small_stream(seed, "send jitter"),
             },
         }

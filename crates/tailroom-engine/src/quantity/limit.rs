@@ -1,13 +1,10 @@
 //! Amounts of data in a buffer, as a scenario writes them and as the engine counts them.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::decimal::Decimal;
-use super::{BadQuantity, Dimension, Unit, schema_of, split};
+use super::{BadQuantity, Dimension, Unit, split};
+use crate::parameters::{BadParameter, Ranges, check};
 use crate::units::{Rate, Time};
 
 /// An amount of data in a buffer, in packets, bytes, time at the link's rate, or bandwidth-delay
@@ -75,7 +72,7 @@ const PACKETS: &[Unit] = &[("packets", 1), ("packet", 1)];
 /// Unit of a number without a unit.
 pub(super) const BARE: &str = PACKETS[0].0;
 const BDP: Unit = ("bdp", 1);
-const EXAMPLES: &[&str] = &["1249 packets", "1.25 MB", "20 ms", "0.1 bdp"];
+pub(super) const EXAMPLES: &[&str] = &["1249 packets", "1.25 MB", "20 ms", "0.1 bdp"];
 /// Fractions of a byte in which a bandwidth-delay product is counted before the multiplication.
 const BDP_PARTS: u128 = 1 << 20;
 /// More packets than fit in any memory.
@@ -177,29 +174,15 @@ impl fmt::Display for QueueLimit {
     }
 }
 
-impl Serialize for QueueLimit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for QueueLimit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::read(&text).map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for QueueLimit {
-    fn schema_name() -> Cow<'static, str> {
-        "queue_limit".into()
-    }
-
-    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-        let meaning = "Amount of waiting data, excluding the packet in transmission: packets, \
-                       bytes (B, kB, MB, KiB, ...), time at the link's rate (us, ms, s), or bdp, \
-                       rounded down";
-        schema_of("queue_limit", meaning, &units(), EXAMPLES)
+impl Ranges for QueueLimit {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        let is_zero = match self.0 {
+            Amount::Packets(amount) | Amount::Bytes(amount) => amount == 0,
+            Amount::Span(span) => span == Time::ZERO,
+            Amount::Bdp(number) => number.is_zero(),
+        };
+        let allowed = "at least \"1 packet\" (the packet in transmission does not count)";
+        check("", self, !is_zero, allowed)
     }
 }
 

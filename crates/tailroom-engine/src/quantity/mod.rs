@@ -4,16 +4,17 @@
 //! the nearest whole picosecond or bit/s; sizes must be whole bytes.
 
 pub mod limit;
+#[cfg(feature = "scenario")]
+mod schema;
+#[cfg(any(feature = "results", feature = "scenario"))]
+mod serialize;
 
 pub(crate) mod decimal;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use crate::parameters::{BadParameter, Ranges, check};
 use crate::units::{Rate, Time};
 use decimal::Decimal;
 
@@ -435,52 +436,16 @@ impl<K: Kind> fmt::Display for Quantity<K> {
     }
 }
 
-impl<K: Kind> Serialize for Quantity<K> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de, K: Kind> Deserialize<'de> for Quantity<K> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::read(&text).map_err(serde::de::Error::custom)
-    }
-}
-
-impl<K: Kind> JsonSchema for Quantity<K> {
-    fn schema_name() -> Cow<'static, str> {
-        K::NAME.into()
-    }
-
-    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-        schema_of(K::NAME, K::MEANING, K::DIMENSION.units, &[K::DIMENSION.example])
-    }
-}
-
-/// Returns a regular expression that matches a unit.
-fn unit_pattern(unit: &str) -> String {
-    let either = |letter: char| {
-        if letter.is_ascii_alphabetic() {
-            format!("[{}{}]", letter.to_ascii_lowercase(), letter.to_ascii_uppercase())
-        } else {
-            letter.to_string()
+impl<K: Kind> Ranges for Quantity<K> {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        let (base, maximum) = (K::DIMENSION.units[0].0, K::DIMENSION.maximum);
+        let most = K::DIMENSION.print(maximum);
+        if self.0 == 0 && !K::ALLOWS_ZERO {
+            let allowed = format!("at least \"1 {base}\" and at most \"{most}\"");
+            return check("", format!("0 {base}"), false, &allowed);
         }
-    };
-    if is_case_insensitive(unit) { unit.chars().map(either).collect() } else { unit.to_owned() }
-}
-
-/// Returns the schema of a string that contains a number and one of `units`.
-pub(crate) fn schema_of(name: &str, meaning: &str, units: &[Unit], examples: &[&str]) -> Schema {
-    let names: Vec<String> = units.iter().map(|(unit, _)| unit_pattern(unit)).collect();
-    let pattern = format!(r"^\s*[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({})\s*$", names.join("|"));
-    json_schema!({
-        "description": format!("{meaning}."),
-        "type": "string",
-        "pattern": pattern,
-        "examples": examples,
-        "x-quantity": name,
-    })
+        check("", self, self.0 <= maximum, &format!("at most \"{most}\""))
+    }
 }
 
 #[cfg(test)]

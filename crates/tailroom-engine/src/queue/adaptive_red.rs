@@ -2,19 +2,18 @@
 //! robustness of RED's active queue management"): RED whose `max_p` slowly follows the load, so
 //! that the average queue stays halfway between the thresholds.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::red::rule::RedCore;
-use super::red::{AboveMax, RedMode, RedParams, default_max_p, yes};
+use super::red::{AboveMax, RedMode, RedParams};
 use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};
 use crate::units::Time;
 
 /// Parameters of Adaptive RED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AdaptiveRedParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
     /// whatever the average.
@@ -29,7 +28,7 @@ pub struct AdaptiveRedParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<QueueLimit>,
     /// Initial probability at `max_threshold` (0.1, as in ns-2).
-    #[serde(default = "default_max_p")]
+    #[serde(default = "super::red::default_max_p")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_p: f64,
     /// Lower bound of `max_p` (0.01). Fast links need a lower value, or the queue settles below the
@@ -61,7 +60,7 @@ pub struct AdaptiveRedParams {
     pub mode: RedMode,
     /// Let the probability grow from `max_p` to 1 between `max_threshold` and its double, instead
     /// of jumping to 1 at `max_threshold`, as the authors recommend.
-    #[serde(default = "yes")]
+    #[serde(default = "super::red::yes")]
     pub gentle: bool,
     /// Accept at least 1/p and at most 2/p packets between two drops, where p is the probability at
     /// the average queue (`wait_` of ns-2, on by default there).
@@ -70,6 +69,27 @@ pub struct AdaptiveRedParams {
     /// As for `red`.
     #[serde(default)]
     pub above_max: AboveMax,
+}
+
+impl AdaptiveRedParams {
+    /// A buffer of this size; the other parameters have their defaults.
+    pub fn new(limit: QueueLimit) -> Self {
+        AdaptiveRedParams {
+            limit,
+            min_threshold: None,
+            max_threshold: None,
+            max_p: super::red::default_max_p(),
+            lowest_max_p: default_lowest_max_p(),
+            highest_max_p: default_highest_max_p(),
+            interval: default_interval(),
+            weight: None,
+            mean_packet_size: None,
+            mode: RedMode::default(),
+            gentle: super::red::yes(),
+            wait: false,
+            above_max: AboveMax::default(),
+        }
+    }
 }
 
 fn default_lowest_max_p() -> f64 {

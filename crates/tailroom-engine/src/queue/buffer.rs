@@ -11,6 +11,7 @@ use crate::prefetch::prefetch_start;
 
 /// Why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DropReason {
     /// The buffer was full: the arriving packet, or a packet dropped to make room for it.
     Overflow,

@@ -5,12 +5,10 @@
 //! FQ-CoDel (RFC 8290 sec. 5.2.6), an ECN-capable packet is marked where it would be dropped. It is
 //! then the packet to send, which ends the loop of sec. 5.5.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -24,8 +22,9 @@ pub(super) const INTERVAL: PositiveDuration = PositiveDuration::new(100_000_000_
 const MEMORY: u64 = 16;
 
 /// Parameters of a CoDel buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CodelParams {
     /// Buffer size; a full buffer drops arriving packets. RFC 8289 specifies no limit: the default
     /// is the 1000 packets of Linux.

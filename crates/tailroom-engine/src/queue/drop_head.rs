@@ -2,22 +2,28 @@
 //! its sender learns of the congestion one queueing delay earlier (Lakshman, Neidhardt, Ott 1996,
 //! "The drop from front strategy in TCP and in TCP over ATM").
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkInfo, Parameters, Scheduler};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
 
 /// Parameters of a head-drop buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DropHeadParams {
     /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
+}
+
+impl DropHeadParams {
+    /// A buffer of this size.
+    pub fn new(limit: QueueLimit) -> Self {
+        DropHeadParams { limit }
+    }
 }
 
 impl Parameters for DropHeadParams {

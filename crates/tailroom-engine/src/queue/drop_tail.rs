@@ -2,20 +2,26 @@
 //! the packet in transmission, as Linux's pfifo and bfifo do; a limit of B in ns-2's DropTail
 //! corresponds to B - 1 packets here.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::DropReason;
 use super::{ArrivalRule, EnqueueEvent, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of a tail-drop buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DropTailParams {
     /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
+}
+
+impl DropTailParams {
+    /// A buffer of this size.
+    pub fn new(limit: QueueLimit) -> Self {
+        DropTailParams { limit }
+    }
 }
 
 impl Parameters for DropTailParams {

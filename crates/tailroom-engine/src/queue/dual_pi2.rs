@@ -11,11 +11,9 @@
 //!   the note on Linux says; line 5a alone would exempt the last two.
 //! - Coupled marks apply even while fewer than two packets wait, unlike in Linux.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -33,87 +31,59 @@ const WHOLE: i64 = 1_000_000;
 
 /// Parameters of `DualPI2`, with the defaults of RFC 9332 appendix A.1 for round trips up to 100
 /// ms.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DualPi2Params {
     /// Size of both queues together; a time is converted at the initial rate of the link (RFC 9332
     /// `limit`: 250 ms). A limit in bytes or in time reserves room for the largest packet, so that
     /// small packets have no advantage.
-    #[serde(default = "default_limit")]
     pub limit: QueueLimit,
     /// Target of the classic queue's delay (RFC 9332 target: 15 ms).
-    #[serde(default = "default_target")]
     pub target: PositiveDuration,
     /// Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: 15 ms by its
     /// formula; the default is 16 ms, which its text has tested with these gains). Alpha should
     /// change in proportion.
-    #[serde(default = "default_update_interval")]
     pub update_interval: PositiveDuration,
     /// Integral gain in Hz: what an update adds to the base probability per second of delay above
     /// the target (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
-    #[serde(default = "default_alpha")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha: f64,
     /// Proportional gain in Hz: what an update adds to the base probability per second by which the
     /// delay has grown (RFC 9332: 3.2).
-    #[serde(default = "default_beta")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub beta: f64,
     /// Coupling factor k: L4S packets are marked with k times the base probability; classic packets
     /// are marked or dropped with the square of the base probability (RFC 9332 sec. 2.5.1: 2).
-    #[serde(default = "default_coupling")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub coupling: f64,
     /// Queueing delay from which L4S packets are marked if another L4S packet waits behind them
     /// (RFC 9332 `minTh`: 800 us).
-    #[serde(default = "default_l4s_threshold")]
     pub l4s_threshold: PositiveDuration,
     /// Width of the ramp above `l4s_threshold` over which the marking probability rises from 0 to 1
     /// (RFC 9332 `range`: 400 us). With 0, every packet is marked from the threshold on, as in
     /// Linux, whose threshold is 1 ms; RFC 9332 recommends the ramp.
-    #[serde(default = "default_ramp")]
     pub ramp: Duration,
     /// Share of the link that classic packets get while L4S packets want all of it (RFC 9332 sec.
     /// 4.2.2: small, such as 1/16; Linux: 0.1).
-    #[serde(default = "default_classic_share")]
     #[schemars(range(min = 0.01, max = 0.99))]
     pub classic_share: f64,
 }
 
-fn default_limit() -> QueueLimit {
-    QueueLimit::span(Time::from_milliseconds(250))
-}
-
-fn default_target() -> PositiveDuration {
-    PositiveDuration::new(15 * PICOSECONDS_PER_MILLISECOND)
-}
-
-fn default_update_interval() -> PositiveDuration {
-    PositiveDuration::new(16 * PICOSECONDS_PER_MILLISECOND)
-}
-
-fn default_alpha() -> f64 {
-    0.16
-}
-
-fn default_beta() -> f64 {
-    3.2
-}
-
-fn default_coupling() -> f64 {
-    2.0
-}
-
-fn default_l4s_threshold() -> PositiveDuration {
-    PositiveDuration::new(800 * PICOSECONDS_PER_MICROSECOND)
-}
-
-fn default_ramp() -> Duration {
-    Duration::new(400 * PICOSECONDS_PER_MICROSECOND)
-}
-
-fn default_classic_share() -> f64 {
-    1.0 / 16.0
+impl Default for DualPi2Params {
+    fn default() -> Self {
+        DualPi2Params {
+            limit: QueueLimit::span(Time::from_milliseconds(250)),
+            target: PositiveDuration::new(15 * PICOSECONDS_PER_MILLISECOND),
+            update_interval: PositiveDuration::new(16 * PICOSECONDS_PER_MILLISECOND),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling: 2.0,
+            l4s_threshold: PositiveDuration::new(800 * PICOSECONDS_PER_MICROSECOND),
+            ramp: Duration::new(400 * PICOSECONDS_PER_MICROSECOND),
+            classic_share: 1.0 / 16.0,
+        }
+    }
 }
 
 impl Parameters for DualPi2Params {

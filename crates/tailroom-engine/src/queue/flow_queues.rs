@@ -4,15 +4,12 @@
 //! The flow number replaces the addresses, ports and protocol that a router hashes. Flows with the
 //! same hash share a queue.
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::SplitMix64;
-
 use super::buffer::{Buffer, PacketList};
 use super::{BadParameter, LinkInfo};
 use crate::packet::transit::Transit;
 use crate::prefetch::prefetch_start;
 use crate::quantity::Size;
-use crate::random::below;
+use crate::random::{Random, SmallStream, below};
 
 /// Default number of queues (RFC 8290 sec. 5.2.5).
 pub(super) const FLOWS: u32 = 1_024;
@@ -78,7 +75,7 @@ pub struct FlowQueues<S> {
 impl<S: Clone> FlowQueues<S> {
     /// Creates `count` empty queues with copies of `aqm_state`. A hash with a salt from `random`
     /// maps flows to queues.
-    pub fn new(count: u32, quantum: Size, aqm_state: S, random: &mut impl Rng) -> Self {
+    pub fn new(count: u32, quantum: Size, aqm_state: S, random: &mut impl Random) -> Self {
         let queue = FlowQueue { list: PacketList::default(), aqm_state, credits: 0, next: NONE };
         FlowQueues {
             queues: vec![queue; count as usize].into_boxed_slice(),
@@ -96,7 +93,7 @@ impl<S> FlowQueues<S> {
     /// Returns the index of the queue of `flow`.
     #[inline]
     pub fn index_of(&self, flow: u32) -> usize {
-        let mut hash = SplitMix64::seed_from_u64(self.salt ^ u64::from(flow));
+        let mut hash = SmallStream::seeded(self.salt ^ u64::from(flow));
         below(&mut hash, self.queues.len() as u64) as usize
     }
 

@@ -2,13 +2,11 @@
 //!
 //! The CE threshold of RFC 8290 sec. 5.2.7, off by default there, is not implemented.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
@@ -18,8 +16,9 @@ use crate::units::Time;
 const DROP_BATCH: u64 = 64;
 
 /// Parameters of an FQ-CoDel buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FqCodelParams {
     /// Size of all queues together (10240 packets: RFC 8290 sec. 5.2.3). When the buffer is full,
     /// the queue with the most bytes loses half of its packets, at most 64, from its head (sec.

@@ -3,10 +3,6 @@
 //! draft-tahiliani-tsvwg-fq-pie, delays are measured with timestamps and a full buffer drops
 //! arriving packets: PIE drops early enough that no queue needs to be cut.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
@@ -14,14 +10,17 @@ use super::pie::{
     check_update_interval,
 };
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration, Size};
+use crate::random::Stream;
 use crate::units::Time;
 
 /// Parameters of an FQ-PIE buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FqPieParams {
     /// Size of all queues together; a full buffer drops arriving packets (10240 packets: Linux, as
     /// RFC 8290 sec. 5.2.3).
@@ -109,7 +108,7 @@ pub struct FqPie {
     limit: Limit,
     settings: Settings,
     queues: FlowQueues<PieState>,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl FqPie {

@@ -18,15 +18,12 @@ mod turns_ahead;
 
 use std::ops::Range;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::parameters::BadParameter;
 use crate::quantity::limit::{Limit, QueueLimit};
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::units::{Rate, Time};
 use buffer::{Buffer, DropReason, PacketHandle};
 
@@ -161,7 +158,7 @@ impl LinkInfo {
     }
 
     /// Returns the discipline's own random stream.
-    pub fn random(&self) -> Xoshiro256PlusPlus {
+    pub fn random(&self) -> Stream {
         stream(self.seed, &format!("queue of {}", self.name))
     }
 }
@@ -176,7 +173,7 @@ pub struct DelayTarget {
 }
 
 /// The parameters of a discipline, as a scenario gives them.
-pub trait Parameters {
+pub trait Parameters: Ranges {
     /// Returns the buffer size.
     fn limit(&self) -> QueueLimit;
 
@@ -184,13 +181,23 @@ pub trait Parameters {
     /// uses these to convert bandwidth-delay products to bytes.
     fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)>;
 
-    /// Checks the parameters against one another and against the link. The schema has already
-    /// refused values outside their own ranges.
+    /// Checks parameters, each of which is in its own range, against one another and against the
+    /// link.
     ///
     /// # Errors
     /// Returns the wrong parameter, the problem and the allowed range.
     fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         Ok(())
+    }
+
+    /// Checks each parameter against its range, and the parameters against one another and against
+    /// the link.
+    ///
+    /// # Errors
+    /// Returns the wrong parameter, the problem and the allowed range.
+    fn check(&self, link: &LinkInfo) -> Result<(), BadParameter> {
+        self.check_ranges()?;
+        self.validate(link)
     }
 
     /// Returns the delay target, if the discipline has one for all packets together. Such a
@@ -213,8 +220,9 @@ macro_rules! registry {
         $(pub mod $scheduler_module;)+
 
         /// A queue discipline and its parameters, as a scenario names it.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
         #[serde(tag = "kind", deny_unknown_fields)]
+        #[non_exhaustive]
         pub enum QueueConfig {
             $($(#[$rule_doc])* #[serde(rename = $rule_name)]
                 $rule($rule_module::$rule_params),)+
@@ -224,6 +232,7 @@ macro_rules! registry {
 
         /// A running arrival rule.
         #[derive(Debug)]
+        #[non_exhaustive]
         pub enum AnyArrivalRule {
             $($(#[$rule_doc])* $rule($rule_module::$rule),)+
         }
@@ -232,6 +241,7 @@ macro_rules! registry {
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "one instance per link, boxed")]
         #[repr(u32)] // an explicit tag: one in a field's niche must be decoded at each dispatch
+        #[non_exhaustive]
         pub enum SchedulerQueue {
             $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
         }

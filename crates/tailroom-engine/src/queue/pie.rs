@@ -8,19 +8,15 @@
 //! and packets of a burst do not bring the next drop closer (appendix B differs in both).
 //! `MEAN_PKTSIZE` is the link's largest packet.
 
-use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
-use crate::random::uniform;
+use crate::random::{Random, Stream, uniform};
 use crate::units::Time;
 
 /// `QDELAY_REF` (RFC 8033 sec. 4.2).
@@ -65,8 +61,9 @@ const TARGETS_PER_INTERVAL: u64 = 10;
 const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Parameters of a PIE buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PieParams {
     /// Buffer size; a full buffer drops arriving packets. RFC 8033 specifies no limit: the default
     /// is the 1000 packets of Linux.
@@ -254,7 +251,7 @@ impl PieState {
         settings: &Settings,
         backlog_bytes: u64,
         ecn: Ecn,
-        random: &mut impl Rng,
+        random: &mut impl Random,
     ) -> Verdict {
         let is_calm = self.delay < settings.half_target && self.delay_before < settings.half_target;
         if self.probability == 0.0 && is_calm {
@@ -275,7 +272,7 @@ impl PieState {
 
     /// Draws whether a packet is marked or dropped (RFC 8033 sec. 4.1 and 5.4, `drop_early` of
     /// appendix B).
-    fn hits(&mut self, settings: &Settings, backlog_bytes: u64, random: &mut impl Rng) -> bool {
+    fn hits(&mut self, settings: &Settings, backlog_bytes: u64, random: &mut impl Random) -> bool {
         let is_harmless = self.delay_before < settings.half_target && self.probability < HARMLESS;
         if is_harmless || backlog_bytes <= settings.short_backlog {
             return false;
@@ -312,7 +309,7 @@ pub struct Pie {
     settings: Settings,
     aqm_state: PieState,
     queue: PacketList,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
     emptying: Emptying,
 }
 

@@ -2,24 +2,29 @@
 //! probability, so that a flow's share of the drops is its share of the queue (Mankin 1990, "Random
 //! drop congestion control"; Hashem 1989).
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkInfo, Parameters, Scheduler};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
-use crate::random::below;
+use crate::random::{Stream, below};
 use crate::units::Time;
 
 /// Parameters of a random-drop buffer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RandomDropParams {
     /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
+}
+
+impl RandomDropParams {
+    /// A buffer of this size.
+    pub fn new(limit: QueueLimit) -> Self {
+        RandomDropParams { limit }
+    }
 }
 
 impl Parameters for RandomDropParams {
@@ -37,7 +42,7 @@ impl Parameters for RandomDropParams {
 pub struct RandomDrop {
     limit: Limit,
     queue: PacketList,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl RandomDrop {

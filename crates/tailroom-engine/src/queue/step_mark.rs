@@ -1,16 +1,15 @@
 //! Marking at a threshold of the instantaneous queue, without an average: the switch of DCTCP
 //! (Alizadeh et al. 2010, "Data center TCP"; RFC 8257 sec. 3.1).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::buffer::DropReason;
 use super::{ArrivalRule, BadParameter, EnqueueEvent, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of threshold marking.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct StepMarkParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.
     #[schemars(example = "1 bdp")]
@@ -24,6 +23,13 @@ pub struct StepMarkParams {
     /// buffer is full. If false, flows without ECN take the buffer from flows with ECN.
     #[serde(default = "yes")]
     pub drop_others: bool,
+}
+
+impl StepMarkParams {
+    /// A buffer of this size that marks from `threshold` on, and drops other packets there.
+    pub fn new(limit: QueueLimit, threshold: QueueLimit) -> Self {
+        StepMarkParams { limit, threshold, drop_others: yes() }
+    }
 }
 
 fn yes() -> bool {

@@ -4,18 +4,17 @@
 //! It is [`Red`](super::red::Red) with each packet on its own, a jump to 1 at Kmax, marks above it,
 //! and, unless a weight is given, the queue itself in place of its average.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::red::rule::RedCore;
 use super::red::{AboveMax, RedMode, RedParams};
 use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::QueueLimit;
 use crate::units::Time;
 
 /// Parameters of WRED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WredParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.
     #[schemars(example = "1 bdp")]
@@ -35,6 +34,13 @@ pub struct WredParams {
     #[serde(default = "no_average")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub weight: f64,
+}
+
+impl WredParams {
+    /// A buffer of this size that marks from `k_min` on; the other parameters have their defaults.
+    pub fn new(limit: QueueLimit, k_min: QueueLimit, k_max: QueueLimit) -> Self {
+        WredParams { limit, k_min, k_max, p_max: default_p_max(), weight: no_average() }
+    }
 }
 
 fn default_p_max() -> f64 {

@@ -1,10 +1,8 @@
 //! Statistics of a permanent flow.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::arithmetic::ratio;
 use super::finished_run::FinishedRun;
+use crate::derives::{JsonSchema, Serialize};
 use crate::probe::flow::Reduction;
 
 /// Statistics of a permanent flow.

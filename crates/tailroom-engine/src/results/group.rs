@@ -1,13 +1,11 @@
 //! Statistics of a group of flows.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::Named;
 use super::arithmetic::{mean, ratio, total};
 use super::finished_run::FinishedRun;
 use super::flow::FlowSummary;
 use super::flow_data::FlowData;
+use crate::derives::{JsonSchema, Serialize};
 use crate::dynamic_flows::FlowGenerator;
 use crate::probe::delays::Delays;
 use crate::probe::dynamic_flows::{SIZE_CLASSES, SizeClass};

@@ -1,12 +1,10 @@
 //! Statistics of a link.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::Named;
 use super::arithmetic::ratio;
 use super::finished_run::FinishedRun;
 use super::sharing::{SharingSummary, sharing_summary};
+use crate::derives::{JsonSchema, Serialize};
 use crate::quantity::limit::Limit;
 use crate::units::Time;
 

@@ -9,17 +9,15 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
+#[cfg(feature = "scenario")]
+mod schema;
+#[cfg(any(feature = "results", feature = "scenario"))]
+mod serialize;
+#[cfg(feature = "results")]
 mod series_json;
 mod sharing;
 pub mod tables;
 mod warnings;
-
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 pub use finished_run::DynamicFlowRecords;
 use finished_run::FinishedRun;
@@ -30,7 +28,10 @@ use group::group_summary;
 pub use group::{GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
-pub use series_json::series_json;
+#[cfg(all(feature = "results", feature = "scenario"))]
+pub use schema::summary_schema;
+#[cfg(feature = "results")]
+pub use series_json::{SeriesJson, series_json};
 pub use sharing::{Regime, SharingSummary};
 pub use tables::{
     ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, Tables,
@@ -38,6 +39,7 @@ pub use tables::{
 use warnings::warnings;
 pub use warnings::{Warning, WarningKind};
 
+use crate::derives::{JsonSchema, Serialize};
 use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::network::Network;
@@ -89,11 +91,6 @@ pub struct Summary {
     pub packet_hops: u64,
 }
 
-/// The JSON Schema of [`Summary`], with what each statistic means.
-pub fn summary_schema() -> Value {
-    schemars::schema_for!(Summary).to_value()
-}
-
 /// Entries that serialize as an object and keep their order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T>(pub Vec<(String, T)>);
@@ -108,31 +105,6 @@ impl<T> Named<T> {
     /// The entry with this name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
-    }
-}
-
-impl<T: Serialize> Serialize for Named<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Named<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("Named{}", T::schema_name()).into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let values = generator.subschema_for::<T>();
-        json_schema!({ "type": "object", "additionalProperties": values })
     }
 }
 

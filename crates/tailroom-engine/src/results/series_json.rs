@@ -1,20 +1,33 @@
 //! Time series as JSON: an array per column; numbers that are not finite are null.
 
+use std::fmt;
+
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::tables::{Column, Values};
 use super::{FlowSeries, LinkSeries, Tables};
 use crate::network::Network;
 
-/// The time series of a run, as pages read them, with the names that the columns `link` and `flow`
-/// count from 0.
-pub fn series_json(network: &Network, links: LinkSeries, flows: FlowSeries) -> Value {
+/// The time series of a run, as pages read them. Displays and serializes as a JSON object.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct SeriesJson(Value);
+
+impl fmt::Display for SeriesJson {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// The time series of a run, with the names that the columns `link` and `flow` count from 0.
+pub fn series_json(network: &Network, links: LinkSeries, flows: FlowSeries) -> SeriesJson {
     let tables = Tables { link_series: Some(links), flow_series: Some(flows), ..Tables::default() };
     let recorded = tables.into_columns().into_iter();
     let recorded = recorded.filter_map(|(name, columns)| Some((name.to_owned(), of(columns?))));
     let mut series: Map<String, Value> = recorded.collect();
     series.insert("names".to_owned(), names(network));
-    series.into()
+    SeriesJson(series.into())
 }
 
 fn of(columns: Vec<Column>) -> Value {

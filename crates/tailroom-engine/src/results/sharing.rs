@@ -1,10 +1,8 @@
 //! Who shares a link: the load offered to it, and the flows that it holds back.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::arithmetic::{ratio, total};
 use super::finished_run::FinishedRun;
+use crate::derives::{JsonSchema, Serialize};
 use crate::units::Time;
 
 /// A link is overloaded if the offered load is at least this.
@@ -15,6 +13,7 @@ const RARELY: f64 = 0.01;
 /// How a link is used (Auge and Roberts 2006 sec. III).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Regime {
     /// The flows' own limits leave capacity to spare nearly all the time.
     Transparent,

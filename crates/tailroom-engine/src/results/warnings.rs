@@ -3,14 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::Named;
 use super::arithmetic::mean;
 use super::finished_run::FinishedRun;
 use super::sharing::{Regime, sharing_summary};
 use crate::congestion::SteadyState;
+use crate::derives::{JsonSchema, Serialize};
 use crate::distribution::Distribution;
 use crate::network::{GroupSpec, Network};
 use crate::probe::flow::FlowCounters;
@@ -65,6 +63,7 @@ pub struct Warning {
 /// The kinds of [`Warning`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum WarningKind {
     /// Too few window reductions for a steady state.
     FewReductions,

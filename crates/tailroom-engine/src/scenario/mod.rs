@@ -28,10 +28,10 @@ use crate::congestion::CongestionConfig;
 use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
-pub use format::components::components;
+use format::components;
 use format::file::ScenarioFile;
 use format::flows::ControlConfig;
-pub use format::schema::schema;
+use format::schema;
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
@@ -40,6 +40,22 @@ use text::check;
 use text::document::Document;
 use text::error::{Fault, Path};
 pub use text::error::{MOST_SHOWN, Place, Problem, ScenarioError};
+
+/// The JSON Schema of a scenario, as JSON.
+pub fn schema() -> String {
+    schema::schema().to_string()
+}
+
+/// Every kind of congestion control, queue discipline, source, slow start and random loss, and
+/// every profile of a host, as JSON.
+///
+/// The result is `{"congestion": [{"kind", "doc", "parameters": [..]}], "queue": [..], ..}`; a
+/// parameter has `name`, `doc`, `type`, and, where they apply, `default`, `minimum`, `maximum` and
+/// `choices`. A host has no parameters; `sets` is a list of its settings with `name`, `value`,
+/// `applies_to` and `doc` (the source).
+pub fn components() -> String {
+    components::components().to_string()
+}
 
 /// Reads the files that a scenario names, since the engine itself does no input or output.
 pub trait FileLoader {
@@ -110,10 +126,10 @@ pub fn parse_from_program(
     let refused = overrides.iter().filter_map(|(key, value)| document.set(key, value).err());
     let mut problems: Vec<Problem> = refused.collect();
     problems.extend(seed.and_then(|seed| document.set_seed(seed).err()));
-    let bare_numbers = document.add_units(schema(), bare);
+    let bare_numbers = document.add_units(schema::schema(), bare);
     let inherited = defaults::write_out(&mut document.table);
     document.inherit(inherited);
-    let mut faults = check::check(schema(), &document.table);
+    let mut faults = check::check(schema::schema(), &document.table);
     faults.retain(|fault| !document.is_inherited(fault));
     if !(faults.is_empty() && problems.is_empty()) {
         faults.extend(names::check(&document.table, &faults));
@@ -210,9 +226,10 @@ impl Scenario {
         traces.chain(self.files.keys().map(String::as_str)).collect()
     }
 
-    /// What the text and the overrides give for a dotted key; keys that groups inherit included.
-    pub fn written(&self, key: &str) -> Option<&toml::Value> {
-        self.document.get(key)
+    /// What the text and the overrides give for a dotted key, as a value of TOML; keys that groups
+    /// inherit included.
+    pub fn written(&self, key: &str) -> Option<String> {
+        self.document.get(key).map(ToString::to_string)
     }
 
     /// The dotted keys of the numbers that a program gave without a unit, with their units.

@@ -27,8 +27,7 @@ use crate::network::error::NetworkError;
 use crate::packet::transit::{Stage, Transit};
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
-use crate::results;
-use crate::results::Results;
+use crate::results::{self, FlowSeries, LinkSeries, Results};
 use crate::tournament::Tournament;
 use crate::units::Time;
 use checkpoints::LinkCheckpoints;
@@ -40,7 +39,6 @@ use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use link_events::Step;
 use pending::Pending;
 use routes::Routes;
-use serde_json::Value;
 
 /// A run in progress.
 #[derive(Debug)]
@@ -321,13 +319,10 @@ impl Simulation {
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
     }
 
-    /// The time series recorded so far, as [`results::series_json`] writes them; `None` if the
-    /// scenario has no `[series]`. A flow records a sample with its first event after the sample's
-    /// time, so a flow that waits is behind.
-    pub fn series_so_far(&self) -> Option<Value> {
-        let (network, links) = (&self.network, &self.links);
-        let (links, flows) = results::series_so_far(network, links, &self.permanent_endpoints())?;
-        Some(results::series_json(network, links, flows))
+    /// The time series recorded so far; `None` if the network has none. A flow records a sample with
+    /// its first event after the sample's time, so a flow that waits is behind.
+    pub fn series_so_far(&self) -> Option<(LinkSeries, FlowSeries)> {
+        results::series_so_far(&self.network, &self.links, &self.permanent_endpoints())
     }
 
     fn permanent(&self) -> impl Iterator<Item = &Flow> {

@@ -3,9 +3,7 @@
 //! Sans I/O, like the sender: the caller passes packets and expired deadlines in, and the receiver
 //! returns ACKs.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::quantity::PositiveDuration;
 use crate::tcp::ranges::RangeList;
@@ -13,7 +11,7 @@ use crate::tcp::sack_compression::Compression;
 use crate::units::Time;
 
 /// Delayed acknowledgements: on, off, or with given limits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(untagged, deny_unknown_fields)]
 #[schemars(rename = "DelayedAckConfig")]
 pub enum DelayedAck {

@@ -1,13 +1,10 @@
 //! When the flows or sessions of a source of flows arrive.
 
-use rand_distr::{Distribution as _, Exp1};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::{Group, GroupContext};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::Duration;
+use crate::random::{Stream, exponential};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The keys of a source of flows that say when flows arrive, or sessions. Exactly one of `load`,
@@ -102,11 +99,13 @@ fn given(times: &[Duration]) -> Result<FlowArrivals, BadParameter> {
 }
 
 /// When flows or sessions arrive.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub enum FlowArrivals {
     /// As a Poisson process.
     Poisson {
         /// Mean number per second.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e17))]
         per_second: f64,
         /// When the process begins.
         start: Time,
@@ -141,7 +140,7 @@ pub struct Arrivals {
 
 #[derive(Debug)]
 enum Process {
-    Poisson { mean_gap_ps: f64, stop: Time, gaps: Xoshiro256PlusPlus },
+    Poisson { mean_gap_ps: f64, stop: Time, gaps: Stream },
     Given(std::vec::IntoIter<Time>),
 }
 
@@ -170,7 +169,7 @@ impl Arrivals {
     pub fn advance(&mut self) {
         self.next = match &mut self.process {
             Process::Poisson { mean_gap_ps, stop, gaps } => {
-                let gap: f64 = Exp1.sample(gaps);
+                let gap = exponential(gaps);
                 let gap = Time::from_picoseconds(libm::round(gap * *mean_gap_ps) as u64);
                 let next = self.next.saturating_add(gap);
                 if next < *stop { next } else { Time::NEVER }

@@ -1,15 +1,13 @@
 //! Bulk data: the sender takes packets whenever its window allows, so there is no state.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::GroupContext;
 use super::{OfferedData, Parameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::Size;
 
 /// Bulk data.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct BulkParams {
     /// Payload to send in all. Left out, the flow is permanent.

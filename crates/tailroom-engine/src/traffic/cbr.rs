@@ -1,10 +1,8 @@
 //! Constant bit rate: equally spaced packets of one size.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::link::serializer::Serializer;
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, Duration};
@@ -12,7 +10,7 @@ use crate::random::below;
 use crate::units::{Rate, Time};
 
 /// Parameters of a constant-rate source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 pub struct CbrParams {
     /// Rate of each flow, headers included.
@@ -36,7 +34,14 @@ impl Parameters for CbrParams {
     type Spec = Self;
 
     fn resolve(&self, context: &GroupContext<'_>) -> Result<Self, BadParameter> {
-        let gap = Serializer::constant(self.rate.rate()).nominal_time(context.group.packet_bytes);
+        self.validate(context.group.packet_bytes)?;
+        Ok(self.clone())
+    }
+}
+
+impl OfferedPackets for CbrParams {
+    fn validate(&self, packet_bytes: u32) -> Result<(), BadParameter> {
+        let gap = Serializer::constant(self.rate.rate()).nominal_time(packet_bytes);
         match self.phase {
             Some(phase) if phase.time() > Time::ZERO && phase.time() >= gap => {
                 let gap = Duration::new(gap.picoseconds());
@@ -44,12 +49,10 @@ impl Parameters for CbrParams {
                 let remedy = "lower phase, or set start, which delays a flow by any time";
                 Err(BadParameter::new("phase", problem, remedy))
             }
-            _ => Ok(self.clone()),
+            _ => Ok(()),
         }
     }
-}
 
-impl OfferedPackets for CbrParams {
     fn rate_bps(&self) -> f64 {
         self.rate.rate().bits_per_second() as f64
     }

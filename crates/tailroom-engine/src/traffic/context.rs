@@ -1,10 +1,8 @@
 //! What a source may know about the group of flows that it belongs to.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use crate::distribution::Distribution;
 use crate::distribution::config::FileTexts;
-use crate::random::stream;
+use crate::random::{Stream, stream};
 use crate::units::{Rate, Time};
 
 /// Draws from which [`Group::mean_excess`] is estimated. Only what the last packet of a flow has
@@ -34,7 +32,7 @@ impl Group<'_> {
 
     /// The stream from which a source of flows draws one quantity, such as `"sizes"`. A stream for
     /// each quantity: changing one leaves the others alone.
-    pub fn stream(&self, quantity: &str) -> Xoshiro256PlusPlus {
+    pub fn stream(&self, quantity: &str) -> Stream {
         stream(self.seed, &format!("{quantity} of flows of {}", self.name))
     }
 
@@ -58,7 +56,7 @@ impl Group<'_> {
     pub fn mean_excess(
         &self,
         quantity: &str,
-        mut draw: impl FnMut(&mut Xoshiro256PlusPlus) -> (f64, f64),
+        mut draw: impl FnMut(&mut Stream) -> (f64, f64),
     ) -> f64 {
         let mut stream = self.stream(&format!("mean {quantity}"));
         let excess = (0..DRAWS).map(|_| {
@@ -126,7 +124,7 @@ pub struct StartingFlow<'a> {
 impl StartingFlow<'_> {
     /// The stream from which the flow draws one quantity, such as `"gaps"`. A stream for each
     /// quantity: changing one leaves the others alone.
-    pub fn stream(&self, quantity: &str) -> Xoshiro256PlusPlus {
+    pub fn stream(&self, quantity: &str) -> Stream {
         stream(self.seed, &format!("{quantity} of {}", self.name))
     }
 }

@@ -1,10 +1,8 @@
 //! What each flow of a source of flows draws for its path: round trip and peak rate.
 
-use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::context::Group;
 use crate::distribution::Distribution;
+use crate::random::{Random, Stream};
 use crate::units::{Rate, Time};
 
 /// The shortest round trip: a sender takes none for one that has not been measured.
@@ -17,10 +15,10 @@ pub struct Draws {
     rtt: Distribution,
     /// Propagation of the shared links there and back: no round trip is shorter.
     shortest_rtt: Time,
-    rtts: Xoshiro256PlusPlus,
+    rtts: Stream,
     peak_rate: Option<Distribution>,
-    peak_rates: Xoshiro256PlusPlus,
-    seeds: Xoshiro256PlusPlus,
+    peak_rates: Stream,
+    seeds: Stream,
 }
 
 impl Draws {

@@ -1,19 +1,17 @@
 //! Flows that arrive, send their data, and depart.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::Size;
+use crate::random::Stream;
 use crate::units::Time;
 
 /// Parameters of flows with sizes from a distribution.
@@ -50,7 +48,7 @@ impl Parameters for FiniteFlowsParams {
 }
 
 /// Flows that arrive and depart, each a connection of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct FiniteFlowsSpec {
     /// When they arrive.
     pub arrivals: FlowArrivals,
@@ -61,6 +59,7 @@ pub struct FiniteFlowsSpec {
     /// Rate of a flow's own access link, in bit/s; `None` for one that takes no time.
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
+    #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
 }
 
@@ -95,7 +94,7 @@ impl OfferedFlows for FiniteFlowsSpec {
 pub struct FiniteFlows {
     arrivals: Arrivals,
     size: Distribution,
-    sizes: Xoshiro256PlusPlus,
+    sizes: Stream,
     draws: Draws,
 }
 

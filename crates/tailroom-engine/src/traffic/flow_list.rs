@@ -1,6 +1,7 @@
 //! Reads a list of flows as `tailroom import` writes it: CSV with the names of the columns in its
 //! first line.
 
+use crate::derives::Ranges;
 use crate::quantity::{BitRate, Duration, Kind, PositiveDuration, Quantity, Size};
 use crate::units::{Rate, Time};
 
@@ -17,11 +18,12 @@ const NO_PARQUET: &str = "the engine reads CSV; convert the list, as in \
 const MAX_FLOWS: usize = 20_000_000;
 
 /// A flow of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Ranges)]
 pub struct TraceFlow {
     /// When it starts.
     pub start: Time,
     /// Its payload, at least 1.
+    #[schemars(range(min = 1))]
     pub bytes: u64,
     /// The rate that it cannot exceed, if it is known.
     pub rate: Option<Rate>,

@@ -23,9 +23,7 @@ mod flow_list;
 pub mod unresponsive;
 pub mod web_models;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use context::{Group, GroupContext, StartingFlow};
@@ -51,7 +49,7 @@ pub trait Parameters {
 }
 
 /// What the engine has to know of data for a permanent connection before the run.
-pub trait OfferedData {
+pub trait OfferedData: Ranges {
     /// Mean rate on the wire that the data come to, in bit/s; `None` for a transfer, which takes
     /// what it gets.
     fn rate_bps(&self) -> Option<f64> {
@@ -60,7 +58,16 @@ pub trait OfferedData {
 }
 
 /// What the engine has to know of a packet source before the run.
-pub trait OfferedPackets {
+pub trait OfferedPackets: Ranges {
+    /// Checks parameters, each of which is in its own range, against one another and against the
+    /// size of the group's packets.
+    ///
+    /// # Errors
+    /// The wrong parameter, the problem and the allowed values.
+    fn validate(&self, _packet_bytes: u32) -> Result<(), BadParameter> {
+        Ok(())
+    }
+
     /// Mean rate on the wire, in bit/s.
     fn rate_bps(&self) -> f64;
 
@@ -71,7 +78,7 @@ pub trait OfferedPackets {
 }
 
 /// What the engine has to know of a flow source before the run.
-pub trait OfferedFlows {
+pub trait OfferedFlows: Ranges {
     /// Mean round trip of a flow, in picoseconds.
     fn mean_rtt_ps(&self) -> f64;
 
@@ -241,6 +248,22 @@ impl SourceSpec {
         }
     }
 
+    /// Checks each parameter against its range, and the parameters against one another and against
+    /// the size of the group's packets.
+    ///
+    /// # Errors
+    /// The wrong parameter, the problem and the allowed values.
+    pub fn check(&self, packet_bytes: u32) -> Result<(), BadParameter> {
+        match self {
+            SourceSpec::Data(spec) => spec.offered().check_ranges(),
+            SourceSpec::Packets(spec) => {
+                spec.offered().check_ranges()?;
+                spec.offered().validate(packet_bytes)
+            }
+            SourceSpec::Flows(spec) => spec.offered().check_ranges(),
+        }
+    }
+
     /// The parameters of a bulk source.
     pub fn bulk(&self) -> Option<&bulk::BulkParams> {
         if let SourceSpec::Data(DataSpec::Bulk(bulk)) = self { Some(bulk) } else { None }
@@ -299,6 +322,7 @@ macro_rules! registry {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind", deny_unknown_fields)]
         #[allow(clippy::large_enum_variant, reason = "one per group")]
+        #[non_exhaustive]
         pub enum SourceConfig {
             $($(#[$data_doc])* #[serde(rename = $data_name)] $data($data_module::$data_params),)+
             $($(#[$flow_doc])* #[serde(rename = $flow_name)] $flow($flow_module::$flow_params),)+
@@ -340,6 +364,7 @@ macro_rules! registry {
 
         /// Data for a permanent connection, resolved.
         #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
         pub enum DataSpec {
             $($(#[$data_doc])* $data(Spec<$data_module::$data_params>),)+
         }
@@ -364,6 +389,7 @@ macro_rules! registry {
 
         /// A packet source, resolved.
         #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
         pub enum PacketSourceSpec {
             $($(#[$packet_doc])* $packet(Spec<$packet_module::$packet_params>),)+
         }
@@ -398,6 +424,7 @@ macro_rules! registry {
         /// A running packet source.
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "one per flow, in a box with the flow's probes")]
+        #[non_exhaustive]
         pub enum AnyPacketSource {
             $($(#[$packet_doc])* $packet($packet_module::$packet),)+
         }
@@ -413,6 +440,7 @@ macro_rules! registry {
         /// A flow source, resolved.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(clippy::large_enum_variant, reason = "one per group")]
+        #[non_exhaustive]
         pub enum FlowSourceSpec {
             $($(#[$flow_doc])* $flow(Spec<$flow_module::$flow_params>),)+
         }
@@ -448,6 +476,7 @@ macro_rules! registry {
 
         /// A running flow source.
         #[derive(Debug)]
+        #[non_exhaustive]
         pub enum AnyFlowSource {
             $($(#[$flow_doc])* $flow(Box<$flow_module::$flow>),)+
         }

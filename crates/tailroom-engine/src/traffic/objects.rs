@@ -1,18 +1,14 @@
 //! Objects for a connection that lasts: they arrive as a Poisson process, whatever has become of
 //! those before, and wait for their turn in one queue.
 
-use rand_distr::{Distribution as _, Exp1};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::GroupContext;
 use super::{OfferedData, Parameters, whole_bytes};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::Size;
-use crate::random::stream;
+use crate::random::{Stream, exponential, stream};
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
 /// Parameters of objects that arrive at a connection that lasts.
@@ -42,11 +38,12 @@ impl Parameters for ObjectsParams {
 }
 
 /// Objects that arrive at a connection that lasts, as a Poisson process.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct ObjectsSpec {
     /// Payload of an object, in bytes.
     pub size: Distribution,
     /// Mean number of objects a second, for each connection.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
     pub per_second: f64,
     /// What they come to on the wire on average, in bit/s.
     pub rate_bps: f64,
@@ -67,8 +64,8 @@ pub struct Objects {
     stop: Time,
     /// When the next object arrives; [`Time::NEVER`] if none does.
     next: Time,
-    gaps: Xoshiro256PlusPlus,
-    sizes: Xoshiro256PlusPlus,
+    gaps: Stream,
+    sizes: Stream,
 }
 
 impl Objects {
@@ -111,7 +108,7 @@ impl Objects {
     }
 
     fn advance(&mut self) {
-        let gap: f64 = Exp1.sample(&mut self.gaps);
+        let gap = exponential(&mut self.gaps);
         let mean_gap_ps = PICOSECONDS_PER_SECOND as f64 / self.spec.per_second;
         let gap = Time::from_picoseconds(libm::round(gap * mean_gap_ps) as u64);
         let next = self.next.saturating_add(gap);

@@ -1,17 +1,14 @@
 //! On-off: equally spaced packets during on periods, silence between them, both of drawn length.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::link::serializer::Serializer;
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};
-use crate::random::uniform;
+use crate::random::{Stream, uniform};
 use crate::units::{Rate, Time};
 
 /// Parameters of an on-off source.
@@ -36,9 +33,10 @@ impl Parameters for OnOffParams {
     fn resolve(&self, context: &GroupContext<'_>) -> Result<OnOffSpec, BadParameter> {
         let rate = self.rate.rate();
         let on = self.on.resolve("on", context.files)?;
-        check_on_periods(&on, rate, context.group.packet_bytes)?;
         let off = self.off.resolve("off", context.files)?;
-        Ok(OnOffSpec { rate, on, off })
+        let spec = OnOffSpec { rate, on, off };
+        spec.validate(context.group.packet_bytes)?;
+        Ok(spec)
     }
 }
 
@@ -58,7 +56,7 @@ fn check_on_periods(on: &Distribution, rate: Rate, packet_bytes: u32) -> Result<
 }
 
 /// Equally spaced packets in on periods, nothing in off periods.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct OnOffSpec {
     /// Rate on the wire in on periods, per flow.
     pub rate: Rate,
@@ -69,6 +67,10 @@ pub struct OnOffSpec {
 }
 
 impl OfferedPackets for OnOffSpec {
+    fn validate(&self, packet_bytes: u32) -> Result<(), BadParameter> {
+        check_on_periods(&self.on, self.rate, packet_bytes)
+    }
+
     fn rate_bps(&self) -> f64 {
         let duty_cycle = self.on.mean() / (self.on.mean() + self.off.mean());
         self.rate.bits_per_second() as f64 * duty_cycle
@@ -136,7 +138,7 @@ impl PacketSource for OnOff {
 #[derive(Debug)]
 struct Periods {
     lengths: Distribution,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl Periods {

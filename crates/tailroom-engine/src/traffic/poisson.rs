@@ -1,16 +1,13 @@
 //! A Poisson stream of packets.
 
-use rand_distr::{Distribution as _, Exp1};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::context::{Group, GroupContext, StartingFlow};
+use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
-use crate::distribution::config::{DistributionConfig, FileTexts};
+use crate::distribution::config::DistributionConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, Size};
+use crate::random::{Stream, exponential};
 use crate::units::{Rate, Time};
 
 /// Parameters of a Poisson stream.
@@ -59,39 +56,16 @@ impl Parameters for PoissonParams {
         let sizes = match &self.sizes {
             SizesConfig::Named(SizesName::Fixed) => PacketSizes::Fixed,
             SizesConfig::Named(SizesName::Exponential) => PacketSizes::Exponential,
-            SizesConfig::Drawn(sizes) => drawn_sizes(sizes, &context.group, context.files)?,
+            SizesConfig::Drawn(sizes) => PacketSizes::Drawn(sizes.resolve("sizes", context.files)?),
         };
-        Ok(PoissonSpec { rate: self.rate.rate(), sizes })
+        let spec = PoissonSpec { rate: self.rate.rate(), sizes };
+        spec.validate(context.group.packet_bytes)?;
+        Ok(spec)
     }
-}
-
-/// Sizes that fit in a packet; with longer ones cut off the mean rate would not be the given one.
-fn drawn_sizes(
-    sizes: &DistributionConfig<Size>,
-    group: &Group<'_>,
-    files: &FileTexts,
-) -> Result<PacketSizes, BadParameter> {
-    let distribution = sizes.resolve("sizes", files)?;
-    let (largest, packet_size) = (distribution.maximum(), Size::new(group.packet_bytes.into()));
-    if largest <= f64::from(group.packet_bytes) {
-        return Ok(PacketSizes::Drawn(distribution));
-    }
-    Err(if largest.is_finite() {
-        let problem = format!(
-            "sizes reach {}, more than packet_size, {packet_size}",
-            Size::new(largest as u64)
-        );
-        BadParameter::new("sizes", problem, "raise packet_size, or draw smaller sizes")
-    } else {
-        let problem = "sizes have no upper bound, but a packet has one, packet_size";
-        let remedy = "use a kind that has: uniform, bounded_pareto, mix or empirical; \
-                      or, cut at 65535 B, `sizes = \"exponential\"`";
-        BadParameter::new("sizes", problem, remedy)
-    })
 }
 
 /// A Poisson stream of packets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct PoissonSpec {
     /// Mean rate on the wire, per flow.
     pub rate: Rate,
@@ -104,13 +78,35 @@ impl OfferedPackets for PoissonSpec {
         self.rate.bits_per_second() as f64
     }
 
+    /// Refuses sizes that do not fit in a packet: with longer ones cut off, the mean rate would not
+    /// be the given one.
+    fn validate(&self, packet_bytes: u32) -> Result<(), BadParameter> {
+        let PacketSizes::Drawn(distribution) = &self.sizes else { return Ok(()) };
+        let (largest, packet_size) = (distribution.maximum(), Size::new(packet_bytes.into()));
+        if largest <= f64::from(packet_bytes) {
+            return Ok(());
+        }
+        Err(if largest.is_finite() {
+            let problem = format!(
+                "sizes reach {}, more than packet_size, {packet_size}",
+                Size::new(largest as u64)
+            );
+            BadParameter::new("sizes", problem, "raise packet_size, or draw smaller sizes")
+        } else {
+            let problem = "sizes have no upper bound, but a packet has one, packet_size";
+            let remedy = "use a kind that has: uniform, bounded_pareto, mix or empirical; \
+                          or, cut at 65535 B, `sizes = \"exponential\"`";
+            BadParameter::new("sizes", problem, remedy)
+        })
+    }
+
     fn has_fixed_size(&self) -> bool {
         self.sizes == PacketSizes::Fixed
     }
 }
 
 /// Sizes of the packets of a Poisson stream.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub enum PacketSizes {
     /// All `packet_size`.
     Fixed,
@@ -130,8 +126,8 @@ pub struct Poisson {
     bytes: u32,
     drawn_sizes: PacketSizes,
     next: Time,
-    gaps: Xoshiro256PlusPlus,
-    sizes: Xoshiro256PlusPlus,
+    gaps: Stream,
+    sizes: Stream,
 }
 
 impl Poisson {
@@ -156,7 +152,7 @@ impl Poisson {
         let bytes = match &self.drawn_sizes {
             PacketSizes::Fixed => return self.bytes,
             PacketSizes::Exponential => {
-                let draw: f64 = Exp1.sample(&mut self.sizes);
+                let draw: f64 = exponential(&mut self.sizes);
                 libm::ceil(draw * f64::from(self.bytes))
             }
             // To the nearest, so that the mean stays what it is.
@@ -169,7 +165,7 @@ impl Poisson {
 impl PacketSource for Poisson {
     fn next_emission(&mut self) -> Emission {
         // Ziggurat (Marsaglia and Tsang 2000): a logarithm only in the tail.
-        let gap: f64 = Exp1.sample(&mut self.gaps);
+        let gap = exponential(&mut self.gaps);
         let gap = Time::from_picoseconds(libm::round(gap * self.mean_gap_ps) as u64);
         self.next = self.next.saturating_add(gap);
         Emission { time: self.next, bytes: self.draw_bytes() }

@@ -1,18 +1,16 @@
 //! Media flows: each sends at its own constant rate, whatever the network does, for as long as it
 //! lasts.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::{Draws, whole_rate};
 use super::{FlowRequest, FlowSource, FlowStatistics, Media, OfferedFlows, Parameters, seconds};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};
+use crate::random::Stream;
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
 /// Parameters of media flows.
@@ -61,7 +59,7 @@ fn mean_wire_bytes(rate: &Distribution, duration: &Distribution, group: &Group<'
 }
 
 /// Media flows: a constant rate each, and no congestion control.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct StreamingSpec {
     /// When they arrive.
     pub arrivals: FlowArrivals,
@@ -72,6 +70,7 @@ pub struct StreamingSpec {
     /// Two-way propagation delay, in picoseconds.
     pub rtt: Distribution,
     /// How many completed flows are kept one by one.
+    #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
 }
 
@@ -103,9 +102,9 @@ impl OfferedFlows for StreamingSpec {
 pub struct Streaming {
     arrivals: Arrivals,
     duration: Distribution,
-    durations: Xoshiro256PlusPlus,
+    durations: Stream,
     rate: Distribution,
-    rates: Xoshiro256PlusPlus,
+    rates: Stream,
     draws: Draws,
     packet_bytes: u32,
     header_bytes: u32,

@@ -3,14 +3,12 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
 pub use super::flow_list::TraceFlow;
 use super::flow_list::read_list;
 use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
 use crate::units::Time;
@@ -52,7 +50,7 @@ impl Parameters for TraceParams {
 }
 
 /// Flows of a list, each a connection of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct TraceSpec {
     /// In order of their start.
     pub flows: Arc<[TraceFlow]>,
@@ -62,6 +60,7 @@ pub struct TraceSpec {
     /// time.
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
+    #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
 }
 

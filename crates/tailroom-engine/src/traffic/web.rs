@@ -12,11 +12,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
@@ -24,12 +19,13 @@ use super::web_models::WebModel;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::config::{FileTexts, ValueConfig};
 use crate::distribution::count_config::CountConfig;
 use crate::distribution::{Count, Distribution};
 use crate::parameters::BadParameter;
 use crate::quantity::{Duration, Kind, Quantity, Size};
-use crate::random::stream;
+use crate::random::{Random, Stream, stream};
 use crate::units::{Rate, Time};
 
 /// Parameters of web sessions.
@@ -137,7 +133,7 @@ fn missing(key: &str) -> BadParameter {
 }
 
 /// Web sessions; every object is a connection of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Ranges)]
 pub struct WebSpec {
     /// When sessions begin.
     pub arrivals: FlowArrivals,
@@ -154,6 +150,7 @@ pub struct WebSpec {
     /// Their payload, in bytes.
     pub embedded_object: Distribution,
     /// How many of them are fetched at a time.
+    #[schemars(range(min = 1, max = 1_000))]
     pub parallel: u32,
     /// Two-way propagation delay, in picoseconds; the same for all of a session.
     pub rtt: Distribution,
@@ -161,6 +158,7 @@ pub struct WebSpec {
     /// for one that takes no time.
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
+    #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
 }
 
@@ -205,7 +203,7 @@ pub struct Web {
     spec: WebSpec,
     arrivals: Arrivals,
     draws: Draws,
-    session_seeds: Xoshiro256PlusPlus,
+    session_seeds: Stream,
     /// Sessions so far.
     begun: u64,
     /// By slot; `free` ones have ended.
@@ -229,7 +227,7 @@ struct Request {
 #[derive(Debug)]
 struct Session {
     number: u64,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
     rtt: Time,
     access_rate: Option<Rate>,
     pages_left: u64,
@@ -263,7 +261,7 @@ impl Web {
     }
 
     fn begin_session(&mut self, time: Time) {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.session_seeds.next_u64());
+        let mut random = Stream::seeded(self.session_seeds.next_u64());
         let session = Session {
             number: self.begun,
             pages_left: self.spec.pages.sample(&mut random).max(1),
@@ -338,7 +336,7 @@ impl Web {
     }
 }
 
-fn span(distribution: &Distribution, random: &mut Xoshiro256PlusPlus) -> Time {
+fn span(distribution: &Distribution, random: &mut Stream) -> Time {
     Time::from_picoseconds(libm::round(distribution.sample(random)) as u64)
 }
 

@@ -1,14 +1,13 @@
 //! Published sets of parameters of web sessions.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::distribution::{Count, Distribution, Empirical};
 use crate::units::PICOSECONDS_PER_SECOND;
 
 /// A published set of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum WebModel {
     /// The HTTP model by which 3GPP2 and IEEE 802.16m evaluate systems, as in IEEE 802.16m-08/004
     /// "Evaluation Methodology". Main objects: lognormal, mean 10,710 B and standard deviation

@@ -218,7 +218,7 @@ fn reno_of_figure_4(seed: u64) -> Vec<Arrival> {
         .arrival_log
         .as_mut()
         .expect("the scenario of the figure has a log of arrivals");
-    (log.from, log.to) = (Time::from_milliseconds(50_000).into(), Time::NEVER.into());
+    (log.from, log.to) = (Time::from_milliseconds(50_000).into(), network.duration.into());
     let results = scenario_run::finish(&network);
     let reno = network.flows.len() as u32 - 1;
     let log = results.tables.arrival_log.expect("it is recorded");

@@ -188,8 +188,8 @@ fn a_wrong_link_is_refused() {
     let wrong =
         |spec: &LinkSpec| Bottleneck::<()>::new(spec, 1).expect_err("the link is wrong").key;
     assert_eq!(wrong(&LinkSpec::new(rate(0), MS(1), tail_drop)), "rate");
-    let impatient = CodelParams { limit: QueueLimit::packets(9), ..CodelParams::default() };
-    let impatient = CodelParams { interval: impatient.target, ..impatient };
+    let mut impatient = CodelParams::default();
+    (impatient.limit, impatient.interval) = (QueueLimit::packets(9), impatient.target);
     let codel = QueueConfig::Codel(impatient);
     assert!(wrong(&LinkSpec::new(rate(1_000_000), MS(1), codel)).starts_with("queue."));
 }

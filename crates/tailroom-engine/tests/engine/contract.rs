@@ -60,14 +60,14 @@ fn the_registry_has_every_control_under_the_name_of_its_file() {
     }
 }
 
-/// Infinity, NaN, and the values just outside the range in the schema of a parameter. Maxima that
-/// are allowed values are left out: the schema bounds some parameters to sensible values only.
+/// Infinity, NaN, and the values just outside the range in the schema of a parameter.
 fn values_out_of_range(schema: &Value) -> Vec<f64> {
     let bound = |key: &str| schema[key].as_f64();
     let beyond = [
         bound("exclusiveMinimum"),
         bound("minimum").map(f64::next_down),
         bound("exclusiveMaximum"),
+        bound("maximum").map(f64::next_up),
     ];
     let never = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     never.into_iter().chain(beyond.into_iter().flatten()).collect()
@@ -85,7 +85,7 @@ fn every_control_refuses_parameters_out_of_range_at_their_keys() {
                 let mut table = valid.clone();
                 table.insert(key.clone(), value.into());
                 let wrong: CongestionConfig = table.try_into().expect("only a number differs");
-                let answer = wrong.parameters().validate();
+                let answer = wrong.parameters().check();
                 if answer.as_ref().err().is_none_or(|refusal| refusal.key != key) {
                     wrong_answers.push(format!("{name}: {key} = {value}: {answer:?}"));
                 }
@@ -462,16 +462,20 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     let slow_start = random_transports::slow_start(10);
     let control = prop::sample::select(controls::all());
     (recovery, slow_start, control, any::<bool>(), any::<bool>(), 1_u32..30).prop_map(
-        |(repair, slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {
-            recovery: repair.0,
-            prr: repair.1,
-            count_lost_in_pipe: repair.2,
-            slow_start,
-            congestion,
-            pacing,
-            initial_window,
-            forget_sack_at_timeout: forgets,
-            ..transport::reno()
+        |(repair, slow_start, (_, congestion), pacing, forgets, initial_window)| {
+            with!(
+                transport::reno(),
+                TcpSpec {
+                    recovery: repair.0,
+                    prr: repair.1,
+                    count_lost_in_pipe: repair.2,
+                    slow_start,
+                    congestion,
+                    pacing,
+                    initial_window,
+                    forget_sack_at_timeout: forgets
+                }
+            )
         },
     )
 }

@@ -6,6 +6,7 @@ use tailroom_engine::congestion::custom::Controls;
 use tailroom_engine::congestion::packet_pair::PacketPair;
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use tailroom_engine::network::Network;
+use tailroom_engine::parameters::Ranges;
 use tailroom_engine::results::Summary;
 use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
@@ -30,7 +31,7 @@ rtt = { from = "20 ms", to = "30 ms" }
 "#;
 
 /// RFC 5681 for a number of ACKs; then the window is NaN.
-#[derive(Deserialize)]
+#[derive(Deserialize, Ranges)]
 #[serde(default, deny_unknown_fields)]
 struct LimitedParams {
     acks: u64,
@@ -63,7 +64,7 @@ impl WindowLaw for Limited {
 }
 
 /// A control with the same window after every ACK.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, Ranges)]
 struct GreedyParams {
     window: f64,
 }

@@ -21,23 +21,28 @@ fn run(modes: &[EcnMode]) -> Results {
     let limit = Limit::Packets(1); // replaced below, with the queue
     let link = networks::link("bottleneck", 50_000_000, delay, limit);
     let group = |(index, &ecn): (usize, &EcnMode)| {
-        networks::bulk(&format!("group{index}"), TcpSpec { ecn, ..transport::reno() })
+        networks::bulk(&format!("group{index}"), with!(transport::reno(), TcpSpec { ecn }))
     };
     let flows = (0..modes.len()).flat_map(|group| {
-        let flow = FlowSpec { group, ..networks::alike(1, Time::from_milliseconds(40))[0] };
-        (0..10).map(move |index| FlowSpec { start: Time::from_milliseconds(37 * index), ..flow })
+        let flow = with!(networks::alike(1, Time::from_milliseconds(40))[0], FlowSpec { group });
+        (0..10)
+            .map(move |index| with!(flow, FlowSpec { start: Time::from_milliseconds(37 * index) }))
     });
-    let network = Network {
-        duration: Time::from_milliseconds(120_000),
-        measure_from: Time::from_milliseconds(20_000),
-        seed: 1,
-        ties: Ties::ByChance,
-        memory_limit_bytes: u64::MAX,
-        links: vec![LinkSpec { queue, ..link }],
-        groups: modes.iter().enumerate().map(group).collect(),
-        flows: flows.collect(),
-        series_interval: None,
-    };
+    let network = with!(
+        Network::new(
+            Time::from_milliseconds(120_000),
+            vec![with!(link, LinkSpec { queue })],
+            modes.iter().enumerate().map(group).collect(),
+            flows.collect()
+        ),
+        Network {
+            measure_from: Time::from_milliseconds(20_000),
+            seed: 1,
+            ties: Ties::ByChance,
+            memory_limit_bytes: u64::MAX,
+            series_interval: None
+        }
+    );
     scenario_run::finish(&network)
 }
 

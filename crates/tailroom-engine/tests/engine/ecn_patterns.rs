@@ -21,7 +21,7 @@ use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, transfer};
 const PACKETS: u64 = 80;
 
 fn tcp(ecn: EcnMode, recovery: Recovery, prr: bool) -> TcpSpec {
-    TcpSpec { ecn, ..path::tcp(recovery, prr) }
+    with!(path::tcp(recovery, prr), TcpSpec { ecn })
 }
 
 fn classic() -> TcpSpec {
@@ -30,7 +30,7 @@ fn classic() -> TcpSpec {
 
 /// Every kind of loss recovery, with the ECN of RFC 3168.
 fn every_recovery() -> [(&'static str, TcpSpec); 3] {
-    path::every_recovery().map(|(name, tcp)| (name, TcpSpec { ecn: EcnMode::Classic, ..tcp }))
+    path::every_recovery().map(|(name, tcp)| (name, with!(tcp, TcpSpec { ecn: EcnMode::Classic })))
 }
 
 /// A transfer in which the first transmissions of some packets are marked or lost.
@@ -100,7 +100,7 @@ fn the_marks_of_one_window_cause_one_reduction() {
     let delayed = DelayedAck::Switch(true);
     for (name, tcp) in every_recovery() {
         for delayed_ack in [DelayedAck::OFF, delayed] {
-            let tcp = TcpSpec { delayed_ack, ..tcp.clone() };
+            let tcp = with!(tcp.clone(), TcpSpec { delayed_ack });
             for first in 0..WINDOW {
                 for last in first..WINDOW {
                     let marked: Vec<u64> = (first..=last).collect();
@@ -202,8 +202,8 @@ fn a_loss_and_a_mark_in_one_window_cause_one_reduction() {
 #[test]
 fn abe_reduces_the_window_less_on_a_mark_than_on_a_loss() {
     for (abe, on_mark) in [(false, 10.0), (true, 16.0)] {
-        let congestion = CongestionConfig::Reno(RenoParams { abe });
-        let tcp = TcpSpec { congestion, ..classic() };
+        let congestion = CongestionConfig::Reno(with!(RenoParams::default(), RenoParams { abe }));
+        let tcp = with!(classic(), TcpSpec { congestion });
         let outcome = with(&tcp, &[0], &[]);
         assert_eq!((outcome.acks[0].cwnd, outcome.acks[0].ssthresh), (on_mark, on_mark));
         let outcome = with(&tcp, &[], &[0]);
@@ -218,12 +218,17 @@ fn abe_reduces_the_window_less_on_a_mark_than_on_a_loss() {
 fn a_mark_ends_slow_start() {
     let modes = [EcnMode::Classic, EcnMode::Accurate];
     for (mode, abe) in modes.into_iter().flat_map(|mode| [(mode, false), (mode, true)]) {
-        let tcp = TcpSpec {
-            congestion: CongestionConfig::Reno(RenoParams { abe }),
-            initial_window: 4,
-            initial_ssthresh: None,
-            ..tcp(mode, Recovery::Sack, false)
-        };
+        let tcp = with!(
+            tcp(mode, Recovery::Sack, false),
+            TcpSpec {
+                congestion: CongestionConfig::Reno(with!(
+                    RenoParams::default(),
+                    RenoParams { abe }
+                )),
+                initial_window: 4,
+                initial_ssthresh: None
+            }
+        );
         let outcome = with(&tcp, &[10], &[]);
         assert_eq!((outcome.acks[9].cwnd, outcome.acks[9].ssthresh), (14.0, f64::INFINITY));
         assert_eq!((outcome.acks[10].cwnd, outcome.acks[10].ssthresh), (7.0, 7.0), "{mode:?}");
@@ -268,8 +273,8 @@ fn a_mark_survives_the_loss_of_its_ack() {
 /// of 0.2: 18, then 18.49, of which 0.5 / 0.9 remain, 10.27: half of the window before both.
 #[test]
 fn scalable_controls_also_reduce_for_a_loss_after_a_mark() {
-    let dctcp = DctcpParams { initial_alpha: 0.0, ..DctcpParams::default() };
-    let prague = PragueParams { initial_alpha: 0.2, ..PragueParams::default() };
+    let dctcp = with!(DctcpParams::default(), DctcpParams { initial_alpha: 0.0 });
+    let prague = with!(PragueParams::default(), PragueParams { initial_alpha: 0.2 });
     let reno = CongestionConfig::Reno(RenoParams::default());
     for (congestion, reductions, ssthresh) in [
         (CongestionConfig::Dctcp(dctcp), 2, 9.917),
@@ -277,7 +282,7 @@ fn scalable_controls_also_reduce_for_a_loss_after_a_mark() {
         (reno, 1, 10.0),
     ] {
         let name = congestion.name().to_owned();
-        let tcp = TcpSpec { congestion, ..tcp(EcnMode::Accurate, Recovery::Sack, false) };
+        let tcp = with!(tcp(EcnMode::Accurate, Recovery::Sack, false), TcpSpec { congestion });
         let outcome = with(&tcp, &[0], &[10]);
         assert_eq!((outcome.reductions, outcome.timeouts), (reductions, 0), "{name}");
         let last = outcome.acks.last().expect("there are ACKs").ssthresh;

@@ -39,7 +39,7 @@ fn the_rebuilt_table_equals_the_published_table() {
 
 /// a(w) and b(w) by the table that `increase` selects.
 fn row_of(increase: IncreaseRule, window: f64) -> (f64, f64) {
-    let params = HighspeedParams { increase, ..HighspeedParams::default() };
+    let params = with!(HighspeedParams::default(), HighspeedParams { increase });
     let mut control = Highspeed::new(&params);
     let event = CongestionEvent {
         now: Time::ZERO,
@@ -86,7 +86,7 @@ fn linux_and_ns3_use_the_next_row_of_the_table() {
 /// them.
 #[test]
 fn the_continuous_law_has_the_values_that_ns2_computes() {
-    let params = HighspeedParams { low_p: 1.5 / (38.0 * 38.0), ..HighspeedParams::default() };
+    let params = with!(HighspeedParams::default(), HighspeedParams { low_p: 1.5 / (38.0 * 38.0) });
     for (window, increase, decrease) in [
         (118.0, 2.0945, 0.44105),
         (1_058.0, 8.3137, 0.32695),

@@ -18,7 +18,7 @@ fn ms(milliseconds: u64) -> Time {
 
 fn opened(handshake: Handshake) -> TcpSpec {
     let min_rto = PositiveDuration::from_milliseconds(200);
-    TcpSpec { handshake, min_rto, ..tcp(Recovery::Sack, true) }
+    with!(tcp(Recovery::Sack, true), TcpSpec { handshake, min_rto })
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_first_timeout_follows_from_the_rtt_of_the_handshake() {
     }
     let slow = PositiveDuration::from_milliseconds(3_000);
     let outcome =
-        transfer(&TcpSpec { initial_rto: Some(slow), ..opened(Handshake::NONE) }, 3, &script);
+        transfer(&with!(opened(Handshake::NONE), TcpSpec { initial_rto: Some(slow) }), 3, &script);
     assert_eq!(outcome.retransmitted, [(ms(3_000), 0)]);
 }
 
@@ -54,7 +54,7 @@ fn the_first_timeout_follows_from_the_rtt_of_the_handshake() {
 fn quick_acks_are_not_delayed() {
     for (quick_acks, acks) in [(0, 10), (16, 18)] {
         let delayed_ack = DelayedAck::Switch(true);
-        let spec = TcpSpec { delayed_ack, quick_acks, ..tcp(Recovery::Sack, true) };
+        let spec = with!(tcp(Recovery::Sack, true), TcpSpec { delayed_ack, quick_acks });
         assert_eq!(transfer(&spec, 20, &PERFECT).acks.len(), acks);
     }
 }
@@ -66,7 +66,7 @@ fn the_acks_of_packets_behind_a_gap_are_sent_as_one() {
     let loses_data = |sequence: u64, nth: u32| (sequence, nth) == (0, 0);
     let script = Script { loses_data: &loses_data, ..PERFECT };
     for (sack_compression, acks) in [(false, 20), (true, 5)] {
-        let spec = TcpSpec { sack_compression, ..tcp(Recovery::Rack, true) };
+        let spec = with!(tcp(Recovery::Rack, true), TcpSpec { sack_compression });
         let outcome = transfer(&spec, 20, &script);
         assert_eq!((outcome.acks.len(), outcome.retransmissions), (acks, 1));
     }

@@ -116,7 +116,7 @@ fn repair_by_round_trip(tcp: &TcpSpec, lost: &[u64]) -> Vec<Vec<u64>> {
 #[test]
 fn a_pipe_that_counts_lost_packets_repairs_losses_as_ns2_does() {
     let rfc = tcp(Recovery::Sack, false);
-    let ns2 = TcpSpec { count_lost_in_pipe: true, ..rfc.clone() };
+    let ns2 = with!(rfc.clone(), TcpSpec { count_lost_in_pipe: true });
     let burst = [20, 21, 22, 23, 24];
     let by_rfc = repair_by_round_trip(&rfc, &burst);
     assert_eq!(by_rfc[0], [40, 41, 20, 21, 22, 23, 24, 42, 43, 44]);
@@ -422,7 +422,7 @@ fn under_a_rate_based_control_a_partial_ack_repairs_the_second_loss_of_a_window(
     let mut names = Vec::new();
     for (name, congestion) in controls::all() {
         if congestion.is_rate_based() {
-            let outcome = losing(&TcpSpec { congestion, ..newreno() }, &[5, 7]);
+            let outcome = losing(&with!(newreno(), TcpSpec { congestion }), &[5, 7]);
             let sent_again: Vec<u64> =
                 outcome.retransmitted.iter().map(|&(_, sequence)| sequence).collect();
             assert_eq!((outcome.timeouts, &*sent_again), (0, &[5, 7][..]), "{name}: {outcome:?}");
@@ -457,24 +457,28 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
         random_transports::undo(),
     );
     (recovery, delayed, slow_start, switches, windows, host).prop_map(
-        |((recovery, prr, counts), delayed_ack, slow_start, switches, windows, host)| TcpSpec {
-            count_lost_in_pipe: counts,
-            delayed_ack,
-            slow_start,
-            pacing: switches.0,
-            forget_sack_at_timeout: switches.1,
-            rtt_samples: if switches.2 { RttSamples::Karn } else { RttSamples::Timestamps },
-            initial_window: windows.0,
-            initial_ssthresh: windows.1,
-            max_window: windows.2,
-            send_burst: host.0,
-            handshake: host.1.0,
-            initial_rto: host.1.1,
-            quick_acks: host.2.0,
-            sack_compression: host.2.1,
-            undo: host.3.0,
-            frto: host.3.1,
-            ..tcp(recovery, prr)
+        |((recovery, prr, counts), delayed_ack, slow_start, switches, windows, host)| {
+            with!(
+                tcp(recovery, prr),
+                TcpSpec {
+                    count_lost_in_pipe: counts,
+                    delayed_ack,
+                    slow_start,
+                    pacing: switches.0,
+                    forget_sack_at_timeout: switches.1,
+                    rtt_samples: if switches.2 { RttSamples::Karn } else { RttSamples::Timestamps },
+                    initial_window: windows.0,
+                    initial_ssthresh: windows.1,
+                    max_window: windows.2,
+                    send_burst: host.0,
+                    handshake: host.1.0,
+                    initial_rto: host.1.1,
+                    quick_acks: host.2.0,
+                    sack_compression: host.2.1,
+                    undo: host.3.0,
+                    frto: host.3.1
+                }
+            )
         },
     )
 }

@@ -1,11 +1,13 @@
 //! The integration tests of the engine: one binary, so that the engine is linked once, with one
 //! module per subject. `cargo test -p tailroom-engine --test engine ordering::` runs one module.
 
+#[macro_use]
 mod support;
 
 mod admission;
 mod arrival_log;
 mod bottleneck;
+mod built_by_hand;
 mod contract;
 mod custom_control;
 mod dctcp_analysis;
@@ -56,5 +58,6 @@ mod undo;
 mod wrong_distribution;
 mod wrong_flow_source;
 mod wrong_network;
+mod wrong_parameters;
 mod wrong_queue;
 mod wrong_scenario;

@@ -218,7 +218,7 @@ fn wrong_or_missing_keys_of_objects_are_refused() {
             "size = \"1 kB\", arrivals_per_second = 0",
             "",
             format!("{source}.arrivals_per_second"),
-            &["0.0"],
+            &["0"],
         ),
         ("arrivals_per_second = 1", "", format!("{source}.size"), &["`size = "]),
         (

@@ -174,13 +174,13 @@ fn serving_packets_changes_no_result_behind_any_rule() {
             .map(|rate_bps| {
                 let link = networks::link("", rate_bps, MS(3), Limit::Packets(20));
                 let loss = LossSpec::Bernoulli { probability: 0.002 };
-                LinkSpec { name: format!("{rate_bps}"), queue: queue.clone(), loss, ..link }
+                with!(link, LinkSpec { name: format!("{rate_bps}"), queue: queue.clone(), loss })
             })
             .to_vec();
         network.groups[0].path = vec![0, 1, 2];
         network.groups[0].reverse_path = vec![3, 4];
         network.groups[1].path = vec![1, 2];
-        network.groups[0].tcp = Some(TcpSpec { ecn: EcnMode::Classic, ..transport::reno() });
+        network.groups[0].tcp = Some(with!(transport::reno(), TcpSpec { ecn: EcnMode::Classic }));
         (network.seed, network.measure_from) = (seed, MS(1_234));
         let difference = difference_of_service(&network);
         assert!(difference.is_none(), "{}: {}", queue.name(), difference.unwrap_or_default());
@@ -260,25 +260,31 @@ fn full_of_ties() -> Network {
     let mut link =
         networks::link("bottleneck", 8_000_000, Time::from_milliseconds(5), Limit::Packets(7));
     link.packet_log = 100_000;
-    let background = GroupSpec {
-        source: CbrParams::at_once(Rate::from_bits_per_second(800_000)).into(),
-        tcp: None,
-        ..networks::bulk("background", transport::reno())
-    };
+    let background = with!(
+        networks::bulk("background", transport::reno()),
+        GroupSpec {
+            source: CbrParams::at_once(Rate::from_bits_per_second(800_000)).into(),
+            tcp: None
+        }
+    );
     let mut flows = networks::alike(4, Time::from_milliseconds(50));
     flows.extend(networks::alike(2, Time::from_milliseconds(50)));
     flows[4..].iter_mut().for_each(|flow| flow.group = 1);
-    Network {
-        duration: Time::from_milliseconds(5_000),
-        measure_from: Time::ZERO,
-        seed: 1,
-        ties: Ties::ByChance,
-        memory_limit_bytes: u64::MAX,
-        links: vec![link],
-        groups: vec![networks::bulk("reno", transport::reno()), background],
-        flows,
-        series_interval: Some(Time::from_milliseconds(100)),
-    }
+    with!(
+        Network::new(
+            Time::from_milliseconds(5_000),
+            vec![link],
+            vec![networks::bulk("reno", transport::reno()), background],
+            flows
+        ),
+        Network {
+            measure_from: Time::ZERO,
+            seed: 1,
+            ties: Ties::ByChance,
+            memory_limit_bytes: u64::MAX,
+            series_interval: Some(Time::from_milliseconds(100))
+        }
+    )
 }
 
 #[test]
@@ -293,11 +299,10 @@ fn engine_and_reference_agree_on_simultaneous_arrivals_of_all_flows() {
 fn one_flow_with_delayed_acks(packets: u32, timeout_ms: u64) -> Network {
     let mut network = full_of_ties();
     let timeout = PositiveDuration::from_milliseconds(timeout_ms);
-    let tcp = TcpSpec {
-        delayed_ack: DelayedAck::Set { packets, timeout },
-        initial_window: 1,
-        ..transport::reno()
-    };
+    let tcp = with!(
+        transport::reno(),
+        TcpSpec { delayed_ack: DelayedAck::Set { packets, timeout }, initial_window: 1 }
+    );
     network.groups = vec![networks::bulk("reno", tcp)];
     network.flows.truncate(1);
     network
@@ -327,14 +332,26 @@ fn engine_and_reference_agree_when_an_ack_arrives_at_the_deadline_of_the_sender(
 
 /// Every reading of FHSTCP's blocks, in which packets may be held while later ones leave.
 fn fhstcp_readings() -> impl Iterator<Item = FhstcpParams> {
-    (0..16).map(|bits| FhstcpParams {
-        // 100 blocks per second of round-trip time, for the short round trips of random networks.
-        c: 100.0,
-        block_count: if bits & 1 == 0 { BlockCount::Integer } else { BlockCount::Fractional },
-        block_length: if bits & 2 == 0 { BlockLength::WindowShare } else { BlockLength::Printed },
-        block_hold: if bits & 4 == 0 { BlockHold::Block } else { BlockHold::Packet },
-        block_slow_start: bits & 8 != 0,
-        ..FhstcpParams::default()
+    (0..16).map(|bits| {
+        with!(
+            FhstcpParams::default(),
+            FhstcpParams {
+                // 100 blocks per second of round-trip time, for the short round trips of random networks.
+                c: 100.0,
+                block_count: if bits & 1 == 0 {
+                    BlockCount::Integer
+                } else {
+                    BlockCount::Fractional
+                },
+                block_length: if bits & 2 == 0 {
+                    BlockLength::WindowShare
+                } else {
+                    BlockLength::Printed
+                },
+                block_hold: if bits & 4 == 0 { BlockHold::Block } else { BlockHold::Packet },
+                block_slow_start: bits & 8 != 0
+            }
+        )
     })
 }
 
@@ -362,23 +379,25 @@ fn engine_and_reference_agree_when_one_object_follows_another_at_once() {
     let link = networks::link("fast", 100_000_000, Time::ZERO, Limit::Packets(100));
     network.links = vec![link];
     network.flows.truncate(4);
-    network.groups[1] = GroupSpec {
-        source: WebSpec {
-            arrivals: FlowArrivals::Given((0..40).map(|number| MS(100 * number)).collect()),
-            pages: Count::Rounded(Distribution::Fixed(5.0)),
-            think_time: Distribution::Fixed(3e9), // 3 ms
-            main_object: Distribution::Fixed(3_000.0),
-            parsing_time: Distribution::Fixed(0.0),
-            embedded_objects: Count::Rounded(Distribution::Fixed(20.0)),
-            embedded_object: Distribution::Exponential { mean: 2_000.0 },
-            parallel: 2,
-            rtt: Distribution::Fixed(0.0),
-            peak_rate: None,
-            flow_log: 10_000,
+    network.groups[1] = with!(
+        networks::bulk("web", transport::reno()),
+        GroupSpec {
+            source: WebSpec {
+                arrivals: FlowArrivals::Given((0..40).map(|number| MS(100 * number)).collect()),
+                pages: Count::Rounded(Distribution::Fixed(5.0)),
+                think_time: Distribution::Fixed(3e9), // 3 ms
+                main_object: Distribution::Fixed(3_000.0),
+                parsing_time: Distribution::Fixed(0.0),
+                embedded_objects: Count::Rounded(Distribution::Fixed(20.0)),
+                embedded_object: Distribution::Exponential { mean: 2_000.0 },
+                parallel: 2,
+                rtt: Distribution::Fixed(0.0),
+                peak_rate: None,
+                flow_log: 10_000,
+            }
+            .into()
         }
-        .into(),
-        ..networks::bulk("web", transport::reno())
-    };
+    );
     let engine = run_without_reuse(&network);
     let difference = difference(&engine, &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
@@ -410,11 +429,10 @@ fn engine_and_reference_agree_when_packets_take_minutes() {
     }
     network.groups[0].reverse_path = vec![2];
     network.groups[1].source = CbrParams::at_once(Rate::from_bits_per_second(10_000)).into();
-    network.groups[0].tcp = Some(TcpSpec {
-        min_rto: PositiveDuration::from_milliseconds(60_000),
-        initial_window: 100,
-        ..transport::reno()
-    });
+    network.groups[0].tcp = Some(with!(
+        transport::reno(),
+        TcpSpec { min_rto: PositiveDuration::from_milliseconds(60_000), initial_window: 100 }
+    ));
     (network.duration, network.measure_from) = (MS(3_000_000), MS(700_000));
     network.series_interval = Some(MS(50_000));
     let results = run(&network);

@@ -67,19 +67,21 @@ struct Case {
 impl Case {
     fn red(&self) -> QueueConfig {
         let mean_bytes = 5_000.0; // mean packet size of the source
-        QueueConfig::Red(RedParams {
-            limit: QueueLimit::packets(LIMIT),
-            min_threshold: Some(QueueLimit::bytes((self.min * mean_bytes) as u64)),
-            max_threshold: Some(QueueLimit::bytes((self.max * mean_bytes) as u64)),
-            max_p: self.max_p,
-            weight: Some(1.0),
-            mean_packet_size: None,
-            mode: RedMode::Packets,
-            gentle: self.gentle,
-            uniform: false,
-            wait: false,
-            above_max: AboveMax::Mark,
-        })
+        QueueConfig::Red(with!(
+            RedParams::new(QueueLimit::packets(LIMIT)),
+            RedParams {
+                min_threshold: Some(QueueLimit::bytes((self.min * mean_bytes) as u64)),
+                max_threshold: Some(QueueLimit::bytes((self.max * mean_bytes) as u64)),
+                max_p: self.max_p,
+                weight: Some(1.0),
+                mean_packet_size: None,
+                mode: RedMode::Packets,
+                gentle: self.gentle,
+                uniform: false,
+                wait: false,
+                above_max: AboveMax::Mark
+            }
+        ))
     }
 
     /// Drop probability of a packet that finds `waiting` packets. With a weight of 1, the average

@@ -167,7 +167,7 @@ impl Case {
         config.insert("kind".to_owned(), self.control.clone().into());
         let config: CongestionConfig =
             serde_json::from_value(Value::Object(config)).expect("a control and its parameters");
-        config.parameters().validate().expect("parameters within their ranges");
+        config.parameters().check().expect("parameters within their ranges");
         config
     }
 

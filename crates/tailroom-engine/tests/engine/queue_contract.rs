@@ -91,17 +91,16 @@ fn network(script: &Script, queue: QueueConfig) -> Network {
     let group = |name| networks::bulk(name, transport::reno());
     let mut flows = networks::alike(FLOWS as usize, Time::from_milliseconds(10));
     flows.iter_mut().skip(FLOWS as usize / 2).for_each(|flow| flow.group = 1);
-    Network {
-        duration: Time::NEVER,
-        measure_from: Time::ZERO,
-        seed: script.seed,
-        ties: Ties::ByChance,
-        memory_limit_bytes: u64::MAX,
-        links: vec![link],
-        groups: vec![group("a"), group("b")],
-        flows,
-        series_interval: None,
-    }
+    with!(
+        Network::new(Time::NEVER, vec![link], vec![group("a"), group("b")], flows),
+        Network {
+            measure_from: Time::ZERO,
+            seed: script.seed,
+            ties: Ties::ByChance,
+            memory_limit_bytes: u64::MAX,
+            series_interval: None
+        }
+    )
 }
 
 /// The fate of a packet.

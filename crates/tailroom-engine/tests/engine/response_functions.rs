@@ -27,7 +27,7 @@ fn assert_under_periodic_loss(
     tolerance: f64,
 ) {
     let case = format!("{congestion:?}, one loss in {every}");
-    let tcp = TcpSpec { congestion, ..from_avoidance(expected as u64) };
+    let tcp = with!(from_avoidance(expected as u64), TcpSpec { congestion });
     let loss = LossSpec::Periodic { every };
     let found = packets_per_round_trip(&tcp, loss, expected, 1.0 / every as f64, 150);
     assert_response(found, expected, tolerance, &case);
@@ -67,7 +67,7 @@ fn reno_under_periodic_loss_follows_the_inverse_square_root() {
 fn assert_highspeed_response(probability: f64) {
     let expected = 0.12 / probability.powf(0.835);
     let congestion = CongestionConfig::Highspeed(HighspeedParams::default());
-    let tcp = TcpSpec { congestion, ..from_avoidance(expected as u64) };
+    let tcp = with!(from_avoidance(expected as u64), TcpSpec { congestion });
     let loss = LossSpec::Bernoulli { probability };
     let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
     assert_response(found, expected, 0.1, &format!("p = {probability}"));
@@ -96,7 +96,8 @@ fn aimd_under_periodic_loss_follows_the_inverse_square_root() {
     for (increase, decrease) in [(1.0, 0.5), (0.5, 0.25), (1.0, 0.125), (3.0, 0.5), (0.2, 0.8)] {
         let ratio: f64 = increase * (2.0 - decrease) / (2.0 * decrease);
         let expected = (ratio * every as f64).sqrt();
-        let congestion = CongestionConfig::Aimd(AimdParams { increase, decrease });
+        let congestion =
+            CongestionConfig::Aimd(with!(AimdParams::default(), AimdParams { increase, decrease }));
         assert_under_periodic_loss(congestion, every, expected, 0.03);
     }
 }
@@ -120,10 +121,10 @@ fn scalable_under_periodic_loss_follows_its_inverse_law() {
         let congestion = CongestionConfig::Scalable(default.clone());
         assert_under_periodic_loss(congestion, every, every as f64 / kelly, 0.02);
     }
-    let slow = ScalableParams { increase: 0.005, decrease: 0.25, ..default.clone() };
+    let slow = with!(default.clone(), ScalableParams { increase: 0.005, decrease: 0.25 });
     let expected = 20_000.0 / law(0.005, 0.25);
     assert_under_periodic_loss(CongestionConfig::Scalable(slow), 20_000, expected, 0.02);
-    let linux = ScalableParams { increase: 0.02, variant: Variant::Linux, ..default };
+    let linux = with!(default, ScalableParams { increase: 0.02, variant: Variant::Linux });
     let expected = 20_000.0 / law(0.02, 0.125);
     assert_under_periodic_loss(CongestionConfig::Scalable(linux), 20_000, expected, 0.04);
 }
@@ -256,12 +257,14 @@ fn cubic_under_periodic_loss_follows_the_three_quarters_power_of_its_rfc() {
         let factor = f64::powf(c * (3.0 + beta) / (4.0 * (1.0 - beta)), 0.25);
         let expected = factor * f64::powf(RTT_S * every as f64, 0.75);
         let largest = expected / (1.0 - (1.0 - beta) / 4.0);
-        let params = CubicParams { fast_convergence: false, ..CubicParams::default() };
-        let tcp = TcpSpec {
-            congestion: CongestionConfig::Cubic(params),
-            max_window: Some(largest.ceil() as u64),
-            ..from_avoidance(expected as u64)
-        };
+        let params = with!(CubicParams::default(), CubicParams { fast_convergence: false });
+        let tcp = with!(
+            from_avoidance(expected as u64),
+            TcpSpec {
+                congestion: CongestionConfig::Cubic(params),
+                max_window: Some(largest.ceil() as u64)
+            }
+        );
         let loss = LossSpec::Periodic { every };
         let found = packets_per_round_trip(&tcp, loss, expected, 1.0 / every as f64, 150);
         assert_response(found, expected, 0.01, &format!("CUBIC, one loss in {every}"));
@@ -325,7 +328,7 @@ fn cubic_under_heavy_random_loss_returns_to_the_increase_of_reno() {
         (cubic_by_brute_force(probability, true), cubic_by_brute_force(probability, false));
     assert!((1.09..1.14).contains(&(rfc / linux)), "{rfc} and {linux}");
     let congestion = CongestionConfig::Cubic(CubicParams::default());
-    let tcp = TcpSpec { congestion, ..from_avoidance(rfc as u64) };
+    let tcp = with!(from_avoidance(rfc as u64), TcpSpec { congestion });
     let found = random_packets_per_round_trip(&tcp, probability, rfc);
     assert_response(found, rfc, 0.04, "CUBIC, one packet in 100 lost at random");
 }
@@ -353,7 +356,7 @@ fn htcp_under_periodic_loss_follows_the_integral_of_its_growth() {
             if packets < every as f64 { low = since } else { high = since }
         }
         let expected = every as f64 * RTT_S / low;
-        let params = HtcpParams { adaptive_backoff: false, ..HtcpParams::default() };
+        let params = with!(HtcpParams::default(), HtcpParams { adaptive_backoff: false });
         assert_under_periodic_loss(CongestionConfig::Htcp(params), every, expected, 0.01);
     }
 }
@@ -364,7 +367,10 @@ fn htcp_under_periodic_loss_follows_the_integral_of_its_growth() {
 #[test]
 fn a_fixed_window_does_not_answer_losses() {
     for window in [20.0, 300.0] {
-        let congestion = CongestionConfig::FixedWindow(FixedWindowParams { window });
+        let congestion = CongestionConfig::FixedWindow(with!(
+            FixedWindowParams::default(),
+            FixedWindowParams { window }
+        ));
         assert_under_periodic_loss(congestion, 500, window * (1.0 - 1.0 / 500.0), 0.005);
     }
 }

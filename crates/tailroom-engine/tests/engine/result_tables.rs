@@ -1,6 +1,6 @@
 //! What the tables declare is what a run returns.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tailroom_engine::link::arrivals::Outcome;
 use tailroom_engine::link::probe::LogEvent;
 use tailroom_engine::results::tables::{Column, ColumnDeclaration, Labels, Values};
@@ -141,13 +141,16 @@ fn words_stand_for_the_codes_of_the_engine() {
 fn the_series_so_far_begin_the_series_of_the_whole_run() {
     let network = scenario_run::network(EVERYTHING, 1);
     let mut simulation = Simulation::new(&network).expect("the network is valid");
-    let nothing = simulation.series_so_far().expect("the scenario has series");
+    let json = |(links, flows)| -> Value {
+        serde_json::to_value(series_json(&network, links, flows)).expect("JSON")
+    };
+    let nothing = json(simulation.series_so_far().expect("the scenario has series"));
     assert_eq!(nothing["link_series"]["time_s"], json!([]));
     simulation.run_until(Time::from_milliseconds(2_000)).expect("the run goes on");
-    let part = simulation.series_so_far().expect("the scenario has series");
+    let part = json(simulation.series_so_far().expect("the scenario has series"));
     let tables = simulation.finish().expect("the run ends").tables;
     let whole = tables.link_series.zip(tables.flow_series).expect("the scenario has series");
-    let whole = series_json(&network, whole.0, whole.1);
+    let whole = json(whole);
     for (table, least_rows) in [("link_series", 19), ("flow_series", 2 * 19)] {
         for (column, values) in whole[table].as_object().expect("columns by name") {
             let begin = part[table][column].as_array().expect("a column");

@@ -17,22 +17,24 @@ use crate::support::poisson::{run, seconds};
 fn alone(tcp: TcpSpec, bdp: u64, buffer: u64, warm_up: f64, span: f64) -> Network {
     let rate_bps = (bdp * PACKET_BYTES * 8) as f64 / RTT_S;
     let limit = Limit::Packets(buffer);
-    Network {
-        duration: seconds(warm_up + span),
-        measure_from: seconds(warm_up),
-        seed: 1,
-        ties: Ties::ByChance,
-        memory_limit_bytes: u64::MAX,
-        links: vec![networks::link("bottleneck", rate_bps as u64, seconds(RTT_S / 2.0), limit)],
-        groups: vec![networks::bulk("flow", tcp)],
-        flows: vec![FlowSpec {
-            group: 0,
-            rtt: seconds(RTT_S),
-            start: Time::ZERO,
-            access_rate: None,
-        }],
-        series_interval: None,
-    }
+    with!(
+        Network::new(
+            seconds(warm_up + span),
+            vec![networks::link("bottleneck", rate_bps as u64, seconds(RTT_S / 2.0), limit)],
+            vec![networks::bulk("flow", tcp)],
+            vec![with!(
+                FlowSpec::new(0, seconds(RTT_S)),
+                FlowSpec { start: Time::ZERO, access_rate: None }
+            )]
+        ),
+        Network {
+            measure_from: seconds(warm_up),
+            seed: 1,
+            ties: Ties::ByChance,
+            memory_limit_bytes: u64::MAX,
+            series_interval: None
+        }
+    )
 }
 
 /// Mean utilization of one sawtooth of the window W, from beta (1 + b) to 1 + b BDP, with the rate
@@ -86,10 +88,10 @@ fn highspeed_utilization(bdp: f64, buffer: f64) -> f64 {
 }
 
 fn highspeed(window: u64) -> TcpSpec {
-    TcpSpec {
-        congestion: CongestionConfig::Highspeed(HighspeedParams::default()),
-        ..from_avoidance(window)
-    }
+    with!(
+        from_avoidance(window),
+        TcpSpec { congestion: CongestionConfig::Highspeed(HighspeedParams::default()) }
+    )
 }
 
 #[test]

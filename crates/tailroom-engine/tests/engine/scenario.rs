@@ -20,7 +20,7 @@ use tailroom_engine::units::{Rate, Time};
 use crate::support::networks::drop_tail;
 use crate::support::refusals::assert_refused;
 use crate::support::scenario_text::{
-    BASE, FILES, base_with, message, parse, resolve, resolve_with,
+    self, BASE, FILES, base_with, message, parse, resolve, resolve_with,
 };
 
 fn milliseconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
@@ -362,7 +362,7 @@ fn figure_3_of_barman_resolves_to_the_numbers_of_the_paper() {
 
 #[test]
 fn every_component_is_listed_with_its_documented_parameters() {
-    let components = scenario::components();
+    let components = scenario_text::components();
     let kinds = |registry: &str| -> Vec<String> {
         let entries = components[registry].as_array().unwrap();
         entries.iter().map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
@@ -409,7 +409,7 @@ fn every_component_is_listed_with_its_documented_parameters() {
 
 #[test]
 fn the_schema_has_no_null_and_names_quantities() {
-    let text = scenario::schema().to_string();
+    let text = scenario_text::schema().to_string();
     assert!(!text.contains("null"));
     assert!(text.contains("\"x-quantity\":\"queue_limit\""));
 }

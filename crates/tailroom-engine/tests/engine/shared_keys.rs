@@ -4,8 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use crate::support::refusals::{assert_all_refused, assert_refused};
-use crate::support::scenario_text::{BASE, base_with, message, parse, resolve, resolve_with};
-use tailroom_engine::scenario;
+use crate::support::scenario_text::{self, BASE, base_with, message, parse, resolve, resolve_with};
 
 /// Two groups that share a link and `[defaults]`; DEFAULTS, FIRST and SECOND are replaced.
 const SHARED: &str = r#"
@@ -199,7 +198,7 @@ fn a_profile_sets_only_the_keys_that_apply_to_the_group() {
 
 #[test]
 fn a_profile_never_makes_a_valid_group_invalid() {
-    let components = scenario::components();
+    let components = scenario_text::components();
     let names = |kind: &str| -> Vec<String> {
         let entries = components[kind].as_array().unwrap();
         entries.iter().map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
@@ -225,7 +224,7 @@ fn a_profile_never_makes_a_valid_group_invalid() {
 
 #[test]
 fn every_profile_sets_known_keys_and_cites_their_sources() {
-    let hosts = scenario::components()["host"].clone();
+    let hosts = scenario_text::components()["host"].clone();
     let names: Vec<&str> =
         hosts.as_array().unwrap().iter().map(|host| host["kind"].as_str().unwrap()).collect();
     assert_eq!(names, ["plain", "linux", "ns2"]);
@@ -255,7 +254,7 @@ fn defaults_of_the_transport_and_counts_apply_only_to_groups_that_have_them() {
         ("cbr", "rate = \"1 Mbit/s\"", false, 4),
         ("on_off", "rate = \"1 Mbit/s\", on = \"1 s\", off = \"1 s\"", false, 4),
     ];
-    let known = scenario::components()["source"].as_array().unwrap().len();
+    let known = scenario_text::components()["source"].as_array().unwrap().len();
     assert_eq!(sources.len(), known, "every kind of source is in the list above");
     for (kind, parameters, has_transport, flows) in sources {
         let source = format!("source = {{ kind = \"{kind}\", {parameters} }}");

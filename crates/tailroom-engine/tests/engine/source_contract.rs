@@ -2,7 +2,6 @@
 //! for the same seed, and refusals that name the key and the remedy.
 
 use serde_json::{Map, Value};
-use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::context::{Group, StartingFlow};
 use tailroom_engine::traffic::{
@@ -12,7 +11,7 @@ use tailroom_engine::traffic::{
 use tailroom_engine::units::Time;
 
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::{parse, resolve, resolve_with};
+use crate::support::scenario_text::{self, parse, resolve, resolve_with};
 
 /// Normal quantile of a two-sided significance of 0.1 %.
 const QUANTILE: f64 = 3.29;
@@ -39,7 +38,7 @@ fn example(schema: &Value) -> Value {
 
 /// The schema of each kind, by its name.
 fn schemas() -> Vec<(String, Value)> {
-    let schema = scenario::schema();
+    let schema = scenario_text::schema();
     let kinds = schema["$defs"]["SourceConfig"]["oneOf"].as_array().expect("an alternative a kind");
     let name = |kind: &Value| kind["properties"]["kind"]["const"].as_str().expect("a name").into();
     kinds.iter().map(|kind| (name(kind), kind.clone())).collect()

@@ -2,12 +2,14 @@
 //! of reductions, and for no other controls.
 
 use serde::Deserialize;
-use toml::Table;
 
-use tailroom_engine::congestion::custom::{ControlMaker, Controls, FindControl, NoControl};
+use tailroom_engine::congestion::custom::{
+    Arguments, ControlMaker, Controls, FindControl, NoControl,
+};
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
+use tailroom_engine::parameters::Ranges;
 use tailroom_engine::results::{Results, WarningKind};
 use tailroom_engine::scenario;
 
@@ -73,7 +75,7 @@ fn a_delay_based_control_is_warned_about_only_if_it_had_some_reductions() {
 }
 
 /// A control of the caller that sets a window of 30 packets and halves it at congestion.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Ranges)]
 struct Thirty {}
 
 impl ControlParameters for Thirty {}
@@ -99,7 +101,7 @@ impl WindowLaw for Window {
 struct Unknown;
 
 impl FindControl for Unknown {
-    fn find(&self, _name: &str, _parameters: &Table) -> Result<ControlMaker, NoControl> {
+    fn find(&self, _name: &str, _arguments: &Arguments) -> Result<ControlMaker, NoControl> {
         Ok(ControlMaker::window_law(|| Box::new(Window)))
     }
 }

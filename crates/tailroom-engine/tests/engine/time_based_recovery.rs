@@ -30,7 +30,7 @@ fn losing(tcp: &TcpSpec, packets: u64, lost: &[(u64, u32)]) -> Outcome {
 #[test]
 fn the_example_of_rfc_8985_needs_no_timeout() {
     // The example says nothing of the window, so it has to have room for both retransmissions.
-    let four = TcpSpec { initial_window: 4, initial_ssthresh: Some(4), prr: false, ..rack() };
+    let four = with!(rack(), TcpSpec { initial_window: 4, initial_ssthresh: Some(4), prr: false });
     let outcome = losing(&four, 4, &[(1, 0), (2, 0), (3, 0), (1, 1)]);
     assert_eq!(outcome.retransmitted, [(ms(300), 3), (ms(400), 1), (ms(400), 2), (ms(500), 1)]);
     assert_eq!((outcome.timeouts, outcome.finished_at), (0, ms(600)));
@@ -55,7 +55,7 @@ fn a_lost_retransmission_is_sent_again_after_a_round_trip() {
 /// Bursts of losses at any position, in the middle of the data and at their end.
 #[test]
 fn each_lost_packet_is_sent_again_once_and_without_a_timeout() {
-    for tcp in [rack(), TcpSpec { prr: false, ..rack() }] {
+    for tcp in [rack(), with!(rack(), TcpSpec { prr: false })] {
         for first in 0..80 {
             for length in 1..=WINDOW / 2 {
                 let lost: Vec<(u64, u32)> = (first..first + length).map(|at| (at, 0)).collect();
@@ -120,7 +120,7 @@ proptest! {
         prr in any::<bool>(),
         initial_window in 1_u32..2 * WINDOW as u32,
     ) {
-        let tcp = TcpSpec { initial_window, ..tcp(Recovery::Rack, prr) };
+        let tcp = with!(tcp(Recovery::Rack, prr), TcpSpec { initial_window });
         let loses_data = |sequence: u64, nth: u32| is_drawn(seed, sequence, nth, loss);
         let outcome = transfer(&tcp, packets, &Script { loses_data: &loses_data, ..PERFECT });
         prop_assert!(outcome.is_complete, "{outcome:?}");

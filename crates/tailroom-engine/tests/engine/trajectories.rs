@@ -108,15 +108,17 @@ impl PacketSink for Path {
 
 /// The window at each sample, in packets.
 fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
-    let tcp = TcpSpec {
-        congestion,
-        initial_window: FULL_PATH,
-        initial_ssthresh: Some(FULL_PATH),
-        max_window: Some(MAX_WINDOW),
-        min_rto: PositiveDuration::from_milliseconds(1_000),
-        ecn: EcnMode::Accurate,
-        ..transport::reno()
-    };
+    let tcp = with!(
+        transport::reno(),
+        TcpSpec {
+            congestion,
+            initial_window: FULL_PATH,
+            initial_ssthresh: Some(FULL_PATH),
+            max_window: Some(MAX_WINDOW),
+            min_rto: PositiveDuration::from_milliseconds(1_000),
+            ecn: EcnMode::Accurate
+        }
+    );
     let send_queue = SendQueue {
         start: Time::ZERO,
         stop: Time::NEVER,

@@ -27,17 +27,17 @@ fn ms(milliseconds: u64) -> Time {
 
 /// A sender that takes reductions back. Its timer takes at least a second.
 fn undoing(recovery: Recovery, prr: bool) -> TcpSpec {
-    TcpSpec { undo: true, ..tcp(recovery, prr) }
+    with!(tcp(recovery, prr), TcpSpec { undo: true })
 }
 
 /// A sender that has F-RTO alone: neither timestamps nor reports of duplicates.
 fn with_frto() -> TcpSpec {
     let undoing = undoing(Recovery::Sack, false);
-    TcpSpec { frto: true, rtt_samples: RttSamples::Karn, ..undoing }
+    with!(undoing, TcpSpec { frto: true, rtt_samples: RttSamples::Karn })
 }
 
 fn kinds() -> [(&'static str, TcpSpec); 6] {
-    let frto = |recovery| TcpSpec { frto: true, ..undoing(recovery, true) };
+    let frto = |recovery| with!(undoing(recovery, true), TcpSpec { frto: true });
     [
         ("newreno", undoing(Recovery::NewReno, false)),
         ("sack", undoing(Recovery::Sack, false)),
@@ -99,7 +99,7 @@ proptest! {
     ) {
         let (name, tcp) = &kinds()[kind];
         let rtt_samples = if karn { RttSamples::Karn } else { RttSamples::Timestamps };
-        let tcp = TcpSpec { rtt_samples, ..tcp.clone() };
+        let tcp = with!(tcp.clone(), TcpSpec { rtt_samples });
         let loses_data = |sequence: u64, nth: u32| is_drawn(seed, sequence, nth, loss);
         let outcome = transfer(&tcp, PACKETS, &Script { loses_data: &loses_data, ..PERFECT });
         prop_assert!(outcome.is_complete, "{name}: {outcome:?}");
@@ -132,7 +132,7 @@ fn every_control_sends_on_after_a_stall() {
             if congestion.parameters().needs_marks() { EcnMode::Accurate } else { EcnMode::Off };
         let max_window = Some(2 * WINDOW);
         let undoing = undoing(Recovery::Rack, true);
-        let tcp = TcpSpec { congestion, ecn, frto: true, max_window, ..undoing };
+        let tcp = with!(undoing, TcpSpec { congestion, ecn, frto: true, max_window });
         let outcome = stalled(&tcp, ms(400), ms(3_400));
         let again: Vec<u64> = outcome.retransmitted.iter().map(|&(_, sequence)| sequence).collect();
         let is_first = again.iter().all(|&sequence| sequence == again[0]);
@@ -147,7 +147,7 @@ fn every_control_sends_on_after_a_stall() {
 fn a_stall_does_not_end_the_first_slow_start() {
     let slow_start = SlowStartSpec::HystartPlusPlus;
     let spec = undoing(Recovery::Rack, true);
-    let spec = TcpSpec { slow_start, initial_window: 4, initial_ssthresh: None, ..spec };
+    let spec = with!(spec, TcpSpec { slow_start, initial_window: 4, initial_ssthresh: None });
     let outcome = stalled(&spec, ms(160), ms(2_160));
     let (before, after) = around(&outcome, ms(160));
     assert!(before.ssthresh.is_infinite() && after.ssthresh.is_infinite(), "{after:?}");
@@ -215,7 +215,7 @@ fn the_timestamp_of_an_overtaken_packet_undoes_a_fast_recovery() {
 /// later the receiver reports the duplicate, and the window returns.
 #[test]
 fn the_report_of_a_duplicate_undoes_a_fast_recovery_later() {
-    let tcp = TcpSpec { rtt_samples: RttSamples::Karn, ..undoing(Recovery::Rack, true) };
+    let tcp = with!(undoing(Recovery::Rack, true), TcpSpec { rtt_samples: RttSamples::Karn });
     let outcome = transfer(&tcp, PACKETS, &Script { overtaken: Some((45, 5)), ..PERFECT });
     assert_eq!((outcome.reductions, outcome.undone), (1, 1), "{outcome:?}");
     let halved = outcome.acks.iter().position(|ack| ack.ssthresh < 15.0).expect("it was halved");
@@ -229,7 +229,7 @@ fn the_report_of_a_duplicate_undoes_a_fast_recovery_later() {
 #[test]
 fn the_halved_window_stays_without_evidence() {
     let karn = RttSamples::Karn;
-    let tcp = TcpSpec { rtt_samples: karn, frto: true, ..undoing(Recovery::Sack, true) };
+    let tcp = with!(undoing(Recovery::Sack, true), TcpSpec { rtt_samples: karn, frto: true });
     let outcome = transfer(&tcp, PACKETS, &Script { overtaken: Some((45, 5)), ..PERFECT });
     assert_eq!((outcome.reductions, outcome.undone), (1, 0), "{outcome:?}");
 }
@@ -239,7 +239,7 @@ fn the_halved_window_stays_without_evidence() {
 #[test]
 fn a_mark_forbids_that_the_window_returns() {
     let marks = |sequence: u64, _: u32| sequence >= 60;
-    let spec = TcpSpec { ecn: EcnMode::Classic, ..undoing(Recovery::Sack, false) };
+    let spec = with!(undoing(Recovery::Sack, false), TcpSpec { ecn: EcnMode::Classic });
     let script = Script { marks: &marks, stall: Some((ms(340), ms(2_340))), ..PERFECT };
     let outcome = transfer(&spec, 100, &script);
     let (before, after) = around(&outcome, ms(340));
@@ -258,7 +258,7 @@ fn a_late_answer_to_the_first_packet_leaves_the_initial_window() {
         [(true, timestamps, WINDOW), (true, karn, 1), (false, timestamps, 1)]
     {
         let handshake = Handshake::BY_FLOW;
-        let tcp = TcpSpec { undo, rtt_samples, handshake, ..undoing(Recovery::Rack, true) };
+        let tcp = with!(undoing(Recovery::Rack, true), TcpSpec { undo, rtt_samples, handshake });
         let outcome = stalled(&tcp, ms(0), ms(4_000));
         let leaving: Vec<Time> = outcome.packets[..4].iter().map(|packet| packet.sent).collect();
         assert_eq!(leaving, [ms(0), ms(1_000), ms(3_000), ms(4_050)]);

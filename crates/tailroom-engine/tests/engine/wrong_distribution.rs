@@ -122,9 +122,9 @@ fn parameters_without_a_finite_positive_mean_are_refused() {
             "shape",
             &["more than 1", r#""bounded_pareto""#],
         ),
-        ("{ kind = \"pareto\", shape = -1.0, mean = \"1 s\" }", "shape", &["0.0", "1000.0"]),
-        ("{ kind = \"lognormal\", mean = \"1 s\", sigma = nan }", "sigma", &["0.0", "10.0"]),
-        ("{ kind = \"weibull\", shape = 0.01, mean = \"1 s\" }", "shape", &["0.1", "1000.0"]),
+        ("{ kind = \"pareto\", shape = -1.0, mean = \"1 s\" }", "shape", &["0", "1000"]),
+        ("{ kind = \"lognormal\", mean = \"1 s\", sigma = nan }", "sigma", &["0", "10"]),
+        ("{ kind = \"weibull\", shape = 0.01, mean = \"1 s\" }", "shape", &["0.1", "1000"]),
         (
             "{ kind = \"bounded_pareto\", shape = 1, min = \"2 s\", max = \"1 s\" }",
             "max",
@@ -152,7 +152,7 @@ fn mixes_with_wrong_values_or_weights_are_refused() {
     assert_refused(
         &mix("\"1 s\", \"2 s\"", "1, -1"),
         "line 9, flows.stream.source.on.weights[1]",
-        &["0.0", "1000000000000.0"],
+        &["0", "1000000000000"],
     );
     assert_refused(
         &mix("\"2 s\", \"1 s\"", "1, 1"),

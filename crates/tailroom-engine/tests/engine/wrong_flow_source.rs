@@ -68,7 +68,7 @@ fn media_cases() -> Vec<Case> {
             "line 9, flows.some.access_rate",
             &["remove"],
         ),
-        (media(", load = 0"), "", "line 10, flows.some.source.load", &["0.0", "1000.0"]),
+        (media(", load = 0"), "", "line 10, flows.some.source.load", &["0", "1000"]),
         (media(", load = 0.5"), "count = 2", "line 9, flows.some.count", &["remove"]),
         (
             media(", load = 0.5, load_of = \"x\""),

@@ -166,11 +166,10 @@ fn a_period_that_carries_less_than_a_byte_is_refused() {
 #[test]
 fn wrong_queues_losses_and_logs_of_a_link_are_refused() {
     assert_wrong("links[1].queue.threshold", &["10 packets"], |network| {
-        network.links[1].queue = QueueConfig::StepMark(StepMarkParams {
-            limit: QueueLimit::packets(10),
-            threshold: QueueLimit::packets(20),
-            drop_others: true,
-        });
+        network.links[1].queue = QueueConfig::StepMark(with!(
+            StepMarkParams::new(QueueLimit::packets(10), QueueLimit::packets(20)),
+            StepMarkParams { drop_others: true }
+        ));
     });
     for (key, loss) in [
         ("probability", LossSpec::Bernoulli { probability: f64::NAN }),
@@ -241,8 +240,8 @@ fn wrong_sizes_and_sources_of_a_group_are_refused() {
     assert_wrong("groups[0].source.bytes", &["1 B"], |network| {
         network.groups[0].source = BulkParams { bytes: Some(Size::new(0)) }.into();
     });
-    for bits in [0, u64::MAX] {
-        assert_wrong("groups[2].source.rate", &["0 bit/s"], |network| {
+    for (bits, bound) in [(0, "1 bit/s"), (u64::MAX, "100000 Gbit/s")] {
+        assert_wrong("groups[2].source.rate", &[bound], |network| {
             network.groups[2].source = CbrParams::at_once(BITS(bits)).into();
         });
     }

@@ -18,11 +18,6 @@ mod policer;
 #[cfg(test)]
 mod tests;
 
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
@@ -31,15 +26,18 @@ use super::rate_based::{
     RestartEvent, UndoEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::random;
+use crate::random::Stream;
 use crate::units::{Time, float, smaller};
 
 /// BBR, version 1, has no parameters; it is the BBR of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It
 /// ignores ECN marks, and its measurements need `recovery = "sack"`. Like a host with segmentation
 /// offload it sends the packets of up to a millisecond together, at least two above 1.2 Mbit/s and
 /// at most 64 KB.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Bbr1Params {}
 
 impl ControlParameters for Bbr1Params {}
@@ -109,7 +107,7 @@ struct Model {
     prior_cwnd: f64,
     delivered: u64,
     lost: u64,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 impl Bbr1 {
@@ -201,7 +199,7 @@ impl Model {
             prior_cwnd: 0.0,
             delivered: 0,
             lost: 0,
-            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
+            random: Stream::seeded(event.seed),
         };
         // Sec. 4.2.1: 1 ms stands for the RTT before the first sample.
         model.has_rtt = event.srtt > Time::ZERO;

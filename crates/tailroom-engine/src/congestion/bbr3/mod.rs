@@ -14,17 +14,14 @@ mod undo;
 #[cfg(test)]
 mod tests;
 
-use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
     Repair, RestartEvent, UndoEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::random::Stream;
 use crate::units::{Time, smaller};
 use undo::Undo;
 
@@ -33,8 +30,9 @@ use undo::Undo;
 /// trip with losses; the draft requires a response to marks and does not specify it. Its
 /// measurements need `recovery = "sack"`. Like a host with segmentation offload it sends the
 /// packets of up to a millisecond together, at least two and at most 64 KB.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Bbr3Params {}
 
 impl ControlParameters for Bbr3Params {}
@@ -94,7 +92,7 @@ struct Model {
     has_sack: bool,
     initial_cwnd: f64,
     packet_bytes: f64,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 
     // The output of the control.
     cwnd: f64,
@@ -231,7 +229,7 @@ impl Model {
             has_sack: event.has_sack,
             initial_cwnd: event.cwnd_packets,
             packet_bytes: f64::from(event.packet_bytes),
-            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
+            random: Stream::seeded(event.seed),
             cwnd: event.cwnd_packets,
             // InitPacingRate: 1 ms stands for the RTT before the first sample.
             pacing_rate: State::Startup.gains().0 * event.cwnd_packets / 1e-3,

@@ -3,22 +3,21 @@
 mod linux;
 mod rfc9438;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
-use crate::parameters::{BadParameter, check};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use linux::Linux;
 use rfc9438::Rfc9438;
 
 /// Parameters of CUBIC; defaults as in RFC 9438. The RFC recommends HyStart++: set
 /// `slow_start = { kind = "hystart_plus_plus" }` in the group, and where reductions for spurious
 /// losses are to be undone (sec. 4.9), `undo = true`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CubicParams {
     /// Coefficient C of the cubic function, in packets per second cubed (RFC 9438 sec. 5.1: 0.4).
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    // Beyond this range the cubic of a long run would leave the range of numbers.
+    #[schemars(range(min = 1e-9, max = 1e9))]
     pub c: f64,
     /// Fraction of the window that remains after congestion (beta; RFC 9438 sec. 4.6: 0.7; Linux:
     /// 717/1024 = 0.7002).
@@ -36,7 +35,7 @@ pub struct CubicParams {
 }
 
 /// Which rules CUBIC follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 pub enum CubicVariant {
     /// RFC 9438: the window is a number of packets with fractions.
     #[serde(rename = "rfc9438")]
@@ -68,15 +67,7 @@ impl Default for CubicParams {
     }
 }
 
-impl ControlParameters for CubicParams {
-    fn validate(&self) -> Result<(), BadParameter> {
-        // Beyond these the cubic of a long run would leave the range of numbers.
-        let is_computable = (1e-9..=1e9).contains(&self.c);
-        check("c", self.c, is_computable, "at least 1e-9 and at most 1e9")?;
-        let is_share = 0.0 < self.beta && self.beta < 1.0;
-        check("beta", self.beta, is_share, "more than 0 and less than 1")
-    }
-}
+impl ControlParameters for CubicParams {}
 
 const BETA_ECN: f64 = 0.85; // RFC 8511 sec. 3.1: value for CUBIC
 
@@ -129,7 +120,7 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_named() {
-        let with = |c, beta| CubicParams { c, beta, ..CubicParams::default() }.validate();
+        let with = |c, beta| CubicParams { c, beta, ..CubicParams::default() }.check();
         assert!(with(0.4, 0.7).is_ok());
         for c in [0.0, -1.0, f64::INFINITY, f64::NAN] {
             assert!(with(c, 0.7).is_err_and(|bad| bad.key == "c"));

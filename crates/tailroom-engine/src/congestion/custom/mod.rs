@@ -1,30 +1,35 @@
 //! Custom controls: controls that the registry does not hold, because the caller brings them.
 //!
-//! A scenario names a custom control. The caller that resolves the scenario provides a
-//! [`FindControl`], which turns the name and the parameters into a [`ControlMaker`], and the maker
-//! makes a control for each flow. [`Controls`] finds controls written in Rust.
+//! A [`ControlMaker`] makes a control for each flow. A program that builds a network puts it into the
+//! group's [`CustomParams`]. A scenario names a custom control; the caller that resolves the scenario
+//! provides a `FindControl`, which turns the name and the arguments into the maker. `Controls` finds
+//! controls written in Rust.
 
+#[cfg(feature = "scenario")]
+mod arguments;
+#[cfg(feature = "scenario")]
+mod find;
 mod running;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use toml::Table;
-
+#[cfg(feature = "scenario")]
+pub use self::arguments::Arguments;
+#[cfg(feature = "scenario")]
+pub use self::find::{Controls, FindControl, NoControl};
 pub use self::running::{ControlFault, CustomRateBasedControl, CustomWindowLaw};
 use super::rate_based::RateBasedControl;
 use super::{
     AnyRateBasedControl, AnyWindowLaw, Congestion, ControlParameters, SteadyState, WindowLaw,
 };
-use crate::parameters::BadParameter;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::parameters::{BadParameter, Range, check_length};
 
 /// A control of your own: `congestion = "mymodule:MyControl"` is short for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CustomParams {
     /// Name of the control: for a control in Python its module and class, as in
     /// `"mymodule:MyControl"`, whose code the run executes; for a control in Rust its registered
@@ -33,9 +38,9 @@ pub struct CustomParams {
     pub control: String,
     /// Arguments from which the control of each flow is made: in Python the keyword arguments of
     /// the class.
-    #[serde(default, skip_serializing_if = "Table::is_empty")]
-    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
-    pub parameters: Table,
+    #[cfg(feature = "scenario")]
+    #[serde(default, skip_serializing_if = "Arguments::is_empty")]
+    pub parameters: Arguments,
     #[serde(skip)]
     maker: Option<ControlMaker>,
 }
@@ -43,7 +48,12 @@ pub struct CustomParams {
 impl CustomParams {
     /// The control of this name, still to be found.
     pub fn named(control: impl Into<String>) -> Self {
-        CustomParams { control: control.into(), parameters: Table::new(), maker: None }
+        CustomParams {
+            control: control.into(),
+            #[cfg(feature = "scenario")]
+            parameters: Arguments::default(),
+            maker: None,
+        }
     }
 
     /// The same parameters with the maker of the control that they name.
@@ -72,6 +82,12 @@ impl CustomParams {
             ),
             None => law(CustomWindowLaw::missing(&self.control)),
         }
+    }
+}
+
+impl Ranges for CustomParams {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        check_length("control", self.control.len(), &Range::ANY.at_least(1.0))
     }
 }
 
@@ -140,90 +156,5 @@ impl fmt::Debug for ControlMaker {
 impl PartialEq for ControlMaker {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.make, &other.make)
-    }
-}
-
-/// Why a scenario's custom control cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoControl {
-    /// No control has that name; these are the known names.
-    Unknown(Vec<String>),
-    /// A parameter of the control is wrong.
-    BadParameter(BadParameter),
-    /// The name or the parameters are wrong in another way.
-    Wrong {
-        /// What is wrong.
-        problem: String,
-        /// What to do.
-        remedy: String,
-    },
-}
-
-/// Finds the controls that the registry does not hold.
-pub trait FindControl {
-    /// Returns the maker of the control `name` with these parameters.
-    ///
-    /// # Errors
-    /// Why there is no such control.
-    fn find(&self, name: &str, parameters: &Table) -> Result<ControlMaker, NoControl>;
-}
-
-/// Reads the parameters of one kind of control and returns its maker.
-type Entry = Box<dyn Fn(&Table) -> Result<ControlMaker, NoControl>>;
-
-/// Controls written in Rust, by name.
-#[derive(Default)]
-pub struct Controls {
-    entries: BTreeMap<String, Entry>,
-}
-
-impl Controls {
-    /// Lets scenarios name a window law; `start` makes the law of a flow from the parameters that
-    /// the scenario gives.
-    pub fn register<P, C>(&mut self, name: impl Into<String>, start: fn(&P) -> C)
-    where
-        P: ControlParameters + DeserializeOwned + Send + Sync + 'static,
-        C: WindowLaw + Send + 'static,
-    {
-        self.insert(name.into(), move |params: P| {
-            ControlMaker::window_law(move || Box::new(start(&params)))
-        });
-    }
-
-    /// Lets scenarios name a rate-based control; `start` makes the control of a flow from the
-    /// parameters that the scenario gives.
-    pub fn register_rate_based<P, C>(&mut self, name: impl Into<String>, start: fn(&P) -> C)
-    where
-        P: ControlParameters + DeserializeOwned + Send + Sync + 'static,
-        C: RateBasedControl + Send + 'static,
-    {
-        self.insert(name.into(), move |params: P| {
-            ControlMaker::rate_based(move || Box::new(start(&params)))
-        });
-    }
-
-    fn insert<P>(&mut self, name: String, make: impl Fn(P) -> ControlMaker + 'static)
-    where
-        P: ControlParameters + DeserializeOwned,
-    {
-        let entry = move |parameters: &Table| {
-            let params = P::deserialize(parameters.clone()).map_err(|error| NoControl::Wrong {
-                problem: error.message().replace('\n', " "),
-                remedy: "correct the parameters".to_owned(),
-            })?;
-            params.validate().map_err(NoControl::BadParameter)?;
-            let (needs_marks, steady_state) = (params.needs_marks(), params.steady_state());
-            Ok(ControlMaker { needs_marks, steady_state, ..make(params) })
-        };
-        self.entries.insert(name, Box::new(entry));
-    }
-}
-
-impl FindControl for Controls {
-    fn find(&self, name: &str, parameters: &Table) -> Result<ControlMaker, NoControl> {
-        match self.entries.get(name) {
-            Some(entry) => entry(parameters),
-            None => Err(NoControl::Unknown(self.entries.keys().cloned().collect())),
-        }
     }
 }

@@ -2,15 +2,14 @@
 
 use super::super::{GroupSpec, Network};
 use super::check_delay;
-use super::link::FASTEST;
 use crate::packet::MAX_PACKET_BYTES;
 use crate::packet::transit::MAX_HOPS;
-use crate::parameters::{BadParameter, check};
+use crate::parameters::{BadParameter, Ranges, check};
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::rtt::MAX_RTO;
-use crate::traffic::{SourceClass, SourceSpec, class_of};
-use crate::units::Time;
+use crate::traffic::{SourceClass, class_of};
+use crate::units::{Rate, Time};
 
 /// Checks a group by itself, in a network of this number of links.
 pub(super) fn check_group(group: &GroupSpec, links: usize) -> Result<(), BadParameter> {
@@ -24,7 +23,7 @@ pub(super) fn check_group(group: &GroupSpec, links: usize) -> Result<(), BadPara
     check_sizes(group.packet_size.into(), group.header_size.into())?;
     check_delay("send_jitter", group.send_jitter.unwrap_or(Time::ZERO))?;
     check_transport(group)?;
-    check_source(&group.source)
+    check_source(group)
 }
 
 fn check_path(key: &str, path: &[usize], links: usize) -> Result<(), BadParameter> {
@@ -115,36 +114,29 @@ fn check_transport(group: &GroupSpec) -> Result<(), BadParameter> {
 }
 
 fn check_tcp(tcp: &TcpSpec) -> Result<(), BadParameter> {
-    let under_tcp =
-        |bad: BadParameter| BadParameter::new(format!("tcp.{}", bad.key), bad.problem, bad.remedy);
-    check_timeout_and_acks(tcp).map_err(under_tcp)?;
-    let window = tcp.initial_window;
-    check("tcp.initial_window", window, window >= 1, "at least 1")?;
-    let ssthresh = tcp.initial_ssthresh.unwrap_or(u32::MAX);
-    check("tcp.initial_ssthresh", ssthresh, ssthresh >= 2, "at least 2")?;
-    let most = tcp.max_window.unwrap_or(u64::MAX);
-    check("tcp.max_window", most, most >= 1, "at least 1")
+    let congestion = tcp.congestion.parameters();
+    tcp.check_ranges()
+        .and_then(|()| congestion.validate().map_err(|bad| bad.below("congestion")))
+        .and_then(|()| check_timeout_and_acks(tcp))
+        .map_err(|bad| bad.below("tcp"))
 }
 
-/// Refuses a shortest timeout above the longest, and ACKs that are larger than an IP packet can be or
-/// have no size.
+/// Refuses a shortest timeout above the longest, and ACKs that are larger than an IP packet can be.
 pub(crate) fn check_timeout_and_acks(tcp: &TcpSpec) -> Result<(), BadParameter> {
     if tcp.min_rto.time() > MAX_RTO {
         let most = PositiveDuration::new(MAX_RTO.picoseconds());
         let problem = format!("{} is above {most}, the longest timeout", tcp.min_rto);
         return Err(BadParameter::new("min_rto", problem, format!("write at most \"{most}\"")));
     }
-    check("ack_size", tcp.ack_size, tcp.ack_size.bytes() > 0, "at least 1 B")?;
     check_packet_size("ack_size", tcp.ack_size.bytes())
 }
 
-/// Refuses a source that sends nothing, or at a rate that is no number.
-fn check_source(source: &SourceSpec) -> Result<(), BadParameter> {
-    if source.bulk().and_then(|bulk| bulk.bytes).is_some_and(|bytes| bytes.bytes() == 0) {
-        return Err(BadParameter::new("source.bytes", "0 B is no data", "write at least 1 B"));
-    }
+/// Refuses parameters out of range, and a source that sends nothing on average.
+fn check_source(group: &GroupSpec) -> Result<(), BadParameter> {
+    let source = &group.source;
+    source.check(group.packet_size).map_err(|bad| bad.below("source"))?;
     if let Some(rate) = source.offered_rate_bps() {
-        let is_allowed = rate > 0.0 && rate <= FASTEST.bits_per_second() as f64;
+        let is_allowed = rate > 0.0 && rate <= Rate::FASTEST.bits_per_second() as f64;
         let allowed = "a mean rate of more than 0 bit/s and at most 1000000 Tbit/s";
         check("source.rate", rate, is_allowed, allowed)?;
     }

@@ -7,8 +7,7 @@ use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::draws::Draws;
 use crate::link::jitter::{self, JitterSpec};
 use crate::link::serializer::Serializer;
-use crate::link::wire_loss::LossSpec;
-use crate::parameters::{BadParameter, check};
+use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::LinkInfo;
 use crate::tcp::TcpSpec;
@@ -18,9 +17,6 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 /// on shorter ones.
 const SHORTEST_INTERVAL: Time = Time::from_milliseconds(1);
 
-/// The highest rate: the serializer adds two remainders below the rate in 64 bits.
-pub(super) const FASTEST: Rate = Rate::from_bits_per_second(1_000_000_000_000_000_000);
-
 /// Shortest transmission of a packet, in picoseconds: what is lost by rounding is at most 3 % of it.
 /// 40 B take it at 10 Tbit/s.
 const SHORTEST_PACKET_PS: u128 = 32;
@@ -29,7 +25,10 @@ const SHORTEST_PACKET_PS: u128 = 32;
 pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParameter> {
     check_rate("rate", link.rate)?;
     check_delay("delay", link.delay)?;
-    check_loss(&link.loss)?;
+    check_field("loss", &link.loss, &Range::ANY)?;
+    check_field("jitter", &link.jitter, &Range::ANY)?;
+    check_field("arrival_log", &link.arrival_log, &Range::ANY)?;
+    check_field("admission", &link.admission, &Range::ANY)?;
     check_rate_changes(link)?;
     check_delay_changes(link)?;
     if let Some(JitterSpec { draws: Draws::Every(time) | Draws::OnAverageEvery(time), .. }) =
@@ -48,7 +47,6 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
     }
     if let Some(admission) = &link.admission {
         check_interval(admission.interval)?;
-        check_delay("admission.interval", admission.interval.time())?;
     }
     let is_size = |bytes: f64| bytes.is_finite() && bytes >= 0.0;
     check("bdp_bytes", link.bdp_bytes, is_size(link.bdp_bytes), "0 or more")?;
@@ -56,30 +54,9 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
     check("packet_bytes", link.packet_bytes, has_packets, "more than 0")
 }
 
-/// Refuses a rate at which nothing is ever sent, and a rate above [`FASTEST`].
+/// Refuses a rate at which nothing is ever sent, and a rate above [`Rate::FASTEST`].
 pub(super) fn check_rate(key: &'static str, rate: Rate) -> Result<(), BadParameter> {
-    let is_allowed = rate > Rate::from_bits_per_second(0) && rate <= FASTEST;
-    check(key, rate, is_allowed, "at least 1 bit/s and at most 1000000 Tbit/s")
-}
-
-fn check_loss(loss: &LossSpec) -> Result<(), BadParameter> {
-    let probability = |key, value: f64| {
-        check(key, value, (0.0..=1.0).contains(&value), "at least 0 and at most 1")
-    };
-    match *loss {
-        LossSpec::None => Ok(()),
-        LossSpec::Bernoulli { probability: value } => {
-            let is_allowed = value > 0.0 && value < 1.0;
-            check("loss.probability", value, is_allowed, "more than 0 and less than 1")
-        }
-        LossSpec::Periodic { every } => check("loss.every", every, every >= 2, "at least 2"),
-        LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            probability("loss.good_to_bad", good_to_bad)?;
-            probability("loss.bad_to_good", bad_to_good)?;
-            probability("loss.loss_good", loss_good)?;
-            probability("loss.loss_bad", loss_bad)
-        }
-    }
+    check_field(key, &rate, &Range::ANY)
 }
 
 fn check_rate_changes(link: &LinkSpec) -> Result<(), BadParameter> {
@@ -110,9 +87,7 @@ fn check_delay_changes(link: &LinkSpec) -> Result<(), BadParameter> {
 fn check_order(key: &str, times: impl Iterator<Item = Time>) -> Result<(), BadParameter> {
     let mut last = None;
     for (index, time) in times.enumerate() {
-        check_later(time, last).map_err(|bad| {
-            BadParameter::new(format!("{key}[{index}].{}", bad.key), bad.problem, bad.remedy)
-        })?;
+        check_later(time, last).map_err(|bad| bad.below(&format!("{key}[{index}]")))?;
         last = Some(time);
     }
     Ok(())
@@ -157,10 +132,7 @@ fn check_start_of_log(log: &ArrivalLogSpec, duration: Time) -> Result<(), BadPar
 
 /// Refuses a discipline whose parameters contradict one another or the link.
 pub(crate) fn check_queue(link: &LinkSpec, info: &LinkInfo) -> Result<(), BadParameter> {
-    link.queue.parameters().validate(info).map_err(|bad| {
-        let dot = if bad.key.is_empty() { "" } else { "." };
-        BadParameter::new(format!("queue{dot}{}", bad.key), bad.problem, bad.remedy)
-    })
+    link.queue.parameters().check(info).map_err(|bad| bad.below("queue"))
 }
 
 /// Refuses links so fast that a packet takes a few picoseconds: times are whole picoseconds.

@@ -21,9 +21,8 @@ pub const LONGEST_SPAN: Time = Time::from_milliseconds(30 * 24 * 3_600 * 1_000);
 const ROW_BYTES: f64 = 44.0;
 
 impl Network {
-    /// Checks the numbers on which a run depends. The parameters of a queue discipline are checked
-    /// against one another and against the link; to keep a single parameter of a discipline, a congestion
-    /// control or a source in the range that its documentation states is up to the caller.
+    /// Checks the numbers on which a run depends, and the parameters of disciplines, congestion controls
+    /// and sources: each against its range, and against one another.
     ///
     /// # Errors
     /// The first value with which the run would panic, not end, or return numbers without a meaning.

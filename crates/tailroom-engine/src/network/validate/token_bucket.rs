@@ -1,12 +1,11 @@
 //! What a shaper and a policer must satisfy.
 
-use super::link::check_rate;
-use super::{LONGEST_SPAN, check_span};
+use super::LONGEST_SPAN;
 use crate::link::LinkSpec;
 use crate::link::policer::PolicerSpec;
 use crate::link::shaper::ShaperSpec;
 use crate::link::token_bucket::fill_time;
-use crate::parameters::{BadParameter, check};
+use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{BitRate, Size};
 use crate::queue::LinkInfo;
 
@@ -15,11 +14,12 @@ const LARGEST_OVERHEAD_BYTES: u64 = 256;
 
 /// Checks the token buckets of a link whose largest packet `info` knows.
 pub(crate) fn check_token_buckets(link: &LinkSpec, info: &LinkInfo) -> Result<(), BadParameter> {
+    check_field("shaper", &link.shaper, &Range::ANY)?;
+    check_field("policer", &link.policer, &Range::ANY)?;
     if let Some(shaper) = &link.shaper {
         check_shaper(shaper, link, info.packet_bytes)?;
     }
     if let Some(PolicerSpec { rate, burst }) = &link.policer {
-        check_rate("policer.rate", rate.rate())?;
         check_burst("policer.burst", *rate, *burst, info.packet_bytes, info.packet_bytes)?;
     }
     Ok(())
@@ -35,7 +35,6 @@ fn check_shaper(
         let remedy = "remove the changes of rate, or put the shaper on a link of its own";
         return Err(BadParameter::new("shaper", problem, remedy));
     }
-    check_rate("shaper.rate", shaper.rate.rate())?;
     if shaper.rate.rate() > link.rate {
         let problem = format!("{} is above the link's rate, so that no packet waits", shaper.rate);
         let remedy = format!(
@@ -44,16 +43,10 @@ fn check_shaper(
         );
         return Err(BadParameter::new("shaper.rate", problem, remedy));
     }
-    if let Some(peak) = shaper.peak_rate {
-        check_rate("shaper.peak_rate", peak.rate())?;
-        if peak.rate() < shaper.rate.rate() {
-            let problem = format!("{peak} is below the rate of the shaper");
-            let remedy = format!("raise it to at least \"{}\", or remove it", shaper.rate);
-            return Err(BadParameter::new("shaper.peak_rate", problem, remedy));
-        }
-    }
-    if let Some(tick) = shaper.granularity {
-        check_span("shaper.granularity", tick.time())?;
+    if let Some(peak) = shaper.peak_rate.filter(|peak| peak.rate() < shaper.rate.rate()) {
+        let problem = format!("{peak} is below the rate of the shaper");
+        let remedy = format!("raise it to at least \"{}\", or remove it", shaper.rate);
+        return Err(BadParameter::new("shaper.peak_rate", problem, remedy));
     }
     if let Some(overhead) = shaper.overhead {
         let is_allowed = overhead.bytes() <= LARGEST_OVERHEAD_BYTES;

@@ -3,13 +3,13 @@
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::flows::{Flow, Flows};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Unit in which the length of a flow's queue is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
     /// Packets.

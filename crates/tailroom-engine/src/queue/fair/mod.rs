@@ -31,13 +31,12 @@ mod tests;
 
 use std::ops::Range;
 
-use rand_core::Rng;
-
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::{Gauge, LinkInfo, Scheduler};
 use crate::packet::transit::Transit;
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
+use crate::random::Random;
 use crate::units::Time;
 use deficit_round_robin::DeficitRoundRobin;
 use flows::Flows;

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::longest::Length;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::Size;
 use crate::quantity::limit::QueueLimit;
 use crate::queue::flow_queues::check_quantum;
@@ -15,8 +13,9 @@ use crate::queue::{BadParameter, LinkInfo, Parameters};
 ///
 /// Overflow is the only congestion signal: packets are dropped and never marked, whatever their ECN
 /// field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FairParams {
     /// Size of all queues together.
     #[schemars(example = "1 bdp")]
@@ -52,7 +51,9 @@ pub struct FairParams {
 }
 
 /// Scheduling algorithm of a fair queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FairScheduler {
     /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag
@@ -71,7 +72,9 @@ pub enum FairScheduler {
 }
 
 /// Which packet of the longest queue is dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum DropFrom {
     /// The packet that arrived first.
@@ -86,7 +89,7 @@ const WEIGHTS: std::ops::RangeInclusive<f64> = 0.001..=1_000.0;
 
 impl FairParams {
     /// Returns the default parameters with the given limit.
-    pub fn with_limit(limit: QueueLimit) -> Self {
+    pub fn new(limit: QueueLimit) -> Self {
         FairParams {
             limit,
             scheduler: FairScheduler::default(),

@@ -7,18 +7,17 @@
 
 pub(super) mod rule;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::Size;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
 use rule::RedCore;
 
 /// Parameters of RED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RedParams {
     /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
     /// whatever the average.
@@ -73,8 +72,29 @@ pub struct RedParams {
     pub above_max: AboveMax,
 }
 
+impl RedParams {
+    /// A buffer of this size; the other parameters have their defaults.
+    pub fn new(limit: QueueLimit) -> Self {
+        RedParams {
+            limit,
+            min_threshold: None,
+            max_threshold: None,
+            max_p: default_max_p(),
+            weight: None,
+            mean_packet_size: None,
+            mode: RedMode::default(),
+            gentle: yes(),
+            uniform: yes(),
+            wait: false,
+            above_max: AboveMax::default(),
+        }
+    }
+}
+
 /// What RED does with ECN-capable packets where the average queue lets no packet pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum AboveMax {
     /// Mark them, as Linux (`RED_HARD_MARK` in `net/sched/sch_red.c`) and switches do.
@@ -85,7 +105,9 @@ pub enum AboveMax {
 }
 
 /// Unit of the average queue of RED.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RedMode {
     /// Waiting packets.

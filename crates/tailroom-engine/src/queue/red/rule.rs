@@ -1,13 +1,11 @@
 //! The part that RED and Adaptive RED share: the average queue, the probability, and the gaps
 //! between drops.
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::{AboveMax, RedMode, RedParams};
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;
 use crate::queue::{EnqueueEvent, Gauge, LinkInfo, Verdict};
-use crate::random::uniform;
+use crate::random::{Stream, uniform};
 use crate::units::Rate;
 
 /// The state of RED.
@@ -29,7 +27,7 @@ pub(in crate::queue) struct RedCore {
     pub(in crate::queue) average: f64,
     /// Packets since the last drop; in byte mode, in packets of mean size.
     count: f64,
-    random: Xoshiro256PlusPlus,
+    random: Stream,
 }
 
 /// `count` of Floyd and Jacobson below `min_th`; the next packet gets number 0.

@@ -1,6 +1,6 @@
 //! Columns, and the macro that declares a table of them.
 
-use serde::Serialize;
+use crate::derives::Serialize;
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]

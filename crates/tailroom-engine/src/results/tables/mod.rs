@@ -10,9 +10,9 @@ mod columns;
 
 pub use columns::{Column, Labels, Values};
 use columns::{Field, table};
-use serde::Serialize;
 
 use super::finished_run::FinishedRun;
+use crate::derives::Serialize;
 
 /// What a table is, for documentation and for whoever reads its columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -16,14 +16,8 @@ const REGISTRIES: &[(&str, &str)] = &[
     ("loss", "LossConfig"),
 ];
 
-/// Every kind of congestion control, queue discipline, source, slow start and random loss, and
-/// every profile of a host.
-///
-/// The result is `{"congestion": [{"kind", "doc", "parameters": [..]}], "queue": [..], ..}`; a
-/// parameter has `name`, `doc`, `type`, and, where they apply, `default`, `minimum`, `maximum` and
-/// `choices`. A host has no parameters; `sets` is a list of its settings with `name`, `value`,
-/// `applies_to` and `doc` (the source).
-pub fn components() -> Value {
+/// See [`crate::scenario::components`].
+pub(in crate::scenario) fn components() -> Value {
     let root = schema();
     let registries = REGISTRIES.iter().map(|(name, definition)| {
         let union = &root["$defs"][definition];

@@ -11,7 +11,7 @@ use super::flows::TransportConfig;
 /// The JSON Schema (draft 2020-12) of the scenario file.
 ///
 /// A quantity is a string whose schema has `x-quantity`, the name of its kind.
-pub fn schema() -> &'static Value {
+pub(in crate::scenario) fn schema() -> &'static Value {
     // Generating it takes longer than reading a scenario.
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         let mut schema = schemars::schema_for!(ScenarioFile).to_value();

@@ -1,10 +1,9 @@
 //! One value for each flow of a group: the same, evenly spread, or drawn.
 
-use rand_core::Rng;
-
 use crate::distribution::Distribution;
 use crate::distribution::config::FileTexts;
 use crate::quantity::{Kind, Quantity};
+use crate::random::Random;
 use crate::scenario::format::flows::PerFlow;
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::Time;
@@ -16,7 +15,7 @@ impl<K: Kind> PerFlow<Quantity<K>> {
         &self,
         count: u32,
         parts: u32,
-        mut stream: impl Rng,
+        mut stream: impl Random,
         at: &Path,
         files: &FileTexts,
     ) -> Result<Vec<Time>, Fault> {
@@ -91,7 +90,7 @@ fn interpolate(from: u64, to: u64, index: u32, parts: u32) -> u64 {
 }
 
 /// A whole number from 0 to `span`, all as likely up to one part in 2^64 / `span`.
-fn draw_up_to(span: u64, stream: &mut impl Rng) -> u64 {
+fn draw_up_to(span: u64, stream: &mut impl Random) -> u64 {
     ((u128::from(stream.next_u64()) * (u128::from(span) + 1)) >> 64) as u64
 }
 

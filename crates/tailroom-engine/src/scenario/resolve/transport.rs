@@ -58,7 +58,7 @@ fn responsive_kinds(class: SourceClass) -> String {
 
 fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     let congestion = &tcp.congestion;
-    congestion.parameters().validate().map_err(|bad| bad_parameter(&at.key("congestion"), bad))?;
+    congestion.parameters().check().map_err(|bad| bad_parameter(&at.key("congestion"), bad))?;
     if congestion.parameters().needs_marks() && !tcp.ecn.is_accurate() {
         let problem = format!(
             "{} counts marked packets, and only accurate feedback reports their number",

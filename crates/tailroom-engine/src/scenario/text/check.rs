@@ -10,6 +10,7 @@ use toml::{Table, Value};
 use super::error::{Fault, MOST_FAULTS, Path, nearest, suggestion};
 use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
+use crate::parameters::Range;
 use crate::quantity;
 
 /// Largest number of characters of a text, such as the title: programs in Python read a scenario
@@ -369,32 +370,22 @@ fn check_number(schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> 
         }
     };
     let fits_type = schema["format"] != "uint32" || number <= f64::from(u32::MAX);
-    let bound = |key: &str, holds: fn(f64, f64) -> bool| {
-        schema[key].as_f64().is_none_or(|bound| holds(number, bound))
-    };
-    let in_range = bound("minimum", |number, bound| number >= bound)
-        && bound("maximum", |number, bound| number <= bound)
-        && bound("exclusiveMinimum", |number, bound| number > bound)
-        && bound("exclusiveMaximum", |number, bound| number < bound);
-    if number.is_finite() && fits_type && in_range {
+    let range = range(schema);
+    if fits_type && range.holds(number) {
         return Ok(());
     }
-    Err(Fault::new(path, format!("{value} is out of range"), format!("write {}", range(schema))))
+    Err(Fault::new(path, format!("{value} is out of range"), format!("write {range}")))
 }
 
-/// Describes the range of a number.
-fn range(schema: &Json) -> String {
-    let words = [
-        ("minimum", "at least"),
-        ("exclusiveMinimum", "more than"),
-        ("maximum", "at most"),
-        ("exclusiveMaximum", "less than"),
-    ];
-    let bounds: Vec<String> = words
-        .iter()
-        .filter_map(|(key, word)| schema.get(key).map(|bound| format!("{word} {bound}")))
-        .collect();
-    if bounds.is_empty() { "a finite number".to_owned() } else { bounds.join(" and ") }
+/// The range of a number.
+fn range(schema: &Json) -> Range {
+    let with = |range: Range, key: &str, bounded: fn(Range, f64) -> Range| {
+        schema[key].as_f64().map_or(range, |bound| bounded(range, bound))
+    };
+    let range = with(Range::ANY, "minimum", Range::at_least);
+    let range = with(range, "exclusiveMinimum", Range::more_than);
+    let range = with(range, "maximum", Range::at_most);
+    with(range, "exclusiveMaximum", Range::less_than)
 }
 
 /// What a number stands for: the first sentence of its description, behind a colon.

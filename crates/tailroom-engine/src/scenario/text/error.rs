@@ -1,12 +1,14 @@
 //! Errors of a scenario: the place, the problem and the remedy.
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::fmt;
 
 use crate::parameters::BadParameter;
 
 /// The origin of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// A line of the scenario text, counted from 1.
     Line(usize),
@@ -30,7 +32,7 @@ impl Place {
 /// A scenario that cannot be run, with all problems that were found, in the order of its lines.
 ///
 /// It displays as one line per problem, for the first [`MOST_SHOWN`] problems.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     problems: Vec<Problem>,
 }
@@ -55,6 +57,8 @@ impl ScenarioError {
         &self.problems
     }
 }
+
+impl Error for ScenarioError {}
 
 impl From<Problem> for ScenarioError {
     fn from(problem: Problem) -> Self {

@@ -1,8 +1,6 @@
 //! How many packets a host with segmentation offload sends at once.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::{Time, float};
 
 /// Largest burst (Linux `sk_gso_max_size`).
@@ -15,7 +13,7 @@ const MIN_PACKETS: u64 = 2;
 const HALVING_PICOSECONDS: u64 = 512_000_000;
 
 /// Number of packets that must fit into the window before the sender sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(untagged)]
 #[schemars(rename = "SendBurstConfig")]
 pub enum SendBurst {
@@ -28,7 +26,7 @@ pub enum SendBurst {
 }
 
 /// The name of the rule of Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum Automatic {
     /// The rule of Linux.

@@ -1,14 +1,14 @@
 //! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): the ECN field of its
 //! packets, and its response to echoed marks.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::{Ack, Ecn};
 
 /// Explicit congestion notification: the ECN field of the flow's packets, and how the receiver
 /// reports marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "EcnConfig")]
 pub enum EcnMode {

@@ -1,15 +1,13 @@
 //! The beginning of a connection: a packet without data crosses the path of the flow, and its answer
 //! gives the first RTT sample (RFC 9293 sec. 3.5, RFC 6298 sec. 2).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::{PacketSink, Phase, Sender};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::{Ack, Packet};
 use crate::units::Time;
 
 /// Whether the flow opens its connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(untagged)]
 #[schemars(rename = "HandshakeConfig")]
 pub enum Handshake {
@@ -22,7 +20,7 @@ pub enum Handshake {
 }
 
 /// The name of a connection that has been opened before the flow begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum Opened {
     /// Data leave at once, and the RTT without queues is known.

@@ -1,15 +1,13 @@
 //! The sender's response to losses, by `NewReno` (RFC 6582), SACK (RFC 6675) and the
 //! retransmission timeout (RFC 6298), and to ECN marks (RFC 3168).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::undo::AckNews;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::{CongestionKind, WindowLaw};
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ack;
 use crate::units::{Time, float};
 
@@ -52,9 +50,12 @@ impl RepairRule {
 }
 
 /// How losses are detected and repaired.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RecoveryConfig")]
+#[non_exhaustive]
 pub enum Recovery {
     /// Selective ACKs (RFC 6675): a packet is lost when three packets sent after it have arrived. A
     /// lost retransmission waits for the timeout.

@@ -1,14 +1,15 @@
 //! Round-trip time estimation and the retransmission timeout (RFC 6298).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::Time;
 
 /// Which packets give RTT samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RttSamplesConfig")]
+#[non_exhaustive]
 pub enum RttSamples {
     /// Every ACK of new data gives a sample, including ACKs of retransmissions (RFC 7323).
     #[default]

@@ -1,15 +1,14 @@
 //! Growth of the window below ssthresh: standard, limited (RFC 3742) and HyStart++ (RFC 9406) slow
 //! start.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::Time;
 
 /// Growth of the window below ssthresh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "SlowStartConfig")]
+#[non_exhaustive]
 pub enum SlowStartSpec {
     /// One packet per acknowledged packet (RFC 5681).
     #[default]

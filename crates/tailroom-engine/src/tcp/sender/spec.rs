@@ -1,9 +1,6 @@
 //! The transport keys of a group of flows, each declared once. The same type is read from the
 //! scenario file and by the two endpoints of a connection.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::burst::SendBurst;
 use super::ecn::EcnMode;
 use super::handshake::Handshake;
@@ -12,7 +9,7 @@ use super::rtt::RttSamples;
 use super::slow_start::SlowStartSpec;
 use crate::congestion::CongestionConfig;
 use crate::congestion::reno::RenoParams;
-use crate::kind_or_name;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
 use crate::units::Time;
@@ -20,7 +17,8 @@ use crate::units::Time;
 /// Transport of a group of flows, including its congestion control.
 ///
 /// The doc comments of the keys become the user's documentation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
+#[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 pub struct TcpSpec {
     // Not deserialized with the other keys: the key may be missing, or name a control that must be
@@ -108,8 +106,8 @@ pub struct TcpSpec {
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_window: Option<u64>,
     /// How the window grows below ssthresh.
-    #[serde(default, deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<SlowStartSpec>")]
+    #[serde(default, deserialize_with = "crate::kind_or_name::read")]
+    #[schemars(schema_with = "crate::kind_or_name::schema::<SlowStartSpec>")]
     pub slow_start: SlowStartSpec,
     /// After an idle time longer than the retransmission timeout, restart from the initial window,
     /// or from the current window if that is smaller, with slow start up to the old `ssthresh`
@@ -153,6 +151,41 @@ pub struct TcpSpec {
 }
 
 impl TcpSpec {
+    /// A transport under this congestion control; its other fields have the defaults of a scenario.
+    pub fn new(congestion: CongestionConfig) -> Self {
+        TcpSpec {
+            congestion,
+            recovery: Recovery::default(),
+            prr: false,
+            count_lost_in_pipe: false,
+            delayed_ack: DelayedAck::default(),
+            quick_acks: 0,
+            sack_compression: false,
+            ack_aggregation: None,
+            reverse_path: Vec::new(),
+            ack_size: small_packet(),
+            initial_window: ten(),
+            initial_ssthresh: None,
+            handshake: Handshake::default(),
+            initial_rto: None,
+            min_rto: linux_min_rto(),
+            rto_granularity: None,
+            restart_rto_at_retransmission: yes(),
+            rtt_samples: RttSamples::default(),
+            timestamp_tick: None,
+            max_window: None,
+            slow_start: SlowStartSpec::default(),
+            slow_start_after_idle: yes(),
+            window_validation: false,
+            pacing: false,
+            send_burst: SendBurst::default(),
+            forget_sack_at_timeout: false,
+            undo: false,
+            frto: false,
+            ecn: EcnMode::default(),
+        }
+    }
+
     /// Retransmission timeout before the first RTT sample.
     pub fn first_rto(&self) -> Time {
         let one_second = PositiveDuration::from_milliseconds(1_000);
@@ -189,4 +222,15 @@ fn yes() -> bool {
 
 fn linux_min_rto() -> PositiveDuration {
     PositiveDuration::from_milliseconds(200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transport_built_by_hand_has_the_defaults_of_a_scenario() {
+        let read: TcpSpec = toml::from_str("").expect("every key has a default");
+        assert_eq!(TcpSpec::new(reno()), read);
+    }
 }

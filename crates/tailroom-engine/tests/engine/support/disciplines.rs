@@ -34,7 +34,7 @@ pub(crate) fn valid(limit: &str) -> Vec<QueueConfig> {
         packet_bytes,
         groups: Vec::new(),
     };
-    let fits = |config: &QueueConfig, bytes| config.parameters().validate(&info(bytes)).is_ok();
+    let fits = |config: &QueueConfig, bytes| config.parameters().check(&info(bytes)).is_ok();
     let mut configs = all(limit);
     configs.retain(|config| [40, 1_500].into_iter().all(|bytes| fits(config, bytes)));
     configs

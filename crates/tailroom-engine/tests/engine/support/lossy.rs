@@ -15,25 +15,29 @@ pub(crate) const RTT_S: f64 = 0.1;
 
 /// A Reno transport that starts in congestion avoidance near the mean window of its sawtooth.
 pub(crate) fn from_avoidance(window: u64) -> TcpSpec {
-    TcpSpec { initial_ssthresh: Some(window as u32), ..transport::reno() }
+    with!(transport::reno(), TcpSpec { initial_ssthresh: Some(window as u32) })
 }
 
 /// One flow over a wire that loses packets, on a link so fast that no queue forms.
 fn lossy(tcp: TcpSpec, loss: LossSpec, duration: f64, seed: u64) -> Network {
     let limit = Limit::Packets(1_000_000);
     let delay = Time::from_seconds(RTT_S / 2.0);
-    let wire = LinkSpec { loss, ..networks::link("wire", 1_000_000_000_000, delay, limit) };
-    Network {
-        duration: Time::from_seconds(duration),
-        measure_from: Time::from_seconds(duration / 10.0),
-        seed,
-        ties: Ties::ByChance,
-        memory_limit_bytes: u64::MAX,
-        links: vec![wire],
-        groups: vec![networks::bulk("flow", tcp)],
-        flows: networks::alike(1, Time::from_seconds(RTT_S)),
-        series_interval: None,
-    }
+    let wire = with!(networks::link("wire", 1_000_000_000_000, delay, limit), LinkSpec { loss });
+    with!(
+        Network::new(
+            Time::from_seconds(duration),
+            vec![wire],
+            vec![networks::bulk("flow", tcp)],
+            networks::alike(1, Time::from_seconds(RTT_S))
+        ),
+        Network {
+            measure_from: Time::from_seconds(duration / 10.0),
+            seed,
+            ties: Ties::ByChance,
+            memory_limit_bytes: u64::MAX,
+            series_interval: None
+        }
+    )
 }
 
 /// Packets per round trip of a flow, measured over about `wanted_losses` losses and at least five

@@ -1,5 +1,17 @@
 //! Scenarios, networks, references and checks that several test modules use.
 
+/// The specification with other values of some fields. Those of the engine may get more fields, so that
+/// no other crate may write them as a whole.
+macro_rules! with {
+    ($base:expr, $type:ident { $($field:ident $(: $value:expr)?),+ $(,)? }) => {{
+        let mut changed: $type = $base;
+        $(with!(@set changed, $field $(, $value)?);)+
+        changed
+    }};
+    (@set $changed:ident, $field:ident) => { $changed.$field = $field };
+    (@set $changed:ident, $field:ident, $value:expr) => { $changed.$field = $value };
+}
+
 pub(crate) mod control_schema;
 pub(crate) mod controls;
 pub(crate) mod disciplines;

@@ -30,14 +30,16 @@ pub(crate) const WINDOW: u64 = 20;
 /// A sender that starts in congestion avoidance and whose retransmission timeout is at least ten
 /// round trips.
 pub(crate) fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
-    TcpSpec {
-        recovery,
-        prr,
-        initial_window: WINDOW as u32,
-        initial_ssthresh: Some(WINDOW as u32),
-        min_rto: PositiveDuration::from_milliseconds(1_000),
-        ..transport::reno()
-    }
+    with!(
+        transport::reno(),
+        TcpSpec {
+            recovery,
+            prr,
+            initial_window: WINDOW as u32,
+            initial_ssthresh: Some(WINDOW as u32),
+            min_rto: PositiveDuration::from_milliseconds(1_000)
+        }
+    )
 }
 
 /// Every kind of loss recovery that counts duplicates, by name.

@@ -51,24 +51,30 @@ pub(crate) fn poisson(load: f64, sizes: PacketSizes, queue: QueueConfig, seed: u
     // part in 10,000, and e^(-65,535 / 5,000) = 2e-6 of the packets are truncated.
     let (bytes, rate_bps) = (5_000_u32, 40_000_000_u64);
     let source_rate = Rate::from_bits_per_second((load * rate_bps as f64) as u64);
-    let group = GroupSpec {
-        source: PoissonSpec { rate: source_rate, sizes }.into(),
-        packet_size: bytes,
-        tcp: None,
-        ..networks::bulk("poisson", transport::reno())
-    };
+    let group = with!(
+        networks::bulk("poisson", transport::reno()),
+        GroupSpec {
+            source: PoissonSpec { rate: source_rate, sizes }.into(),
+            packet_size: bytes,
+            tcp: None
+        }
+    );
     let link = networks::link("queue", rate_bps, Time::ZERO, Limit::Packets(1));
-    Network {
-        duration: seconds(1_010.0),
-        measure_from: seconds(10.0),
-        seed,
-        ties: Ties::ByChance,
-        memory_limit_bytes: u64::MAX,
-        links: vec![LinkSpec { queue, ..link }],
-        groups: vec![group],
-        flows: networks::alike(1, Time::ZERO),
-        series_interval: None,
-    }
+    with!(
+        Network::new(
+            seconds(1_010.0),
+            vec![with!(link, LinkSpec { queue })],
+            vec![group],
+            networks::alike(1, Time::ZERO)
+        ),
+        Network {
+            measure_from: seconds(10.0),
+            seed,
+            ties: Ties::ByChance,
+            memory_limit_bytes: u64::MAX,
+            series_interval: None
+        }
+    )
 }
 
 /// Ten independent runs of a network that has one link.

@@ -187,48 +187,50 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
         });
     let others = (dispersion, option::weighted(0.3, admission));
     (rate, time(20), queue(), loss(), changes, others).prop_map(
-        |(rate_bps, delay, queue, loss, changes, others)| LinkSpec {
-            queue,
-            loss,
-            shaper: changes
-                .3
-                .0
-                .filter(|_| changes.0.0.is_empty())
-                .map(|shaper| shaper.at(Rate::from_bits_per_second(rate_bps))),
-            policer: changes.3.1,
-            rate_changes: changes.0.0,
-            rate_period: changes.0.1,
-            delay_changes: changes.1,
-            jitter: changes.2,
-            packet_log: 20_000,
-            arrival_dispersion: others.0,
-            arrival_log: Some(ArrivalLogSpec {
-                from: Time::from_milliseconds(100).into(),
-                to: Time::from_milliseconds(1_500).into(),
-                most_packets: u64::MAX,
-            }),
-            admission: others.1,
-            bdp_bytes: 12_345.0,
-            packet_bytes: 1_500.0,
-            ..networks::link("", rate_bps, delay, Limit::Packets(1))
+        |(rate_bps, delay, queue, loss, changes, others)| {
+            with!(
+                networks::link("", rate_bps, delay, Limit::Packets(1)),
+                LinkSpec {
+                    queue,
+                    loss,
+                    shaper: changes
+                        .3
+                        .0
+                        .filter(|_| changes.0.0.is_empty())
+                        .map(|shaper| shaper.at(Rate::from_bits_per_second(rate_bps))),
+                    policer: changes.3.1,
+                    rate_changes: changes.0.0,
+                    rate_period: changes.0.1,
+                    delay_changes: changes.1,
+                    jitter: changes.2,
+                    packet_log: 20_000,
+                    arrival_dispersion: others.0,
+                    arrival_log: Some(ArrivalLogSpec {
+                        from: Time::from_milliseconds(100).into(),
+                        to: Time::from_milliseconds(1_500).into(),
+                        most_packets: 1_000_000_000,
+                    }),
+                    admission: others.1,
+                    bdp_bytes: 12_345.0,
+                    packet_bytes: 1_500.0
+                }
+            )
         },
     )
 }
 
 fn congestion() -> impl Strategy<Value = CongestionConfig> {
     let highspeed = |low_window, increase, halve_in_slow_start| {
-        CongestionConfig::Highspeed(HighspeedParams {
-            low_window,
-            increase,
-            halve_in_slow_start,
-            ..HighspeedParams::default()
-        })
+        CongestionConfig::Highspeed(with!(
+            HighspeedParams::default(),
+            HighspeedParams { low_window, increase, halve_in_slow_start }
+        ))
     };
     let any_control: Vec<CongestionConfig> =
         controls::all().into_iter().map(|(_, config)| config).collect();
     prop_oneof![
         3 => select(any_control),
-        1 => any::<bool>().prop_map(|abe| CongestionConfig::Reno(RenoParams { abe })),
+        1 => any::<bool>().prop_map(|abe| CongestionConfig::Reno(with!(RenoParams::default(), RenoParams { abe }))),
         1 => Just(highspeed(38.0, IncreaseRule::Continuous, false)),
         // A low threshold, which the small windows of these runs exceed.
         1 => Just(highspeed(4.0, IncreaseRule::Continuous, true)),
@@ -260,36 +262,40 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     let host =
         (random_transports::beginning(), random_transports::acks(), random_transports::undo());
     (congestion(), recovery, slow_start, windows, times, switches, host).prop_map(
-        |(congestion, repair, slow_start, windows, times, switches, host)| TcpSpec {
-            congestion,
-            recovery: repair.0,
-            prr: repair.1,
-            count_lost_in_pipe: repair.2,
-            delayed_ack: times.0,
-            ack_aggregation: times.1,
-            initial_window: windows.0,
-            initial_ssthresh: windows.1,
-            min_rto: times.2,
-            rto_granularity: Some(times.3),
-            rtt_samples: times.4,
-            max_window: windows.2,
-            slow_start,
-            pacing: switches.0,
-            send_burst: switches.1,
-            handshake: host.0.0,
-            initial_rto: host.0.1,
-            quick_acks: host.1.0,
-            sack_compression: host.1.1,
-            window_validation: host.1.1,
-            timestamp_tick: host.1.2,
-            undo: host.2.0,
-            frto: host.2.1,
-            forget_sack_at_timeout: switches.2,
-            restart_rto_at_retransmission: switches.3,
-            ecn: switches.4,
-            slow_start_after_idle: switches.5,
-            reverse_path: Vec::new(),
-            ack_size: Size::new(40),
+        |(congestion, repair, slow_start, windows, times, switches, host)| {
+            with!(
+                TcpSpec::new(congestion),
+                TcpSpec {
+                    recovery: repair.0,
+                    prr: repair.1,
+                    count_lost_in_pipe: repair.2,
+                    delayed_ack: times.0,
+                    ack_aggregation: times.1,
+                    initial_window: windows.0,
+                    initial_ssthresh: windows.1,
+                    min_rto: times.2,
+                    rto_granularity: Some(times.3),
+                    rtt_samples: times.4,
+                    max_window: windows.2,
+                    slow_start,
+                    pacing: switches.0,
+                    send_burst: switches.1,
+                    handshake: host.0.0,
+                    initial_rto: host.0.1,
+                    quick_acks: host.1.0,
+                    sack_compression: host.1.1,
+                    window_validation: host.1.1,
+                    timestamp_tick: host.1.2,
+                    undo: host.2.0,
+                    frto: host.2.1,
+                    forget_sack_at_timeout: switches.2,
+                    restart_rto_at_retransmission: switches.3,
+                    ecn: switches.4,
+                    slow_start_after_idle: switches.5,
+                    reverse_path: Vec::new(),
+                    ack_size: Size::new(40)
+                }
+            )
         },
     )
 }
@@ -445,17 +451,19 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
             let (stop, send_jitter, sender_side) = times;
             let class = class_of(source.name()).expect("a kind of the registry");
             let is_controlled = class.is_responsive();
-            let group = GroupSpec {
-                path,
-                reverse_path: if is_controlled { reverse_path } else { Vec::new() },
-                source,
-                stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
-                packet_size,
-                sender_side,
-                send_jitter,
-                ..networks::bulk("", tcp)
-            };
-            let group = if is_controlled { group } else { GroupSpec { tcp: None, ..group } };
+            let group = with!(
+                networks::bulk("", tcp),
+                GroupSpec {
+                    path,
+                    reverse_path: if is_controlled { reverse_path } else { Vec::new() },
+                    source,
+                    stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
+                    packet_size,
+                    sender_side,
+                    send_jitter
+                }
+            );
+            let group = if is_controlled { group } else { with!(group, GroupSpec { tcp: None }) };
             (group, access.map(Rate::from_bits_per_second), members)
         },
     )
@@ -505,26 +513,23 @@ fn assemble(
             group.stop = None;
         }
         let members = if is_dynamic { Vec::new() } else { members };
-        flows.extend(members.into_iter().map(|(start, beyond)| FlowSpec {
-            group: index,
-            // The scenario file also requires an RTT above zero.
-            rtt: (forward + back + beyond).max(Time::from_milliseconds(1)),
-            start,
-            access_rate,
+        flows.extend(members.into_iter().map(|(start, beyond)| {
+            with!(
+                FlowSpec::new(index, (forward + back + beyond).max(Time::from_milliseconds(1))),
+                FlowSpec { start, access_rate }
+            )
         }));
         group.name = format!("group{index}");
         groups.push(group);
     }
-    Network {
-        duration: Time::from_milliseconds(2_000),
-        measure_from,
-        seed,
-        // A quarter of the networks have the order that the seed does not decide.
-        ties: if seed.is_multiple_of(4) { Ties::AsDeclared } else { Ties::ByChance },
-        memory_limit_bytes: u64::MAX,
-        links,
-        groups,
-        flows,
-        series_interval,
-    }
+    with!(
+        Network::new(Time::from_milliseconds(2_000), links, groups, flows),
+        Network {
+            measure_from,
+            seed, // A quarter of the networks have the order that the seed does not decide.
+            ties: if seed.is_multiple_of(4) { Ties::AsDeclared } else { Ties::ByChance },
+            memory_limit_bytes: u64::MAX,
+            series_interval
+        }
+    )
 }

@@ -1,5 +1,6 @@
 //! A valid scenario, which tests vary to check how scenarios are read and refused.
 
+use serde_json::Value;
 use tailroom_engine::network::Network;
 use tailroom_engine::scenario;
 use tailroom_engine::scenario::{FileLoader, Scenario, ScenarioError};
@@ -95,4 +96,14 @@ pub(crate) fn message(from: &str, to: &str) -> String {
 /// The message with which a wrong scenario is refused.
 pub(crate) fn refusal(text: &str) -> String {
     resolve_with(text, &[]).expect_err("the scenario is wrong").to_string()
+}
+
+/// The schema of scenarios.
+pub(crate) fn schema() -> Value {
+    serde_json::from_str(&scenario::schema()).expect("JSON")
+}
+
+/// The kinds of the registries.
+pub(crate) fn components() -> Value {
+    serde_json::from_str(&scenario::components()).expect("JSON")
 }

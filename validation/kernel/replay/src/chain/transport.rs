@@ -20,9 +20,11 @@ pub fn transport(description: &Description, control: &Recorded) -> Result<TcpSpe
     let network = scenario::parse(&description.scenario, &overrides, None, &NoFiles)
         .and_then(|scenario| scenario.resolve())
         .map_err(|error| error.to_string())?;
-    let tcp = network.groups.into_iter().find_map(|group| group.tcp).ok_or("there is no flow")?;
+    let mut tcp =
+        network.groups.into_iter().find_map(|group| group.tcp).ok_or("there is no flow")?;
     let maker = control.maker(description.is_rate_based);
-    let congestion = CongestionConfig::Custom(CustomParams::named("recorded").made_by(maker));
+    tcp.congestion = CongestionConfig::Custom(CustomParams::named("recorded").made_by(maker));
     // The recording begins when the connection is open.
-    Ok(TcpSpec { congestion, handshake: Handshake::DONE, ..tcp })
+    tcp.handshake = Handshake::DONE;
+    Ok(tcp)
 }

@@ -28,20 +28,22 @@ impl Admission {
         let queue = match &link.queue {
             fair @ QueueConfig::Fair(_) => fair.clone(),
             other => {
-                let params = FairParams::with_limit(other.parameters().limit());
+                let params = FairParams::new(other.parameters().limit());
                 let scheduler = FairScheduler::PriorityFair;
-                QueueConfig::Fair(FairParams { scheduler, ..params })
+                QueueConfig::Fair(with!(params, FairParams { scheduler }))
             }
         };
-        let alike = LinkSpec {
-            queue,
-            rate: link.sustained_rate(),
-            shaper: None,
-            policer: None,
-            loss: LossSpec::None,
-            packet_log: 0,
-            ..link.clone()
-        };
+        let alike = with!(
+            link.clone(),
+            LinkSpec {
+                queue,
+                rate: link.sustained_rate(),
+                shaper: None,
+                policer: None,
+                loss: LossSpec::None,
+                packet_log: 0
+            }
+        );
         let meter = Link::new(&alike, &network.link_facts()[index], network.measured());
         let interval_end = spec.interval.time();
         Some(Admission { spec, meter, interval_end, fair_rate_bps: None, priority_load: 0.0 })

@@ -1,6 +1,12 @@
 //! Wrong parameters of a component: the key, the problem, and the remedy.
 
+mod range;
+
 use std::fmt::{self, Display};
+
+pub use range::{Range, Ranges, check_field, check_length};
+/// Derives [`trait@Ranges`].
+pub use tailroom_derive::Ranges;
 
 /// A parameter that is out of range, or that contradicts another parameter or its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +28,14 @@ impl BadParameter {
         remedy: impl Into<String>,
     ) -> Self {
         BadParameter { key: key.into(), problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// The same, with its key below `place`: `gain` below `congestion` is `congestion.gain`.
+    #[must_use]
+    pub fn below(self, place: &str) -> Self {
+        let is_joined = place.is_empty() || self.key.is_empty() || self.key.starts_with('[');
+        let dot = if is_joined { "" } else { "." };
+        BadParameter { key: format!("{place}{dot}{}", self.key), ..self }
     }
 }
 
