@@ -12,12 +12,12 @@ use super::draws::Draws;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
-use crate::random::Stream;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
 use crate::quantity::{PositiveDuration, Size};
+use crate::random::Stream;
 use crate::units::Time;
 
 /// Parameters of updates.
