@@ -621,7 +621,7 @@ class Shaper(TypedDict):
     the link, and takes those of its own packet; the bits then leave at the rate of the link.
     Linux's `tbf` waits for the tokens of the packet itself: the two are equal where all packets
     have one size, and a smaller packet waits at most a packet's tokens longer here. Limits in
-    time, bdp and the bdp are measured by the rate of the shaper.
+    time and in bdp are measured by the rate of the shaper.
     """
 
     rate: Rate
@@ -2241,6 +2241,10 @@ class Defaults(TypedDict):
     """`send_burst` of each group that does not give it."""
     forget_sack_at_timeout: NotRequired[bool]
     """`forget_sack_at_timeout` of each group that does not give it."""
+    undo: NotRequired[bool]
+    """`undo` of each group that does not give it."""
+    frto: NotRequired[bool]
+    """`frto` of each group that does not give it."""
     ecn: NotRequired[Ecn]
     """`ecn` of each group that does not give it."""
 
@@ -2447,6 +2451,22 @@ class Flows(TypedDict):
     (RFC 6675 sec. 5.1, Linux).
 
     With `recovery = "rack"` the scoreboard is always kept. Default: False.
+    """
+    undo: NotRequired[bool]
+    """Take a reduction of the window back if the recovery turns out to have been unnecessary:
+    an ACK echoes a timestamp from before the first retransmission (RFC 3522), the receiver
+    reports each retransmission as a duplicate (RFC 3708; with `recovery = "rack"`), or `frto`
+    finds it.
+
+    As in Linux (`tcp_undo_cwnd_reduction`), the window returns at once to what it was before.
+    Needs `rtt_samples = "timestamps"`, `recovery = "rack"` or `frto = true`. Default: False.
+    """
+    frto: NotRequired[bool]
+    """After a timeout send new data before old data are sent again, and see from the next ACKs
+    whether the packets in flight were lost or late (F-RTO, RFC 5682 sec. 3; Linux:
+    `net.ipv4.tcp_frto`).
+
+    Needs `undo = true` and selective ACKs that a timeout does not discard. Default: False.
     """
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of

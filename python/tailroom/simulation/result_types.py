@@ -205,6 +205,9 @@ class FlowSummary(TypedDict):
     """Number of window reductions, timeouts included."""
     timeouts: int
     """Number of retransmission timeouts."""
+    undone_reductions: int
+    """Number of window reductions, timeouts included, that the sender has taken back because no
+    packet was lost."""
     loss_probes: int
     """Number of tail loss probes: packets sent to get an ACK before the timeout (RFC 8985)."""
     packets_between_reductions_mean: float | None
@@ -338,6 +341,8 @@ class GroupSummary(TypedDict):
     """Number of window reductions, timeouts included; sum over the flows."""
     timeouts: int
     """Number of retransmission timeouts; sum over the flows."""
+    undone_reductions: int
+    """Number of window reductions that the senders have taken back; sum over the flows."""
     loss_probes: int
     """Number of tail loss probes; sum over the flows."""
     completed_flows: int

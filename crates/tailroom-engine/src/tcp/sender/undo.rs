@@ -21,7 +21,7 @@ use crate::units::Time;
 /// picoseconds apart.
 const FINE_TICK: Time = Time::from_picoseconds(1_000_000);
 
-/// What a sender keeps in order to take a reduction back.
+/// What a sender keeps to take a reduction back.
 #[derive(Debug)]
 pub(super) struct Undo {
     /// Tick of the timestamps that the host sends; `None` if it sends none.
