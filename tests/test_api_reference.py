@@ -36,7 +36,7 @@ def test_every_public_name_has_an_entry(page: str) -> None:
     [
         "    runs: int = 8,",
         "    window_s: float = 0.1,",
-        "    precision: float = 0.02,",
+        "    precision: float = 0.06,",
         "    max_runs: int = 10000,",
         '    metric: str = "queue_packets",',
     ],

@@ -51,7 +51,8 @@ def size_command(
             metavar="KEY",
             help="Key of the scenario, or its end, whose smallest sufficient value is sought "
             "instead of the limit of the link's queue: a target delay, a threshold, the burst of "
-            "a shaper. The search begins around its value. Example: --vary queue.target.",
+            "a shaper. It has a number of packets, bytes, seconds or bit/s, or a number without a "
+            "unit; the search begins around it. Example: --vary queue.target.",
             autocompletion=completion.keys_to_vary,
         ),
     ] = None,

@@ -7,6 +7,7 @@ from typing import Any
 from tailroom import _engine
 from tailroom.arguments import given, named
 from tailroom.errors import ScenarioError
+from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_units import RATES, Quantity
 
@@ -30,6 +31,7 @@ _AXES: dict[Quantity, tuple[float, str]] = {
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Varied:
     """A key of the scenario whose smallest sufficient value is sought, in whole steps."""

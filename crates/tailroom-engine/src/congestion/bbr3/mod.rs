@@ -10,9 +10,9 @@ mod control;
 mod loss;
 mod probe_bandwidth;
 mod probe_rtt;
-mod undo;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{

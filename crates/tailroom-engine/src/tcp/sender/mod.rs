@@ -6,6 +6,7 @@
 //! of its next [`deadline`](Sender::deadline), and the caller calls [`Sender::on_deadline`] at that
 //! time, unless an ACK arrives no later.
 
+mod ack_news;
 pub mod blocks;
 pub mod burst;
 pub mod counted_pipe;

@@ -3,10 +3,10 @@
 //! proportional rate reduction have no part in it. Which packets are lost, and which are sent
 //! again, is decided as under a window law.
 
+use super::ack_news::AckNews;
 use super::burst::{self, SendBurst};
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::undo::AckNews;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent, UndoEvent,

@@ -1,10 +1,10 @@
 //! The sender's response to losses, by `NewReno` (RFC 6582), SACK (RFC 6675) and the
 //! retransmission timeout (RFC 6298), and to ECN marks (RFC 3168).
 
+use super::ack_news::AckNews;
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::undo::AckNews;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::{CongestionKind, WindowLaw};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};

@@ -7,6 +7,7 @@
 //! Rules and their order are those of Linux (`tcp_fastretrans_alert`, `tcp_process_loss` in
 //! `net/ipv4/tcp_input.c`), whose window returns at once; RFC 4015 lets it return by slow start.
 
+use super::ack_news::AckNews;
 use super::recovery::RepairRule;
 use super::rtt::RttSamples;
 use super::slow_start::SlowStart;
@@ -423,17 +424,4 @@ impl Sender {
             rack.look_again();
         }
     }
-}
-
-/// What an ACK has told about packets.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AckNews {
-    /// Advance of the cumulative ACK, in packets.
-    pub(super) acked: u64,
-    /// Whether packets are newly sacked.
-    pub(super) has_sacked: bool,
-    /// Whether the ACK echoes an ECN mark.
-    pub(super) is_marked: bool,
-    /// What [`Sender::awaited_originals`] returned before the ACK.
-    pub(super) awaited: u64,
 }
