@@ -86,10 +86,8 @@ def _show_undecided(answer: Size, console: Console) -> None:
     """Prints the range in which the smallest sufficient value may lie."""
     text = answer.varied.text
     if one := answer.interval:
-        console.print(
-            f"  estimate {text(one.estimate)}, 95 % interval {text(one.low)} to {text(one.high)}",
-            soft_wrap=True,
-        )
+        ends = answer.varied.range_text(one.low, one.high)
+        console.print(f"  estimate {text(one.estimate)}, 95 % interval {ends}", soft_wrap=True)
         return
     if answer.why_no_regression:
         console.print(f"  tested one by one: {escape(answer.why_no_regression)}", soft_wrap=True)
@@ -131,24 +129,19 @@ def _cell(answer: Size, metric: str, tried: Tried) -> str:
 
 def where_met(feasible: Feasible, answer: Size) -> str:
     """Returns in words which values meet a target."""
-    text = answer.varied.text
-    if isinf(feasible.low):
-        first, last = text(answer.tried[0].limit), text(answer.tried[-1].limit)
-        first = first.removesuffix(" packets").removesuffix(" packet")
-        return f"met by no {answer.varied.noun} from {first} to {last}"
-    low = text(feasible.low) if feasible.low else f"the smallest tested {answer.varied.noun}"
-    if isfinite(feasible.high):
-        # "2 to 5 packets"
-        low = low.removesuffix(" packets").removesuffix(" packet")
-        where = f"{low} to {text(feasible.high)}"
+    varied, low = answer.varied, feasible.low
+    if isinf(low):
+        tried = varied.range_text(answer.tried[0].limit, answer.tried[-1].limit)
+        return f"met by no {varied.noun} from {tried}"
+    smallest = f"the smallest tested {varied.noun}"
+    if not isfinite(feasible.high):
+        where = f"{varied.text(low) if low else smallest} upwards"
+    elif low:
+        where = varied.range_text(low, feasible.high)
     else:
-        where = f"{low} upwards"
-    gaps = (
-        ""
-        if feasible.is_one_interval
-        else f", but not at every {answer.varied.noun} between (not monotone)"
-    )
-    return f"met from {where}{gaps}"
+        where = f"{smallest} to {varied.text(feasible.high)}"
+    gaps = f", but not at every {varied.noun} between (not monotone)"
+    return f"met from {where}{'' if feasible.is_one_interval else gaps}"
 
 
 def _tried(answer: Size) -> Any:

@@ -289,8 +289,8 @@ class Size(AnyResult):
             return f"no {what} that was tried meets {targets}; {tried}"
         known = f"{varied.too_small(self.too_small)}; " if self.too_small else ""
         if self.interval:
-            low, high = (varied.text(end) for end in (self.interval.low, self.interval.high))
-            known = f"95 % interval {low} to {high}; "
+            ends = varied.range_text(self.interval.low, self.interval.high)
+            known = f"95 % interval {ends}; "
         price = f"{self.price}; " if self.price else ""
         if not varied.is_limit:
             return f"{varied.key} = {varied.text(smallest)} meets {targets}; {price}{known}{tried}"

@@ -117,6 +117,18 @@ class Varied:
         scale, unit = next((one for one in units if value >= one[0]), units[-1])
         return f"{value / scale:.4g} {unit}"
 
+    def range_text(self, low: float, high: float) -> str:
+        """Returns a range as people write it: "2 to 5 packets".
+
+        Args:
+            low: Its lower end, in steps.
+            high: Its upper end, in steps.
+        """
+        first, last = self.text(low), self.text(high)
+        if self.quantity == "packets":
+            first = first.partition(" ")[0]
+        return f"{first} to {last}"
+
     @property
     def noun(self) -> str:
         """What is varied, in a word."""
