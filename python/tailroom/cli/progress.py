@@ -139,9 +139,7 @@ _STAGES = {
 
 def _bracket(state: SizeProgress) -> str:
     """The bracket of the answer, with 95 % confidence, in words."""
-    low, high = state.text(state.low), state.text(state.high) if isfinite(state.high) else ""
-    too_small = "are too few" if low.endswith("packets") else "is too small"
-    suffices = "suffice" if high.endswith("packets") else "suffices"
-    low = f"{low} {too_small}" if state.low else "nothing is known to be too small"
-    high = f"{high} {suffices}" if high else "nothing suffices yet"
+    varied = state.varied
+    low = varied.too_small(state.low) if state.low else "nothing is known to be too small"
+    high = varied.suffices(state.high) if isfinite(state.high) else "nothing suffices yet"
     return f"{high}, {low}"

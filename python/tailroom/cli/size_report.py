@@ -31,8 +31,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     console.print(_tried(answer))
     if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
         console.print(
-            "open: the runs are not conclusive with 95 % confidence, so it counts as too "
-            "small; raise --max-seeds for more runs, or use a longer duration",
+            f"open: the runs are not conclusive with 95 % confidence, so the {answer.varied.noun} "
+            "counts as too small; raise --max-seeds for more runs, or use a longer duration",
             soft_wrap=True,
         )
     phases.show(answer.phases, console)
@@ -90,7 +90,11 @@ def _show_undecided(answer: Size, console: Console) -> None:
         console.print(f"  estimate {text(one.estimate)}, 95 % interval {ends}", soft_wrap=True)
         return
     if answer.why_no_regression:
-        console.print(f"  tested one by one: {escape(answer.why_no_regression)}", soft_wrap=True)
+        console.print(
+            f"  no interval: {answer.varied.noun}s were tested one by one, since "
+            f"{escape(answer.why_no_regression)}",
+            soft_wrap=True,
+        )
     small, good = answer.too_small, answer.smallest or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
         console.print(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
-from tailroom.libraries import need
+from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.calculate import link_question
 from tailroom.pfc_headroom.faults import Fault, faults_of
 from tailroom.pfc_headroom.profiles import STANDARD, TABLES, Profile, asic_of_path, read_profile
@@ -96,12 +96,7 @@ class HeadroomCheck:
             ArgumentError: There is no such table.
             MissingLibraryError: PyArrow is not installed (`pip install 'tailroom[tables]'`).
         """
-        if name not in (None, "faults"):
-            raise ArgumentError(f"there is no table {name!r}; choose faults")
-        need("pyarrow")
-        import pyarrow as pa  # noqa: PLC0415 - an optional library
-
-        return pa.Table.from_pylist(self._rows)
+        return only_table(name, "faults", self._rows)
 
     def as_dict(self) -> dict[str, Any]:
         """The result as the command prints it with `--json`."""

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
-from tailroom.libraries import need
+from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.lengths import length_words
 from tailroom.pfc_headroom.profiles import Profile
 from tailroom.pfc_headroom.terms import Term
@@ -108,12 +107,7 @@ class Headroom:
             ArgumentError: There is no such table.
             MissingLibraryError: PyArrow is not installed (`pip install 'tailroom[tables]'`).
         """
-        if name not in (None, "terms"):
-            raise ArgumentError(f"there is no table {name!r}; choose terms")
-        need("pyarrow")
-        import pyarrow as pa  # noqa: PLC0415 - an optional library
-
-        return pa.Table.from_pylist(self._rows)
+        return only_table(name, "terms", self._rows)
 
     def as_dict(self) -> dict[str, Any]:
         """The result as the command prints it with `--json`."""

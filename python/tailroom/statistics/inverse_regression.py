@@ -16,6 +16,7 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
+from tailroom.field_docs import with_field_docs
 from tailroom.statistics.distributions import f_quantile, student_quantile
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,7 @@ MISFIT_CONFIDENCE = 0.99
 """Confidence with which the means at the settings depart from a fit that is refused."""
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Crossing:
     """The setting at which the mean crosses the bound, with its confidence interval."""

@@ -63,13 +63,7 @@ def smallest_accepted(
         raise ScenarioError(
             f"with {varied.key} = {varied.text(largest)}, the largest in question: {of_largest}"
         )
-    refused, accepted = smallest, largest
-    while accepted - refused > 1:
-        middle = (refused + accepted) // 2
-        if text := _refusal(source, varied, middle):
-            refused, refusal = middle, text
-        else:
-            accepted = middle
+    accepted, refusal = _boundary(source, varied, largest, smallest, refusal)
     return SmallestLimit(accepted, varied.text(accepted), refusal)
 
 
@@ -82,14 +76,21 @@ def largest_accepted(source: Scenario, varied: Varied, accepted: int, largest: i
         accepted: A value that is accepted, in steps.
         largest: Largest value that is of interest, in steps.
     """
-    refused = largest + 1
-    if not _refusal(source, varied, largest):
-        return largest
-    while refused - accepted > 1:
-        middle = (refused + accepted) // 2
-        is_refused = bool(_refusal(source, varied, middle))
-        refused, accepted = (middle, accepted) if is_refused else (refused, middle)
-    return accepted
+    refusal = _refusal(source, varied, largest)
+    return _boundary(source, varied, accepted, largest, refusal)[0] if refusal else largest
+
+
+def _boundary(
+    source: Scenario, varied: Varied, accepted: int, refused: int, refusal: str
+) -> tuple[int, str]:
+    """The accepted value next to the refused ones, by bisection, and the message about these."""
+    while abs(accepted - refused) > 1:
+        middle = (accepted + refused) // 2
+        if text := _refusal(source, varied, middle):
+            refused, refusal = middle, text
+        else:
+            accepted = middle
+    return accepted, refusal
 
 
 def _refusal(source: Scenario, varied: Varied, steps: int) -> str:

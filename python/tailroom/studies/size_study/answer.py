@@ -1,6 +1,6 @@
 """The answer to: how much buffer does this link need?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -15,13 +15,13 @@ from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.progress import Progress
 from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once
+from tailroom.statistics.inverse_regression import Crossing
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
-from tailroom.studies.size_study.regression import SizeInterval
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.varied import Varied
@@ -39,6 +39,8 @@ _NAMES_OF_LIMITS = {
     "too_small": "too_small_packets",
     "value": "limit_packets",
 }
+SOME_LIMIT = Varied("")
+"""The limit of a queue, whatever its link."""
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
 
@@ -77,7 +79,7 @@ class Size(AnyResult):
     too_small: int
     """Largest value below the answer that misses a target with 95 % confidence, in steps; 0 if
     there is none. The runs are not conclusive for values between the two."""
-    interval: SizeInterval | None
+    interval: Crossing | None
     """The smallest sufficient value by regression with its 95 % interval; the answer is the next
     whole step above the interval. `None` if the values were tested one by one."""
     why_no_regression: str
@@ -378,5 +380,5 @@ class SizeProgress(Progress):
     """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
     `"beside"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
     `"models"` (the models at the answer's limit)."""
-    text: Callable[[float], str] = Varied("").text
-    """Writes `low` and `high` with their unit."""
+    varied: Varied = SOME_LIMIT
+    """What is varied, which writes `low` and `high` with their unit."""

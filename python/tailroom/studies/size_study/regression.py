@@ -7,13 +7,11 @@ refuses what the fit cannot answer, with the reason; `search.py` then takes over
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log
 
 import numpy as np
 
-from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.statistics.inverse_regression import Crossing, Floats, fit_mean
 from tailroom.statistics.outcome import Outcome
@@ -60,22 +58,6 @@ MOST_WIDENINGS = 4
 """Number of times that the scan does so at most."""
 
 
-@with_field_docs
-@dataclass(frozen=True)
-class SizeInterval:
-    """The smallest sufficient value by regression, with its 95 % confidence interval.
-
-    In steps: of a limit, in packets.
-    """
-
-    estimate: float
-    """Value at which the fitted means meet the targets."""
-    low: float
-    """Lower end of the interval."""
-    high: float
-    """Upper end of the interval: the answer is the next whole step."""
-
-
 class Refused(Exception):  # noqa: N818 - not an error: the other search takes over
     """The regression cannot answer; the message says why."""
 
@@ -110,7 +92,8 @@ class Regression:
         self.rounded_up = rounded_up
         self.tried: dict[int, Tried] = {}
         self.stage: Stage = "search"
-        self.interval: SizeInterval | None = None
+        self.interval: Crossing | None = None
+        """The smallest sufficient value with its interval, in steps: of a limit, in packets."""
         self.runs_left = 0
         """Estimate of the number of runs that will still be performed, for a progress bar."""
         self._simulate = simulate
@@ -175,7 +158,7 @@ class Regression:
             Refused: The bound is an end of the metric's range, or the target is met, missed and met
                 again.
         """
-        if _scaled(target, [])[1] <= 0:
+        if _bound(target) <= 0:
             raise Refused(f"{target} allows no deviation")
         outcomes = [one.verdicts[target] for one in self._sorted()]
         decided = [outcome for outcome in outcomes if outcome is not Outcome.OPEN]
@@ -271,14 +254,12 @@ class Regression:
 
     def _near(self, target: Target, place: float) -> list[Tried]:
         """The buffers near a crossing."""
-        _, bound = _scaled(target, [])
+        bound = _bound(target)
         return [
             one
             for one in self._sorted()
             if place / WINDOW <= one.limit <= place * WINDOW
-            and bound / SPAN
-            <= _scaled(target, one.point.values(target.metric))[0].mean()
-            <= SPAN * bound
+            and bound / SPAN <= _values(target, one).mean() <= SPAN * bound
         ]
 
     def _crossing(self, target: Target, buffers: Sequence[Tried]) -> Crossing | None:
@@ -286,13 +267,10 @@ class Regression:
         if len(buffers) < 2 or buffers[0].margin(target) >= buffers[-1].margin(target):
             return None
         settings = [one.limit for one in buffers for _ in range(_runs(one))]
-        values = np.concatenate(
-            [_scaled(target, one.point.values(target.metric))[0] for one in buffers]
-        )
+        values = np.concatenate([_values(target, one) for one in buffers])
         fit = fit_mean(settings, values)
-        _, bound = _scaled(target, [])
         ends = buffers[0].limit, buffers[-1].limit
-        return fit.crossing(bound, *ends, FIT_CONFIDENCE) if fit else None
+        return fit.crossing(_bound(target), *ends, FIT_CONFIDENCE) if fit else None
 
     def _finish(self, crossings: dict[Target, Crossing]) -> None:
         """Simulates the answer, and half and twice of it, and judges all buffers.
@@ -302,7 +280,7 @@ class Regression:
                 not show that a target without a fit is met.
         """
         ends = list(crossings.values())
-        self.interval = SizeInterval(
+        self.interval = Crossing(
             max(end.estimate for end in ends),
             max(end.low for end in ends),
             max(end.high for end in ends),
@@ -398,13 +376,22 @@ def _verdict(limit: int, crossing: Crossing) -> Outcome:
     return Outcome.NO if limit <= crossing.low else Outcome.OPEN
 
 
-def _scaled(target: Target, values: Sequence[float]) -> tuple[Floats, float]:
-    """Values and bound on a scale whose logarithm is nearly straight over that of the limit.
+def _reference(target: Target) -> float | None:
+    """The highest value of a share that shall be large: the fit is of what is missing to it.
 
-    A share that approaches its highest value is turned into what is missing.
+    The logarithm of what is missing is nearly straight over that of the limit.
     """
-    array = np.asarray(values, dtype=float)
-    highest = metric_of(target.metric).highest
-    if target.at_least and highest is not None:
-        return highest - array, highest - target.bound
-    return array, target.bound
+    return metric_of(target.metric).highest if target.at_least else None
+
+
+def _bound(target: Target) -> float:
+    """The bound of a target on the scale of the fit."""
+    highest = _reference(target)
+    return target.bound if highest is None else highest - target.bound
+
+
+def _values(target: Target, tried: Tried) -> Floats:
+    """The metric of a target in the runs of a buffer, on the scale of the fit."""
+    values = np.asarray(tried.point.values(target.metric), dtype=float)
+    highest = _reference(target)
+    return values if highest is None else highest - values

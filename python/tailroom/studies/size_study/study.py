@@ -602,6 +602,6 @@ class _Work:
                 low=largest_missing(tried, targets),
                 high=inf if enough is None else enough,
                 stage=self.stage,
-                text=self.question.varied.text,
+                varied=self.question.varied,
             )
         )

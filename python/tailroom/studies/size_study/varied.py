@@ -144,6 +144,14 @@ class Varied:
             return f"{self.text(steps)} is too small"
         return f"{self.text(steps)} {'is' if steps == 1 else 'are'} too few"
 
+    def suffices(self, steps: float) -> str:
+        """Returns a value and that it suffices, as "2 packets suffice".
+
+        Args:
+            steps: Number of steps.
+        """
+        return f"{self.text(steps)} {'suffice' if self.is_limit and steps != 1 else 'suffices'}"
+
     def rounded_up(self, steps: float) -> int:
         """Returns the next value that people would write: whole packets, else three digits.
 
