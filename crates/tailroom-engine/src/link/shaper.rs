@@ -3,7 +3,7 @@
 use super::token_bucket::TokenBucket;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::{BitRate, PositiveDuration, Size};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// A token bucket in front of a link, which makes packets wait.
 ///
@@ -11,7 +11,7 @@ use crate::units::Time;
 /// link, and takes those of its own packet; the bits then leave at the rate of the link. Linux's
 /// `tbf` waits for the tokens of the packet itself: the two are equal where all packets have one
 /// size, and a smaller packet waits at most a packet's tokens longer here. Limits in time
-/// and in bdp are measured by the rate of the shaper.
+/// and in bdp are measured by the rate at which packets leave the shaper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ShaperConfig")]
@@ -59,6 +59,16 @@ impl ShaperSpec {
     /// A shaper with this rate and burst, and nothing else.
     pub fn new(rate: BitRate, burst: Size) -> Self {
         ShaperSpec { rate, burst, peak_rate: None, granularity: None, overhead: None, cells: None }
+    }
+
+    /// The rate at which packets of this size leave, without overhead and cells.
+    pub fn packet_rate(&self, packet_bytes: f64) -> Rate {
+        let rate = self.rate.rate();
+        if self.overhead.is_none() && self.cells.is_none() {
+            return rate;
+        }
+        let share = packet_bytes / f64::from(self.cost(packet_bytes.ceil() as u32));
+        Rate::from_bits_per_second(((rate.bits_per_second() as f64 * share) as u64).max(1))
     }
 
     /// The tokens that a packet costs, in bytes (Linux, `cake_calc_overhead` in `sch_cake.c`).

@@ -66,10 +66,10 @@ impl LinkSpec {
         self.is_acted_on || self.shaper.is_some() || self.queue.is_scheduler()
     }
 
-    /// The rate of the shaper, or of the link until its first change: limits in time and bdp are measured
-    /// by it.
+    /// The rate at which packets leave the shaper, or that of the link until its first change: limits in
+    /// time and bdp are measured by it.
     pub fn sustained_rate(&self) -> Rate {
-        self.shaper.map_or(self.rate, |shaper| shaper.rate.rate())
+        self.shaper.map_or(self.rate, |shaper| shaper.packet_rate(self.packet_bytes))
     }
 
     /// A link named `link` at a constant rate and one-way delay, without loss and logs. Amounts of its

@@ -124,6 +124,22 @@ fn cells_and_overhead_cost_tokens() {
     assert!((at.utilization - 1.0).abs() < 1e-3, "{}", at.utilization);
 }
 
+/// 1500 B cost 1749 B of tokens, so 20 ms are 25,730 B at 12 Mbit/s: 17 packets, of 1.166 ms each.
+#[test]
+fn a_limit_in_time_counts_cells_and_overhead() {
+    let network = flood(|link| {
+        let mut cells = shaper(12 * MEGABIT, 33 * 53);
+        (cells.overhead, cells.cells) = (Some(Size::new(40)), Some(Cells::Atm));
+        link.shaper = Some(cells);
+        link.packet_bytes = 1_500.0;
+        link.queue = disciplines::valid("20 ms").remove(0);
+    });
+    assert_eq!(network.links[0].queue.name(), "drop_tail");
+    let results = finish(&network);
+    let longest_s = link(&results.summary, "link").queue_delay_s_max.expect("packets wait");
+    assert!((longest_s - 17.0 * 1.166e-3).abs() < 0.2e-3, "{longest_s}");
+}
+
 /// Of 2,000 packets, one per 0.1 ms, the bucket of 18 lets 19 through, since 1.8 packets' tokens
 /// arrive meanwhile, and then the tokens of every tenth arrive: numbers 20, 30 and so on.
 #[test]

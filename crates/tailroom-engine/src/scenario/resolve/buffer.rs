@@ -52,7 +52,7 @@ pub(in crate::scenario) fn resolve_link(
     }
     let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(inputs.files)).transpose();
     let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
-    let sustained = link.shaper.map_or(rate, |shaper| shaper.rate.rate());
+    let sustained = link.shaper.map_or(rate, |shaper| shaper.packet_rate(load.packet_bytes()));
     let queue = resolve_queue(&link.queue, sustained, load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {
         check_flow_admission(admission, sustained, &at)?;

@@ -1,0 +1,180 @@
+"""Records `tbf`, the token bucket of Linux, so that a shaper can be compared with it.
+
+python -m validation.kernel.token_bucket [--out DIRECTORY]
+
+needs root, /dev/net/tun, iproute2 and the kernel's `sch_tbf`, and takes ten seconds. A host in a
+network namespace of its own sends UDP packets of given sizes at given times into a TUN device whose
+queueing discipline is `tbf`. A recording is a CSV file: when each packet was handed to the kernel,
+its size, and when the device had it (nothing if the bucket's queue dropped it).
+"""
+
+import argparse
+import ctypes
+import fcntl
+import os
+import select
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+RECORDED = Path(__file__).parent / "recorded" / "token_bucket"
+NEW_NETWORK = 0x40000000  # CLONE_NEWNET
+SET_INTERFACE = 0x400454CA  # TUNSETIFF
+TUN_WITHOUT_HEADER = 0x1001  # IFF_TUN | IFF_NO_PI
+IP_AND_UDP_BYTES = 28
+PORT = 9000
+QUIET_S = 0.5
+"""No packet for so long: the queue is empty."""
+MOST_HELD_UP_NS = 300_000
+ATTEMPTS = 5
+WARM_UP = b"\xff" * 4
+
+Packets = Sequence[tuple[float, int]]
+"""When each packet is sent, in seconds, and its size with its IP header."""
+
+
+@dataclass(frozen=True)
+class TokenBucket:
+    """Parameters of `tbf`, by the names that tc-tbf(8) gives them."""
+
+    rate_bps: int
+    burst_bytes: int
+    limit_bytes: int
+    peak_rate_bps: int | None = None
+
+    def arguments(self, largest_bytes: int) -> list[str]:
+        """Return the words after `tc qdisc add dev DEVICE root`."""
+        words = ["tbf", "rate", f"{self.rate_bps}bit", "burst", f"{self.burst_bytes}b"]
+        words += ["limit", f"{self.limit_bytes}b"]
+        if self.peak_rate_bps:
+            words += ["peakrate", f"{self.peak_rate_bps}bit", "mtu", f"{largest_bytes}b"]
+        return words
+
+
+def recordings() -> dict[str, tuple[TokenBucket, Packets]]:
+    """Return what is recorded, by name; a packet of 1,000 B takes 1 ms at the rate."""
+    rate_bps = 8_000_000
+    wide = TokenBucket(rate_bps, 20_000, 1_000_000)
+    burst = [(0.0, 1_000)] * 100
+    return {
+        "full-bucket": (wide, burst),
+        "peak-rate": (TokenBucket(rate_bps, 20_000, 1_000_000, 32_000_000), burst),
+        "bursts": (wide, [(0.06 * number, 1_000) for number in range(20) for _ in range(40)]),
+        "two-sizes": (wide, [(0.0005 * n, 200 if n % 3 else 1_400) for n in range(900)]),
+        "drops": (
+            TokenBucket(rate_bps, 5_000, 30_000),
+            [(0.0007 * number, 1_000) for number in range(1_000)],
+        ),
+    }
+
+
+def record(bucket: TokenBucket, packets: Packets) -> list[tuple[int, int, int | None]]:
+    """Send the packets through `tbf`: when each was sent, its size, and when it left, in ns.
+
+    The process gets a network namespace of its own.
+
+    Raises:
+        OSError: Root, the device or `tbf` is missing.
+        RuntimeError: The sender was held up, so that the times are not those of the packets.
+    """
+    if ctypes.CDLL(None, use_errno=True).unshare(NEW_NETWORK):
+        raise OSError(ctypes.get_errno(), "no network namespace: root is needed")
+    Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
+    device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(device, SET_INTERFACE, struct.pack("16sH", b"tun0", TUN_WITHOUT_HEADER))
+    largest = max(size for _, size in packets)
+    for command in (
+        ["ip", "address", "add", "10.0.0.1/24", "dev", "tun0"],
+        ["ip", "link", "set", "tun0", "up"],
+        ["tc", "qdisc", "add", "dev", "tun0", "root", *bucket.arguments(largest)],
+    ):
+        subprocess.run(command, check=True)
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    # A process of its own: two threads would wait for each other's interpreter lock.
+    with ProcessPoolExecutor(1, get_context("fork")) as sender:
+        times = sender.submit(_send, packets)
+        left = dict(_departures(device, times))
+    held_up = max(after - before for before, after in times.result())
+    if held_up > MOST_HELD_UP_NS:
+        raise RuntimeError(f"a call of the sender took {held_up / 1e6:.1f} ms")
+    sent = zip(packets, times.result(), strict=True)
+    return [(at, size, left.get(n)) for n, ((_, size), (at, _)) in enumerate(sent)]
+
+
+def _send(packets: Packets) -> list[tuple[int, int]]:
+    times = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as host:
+        host.setsockopt(socket.SOL_SOCKET, 32, 1 << 26)  # SO_SNDBUFFORCE
+        # The first packet of a socket takes a millisecond more. The bucket fills up again.
+        host.sendto(WARM_UP, ("10.0.0.2", PORT))
+        start = time.monotonic() + QUIET_S / 2
+        for number, (at, size) in enumerate(packets):
+            time.sleep(max(0.0, start + at - time.monotonic()))
+            payload = struct.pack("!I", number).ljust(size - IP_AND_UDP_BYTES, b"\0")
+            before = time.monotonic_ns()
+            with suppress(
+                OSError
+            ):  # The queue was full: the kernel tells a sender on the same host.
+                host.sendto(payload, ("10.0.0.2", PORT))
+            times.append((before, time.monotonic_ns()))
+    return times
+
+
+def _departures(device: int, sender: Future[list[tuple[int, int]]]) -> Iterator[tuple[int, int]]:
+    while select.select([device], [], [], QUIET_S)[0] or not sender.done():
+        try:
+            packet = os.read(device, 2_000)
+        except BlockingIOError:
+            continue
+        payload = packet[IP_AND_UDP_BYTES:][:4]
+        if payload != WARM_UP:
+            yield struct.unpack("!I", payload)[0], time.monotonic_ns()
+
+
+def _record_file(file: Path, bucket: TokenBucket, packets: Packets) -> None:
+    rows = record(bucket, packets)
+    origin = rows[0][0]
+    lines = [
+        f"# Linux {os.uname().release.split('-')[0]}: tbf, rate {bucket.rate_bps} bit/s, burst "
+        f"{bucket.burst_bytes} B, limit {bucket.limit_bytes} B"
+        + (f", peakrate {bucket.peak_rate_bps} bit/s" if bucket.peak_rate_bps else ""),
+        "arrival_ns,bytes,departure_ns",
+        *(
+            f"{at - origin},{size},{'' if left is None else left - origin}"
+            for at, size, left in rows
+        ),
+    ]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Record everything.
+
+    Raises:
+        SystemExit: A recording failed in every attempt.
+    """
+    parser = argparse.ArgumentParser(description=__doc__, usage=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, default=RECORDED)
+    directory = parser.parse_args().out
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, (bucket, packets) in recordings().items():
+        for _ in range(ATTEMPTS):
+            arguments = (directory / f"{name}.csv", bucket, packets)
+            process = get_context("fork").Process(target=_record_file, args=arguments)
+            process.start()
+            process.join()
+            if process.exitcode == 0:
+                break
+        else:
+            raise SystemExit(f"{name} was not recorded in {ATTEMPTS} attempts")
+
+
+if __name__ == "__main__":
+    main()
