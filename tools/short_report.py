@@ -22,9 +22,11 @@ WHOLE = (
     "for the bounds."
 )
 CONDITIONS = (
-    "The claims with other hosts or settings than those of the paper or study. They change no "
-    "verdict of the report; a verdict that differs from it is bold."
+    "{tried} claims were also judged with other hosts or settings than those of the paper or study. "
+    "This changes no verdict of the report. "
 )
+DIFFERENT = "The verdicts that differ:"
+EQUAL = "No verdict differs."
 SENTENCE = re.compile(r".+?(?<!\bEq)(?<!\bSec)(?<!\bet al)[.?!](?=\s+[A-Z(]|$)", re.DOTALL)
 NO_PICTURE = Drawn(b"", "")
 """The Markdown names the file of a picture alone."""
@@ -42,7 +44,7 @@ def document(paper: Paper, parts: Sequence[Part], record: Record) -> Document:
     blocks.append(Paragraph(WHOLE.format(name=paper.name)))
     for part in parts:
         blocks.append(Heading(part_title(part.name, part.title)))
-        blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.title, part.caption))
+        blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.name, part.caption))
         rows = [row for claim in of_part(part, record["claims"]) for row in _rows(claim)]
         if rows:
             blocks.append(Table(("claim", "side", "here", "holds"), rows))
@@ -67,21 +69,24 @@ def _holds(check: Record) -> str:
 
 
 def _conditions(record: Record) -> Iterator[Block]:
-    """The verdicts under other conditions beside those of the report, and what the conditions are.
+    """The verdicts that differ under other conditions, and what the conditions are.
 
     Values that the paper leaves open are no conditions: they count in the verdict itself.
     """
     elsewhere = [entry for entry in record["variations"] if not entry["plausible"]]
+    if not elsewhere:
+        return
     rows = []
     for claim in record["claims"]:
-        own = [entry for entry in elsewhere if _key(entry) == _key(claim)]
-        if own:
-            rows.append((claim["part"], claim["text"], claim["verdict"], _verdicts(claim, own)))
-    if not rows:
-        return
+        other = [entry for entry in elsewhere if _key(entry) == _key(claim)]
+        other = [entry for entry in other if entry["verdict"] != claim["verdict"]]
+        if other:
+            rows.append((claim["part"], claim["text"], claim["verdict"], _verdicts(other)))
+    tried = len({_key(entry) for entry in elsewhere})
     yield Heading("Under other conditions")
-    yield Paragraph(CONDITIONS)
-    yield Table(("part", "claim", "verdict", "under another condition"), rows)
+    yield Paragraph(CONDITIONS.format(tried=tried) + (DIFFERENT if rows else EQUAL))
+    if rows:
+        yield Table(("part", "claim", "verdict", "under another condition"), rows)
     reasons = {entry["variation"]: entry["reason"] for entry in elsewhere}
     for reason in dict.fromkeys(filter(None, reasons.values())):
         yield Paragraph(f"{_names(name for name in reasons if reasons[name] == reason)}: {reason}")
@@ -91,11 +96,11 @@ def _key(entry: Record) -> tuple[str, str]:
     return entry["part"], entry["claim"]
 
 
-def _verdicts(claim: Record, varied: Sequence[Record]) -> str:
-    """Each verdict with its conditions; bold if it differs from that of the report."""
+def _verdicts(varied: Sequence[Record]) -> str:
+    """Each verdict with its conditions."""
     found = dict.fromkeys(entry["verdict"] for entry in varied)
     return "; ".join(
-        f"{verdict if verdict == claim['verdict'] else f'**{verdict}**'} with "
+        f"**{verdict}** with "
         + _names(entry["variation"] for entry in varied if entry["verdict"] == verdict)
         for verdict in found
     )
