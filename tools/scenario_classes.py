@@ -30,7 +30,7 @@ def python_source(items: list[Class | Alias]) -> str:
     parts = [HEADER.rstrip()]
     for item in items:
         if isinstance(item, Alias):
-            parts.append(f"{item.name}: TypeAlias = {_type_name(item)}\n{docstring(item.doc)}")
+            parts.append(f"{item.name}: TypeAlias = {_type_name(item)}\n{field_doc(item.doc)}")
         elif any(keyword.iskeyword(key.name) for key in item.keys):
             parts.append(_functional(item))
         else:
@@ -52,7 +52,7 @@ def _class(item: Class) -> str:
     for key in item.keys:
         lines.append(f"    {key.name}: {_annotation(key)}")
         if key.doc:
-            lines.append(textwrap.indent(docstring(_with_default(key)), "    "))
+            lines.append(textwrap.indent(field_doc(_with_default(key)), "    "))
     return "\n".join(lines) + "\n"
 
 
@@ -72,14 +72,21 @@ def _with_default(key: Key) -> str:
 
 
 def docstring(doc: str) -> str:
-    """A docstring in its quotation marks: the first sentence, and a paragraph for the rest."""
-    escaped = doc.replace("\\", "\\\\")
-    if escaped.endswith('"'):
-        escaped += " "
-    wrapped = textwrap.wrap(f'"""{escaped}"""', WIDTH, break_long_words=False)
-    summary, *rest = SENTENCE_END.split(escaped, maxsplit=1)
-    if len(wrapped) == 1 or not rest:
-        return "\n".join(wrapped)
-    paragraph = textwrap.wrap(rest[0], WIDTH, break_long_words=False)
-    summary = textwrap.wrap(f'"""{summary}', WIDTH, break_long_words=False)
+    """The docstring of a class: the first sentence, and a paragraph for the rest."""
+    summary, *rest = SENTENCE_END.split(doc, maxsplit=1)
+    if not rest or "\n" not in field_doc(doc):
+        return field_doc(doc)
+    paragraph = textwrap.wrap(_escaped(rest[0]), WIDTH, break_long_words=False)
+    summary = textwrap.wrap(f'"""{_escaped(summary)}', WIDTH, break_long_words=False)
     return "\n".join([*summary, "", *paragraph, '"""'])
+
+
+def field_doc(doc: str) -> str:
+    """The description of a field or an alias: one paragraph in quotation marks."""
+    escaped = _escaped(doc)
+    end = " " if escaped.endswith('"') else ""
+    return "\n".join(textwrap.wrap(f'"""{escaped}{end}"""', WIDTH, break_long_words=False))
+
+
+def _escaped(doc: str) -> str:
+    return doc.replace("\\", "\\\\")

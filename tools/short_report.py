@@ -22,8 +22,8 @@ WHOLE = (
     "for the bounds."
 )
 CONDITIONS = (
-    "{tried} claims were also judged with other hosts or settings than those of the paper or study. "
-    "This changes no verdict of the report. "
+    "{tried} claims were also judged with other hosts or settings than those of the paper or "
+    "study. This changes no verdict of the report. "
 )
 DIFFERENT = "The verdicts that differ:"
 EQUAL = "No verdict differs."
