@@ -8,7 +8,8 @@ tailroom has; cnq_codel_af is left out. Each row is one run of three minutes. Th
 nothing else is taken from the repository (BSD 2-Clause License).
 
 A row agrees if the first flow's share, mean over the seeds, is within `BOUND` of the published
-share. docs/validation/l4s-tests.csv has all rows, and l4s-tests.md what is known of those that do not agree.
+share. docs/validation/l4s-tests.csv has all rows, and l4s-tests.md what is known of those that do
+not agree.
 
     python -m tests.validation.l4s_tests [--draft] [--write]
 """
