@@ -8,7 +8,9 @@ and of packets where they are amounts of a queue.
 """
 
 from datetime import timedelta
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+from typing import Generic, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
+
+Quantity = TypeVar("Quantity")
 
 PositiveDuration: TypeAlias = str | float | timedelta
 """Time above zero with its unit: ps, ns, us, ms, s, min or h."""
@@ -501,25 +503,31 @@ UniformRateDistribution = TypedDict(
 """Any value of a range is as likely."""
 
 
-class ExponentialRateDistribution(TypedDict):
+class ExponentialDistribution(TypedDict, Generic[Quantity]):
     """Exponential."""
 
     kind: Literal["exponential"]
-    mean: Rate
+    mean: Quantity
     """Mean."""
 
 
-class LognormalRateDistribution(TypedDict):
+ExponentialRateDistribution: TypeAlias = ExponentialDistribution[Rate]
+
+
+class LognormalDistribution(TypedDict, Generic[Quantity]):
     """The logarithm is normally distributed."""
 
     kind: Literal["lognormal"]
-    mean: Rate
+    mean: Quantity
     """Mean, of the values and not of their logarithms."""
     sigma: float
     """Standard deviation of the natural logarithm."""
 
 
-class ParetoRateDistribution(TypedDict):
+LognormalRateDistribution: TypeAlias = LognormalDistribution[Rate]
+
+
+class ParetoDistribution(TypedDict, Generic[Quantity]):
     """Pareto without an upper bound.
 
     P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
@@ -528,43 +536,55 @@ class ParetoRateDistribution(TypedDict):
     kind: Literal["pareto"]
     shape: float
     """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Rate
+    mean: Quantity
     """Mean."""
 
 
-class BoundedParetoRateDistribution(TypedDict):
+ParetoRateDistribution: TypeAlias = ParetoDistribution[Rate]
+
+
+class BoundedParetoDistribution(TypedDict, Generic[Quantity]):
     """A Pareto distribution, given that it stays below an upper bound."""
 
     kind: Literal["bounded_pareto"]
     shape: float
     """Tail index of the distribution without the bound."""
-    min: Rate
+    min: Quantity
     """Smallest value."""
-    max: Rate
+    max: Quantity
     """Largest value."""
 
 
-class WeibullRateDistribution(TypedDict):
+BoundedParetoRateDistribution: TypeAlias = BoundedParetoDistribution[Rate]
+
+
+class WeibullDistribution(TypedDict, Generic[Quantity]):
     """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
 
     kind: Literal["weibull"]
     shape: float
     """1 is exponential; the tail is heavier below."""
-    mean: Rate
+    mean: Quantity
     """Mean."""
 
 
-class MixRateDistribution(TypedDict):
+WeibullRateDistribution: TypeAlias = WeibullDistribution[Rate]
+
+
+class MixDistribution(TypedDict, Generic[Quantity]):
     """A few values, each with its share."""
 
     kind: Literal["mix"]
-    values: list[Rate]
+    values: list[Quantity]
     """The values, in ascending order."""
     weights: list[float]
     """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
 
 
-class EmpiricalRateDistribution(TypedDict):
+MixRateDistribution: TypeAlias = MixDistribution[Rate]
+
+
+class EmpiricalDistribution(TypedDict):
     """The distribution function of a file, straight lines between its points."""
 
     kind: Literal["empirical"]
@@ -577,6 +597,8 @@ class EmpiricalRateDistribution(TypedDict):
     0, makes a step: a value with a probability of its own. Empty lines and lines that begin
     with # are skipped."""
 
+
+EmpiricalRateDistribution: TypeAlias = EmpiricalDistribution
 
 RateDistribution: TypeAlias = (
     UniformRateDistribution
@@ -613,83 +635,19 @@ UniformDurationDistribution = TypedDict(
 )
 """Any value of a range is as likely."""
 
+ExponentialDurationDistribution: TypeAlias = ExponentialDistribution[Duration]
 
-class ExponentialDurationDistribution(TypedDict):
-    """Exponential."""
+LognormalDurationDistribution: TypeAlias = LognormalDistribution[Duration]
 
-    kind: Literal["exponential"]
-    mean: Duration
-    """Mean."""
+ParetoDurationDistribution: TypeAlias = ParetoDistribution[Duration]
 
+BoundedParetoDurationDistribution: TypeAlias = BoundedParetoDistribution[Duration]
 
-class LognormalDurationDistribution(TypedDict):
-    """The logarithm is normally distributed."""
+WeibullDurationDistribution: TypeAlias = WeibullDistribution[Duration]
 
-    kind: Literal["lognormal"]
-    mean: Duration
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
+MixDurationDistribution: TypeAlias = MixDistribution[Duration]
 
-
-class ParetoDurationDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Duration
-    """Mean."""
-
-
-class BoundedParetoDurationDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: Duration
-    """Smallest value."""
-    max: Duration
-    """Largest value."""
-
-
-class WeibullDurationDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: Duration
-    """Mean."""
-
-
-class MixDurationDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[Duration]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalDurationDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file. Each line is a value, a comma or
-    blanks, and the probability of this value or a smaller one, as in `1500 B, 0.75`; a value
-    without a unit is in bytes, seconds or bit/s. Neither may fall from line to line. If the
-    last probability is 100 instead of 1, all are percentages, as in the `size percent` tables
-    of data-centre traffic generators (HPCC). The same value twice, or a first probability above
-    0, makes a step: a value with a probability of its own. Empty lines and lines that begin
-    with # are skipped."""
-
+EmpiricalDurationDistribution: TypeAlias = EmpiricalDistribution
 
 DurationDistribution: TypeAlias = (
     UniformDurationDistribution
@@ -812,83 +770,19 @@ UniformSizeDistribution = TypedDict(
 )
 """Any value of a range is as likely."""
 
+ExponentialSizeDistribution: TypeAlias = ExponentialDistribution[Size]
 
-class ExponentialSizeDistribution(TypedDict):
-    """Exponential."""
+LognormalSizeDistribution: TypeAlias = LognormalDistribution[Size]
 
-    kind: Literal["exponential"]
-    mean: Size
-    """Mean."""
+ParetoSizeDistribution: TypeAlias = ParetoDistribution[Size]
 
+BoundedParetoSizeDistribution: TypeAlias = BoundedParetoDistribution[Size]
 
-class LognormalSizeDistribution(TypedDict):
-    """The logarithm is normally distributed."""
+WeibullSizeDistribution: TypeAlias = WeibullDistribution[Size]
 
-    kind: Literal["lognormal"]
-    mean: Size
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
+MixSizeDistribution: TypeAlias = MixDistribution[Size]
 
-
-class ParetoSizeDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Size
-    """Mean."""
-
-
-class BoundedParetoSizeDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: Size
-    """Smallest value."""
-    max: Size
-    """Largest value."""
-
-
-class WeibullSizeDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: Size
-    """Mean."""
-
-
-class MixSizeDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[Size]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalSizeDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file. Each line is a value, a comma or
-    blanks, and the probability of this value or a smaller one, as in `1500 B, 0.75`; a value
-    without a unit is in bytes, seconds or bit/s. Neither may fall from line to line. If the
-    last probability is 100 instead of 1, all are percentages, as in the `size percent` tables
-    of data-centre traffic generators (HPCC). The same value twice, or a first probability above
-    0, makes a step: a value with a probability of its own. Empty lines and lines that begin
-    with # are skipped."""
-
+EmpiricalSizeDistribution: TypeAlias = EmpiricalDistribution
 
 SizeDistribution: TypeAlias = (
     UniformSizeDistribution
@@ -971,83 +865,19 @@ UniformPositiveDurationDistribution = TypedDict(
 )
 """Any value of a range is as likely."""
 
+ExponentialPositiveDurationDistribution: TypeAlias = ExponentialDistribution[PositiveDuration]
 
-class ExponentialPositiveDurationDistribution(TypedDict):
-    """Exponential."""
+LognormalPositiveDurationDistribution: TypeAlias = LognormalDistribution[PositiveDuration]
 
-    kind: Literal["exponential"]
-    mean: PositiveDuration
-    """Mean."""
+ParetoPositiveDurationDistribution: TypeAlias = ParetoDistribution[PositiveDuration]
 
+BoundedParetoPositiveDurationDistribution: TypeAlias = BoundedParetoDistribution[PositiveDuration]
 
-class LognormalPositiveDurationDistribution(TypedDict):
-    """The logarithm is normally distributed."""
+WeibullPositiveDurationDistribution: TypeAlias = WeibullDistribution[PositiveDuration]
 
-    kind: Literal["lognormal"]
-    mean: PositiveDuration
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
+MixPositiveDurationDistribution: TypeAlias = MixDistribution[PositiveDuration]
 
-
-class ParetoPositiveDurationDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: PositiveDuration
-    """Mean."""
-
-
-class BoundedParetoPositiveDurationDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: PositiveDuration
-    """Smallest value."""
-    max: PositiveDuration
-    """Largest value."""
-
-
-class WeibullPositiveDurationDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: PositiveDuration
-    """Mean."""
-
-
-class MixPositiveDurationDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[PositiveDuration]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalPositiveDurationDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file. Each line is a value, a comma or
-    blanks, and the probability of this value or a smaller one, as in `1500 B, 0.75`; a value
-    without a unit is in bytes, seconds or bit/s. Neither may fall from line to line. If the
-    last probability is 100 instead of 1, all are percentages, as in the `size percent` tables
-    of data-centre traffic generators (HPCC). The same value twice, or a first probability above
-    0, makes a step: a value with a probability of its own. Empty lines and lines that begin
-    with # are skipped."""
-
+EmpiricalPositiveDurationDistribution: TypeAlias = EmpiricalDistribution
 
 PositiveDurationDistribution: TypeAlias = (
     UniformPositiveDurationDistribution
