@@ -28,6 +28,7 @@ CONDITIONS = (
 DIFFERENT = "The verdicts that differ:"
 EQUAL = "No verdict differs."
 SENTENCE = re.compile(r".+?(?<!\bEq)(?<!\bSec)(?<!\bet al)[.?!](?=\s+[A-Z(]|$)", re.DOTALL)
+BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])(?<!Eq\.)(?<!Sec\.) (?=[A-Z(])")
 NO_PICTURE = Drawn(b"", "")
 """The Markdown names the file of a picture alone."""
 
@@ -42,14 +43,33 @@ def document(paper: Paper, parts: Sequence[Part], record: Record) -> Document:
     """
     blocks: list[Block] = [*abstract(record), Paragraph(counts(paper, record))]
     blocks.append(Paragraph(WHOLE.format(name=paper.name)))
-    for part in parts:
+    for part, caption in zip(parts, captions(parts), strict=True):
         blocks.append(Heading(part_title(part.name, part.title)))
-        blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.name, part.caption))
+        blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.name, caption))
         rows = [row for claim in of_part(part, record["claims"]) for row in _rows(claim)]
         if rows:
             blocks.append(Table(("claim", "side", "here", "holds"), rows))
     blocks += _conditions(record)
     return Document(paper.report_title, blocks)
+
+
+def captions(parts: Iterable[Part]) -> Iterator[str]:
+    """Yields the caption of each part; what an earlier picture says is not repeated.
+
+    Args:
+        parts: The parts of a paper, in their order.
+    """
+    known: dict[str, str] = {}
+    for part in parts:
+        sentences = BETWEEN_SENTENCES.split(part.caption)
+        earlier = [known[sentence] for sentence in sentences if sentence in known]
+        new = [sentence for sentence in sentences if sentence not in known]
+        if earlier:
+            new.append(f"{'Otherwise as' if new else 'As'} in {earlier[0]}.")
+        yield " ".join(new)
+        title = part_title(part.name, part.title)
+        label = title.partition(":")[0] if title != part.title else f"“{title}”"
+        known = {**dict.fromkeys(sentences, label), **known}
 
 
 def _rows(claim: Record) -> Iterator[tuple[str, ...]]:

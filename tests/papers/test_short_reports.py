@@ -3,11 +3,12 @@
 import json
 
 import pytest
+from matplotlib.figure import Figure
 
 import paper_reports
 import short_report
 from tailroom_papers import framework
-from tailroom_papers.framework import Bounds, Paper
+from tailroom_papers.framework import Bounds, Paper, Part
 
 
 @pytest.mark.parametrize("name", framework.names())
@@ -33,6 +34,20 @@ def test_the_report_in_the_repository_follows_from_the_claims(name: str) -> None
 )
 def test_an_abbreviation_ends_no_sentence(text: str, first: str) -> None:
     assert short_report.first_sentence(text) == first
+
+
+def test_a_caption_refers_to_the_picture_that_says_the_same_first() -> None:
+    texts = {"1": "Lines are means. Eq. 5 is dashed.", "later": "Eq. 5 is dashed. Marks are runs."}
+    texts["last"] = "Marks are runs."
+    parts = [
+        Part(name, name, studies=lambda _: (), draw=lambda _: Figure(), caption=text)
+        for name, text in texts.items()
+    ]
+    assert list(short_report.captions(parts)) == [
+        texts["1"],
+        "Marks are runs. Otherwise as in Figure 1.",
+        "As in “later”.",
+    ]
 
 
 def claim(name: str, verdict: str) -> dict[str, object]:
