@@ -35,7 +35,7 @@ help:
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, two hours)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
-	@echo "make docs      write docs/reference and the pictures in docs/images anew"
+	@echo "make docs      write docs/reference/scenario.md and the pictures in docs/images anew"
 	@echo "make atlas     compute the atlas of buffers anew, its data and its pages (90 minutes)"
 	@echo "make papers    reproduce the papers in full and write docs/papers anew (slow)"
 	@echo "make clean     remove everything that was built"
@@ -59,9 +59,9 @@ setup: package
 page: package
 	@$(BIN)/python tools/page.py
 
-# Its tools alone: a site needs no engine. Once they are installed, it needs no network. Every page is
-# read anew: Sphinx tells of a wrong link only when it reads the page.
-site: $(UV)
+# Once its tools are installed, it needs no network. Every page is read anew: Sphinx tells of a wrong
+# link only when it reads the page.
+site: package
 	@$(SYNC) --only-group site
 	rm -rf out/site
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --jobs auto \

@@ -2,11 +2,11 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from generate import site_files
 from recorded_scenarios import recorded_scenarios
 from tailroom import _engine
 from tailroom.scenario.scenario import Scenario
@@ -147,7 +147,7 @@ def test_values_are_written_in_the_unit_of_the_metric(
 
 
 def test_the_reference_names_unit_range_and_direction() -> None:
-    page = (Path(__file__).parents[1] / "docs/reference/results.md").read_text(encoding="utf-8")
+    page = site_files()["docs/reference/results.md"]
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| (.*?) \|", page, re.MULTILINE)
     assert ("utilization", "fraction", "0 to 1", "higher") in rows
     assert ("queue_delay_s_p99", "s", "from 0", "lower") in rows

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import tailroom as tr
+from generate import site_files
 from tailroom.simulation.arrow_tables import declarations
 from tailroom.simulation.result_tables import ResultTables
 from tailroom.storage.result_directory import TABLES
@@ -113,7 +114,7 @@ def test_every_table_is_saved_and_loaded(recorded: tr.Result, tmp_path: Path) ->
 
 @pytest.mark.parametrize("declared", declarations(), ids=lambda table: table["name"])
 def test_the_reference_describes_every_table_and_column(declared: dict[str, Any]) -> None:
-    reference = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    reference = site_files()["docs/reference/results.md"]
     section = reference.split(f"### `{declared['name']}`\n")[1].split("\n### ")[0]
     assert declared["description"] in section
     for column in declared["columns"]:
@@ -125,7 +126,7 @@ def test_the_reference_describes_every_table_and_column(declared: dict[str, Any]
 
 
 def test_the_reference_describes_every_statistic(recorded: tr.Result) -> None:
-    reference = (DOCS / "reference" / "results.md").read_text(encoding="utf-8")
+    reference = site_files()["docs/reference/results.md"]
     tables_begin = reference.index("\n## Tables\n")
     described = {
         heading.splitlines()[0]: {

@@ -10,7 +10,7 @@ import pytest
 
 from tailroom_papers.framework import above, below
 from tests.validation import __main__ as program
-from tests.validation import frame, kernel
+from tests.validation import frame
 from tests.validation.frame import Claim, Item, Table, Validation
 
 PROGRAMS = {
@@ -53,14 +53,22 @@ def test_a_table_is_written_below_its_marker(
         Validation(items, "page.md")(["--write"], lambda _: None)
 
 
+def test_a_table_with_the_name_of_a_file_is_written_next_to_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(frame, "ROOT", tmp_path)
+    table = Table("one.csv", ("a", "b"), iter([(1, 'x, "y"')]))
+    assert Validation(lambda: [table], "page.md")(["--write"], lambda _: None) == 0
+    assert (tmp_path / "docs" / "one.csv").read_text() == 'a,b\n1,"x, ""y"""\n'
+
+
 def test_the_marked_tables_of_a_page_are_those_of_its_validations() -> None:
     docs = frame.ROOT / "docs"
     tables: dict[str, set[str]] = defaultdict(set)
     for name, one in PROGRAMS.items():
         text = Path(str(import_module(name).__file__)).read_text(encoding="utf-8")
         tables[one.page] |= set(re.findall(r'Table\(\s*"([\w-]+)"', text))
-    kinds = (*kernel.TABLES.values(), kernel.OTHERS)
-    tables["validation/kernel.md"] = {title.split()[0] for title, _ in kinds}
     marked = {
         str(page.relative_to(docs)): set(re.findall(r"(?m)^<!-- table (\S+) -->\n\n\|", text))
         for page in docs.rglob("*.md")

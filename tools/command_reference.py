@@ -1,4 +1,4 @@
-"""Writes the reference of the command line from its commands: docs/reference/commands.md."""
+"""The reference of the command line, from its commands."""
 
 import re
 from collections.abc import Iterator

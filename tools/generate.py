@@ -1,6 +1,6 @@
 """Writes the files that follow from the engine, or checks that they are up to date.
 
-python tools/generate.py schema docs [--check]
+python tools/generate.py schema docs site [--check]
 """
 
 import argparse
@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import api_reference
 import command_reference
 import reference_tables
 import result_reference
@@ -39,18 +40,23 @@ def schema_files() -> dict[str, str]:
 
 
 def docs_files() -> dict[str, str]:
-    """The reference pages."""
+    """The reference page that is in git, since the guide links to its tables."""
     items = Reader(json.loads(_engine.schema())).read()
     hosts = json.loads(_engine.components())["host"]
+    return {"docs/reference/scenario.md": reference_tables.scenario_page(items, hosts)}
+
+
+def site_files() -> dict[str, str]:
+    """The reference pages that only the site has."""
     results = json.loads(_engine.tables()), json.loads(_engine.summary_schema())
     return {
-        "docs/reference/scenario.md": reference_tables.scenario_page(items, hosts),
-        "docs/reference/results.md": result_reference.results_page(*results),
         "docs/reference/commands.md": command_reference.commands_page(),
+        "docs/reference/python.md": api_reference.python_page(),
+        "docs/reference/results.md": result_reference.results_page(*results),
     }
 
 
-TARGETS = {"schema": schema_files, "docs": docs_files}
+TARGETS = {"schema": schema_files, "docs": docs_files, "site": site_files}
 
 
 def _formatted(source: str, name: str) -> str:

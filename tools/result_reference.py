@@ -5,7 +5,7 @@ from typing import Any
 
 from markdown_table import markdown_table
 from reference_tables import NOTICE
-from scenario_classes import docstring
+from scenario_classes import field_doc
 from tailroom.simulation import metric_catalogue
 from tailroom.simulation.metric_catalogue import Metric
 
@@ -56,7 +56,7 @@ def tables_module(tables: list[dict[str, Any]]) -> str:
     parts = [HEADER]
     for table in tables:
         columns = " ".join(_shown_name(column) for column in table["columns"])
-        doc = docstring(f"{table['description']} Columns: `{columns}`.")
+        doc = field_doc(f"{table['description']} Columns: `{columns}`.")
         parts.append(f"    {table['name']}: pa.Table | None = lazy_table()\n")
         parts.append(textwrap.indent(doc, "    ") + "\n")
     return "".join(parts)

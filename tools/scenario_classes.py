@@ -3,6 +3,8 @@
 import keyword
 import re
 import textwrap
+from collections import Counter
+from dataclasses import replace
 
 from scenario_format import Alias, Class, Key
 
@@ -16,26 +18,57 @@ and of packets where they are amounts of a queue.
 """
 
 from datetime import timedelta
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+from typing import Generic, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
+
+Quantity = TypeVar("Quantity")
 '''
 
 
 WIDTH = 92
 """Of a docstring, in an indented class of at most 100 columns."""
+DISTRIBUTION = re.compile(
+    r"(?P<shape>\w+?)(?P<quantity>Rate|PositiveDuration|Duration|Size|Count)Distribution"
+)
 SENTENCE_END = re.compile(r"(?<=[^.]\.)(?<!sec\.) (?=[A-Z`])")
 
 
 def python_source(items: list[Class | Alias]) -> str:
     """A module with one class or alias per item."""
     parts = [HEADER.rstrip()]
+    generic = {item.name: _generic(item) for item in items if isinstance(item, Class)}
+    uses = Counter(generic.values())
     for item in items:
         if isinstance(item, Alias):
-            parts.append(f"{item.name}: TypeAlias = {_type_name(item)}\n{docstring(item.doc)}")
+            parts.append(f"{item.name}: TypeAlias = {_type_name(item)}\n{field_doc(item.doc)}")
         elif any(keyword.iskeyword(key.name) for key in item.keys):
             parts.append(_functional(item))
+        elif (text := generic[item.name]) and uses[text] > 1:
+            parts += [] if text in parts else [text]
+            parts.append(_of_quantity(item, text))
         else:
             parts.append(_class(item))
     return "\n\n".join(parts) + "\n"
+
+
+def _generic(item: Class) -> str:
+    """The class of a distribution of any quantity, such as of rates; else an empty text."""
+    found = DISTRIBUTION.fullmatch(item.name)
+    if not found:
+        return ""
+    keys = [
+        replace(key, type_name=re.sub(rf"\b{found['quantity']}\b", "Quantity", key.type_name))
+        for key in item.keys
+    ]
+    bases = "TypedDict, Generic[Quantity]" if keys != item.keys else "TypedDict"
+    return _class(Class(f"{found['shape']}Distribution", item.doc, keys), bases)
+
+
+def _of_quantity(item: Class, generic: str) -> str:
+    """The name of the distribution of one quantity."""
+    found = DISTRIBUTION.fullmatch(item.name)
+    assert found
+    quantity = f"[{found['quantity']}]" if "Generic[" in generic else ""
+    return f"{item.name}: TypeAlias = {found['shape']}Distribution{quantity}"
 
 
 def _type_name(item: Alias) -> str:
@@ -47,12 +80,12 @@ def _type_name(item: Alias) -> str:
     )
 
 
-def _class(item: Class) -> str:
-    lines = [f"class {item.name}(TypedDict):", textwrap.indent(docstring(item.doc), "    "), ""]
+def _class(item: Class, bases: str = "TypedDict") -> str:
+    lines = [f"class {item.name}({bases}):", textwrap.indent(docstring(item.doc), "    "), ""]
     for key in item.keys:
         lines.append(f"    {key.name}: {_annotation(key)}")
         if key.doc:
-            lines.append(textwrap.indent(docstring(_with_default(key)), "    "))
+            lines.append(textwrap.indent(field_doc(_with_default(key)), "    "))
     return "\n".join(lines) + "\n"
 
 
@@ -72,14 +105,21 @@ def _with_default(key: Key) -> str:
 
 
 def docstring(doc: str) -> str:
-    """A docstring in its quotation marks: the first sentence, and a paragraph for the rest."""
-    escaped = doc.replace("\\", "\\\\")
-    if escaped.endswith('"'):
-        escaped += " "
-    wrapped = textwrap.wrap(f'"""{escaped}"""', WIDTH, break_long_words=False)
-    summary, *rest = SENTENCE_END.split(escaped, maxsplit=1)
-    if len(wrapped) == 1 or not rest:
-        return "\n".join(wrapped)
-    paragraph = textwrap.wrap(rest[0], WIDTH, break_long_words=False)
-    summary = textwrap.wrap(f'"""{summary}', WIDTH, break_long_words=False)
+    """The docstring of a class: the first sentence, and a paragraph for the rest."""
+    summary, *rest = SENTENCE_END.split(doc, maxsplit=1)
+    if not rest or "\n" not in field_doc(doc):
+        return field_doc(doc)
+    paragraph = textwrap.wrap(_escaped(rest[0]), WIDTH, break_long_words=False)
+    summary = textwrap.wrap(f'"""{_escaped(summary)}', WIDTH, break_long_words=False)
     return "\n".join([*summary, "", *paragraph, '"""'])
+
+
+def field_doc(doc: str) -> str:
+    """The description of a field or an alias: one paragraph in quotation marks."""
+    escaped = _escaped(doc)
+    end = " " if escaped.endswith('"') else ""
+    return "\n".join(textwrap.wrap(f'"""{escaped}{end}"""', WIDTH, break_long_words=False))
+
+
+def _escaped(doc: str) -> str:
+    return doc.replace("\\", "\\\\")

@@ -22,10 +22,13 @@ WHOLE = (
     "for the bounds."
 )
 CONDITIONS = (
-    "The claims with other hosts or settings than those of the paper or study. They change no "
-    "verdict of the report; a verdict that differs from it is bold."
+    "{tried} claims were also judged with other hosts or settings than those of the paper or "
+    "study. This changes no verdict of the report. "
 )
+DIFFERENT = "The verdicts that differ:"
+EQUAL = "No verdict differs."
 SENTENCE = re.compile(r".+?(?<!\bEq)(?<!\bSec)(?<!\bet al)[.?!](?=\s+[A-Z(]|$)", re.DOTALL)
+BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])(?<!Eq\.)(?<!Sec\.) (?=[A-Z(])")
 NO_PICTURE = Drawn(b"", "")
 """The Markdown names the file of a picture alone."""
 
@@ -40,14 +43,33 @@ def document(paper: Paper, parts: Sequence[Part], record: Record) -> Document:
     """
     blocks: list[Block] = [*abstract(record), Paragraph(counts(paper, record))]
     blocks.append(Paragraph(WHOLE.format(name=paper.name)))
-    for part in parts:
+    for part, caption in zip(parts, captions(parts), strict=True):
         blocks.append(Heading(part_title(part.name, part.title)))
-        blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.title, part.caption))
+        blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.name, caption))
         rows = [row for claim in of_part(part, record["claims"]) for row in _rows(claim)]
         if rows:
             blocks.append(Table(("claim", "side", "here", "holds"), rows))
     blocks += _conditions(record)
     return Document(paper.report_title, blocks)
+
+
+def captions(parts: Iterable[Part]) -> Iterator[str]:
+    """Yields the caption of each part; what an earlier picture says is not repeated.
+
+    Args:
+        parts: The parts of a paper, in their order.
+    """
+    known: dict[str, str] = {}
+    for part in parts:
+        sentences = BETWEEN_SENTENCES.split(part.caption)
+        earlier = [known[sentence] for sentence in sentences if sentence in known]
+        new = [sentence for sentence in sentences if sentence not in known]
+        if earlier:
+            new.append(f"{'Otherwise as' if new else 'As'} in {earlier[0]}.")
+        yield " ".join(new)
+        title = part_title(part.name, part.title)
+        label = title.partition(":")[0] if title != part.title else f"“{title}”"
+        known = {**dict.fromkeys(sentences, label), **known}
 
 
 def _rows(claim: Record) -> Iterator[tuple[str, ...]]:
@@ -67,21 +89,24 @@ def _holds(check: Record) -> str:
 
 
 def _conditions(record: Record) -> Iterator[Block]:
-    """The verdicts under other conditions beside those of the report, and what the conditions are.
+    """The verdicts that differ under other conditions, and what the conditions are.
 
     Values that the paper leaves open are no conditions: they count in the verdict itself.
     """
     elsewhere = [entry for entry in record["variations"] if not entry["plausible"]]
+    if not elsewhere:
+        return
     rows = []
     for claim in record["claims"]:
-        own = [entry for entry in elsewhere if _key(entry) == _key(claim)]
-        if own:
-            rows.append((claim["part"], claim["text"], claim["verdict"], _verdicts(claim, own)))
-    if not rows:
-        return
+        other = [entry for entry in elsewhere if _key(entry) == _key(claim)]
+        other = [entry for entry in other if entry["verdict"] != claim["verdict"]]
+        if other:
+            rows.append((claim["part"], claim["text"], claim["verdict"], _verdicts(other)))
+    tried = len({_key(entry) for entry in elsewhere})
     yield Heading("Under other conditions")
-    yield Paragraph(CONDITIONS)
-    yield Table(("part", "claim", "verdict", "under another condition"), rows)
+    yield Paragraph(CONDITIONS.format(tried=tried) + (DIFFERENT if rows else EQUAL))
+    if rows:
+        yield Table(("part", "claim", "verdict", "under another condition"), rows)
     reasons = {entry["variation"]: entry["reason"] for entry in elsewhere}
     for reason in dict.fromkeys(filter(None, reasons.values())):
         yield Paragraph(f"{_names(name for name in reasons if reasons[name] == reason)}: {reason}")
@@ -91,11 +116,11 @@ def _key(entry: Record) -> tuple[str, str]:
     return entry["part"], entry["claim"]
 
 
-def _verdicts(claim: Record, varied: Sequence[Record]) -> str:
-    """Each verdict with its conditions; bold if it differs from that of the report."""
+def _verdicts(varied: Sequence[Record]) -> str:
+    """Each verdict with its conditions."""
     found = dict.fromkeys(entry["verdict"] for entry in varied)
     return "; ".join(
-        f"{verdict if verdict == claim['verdict'] else f'**{verdict}**'} with "
+        f"**{verdict}** with "
         + _names(entry["variation"] for entry in varied if entry["verdict"] == verdict)
         for verdict in found
     )

@@ -189,16 +189,24 @@ def test_the_page_has_every_kind_with_data_and_its_picture(
     assert f"| {middle['value']:,.0f} ({middle['buffer_bdp']:.2g}) |" in text
 
 
-def test_the_page_shows_what_scaled_cells_follow_from(
+def test_a_scaled_cell_has_a_power_and_a_check_and_the_page_says_how(
     tiny_atlas: tuple[AtlasRuns, Path], tmp_path: Path
 ) -> None:
     cell = Cell("backbone", Site(10**11, 10, 100, 10_000), "long", "cubic", "drop_tail")
     ladder = ((1000, 40), (100, 20), (10, 5))
     rows = scaled_rows(cell, [[rung_row(cell, flows, packets)] * 3 for flows, packets in ladder])
     data.write(tmp_path, [*tiny_atlas[0].answers, *rows], tiny_atlas[0].curves, "an engine")
-    text = page.pages(data.read(tmp_path), [])["index"]
-    assert f"| `{cell.name}` | scaled |" in text
-    assert "| 0.30 | x 2.00 | open |" in text  # 20 / 5 per decade would give 80, not 40
+    found = data.read(tmp_path)
+    (row,) = (
+        row
+        for row in found.answers.to_pylist()
+        if (row["cell"], row["target_utilization"]) == (cell.name, 0.98)
+    )
+    assert row["scaling_exponent"] == pytest.approx(0.30, abs=0.005)
+    assert row["scaling_check"] == pytest.approx(2)  # 20 / 5 per decade would give 80, not 40
+    assert row["status"] == "open"
+    text = page.pages(found, [])["index"]
+    assert "\n## Scaling\n" in text
     assert "1 are scaled from 0 smaller links" in text  # whose rows are left out here
 
 

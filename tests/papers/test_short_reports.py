@@ -3,11 +3,12 @@
 import json
 
 import pytest
+from matplotlib.figure import Figure
 
 import paper_reports
 import short_report
 from tailroom_papers import framework
-from tailroom_papers.framework import Bounds, Paper
+from tailroom_papers.framework import Bounds, Paper, Part
 
 
 @pytest.mark.parametrize("name", framework.names())
@@ -35,6 +36,20 @@ def test_an_abbreviation_ends_no_sentence(text: str, first: str) -> None:
     assert short_report.first_sentence(text) == first
 
 
+def test_a_caption_refers_to_the_picture_that_says_the_same_first() -> None:
+    texts = {"1": "Lines are means. Eq. 5 is dashed.", "later": "Eq. 5 is dashed. Marks are runs."}
+    texts["last"] = "Marks are runs."
+    parts = [
+        Part(name, name, studies=lambda _: (), draw=lambda _: Figure(), caption=text)
+        for name, text in texts.items()
+    ]
+    assert list(short_report.captions(parts)) == [
+        texts["1"],
+        "Marks are runs. Otherwise as in Figure 1.",
+        "As in “later”.",
+    ]
+
+
 def claim(name: str, verdict: str) -> dict[str, object]:
     said = {"text": f"The {name}", "place": "Sec. 1", "why": "", "checks": []}
     return {"part": "1", "claim": name, "verdict": verdict, **said}
@@ -45,7 +60,7 @@ def varied(name: str, variation: str, verdict: str, plausible: bool = False) -> 
     return {"part": "1", "claim": name, "variation": variation, "verdict": verdict, **said}
 
 
-def test_verdicts_under_other_conditions_stand_beside_those_of_the_report() -> None:
+def test_verdicts_that_differ_under_other_conditions_stand_beside_those_of_the_report() -> None:
     record = {
         **{"form": "full", "runs": 1200, "engine": "0.1.0+aaaaaaaaaa", "first_seed": 1},
         **{"abstract": "", "conditions": []},
@@ -61,7 +76,7 @@ def test_verdicts_under_other_conditions_stand_beside_those_of_the_report() -> N
     paper = Paper("small-1999", "Small", "A", "Nowhere", (), "1 s", Bounds(None, {}))
     text = short_report.document(paper, (), record).markdown()
     shown = text[text.index("## Under other conditions") :]
-    assert "| 1 | The edge | holds | holds with “A”; **holds in part** with “B”, “C” |" in shown
+    assert "| 1 | The edge | holds | **holds in part** with “B”, “C” |" in shown
     assert "The slope" not in shown
     assert shown.endswith("\n“A”: why\n")
     # The engine of runs that were added to a report is named beside that of the others.

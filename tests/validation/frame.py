@@ -5,6 +5,8 @@ A validation yields lines of text, tables and claims. They are printed as they c
 """
 
 import argparse
+import csv
+import io
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,18 +31,33 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Table:
-    """A table, in Markdown."""
+    """A table, in Markdown or CSV."""
 
     name: str
-    """Name in the marker above the table in the docs; empty if it is only printed."""
+    """Name in the marker above the table in the docs, or that of a CSV file next to the page;
+    empty if it is only printed."""
     headings: Sequence[str]
     rows: Iterable[Sequence[object]]
     """Rows of cells, which may be computed while they are printed."""
 
     def lines(self) -> Iterator[str]:
-        """The lines in Markdown."""
+        """The lines of Markdown or CSV."""
+        if self.is_file:
+            yield from map(_line_of_csv, chain((self.headings,), self.rows))
+            return
         for row in chain((self.headings, ["---"] * len(self.headings)), self.rows):
             yield f"| {' | '.join(map(str, row))} |"
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the table is a file of its own."""
+        return self.name.endswith(".csv")
+
+
+def _line_of_csv(row: Sequence[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(row)
+    return line.getvalue()
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,10 @@ class Validation:
             for line in [item] if isinstance(item, str) else item.lines():
                 show(line)
                 lines.append(line)
-            if page and isinstance(item, Table) and item.name:
+            if page and isinstance(item, Table) and item.is_file:
+                text = "".join(f"{line}\n" for line in lines)
+                page.with_name(item.name).write_text(text, encoding="utf-8")
+            elif page and isinstance(item, Table) and item.name:
                 write_table(page, item.name, lines)
             failed |= isinstance(item, Claim) and not item.holds
         return int(failed)

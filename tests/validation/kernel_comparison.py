@@ -35,8 +35,8 @@ class Comparison:
     def sides(self) -> list[str]:
         """Mean and range of each side."""
         return [
-            f"{_number(statistics.fmean(side))} ({_number(min(side))} to {_number(max(side))})"
-            for side in (self.kernel, self.tailroom)
+            f"{mean} ({_number(min(side))} to {_number(max(side))})"
+            for mean, side in zip(self.means, (self.kernel, self.tailroom), strict=True)
         ]
 
     def line(self, name: str) -> str:
@@ -46,11 +46,9 @@ class Comparison:
         return f"{name:38} {self.what:25} {kernel:25} {tailroom:25} {self.difference:+.4g}  {word}"
 
     @property
-    def cell(self) -> str:
-        """The kernel's mean and tailroom's, for a table in Markdown."""
-        means = (_number(statistics.fmean(side)) for side in (self.kernel, self.tailroom))
-        both = " / ".join(means).replace(" ", "\N{NO-BREAK SPACE}")
-        return both if self.is_met else f"**{both}**"
+    def means(self) -> list[str]:
+        """The kernel's mean and tailroom's."""
+        return [_number(statistics.fmean(side)) for side in (self.kernel, self.tailroom)]
 
 
 def _number(value: float) -> str:

@@ -2,8 +2,8 @@
 
 Its pages are the Markdown files that GitHub shows, where they lie. Sphinx fails on a link or an
 anchor that leads nowhere, and on a page that the navigation lacks. Added are the navigation, the
-reference of the Python package (docs/reference/python.md, which is not in git), captions, formulas
-as MathML, links to the code, and the page of `tailroom explore` if it is built.
+references that are not in git (`site_files` in tools/generate.py), captions, formulas as MathML,
+links to the code, and the page of `tailroom explore` if it is built.
 """
 
 import os
@@ -57,13 +57,14 @@ html_math_renderer = "mathml"
 copybutton_exclude = ".gp, .go"  # the prompt, and what a command prints
 
 
-def write_python_reference(app: Any) -> None:
-    """Writes the page of the package that is made from its docstrings."""
+def write_references(app: Any) -> None:
+    """Writes the references of the commands, the results and the Python package."""
     if app.srcdir == REPOSITORY:
         sys.path.insert(0, str(REPOSITORY / "tools"))
-        from api_reference import python_page  # noqa: PLC0415 - found on the line above
+        from generate import site_files  # noqa: PLC0415 - found on the line above
 
-        (REPOSITORY / "docs/reference/python.md").write_text(python_page(), encoding="utf-8")
+        for name, text in site_files().items():
+            (REPOSITORY / name).write_text(text, encoding="utf-8")
 
 
 def add_navigation(app: Any, page: str, source: list[str]) -> None:
@@ -154,7 +155,7 @@ def finish(app: Any, failure: Exception | None) -> None:
 def setup(app: Any) -> None:
     """Tells Sphinx what to call."""
     app.add_html_math_renderer("mathml", (draw_inline, None), (draw_block, None))
-    app.connect("builder-inited", write_python_reference)
+    app.connect("builder-inited", write_references)
     app.connect("source-read", add_navigation)
     app.connect("doctree-read", adapt, priority=100)  # before Sphinx collects files to copy
     app.connect("build-finished", finish)

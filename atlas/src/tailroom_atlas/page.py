@@ -369,44 +369,28 @@ def _lookup_words(answers: Sequence[Row]) -> Iterator[str]:
 
 
 def _scaling(answers: Sequence[Row]) -> Iterator[str]:
-    """What the scaling says of links that were also computed, and the powers that it uses."""
-    scaled = [
-        row
-        for row in answers
-        if row["target_utilization"] == MIDDLE and row["scaling_exponent"] is not None
-    ]
-    if not scaled:
+    """How answers are scaled, and what the scaling says of links that were also computed."""
+    if all(row["scaling_exponent"] is None for row in answers):
         return
     yield from (
         "## Scaling",
         "",
         "At the same share per flow, the buffer grows with a power of the number of flows (1: in "
         "proportion to the rate; 1/2: as the square-root rule has it), which two smaller links "
-        "give. *Check*: scaled over computed buffer. Cells with 1,000 flows at 1 and 10 Gbit/s "
-        "are computed and scaled; of a cell that is only scaled, the largest of the smaller links "
-        "is, from two that are smaller still. A scaling whose power is not within "
-        f"{POWERS[0]:g} to {POWERS[1]:g}, whose check is off by more than a factor of "
-        f"{MOST_OFF:g}, or that has no check beyond {MOST_UNCHECKED} times the flows, is not "
-        f"believed, and the answer is open. For {_words(MIDDLE)} utilization:",
+        "give. Cells with 1,000 flows at 1 and 10 Gbit/s are computed and scaled; of a cell that "
+        "is only scaled, the largest of the smaller links is, from two that are smaller still. A "
+        f"scaling whose power is not within {POWERS[0]:g} to {POWERS[1]:g}, which is off by more "
+        f"than a factor of {MOST_OFF:g} there, or that has no such check beyond {MOST_UNCHECKED} "
+        "times the flows, is not believed, and the answer is open. `tailroom atlas show CELL` "
+        "names the smaller links, the power and the check.",
         "",
-        "| cell | how | flows of the smaller links | power | check | packets |",
-        "| --- | --- | --- | --- | --- | --- |",
     )
-    flows = {row["cell"]: row["flows"] for row in answers}
-    for row in scaled:
-        rungs = row["scaled_from"].split(", ")
-        sizes = ", ".join(f"{flows[rung]:,}" for rung in rungs if rung in flows)
-        check = NOTHING if row["scaling_check"] is None else f"x {row['scaling_check']:.2f}"
-        power = f"{round(row['scaling_exponent'], 2) + 0.0:.2f}"
-        value = _value(row) if row["unit"] == "packets" else NOTHING
-        yield f"| `{row['cell']}` | {row['how']} | {sizes} | {power} | {check} | {value} |"
-    yield ""
     checks = [row for row in answers if row["how"] != "scaled" and row["scaling_check"] is not None]
     if checks:
         low, high = (pick(checks, key=lambda row: row["scaling_check"]) for pick in (min, max))
         yield from (
-            "Of the cells that are computed and scaled, the check is furthest off at "
-            f"{_check_words(low)} and at {_check_words(high)}.",
+            "Of the cells that are computed and scaled, scaled over computed buffer is furthest "
+            f"off at {_check_words(low)} and at {_check_words(high)}.",
             "",
         )
 

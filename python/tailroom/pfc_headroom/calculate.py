@@ -1,7 +1,9 @@
 """`tailroom.headroom`: the PFC headroom of a link, term by term."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from tailroom.arguments import Limits
 from tailroom.pfc_headroom.lengths import (
@@ -88,23 +90,21 @@ def headroom(  # noqa: PLR0913 - a parameter per term
         ("oversubscription", oversubscription, OVERSUBSCRIPTION),
     ):
         limits.check(name, value)
-    default = SONIC_DELAY if profile.method == "sonic" else MEDIA["fiber"]
-    question = Question(
-        read,
-        read_length(cable),
-        read_medium(medium, default),
-        profile,
-        profile.frame_bytes if frame_bytes is None else frame_bytes,
-        profile.lossless_frame_bytes if lossless_frame_bytes is None else lossless_frame_bytes,
-        profile.small_percent if small_percent is None else small_percent,
-        profile.is_shared if shared is None else shared,
-        response_s=_delay("response", response),
-        interface_s=_delay("interface", interface),
-        delays=tuple(
-            (name, delay)
-            for name, given in (("gearbox", gearbox), ("FEC", fec), ("MACsec", macsec))
-            if (delay := _delay(name.lower(), given)) is not None
-        ),
+    ways = (("gearbox", gearbox), ("FEC", fec), ("MACsec", macsec))
+    delays = ((name, _delay(name.lower(), delay)) for name, delay in ways)
+    given: dict[str, Any] = {
+        "medium": None if medium is None else read_medium(medium),
+        "frame_bytes": frame_bytes,
+        "lossless_frame_bytes": lossless_frame_bytes,
+        "small_percent": small_percent,
+        "is_shared": shared,
+        "response_s": _delay("response", response),
+        "interface_s": _delay("interface", interface),
+        "delays": tuple((name, delay) for name, delay in delays if delay is not None),
+    }
+    question = replace(
+        link_question(profile, read, read_length(cable)),
+        **{name: value for name, value in given.items() if value is not None},
     )
     return Headroom(
         read.name,
@@ -126,12 +126,12 @@ def _delay(argument: str, given: str | float | None) -> Fraction | None:
 
 
 def link_question(profile: Profile, speed: Speed, cable_m: Fraction) -> Question:
-    """Returns the question about a row of a table: all is as the profile has it.
+    """Returns the question about a link with everything as the profile has it.
 
     Args:
         profile: The chip or published table.
-        speed: Speed of the row.
-        cable_m: Length of the row's cable in metres.
+        speed: Speed of the link.
+        cable_m: Length of the cable in metres.
     """
     return Question(
         speed,

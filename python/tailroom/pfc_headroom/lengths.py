@@ -62,18 +62,15 @@ def length_words(metres: Fraction) -> str:
     return f"{float(metres):.12g}m"
 
 
-def read_medium(medium: str | None, default: tuple[Fraction, str]) -> tuple[Fraction, str]:
+def read_medium(medium: str) -> tuple[Fraction, str]:
     """Returns the delay per metre in seconds, and its source.
 
     Args:
-        medium: Name of the medium; the default if left out.
-        default: Delay per metre and source without a medium.
+        medium: Name of the medium.
 
     Raises:
         ArgumentError: There is no such medium.
     """
-    if medium is None:
-        return default
     if medium not in MEDIA:
         known = " or ".join(MEDIA)
         raise ArgumentError(f"{named('medium')}: {medium} is not a known medium; choose {known}")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError
@@ -150,82 +150,60 @@ ASICS = (
 _OLD_RESPONSE = Fraction(38 * KIB, 10)
 """3.8 KiB: `peer_response_time` of SONiC's asic_table.j2, which old tables use at every speed."""
 _LARGER_SIZE = "larger than xon + xoff; no source says why."
+
+
+def _published(chip: str, name: str, words: str, **others: Any) -> Profile:
+    """A published table: what is known of its chip, but for `others` and what SONiC added later."""
+    (known,) = (asic for asic in ASICS if asic.name == chip)
+    stated = {"name": name, "words": words, "source": PUBLISHED, "extra_bytes": 0}
+    return replace(known, has_margin=False, **{**stated, **others})
+
+
+_IN_HALVES: dict[str, Any] = {"small_percent": 50, "lossless_frame_bytes": 4096}
+_OLD_144: dict[str, Any] = {
+    "eight_lanes_xon_bytes": 37 * KIB,
+    "response_bytes": _OLD_RESPONSE,
+    "rounds_waste": False,
+    "differences": ((400_000, f"The published sizes at 400G are 9,216 B {_LARGER_SIZE}"),),
+}
 TABLES = (
-    Profile(
+    _published(
+        "spectrum-1",
         "msn2700",
         "ACS-MSN2700 (Spectrum-1), all packets small",
-        PUBLISHED,
-        method="sonic",
-        cell_bytes=96,
         frame_bytes=9100,
-        lossless_frame_bytes=1024,
-        xon_bytes=19 * KIB,
         response_bytes=_OLD_RESPONSE,
     ),
-    *(
-        Profile(
-            name,
-            words,
-            PUBLISHED,
-            method="sonic",
-            cell_bytes=144,
-            lossless_frame_bytes=1024,
-            xon_bytes=19 * KIB,
-            eight_lanes_mbps=eight_lanes,
-            eight_lanes_xon_bytes=37 * KIB,
-            response_bytes=_OLD_RESPONSE,
-            rounds_waste=False,
-            differences=((400_000, f"The published sizes at 400G are 9,216 B {_LARGER_SIZE}"),),
-        )
-        for name, words, eight_lanes in (
-            ("msn3700", "ACS-MSN3700 (Spectrum-2), all packets small", None),
-            ("msn4700", "ACS-MSN4700 (Spectrum-3), all packets small", 400_000),
-        )
-    ),
-    Profile(
+    _published("spectrum-2", "msn3700", "ACS-MSN3700 (Spectrum-2), all packets small", **_OLD_144),
+    _published("spectrum-3", "msn4700", "ACS-MSN4700 (Spectrum-3), all packets small", **_OLD_144),
+    _published(
+        "spectrum-4",
         "sn5600",
         "ACS-SN5600 (Spectrum-4), all packets small",
-        PUBLISHED,
-        method="sonic",
-        cell_bytes=192,
-        lossless_frame_bytes=1024,
-        xon_bytes=19 * KIB,
-        eight_lanes_mbps=800_000,
-        eight_lanes_xon_bytes=38 * KIB,
-        tile_bytes_per_gbps=15,
         differences=(
             (800_000, f"The published sizes at 800G are 8,192 to 9,216 B {_LARGER_SIZE}"),
         ),
     ),
-    Profile(
+    _published(
+        "spectrum-5",
         "sn5640",
         "Mellanox-SN5640-C448O16 (Spectrum-5), half of the packets small, shared headroom",
-        PUBLISHED,
-        method="sonic",
-        cell_bytes=192,
-        small_percent=50,
-        lossless_frame_bytes=4096,
-        xon_bytes=19 * KIB,
-        eight_lanes_mbps=800_000,
-        eight_lanes_xon_bytes=38 * KIB,
         is_shared=True,
-        tile_bytes_per_gbps=15,
+        **_IN_HALVES,
     ),
-    Profile(
+    _published(
+        "spectrum-6",
         "sn6600",
         "ACS-SN6600_LD (Spectrum-6), half of the packets small",
-        f"{PUBLISHED}, except those at 800G",
-        method="sonic",
+        source=f"{PUBLISHED}, except those at 800G",
         differences=(
             (
                 800_000,
                 "The published rows at 800G are 63,488 B larger than this; no source says why.",
             ),
         ),
-        cell_bytes=256,
-        small_percent=50,
-        lossless_frame_bytes=4096,
-        xon_bytes=42 * KIB,
+        eight_lanes_mbps=None,
+        **_IN_HALVES,
     ),
 )
 """Published tables of SONiC with the parameters that reproduce them."""

@@ -8,7 +8,9 @@ and of packets where they are amounts of a queue.
 """
 
 from datetime import timedelta
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+from typing import Generic, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
+
+Quantity = TypeVar("Quantity")
 
 PositiveDuration: TypeAlias = str | float | timedelta
 """Time above zero with its unit: ps, ns, us, ms, s, min or h."""
@@ -59,72 +61,46 @@ class RedQueue(TypedDict):
 
     kind: Literal["red"]
     limit: QueueLimit
-    """Buffer size, excluding the packet in transmission.
-
-    A packet that does not fit is dropped, whatever the average.
-    """
+    """Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
+    whatever the average."""
     min_threshold: NotRequired[QueueLimit]
-    """Average queue from which packets are marked or dropped (`min_th`).
-
-    Default: the amount that the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi,
-    Shenker 2001: half of a target delay of 5 ms).
-    """
+    """Average queue from which packets are marked or dropped (`min_th`). Default: the amount
+    that the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of
+    a target delay of 5 ms)."""
     max_threshold: NotRequired[QueueLimit]
-    """Average queue at which the probability reaches `max_p` (`max_th`).
-
-    Default: three times `min_threshold`.
-    """
+    """Average queue at which the probability reaches `max_p` (`max_th`). Default: three times
+    `min_threshold`."""
     max_p: NotRequired[float]
-    """Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02).
-
-    Default: 0.1.
-    """
+    """Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02). Default:
+    0.1."""
     weight: NotRequired[float]
-    """Weight of a new sample in the average queue (`w_q`).
-
-    Default: 1 - exp(-1/C), where C is the number of packets of mean size that the link sends
-    per second; the time constant of the average is then one second (Floyd, Gummadi, Shenker
-    2001). Floyd and Jacobson used 0.002; with 1, the average is the queue itself.
-    """
+    """Weight of a new sample in the average queue (`w_q`). Default: 1 - exp(-1/C), where C is
+    the number of packets of mean size that the link sends per second; the time constant of the
+    average is then one second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002;
+    with 1, the average is the queue itself."""
     mean_packet_size: NotRequired[Size]
     """Mean packet size, used to convert between packets and bytes and to compute how many
-    packets an idle link could have sent.
-
-    Default: the largest packet that crosses the link.
-    """
+    packets an idle link could have sent. Default: the largest packet that crosses the link."""
     mode: NotRequired[RedMode]
-    """Whether the average counts packets or bytes.
-
-    With bytes, the probability is proportional to the size of the arriving packet. Default:
-    'packets'.
-    """
+    """Whether the average counts packets or bytes. With bytes, the probability is proportional
+    to the size of the arriving packet. Default: 'packets'."""
     gentle: NotRequired[bool]
     """Let the probability grow from `max_p` to 1 between `max_threshold` and its double,
     instead of jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle
-    variant of RED").
-
-    Default: True.
-    """
+    variant of RED"). Default: True."""
     uniform: NotRequired[bool]
     """Spread the drops evenly: the probability grows with the number of packets since the last
     drop, so that the gaps between drops are uniformly distributed (Floyd and Jacobson sec. 7).
-
     This doubles the share of marked packets (1 in 1/2p on average, not 1 in 1/p). If false,
     each packet is dropped independently of the others, as in switches: see `wred`. Default:
-    True.
-    """
+    True."""
     wait: NotRequired[bool]
     """Accept at least 1/p and at most 2/p packets between two drops, where p is the probability
-    at the average queue (`wait_` of ns-2, on by default there).
-
-    Requires `uniform`. Default: False.
-    """
+    at the average queue (`wait_` of ns-2, on by default there). Requires `uniform`. Default:
+    False."""
     above_max: NotRequired[AboveMax]
     """What becomes of ECN-capable packets where the probability is 1: at `max_threshold`, with
-    `gentle` at its double.
-
-    Default: 'mark'.
-    """
+    `gentle` at its double. Default: 'mark'."""
 
 
 class AdaptiveRedQueue(TypedDict):
@@ -132,67 +108,40 @@ class AdaptiveRedQueue(TypedDict):
 
     kind: Literal["adaptive_red"]
     limit: QueueLimit
-    """Buffer size, excluding the packet in transmission.
-
-    A packet that does not fit is dropped, whatever the average.
-    """
+    """Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
+    whatever the average."""
     min_threshold: NotRequired[QueueLimit]
-    """Average queue from which packets are marked or dropped (`min_th`).
-
-    Default: the amount that the link sends in 2.5 ms, but at least 5 packets (half of a target
-    delay of 5 ms).
-    """
+    """Average queue from which packets are marked or dropped (`min_th`). Default: the amount
+    that the link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms)."""
     max_threshold: NotRequired[QueueLimit]
-    """Average queue at which the probability reaches `max_p` (`max_th`).
-
-    Default: three times `min_threshold`.
-    """
+    """Average queue at which the probability reaches `max_p` (`max_th`). Default: three times
+    `min_threshold`."""
     max_p: NotRequired[float]
     """Initial probability at `max_threshold` (0.1, as in ns-2). Default: 0.1."""
     lowest_max_p: NotRequired[float]
-    """Lower bound of `max_p` (0.01).
-
-    Fast links need a lower value, or the queue settles below the target; ns-2 takes 80 kbit/s
-    divided by the link's rate if that is less, for instance 8e-5 at 1 Gbit/s. Default: 0.01.
-    """
+    """Lower bound of `max_p` (0.01). Fast links need a lower value, or the queue settles below
+    the target; ns-2 takes 80 kbit/s divided by the link's rate if that is less, for instance
+    8e-5 at 1 Gbit/s. Default: 0.01."""
     highest_max_p: NotRequired[float]
     """Upper bound of `max_p` (0.5). Default: 0.5."""
     interval: NotRequired[PositiveDuration]
-    """Time between changes of `max_p` (500 ms).
-
-    A change happens at an arrival, at most one per packet: changes that a longer silence has
-    delayed are skipped. Default: '500 ms'.
-    """
+    """Time between changes of `max_p` (500 ms). A change happens at an arrival, at most one per
+    packet: changes that a longer silence has delayed are skipped. Default: '500 ms'."""
     weight: NotRequired[float]
-    """Weight of a new sample in the average queue (`w_q`).
-
-    Default: 1 - exp(-1/C), where C is the number of packets of mean size that the link sends
-    per second.
-    """
+    """Weight of a new sample in the average queue (`w_q`). Default: 1 - exp(-1/C), where C is
+    the number of packets of mean size that the link sends per second."""
     mean_packet_size: NotRequired[Size]
     """Mean packet size, used to convert between packets and bytes and to compute how many
-    packets an idle link could have sent.
-
-    Default: the largest packet that crosses the link.
-    """
+    packets an idle link could have sent. Default: the largest packet that crosses the link."""
     mode: NotRequired[RedMode]
-    """Whether the average counts packets or bytes.
-
-    With bytes, the probability is proportional to the size of the arriving packet. Default:
-    'packets'.
-    """
+    """Whether the average counts packets or bytes. With bytes, the probability is proportional
+    to the size of the arriving packet. Default: 'packets'."""
     gentle: NotRequired[bool]
     """Let the probability grow from `max_p` to 1 between `max_threshold` and its double,
-    instead of jumping to 1 at `max_threshold`, as the authors recommend.
-
-    Default: True.
-    """
+    instead of jumping to 1 at `max_threshold`, as the authors recommend. Default: True."""
     wait: NotRequired[bool]
     """Accept at least 1/p and at most 2/p packets between two drops, where p is the probability
-    at the average queue (`wait_` of ns-2, on by default there).
-
-    Default: False.
-    """
+    at the average queue (`wait_` of ns-2, on by default there). Default: False."""
     above_max: NotRequired[AboveMax]
     """As for `red`. Default: 'mark'."""
 
@@ -202,22 +151,16 @@ class StepMarkQueue(TypedDict):
 
     kind: Literal["step_mark"]
     limit: QueueLimit
-    """Buffer size, excluding the packet in transmission.
-
-    A packet that does not fit is dropped.
-    """
+    """Buffer size, excluding the packet in transmission. A packet that does not fit is
+    dropped."""
     threshold: QueueLimit
-    """Marking threshold (K): a packet that finds at least this much waiting is marked.
-
-    The authors of DCTCP advise more than a seventh of the bandwidth-delay product, and room for
-    bursts: 20 packets at 1 Gbit/s, 65 packets at 10 Gbit/s.
-    """
+    """Marking threshold (K): a packet that finds at least this much waiting is marked. The
+    authors of DCTCP advise more than a seventh of the bandwidth-delay product, and room for
+    bursts: 20 packets at 1 Gbit/s, 65 packets at 10 Gbit/s."""
     drop_others: NotRequired[bool]
     """Drop packets that are not ECN-capable at the threshold, instead of accepting them until
-    the buffer is full.
-
-    If false, flows without ECN take the buffer from flows with ECN. Default: True.
-    """
+    the buffer is full. If false, flows without ECN take the buffer from flows with ECN.
+    Default: True."""
 
 
 class WredQueue(TypedDict):
@@ -225,10 +168,8 @@ class WredQueue(TypedDict):
 
     kind: Literal["wred"]
     limit: QueueLimit
-    """Buffer size, excluding the packet in transmission.
-
-    A packet that does not fit is dropped.
-    """
+    """Buffer size, excluding the packet in transmission. A packet that does not fit is
+    dropped."""
     k_min: QueueLimit
     """Queue from which packets are marked, or dropped if they are not ECN-capable (Kmin)."""
     k_max: QueueLimit
@@ -236,10 +177,8 @@ class WredQueue(TypedDict):
     p_max: NotRequired[float]
     """Share of the packets that are just below `k_max` (Pmax). Default: 0.01."""
     weight: NotRequired[float]
-    """Weight of a new sample in the average queue; with 1, the average is the queue itself.
-
-    A switch's exponent n is 2^-n. Default: 1.0.
-    """
+    """Weight of a new sample in the average queue; with 1, the average is the queue itself. A
+    switch's exponent n is 2^-n. Default: 1.0."""
 
 
 class DropHeadQueue(TypedDict):
@@ -263,24 +202,15 @@ class CodelQueue(TypedDict):
 
     kind: Literal["codel"]
     limit: NotRequired[QueueLimit]
-    """Buffer size; a full buffer drops arriving packets.
-
-    RFC 8289 specifies no limit: the default is the 1000 packets of Linux. Default: '1000
-    packets'.
-    """
+    """Buffer size; a full buffer drops arriving packets. RFC 8289 specifies no limit: the
+    default is the 1000 packets of Linux. Default: '1000 packets'."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that may persist (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the
-    interval.
-
-    Default: '5 ms'.
-    """
+    interval. Default: '5 ms'."""
     interval: NotRequired[PositiveDuration]
     """How long the delay must stay above the target before the first drop; should be a little
-    more than the round trip of most connections (100 ms: RFC 8289 sec. 4.2).
-
-    After drop n, the next drop follows after this time divided by the square root of n.
-    Default: '100 ms'.
-    """
+    more than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). After drop n, the
+    next drop follows after this time divided by the square root of n. Default: '100 ms'."""
 
 
 class PieQueue(TypedDict):
@@ -288,48 +218,29 @@ class PieQueue(TypedDict):
 
     kind: Literal["pie"]
     limit: NotRequired[QueueLimit]
-    """Buffer size; a full buffer drops arriving packets.
-
-    RFC 8033 specifies no limit: the default is the 1000 packets of Linux. Default: '1000
-    packets'.
-    """
+    """Buffer size; a full buffer drops arriving packets. RFC 8033 specifies no limit: the
+    default is the 1000 packets of Linux. Default: '1000 packets'."""
     target: NotRequired[PositiveDuration]
-    """Queueing delay that the control loop aims for (15 ms: RFC 8033 sec. 4.2).
-
-    Default: '15 ms'.
-    """
+    """Queueing delay that the control loop aims for (15 ms: RFC 8033 sec. 4.2). Default: '15
+    ms'."""
     update_interval: NotRequired[PositiveDuration]
-    """Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2).
-
-    Default: '15 ms'.
-    """
+    """Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2). Default: '15
+    ms'."""
     alpha: NotRequired[float]
     """Gain for the difference between delay and target, in 1/s (0.125: RFC 8033 appendix A).
-
-    Default: 0.125.
-    """
+    Default: 0.125."""
     beta: NotRequired[float]
     """Gain for the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
-    A).
-
-    Default: 1.25.
-    """
+    A). Default: 1.25."""
     max_burst: NotRequired[Duration]
     """How long a burst passes without drops after a calm period (150 ms: RFC 8033 sec. 4.4).
-
-    Default: '150 ms'.
-    """
+    Default: '150 ms'."""
     mark_up_to: NotRequired[float]
     """Drop probability up to which ECN-capable packets are marked instead of dropped
-    (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
-
-    Default: 0.1.
-    """
+    (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1). Default: 0.1."""
     derandomize: NotRequired[bool]
     """Prevent drops that are too close together or too far apart (true: RFC 8033 sec. 5.4).
-
-    Default: True.
-    """
+    Default: True."""
 
 
 class DualPi2Queue(TypedDict):
@@ -338,57 +249,34 @@ class DualPi2Queue(TypedDict):
     kind: Literal["dual_pi2"]
     limit: NotRequired[QueueLimit]
     """Size of both queues together; a time is converted at the initial rate of the link (RFC
-    9332 `limit`: 250 ms).
-
-    A limit in bytes or in time reserves room for the largest packet, so that small packets have
-    no advantage. Default: '250 ms'.
-    """
+    9332 `limit`: 250 ms). A limit in bytes or in time reserves room for the largest packet, so
+    that small packets have no advantage. Default: '250 ms'."""
     target: NotRequired[PositiveDuration]
     """Target of the classic queue's delay (RFC 9332 target: 15 ms). Default: '15 ms'."""
     update_interval: NotRequired[PositiveDuration]
     """Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: 15 ms by
-    its formula; the default is 16 ms, which its text has tested with these gains).
-
-    Alpha should change in proportion. Default: '16 ms'.
-    """
+    its formula; the default is 16 ms, which its text has tested with these gains). Alpha should
+    change in proportion. Default: '16 ms'."""
     alpha: NotRequired[float]
     """Integral gain in Hz: what an update adds to the base probability per second of delay
-    above the target (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
-
-    Default: 0.16.
-    """
+    above the target (RFC 9332: 0.16 for a `Tupdate` of 16 ms). Default: 0.16."""
     beta: NotRequired[float]
     """Proportional gain in Hz: what an update adds to the base probability per second by which
-    the delay has grown (RFC 9332: 3.2).
-
-    Default: 3.2.
-    """
+    the delay has grown (RFC 9332: 3.2). Default: 3.2."""
     coupling: NotRequired[float]
     """Coupling factor k: L4S packets are marked with k times the base probability; classic
     packets are marked or dropped with the square of the base probability (RFC 9332 sec. 2.5.1:
-    2).
-
-    Default: 2.0.
-    """
+    2). Default: 2.0."""
     l4s_threshold: NotRequired[PositiveDuration]
     """Queueing delay from which L4S packets are marked if another L4S packet waits behind them
-    (RFC 9332 `minTh`: 800 us).
-
-    Default: '800 us'.
-    """
+    (RFC 9332 `minTh`: 800 us). Default: '800 us'."""
     ramp: NotRequired[Duration]
     """Width of the ramp above `l4s_threshold` over which the marking probability rises from 0
-    to 1 (RFC 9332 `range`: 400 us).
-
-    With 0, every packet is marked from the threshold on, as in Linux, whose threshold is 1 ms;
-    RFC 9332 recommends the ramp. Default: '400 us'.
-    """
+    to 1 (RFC 9332 `range`: 400 us). With 0, every packet is marked from the threshold on, as in
+    Linux, whose threshold is 1 ms; RFC 9332 recommends the ramp. Default: '400 us'."""
     classic_share: NotRequired[float]
     """Share of the link that classic packets get while L4S packets want all of it (RFC 9332
-    sec. 4.2.2: small, such as 1/16; Linux: 0.1).
-
-    Default: 0.0625.
-    """
+    sec. 4.2.2: small, such as 1/16; Linux: 0.1). Default: 0.0625."""
 
 
 FairScheduler: TypeAlias = Literal["start_time", "deficit_round_robin", "priority_fair"]
@@ -411,34 +299,24 @@ class FairQueue(TypedDict):
     """Scheduling algorithm (`start_time`). Default: 'start_time'."""
     longest: NotRequired[Length]
     """Unit in which the longest queue is determined: `bytes` (ns-2's DRR; RFC 8290 sec. 4.1) or
-    `packets`.
-
-    The arriving packet counts. In a tie, the queue of the arriving packet is taken if it is one
-    of the longest, otherwise any of them, the same one in every run. Default: 'bytes'.
-    """
+    `packets`. The arriving packet counts. In a tie, the queue of the arriving packet is taken
+    if it is one of the longest, otherwise any of them, the same one in every run. Default:
+    'bytes'."""
     drop_from: NotRequired[DropFrom]
     """Which packet of the longest queue is dropped: the one at the `front`, so that TCP learns
     of the drop sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; also ns-2's DRR, Cross-
-    protect and RFC 8290), or the one at the `tail`.
-
-    Default: 'front'.
-    """
+    protect and RFC 8290), or the one at the `tail`. Default: 'front'."""
     quantum: NotRequired[Size]
     """Bytes that the flow with the smallest weight may send per turn, at least the largest
     packet; only for `deficit_round_robin` (default: the largest packet of the link; Shreedhar
     and Varghese 1996 sec. III)."""
     buckets: NotRequired[int]
     """Number of queues that flows are hashed to, as in stochastic fairness queueing (Infocom
-    1990); the run's seed salts the hash.
-
-    Flows with the same hash share a queue. Default: one queue per flow.
-    """
+    1990); the run's seed salts the hash. Flows with the same hash share a queue. Default: one
+    queue per flow."""
     weights: NotRequired[dict[str, float]]
     """Weight of each flow of a group, by the name of the group, 0.001 to 1000; other groups
-    have weight 1.
-
-    Backlogged flows share the link in proportion to their weights.
-    """
+    have weight 1. Backlogged flows share the link in proportion to their weights."""
 
 
 class FqCodelQueue(TypedDict):
@@ -446,34 +324,21 @@ class FqCodelQueue(TypedDict):
 
     kind: Literal["fq_codel"]
     limit: NotRequired[QueueLimit]
-    """Size of all queues together (10240 packets: RFC 8290 sec. 5.2.3).
-
-    When the buffer is full, the queue with the most bytes loses half of its packets, at most
-    64, from its head (sec. 4.1). Default: '10240 packets'.
-    """
+    """Size of all queues together (10240 packets: RFC 8290 sec. 5.2.3). When the buffer is
+    full, the queue with the most bytes loses half of its packets, at most 64, from its head
+    (sec. 4.1). Default: '10240 packets'."""
     flows: NotRequired[int]
-    """Number of queues that flows are hashed to (1024: RFC 8290 sec. 5.2.5).
-
-    Flows with the same hash share a queue. Default: 1024.
-    """
+    """Number of queues that flows are hashed to (1024: RFC 8290 sec. 5.2.5). Flows with the
+    same hash share a queue. Default: 1024."""
     quantum: NotRequired[Size]
     """Bytes that a flow may send per turn; at least the largest packet (1514 B: RFC 8290 sec.
-    5.2.4).
-
-    Default: '1514 B'.
-    """
+    5.2.4). Default: '1514 B'."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that may persist per flow; at least the time that the link takes for the
-    largest packet (5 ms: RFC 8290 sec. 5.2.2).
-
-    Default: '5 ms'.
-    """
+    largest packet (5 ms: RFC 8290 sec. 5.2.2). Default: '5 ms'."""
     interval: NotRequired[PositiveDuration]
     """How long the delay of a flow must stay above the target before its first drop; should be
-    about the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
-
-    Default: '100 ms'.
-    """
+    about the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1). Default: '100 ms'."""
 
 
 class FqPieQueue(TypedDict):
@@ -482,60 +347,34 @@ class FqPieQueue(TypedDict):
     kind: Literal["fq_pie"]
     limit: NotRequired[QueueLimit]
     """Size of all queues together; a full buffer drops arriving packets (10240 packets: Linux,
-    as RFC 8290 sec. 5.2.3).
-
-    Default: '10240 packets'.
-    """
+    as RFC 8290 sec. 5.2.3). Default: '10240 packets'."""
     flows: NotRequired[int]
-    """Number of queues that flows are hashed to (1024: Linux, as RFC 8290 sec. 5.2.5).
-
-    Flows with the same hash share a queue. Default: 1024.
-    """
+    """Number of queues that flows are hashed to (1024: Linux, as RFC 8290 sec. 5.2.5). Flows
+    with the same hash share a queue. Default: 1024."""
     quantum: NotRequired[Size]
     """Bytes that a flow may send per turn; at least the largest packet (1514 B: Linux, as RFC
-    8290 sec. 5.2.4).
-
-    Default: '1514 B'.
-    """
+    8290 sec. 5.2.4). Default: '1514 B'."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that the control loop of a flow aims for (15 ms: RFC 8033 sec. 4.2).
-
-    Default: '15 ms'.
-    """
+    Default: '15 ms'."""
     update_interval: NotRequired[PositiveDuration]
-    """Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
-
-    Default: '15 ms'.
-    """
+    """Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2). Default: '15
+    ms'."""
     alpha: NotRequired[float]
     """Gain for the difference between delay and target, in 1/s (0.125: RFC 8033 appendix A).
-
-    Default: 0.125.
-    """
+    Default: 0.125."""
     beta: NotRequired[float]
     """Gain for the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
-    A).
-
-    Default: 1.25.
-    """
+    A). Default: 1.25."""
     max_burst: NotRequired[Duration]
     """How long a burst of a flow passes without drops after a calm period of its queue (150 ms:
-    RFC 8033 sec. 4.4).
-
-    Default: '150 ms'.
-    """
+    RFC 8033 sec. 4.4). Default: '150 ms'."""
     mark_up_to: NotRequired[float]
     """Drop probability up to which ECN-capable packets are marked instead of dropped (0.1: RFC
-    8033 sec. 5.1).
-
-    Default: 0.1.
-    """
+    8033 sec. 5.1). Default: 0.1."""
     derandomize: NotRequired[bool]
     """Prevent drops of a flow that are too close together or too far apart (true: RFC 8033 sec.
-    5.4).
-
-    Default: True.
-    """
+    5.4). Default: True."""
 
 
 Queue: TypeAlias = (
@@ -628,31 +467,20 @@ class Shaper(TypedDict):
     """Rate at which tokens arrive; at most the rate of the link."""
     burst: Size
     """Size of the bucket, in bytes of tokens; at least the largest packet with its overhead.
-
-    After an idle time, this much leaves at the rate of the link.
-    """
+    After an idle time, this much leaves at the rate of the link."""
     peak_rate: NotRequired[Rate]
-    """Rate that a burst does not exceed either, from packet to packet; at least `rate`.
-
-    Without it, a burst leaves at the rate of the link.
-    """
+    """Rate that a burst does not exceed either, from packet to packet; at least `rate`. Without
+    it, a burst leaves at the rate of the link."""
     granularity: NotRequired[PositiveDuration]
-    """Period of the timer that ends a wait for tokens, as the ticks of an older kernel do.
-
-    A bucket that fills within a tick loses tokens: the link then sends at most `burst` per
-    tick. Without it, a wait ends when the tokens are there.
-    """
+    """Period of the timer that ends a wait for tokens, as the ticks of an older kernel do. A
+    bucket that fills within a tick loses tokens: the link then sends at most `burst` per tick.
+    Without it, a wait ends when the tokens are there."""
     overhead: NotRequired[Size]
     """Bytes of the link layer that each packet costs beyond its own, as `overhead` of CAKE; at
-    most 256 B.
-
-    Left out: none.
-    """
+    most 256 B. Left out: none."""
     cells: NotRequired[Cells]
     """Cells in which the link layer carries a packet with its overhead, as CAKE counts them.
-
-    Left out: no cells.
-    """
+    Left out: no cells."""
 
 
 class Policer(TypedDict):
@@ -675,25 +503,31 @@ UniformRateDistribution = TypedDict(
 """Any value of a range is as likely."""
 
 
-class ExponentialRateDistribution(TypedDict):
+class ExponentialDistribution(TypedDict, Generic[Quantity]):
     """Exponential."""
 
     kind: Literal["exponential"]
-    mean: Rate
+    mean: Quantity
     """Mean."""
 
 
-class LognormalRateDistribution(TypedDict):
+ExponentialRateDistribution: TypeAlias = ExponentialDistribution[Rate]
+
+
+class LognormalDistribution(TypedDict, Generic[Quantity]):
     """The logarithm is normally distributed."""
 
     kind: Literal["lognormal"]
-    mean: Rate
+    mean: Quantity
     """Mean, of the values and not of their logarithms."""
     sigma: float
     """Standard deviation of the natural logarithm."""
 
 
-class ParetoRateDistribution(TypedDict):
+LognormalRateDistribution: TypeAlias = LognormalDistribution[Rate]
+
+
+class ParetoDistribution(TypedDict, Generic[Quantity]):
     """Pareto without an upper bound.
 
     P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
@@ -702,57 +536,69 @@ class ParetoRateDistribution(TypedDict):
     kind: Literal["pareto"]
     shape: float
     """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Rate
+    mean: Quantity
     """Mean."""
 
 
-class BoundedParetoRateDistribution(TypedDict):
+ParetoRateDistribution: TypeAlias = ParetoDistribution[Rate]
+
+
+class BoundedParetoDistribution(TypedDict, Generic[Quantity]):
     """A Pareto distribution, given that it stays below an upper bound."""
 
     kind: Literal["bounded_pareto"]
     shape: float
     """Tail index of the distribution without the bound."""
-    min: Rate
+    min: Quantity
     """Smallest value."""
-    max: Rate
+    max: Quantity
     """Largest value."""
 
 
-class WeibullRateDistribution(TypedDict):
+BoundedParetoRateDistribution: TypeAlias = BoundedParetoDistribution[Rate]
+
+
+class WeibullDistribution(TypedDict, Generic[Quantity]):
     """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
 
     kind: Literal["weibull"]
     shape: float
     """1 is exponential; the tail is heavier below."""
-    mean: Rate
+    mean: Quantity
     """Mean."""
 
 
-class MixRateDistribution(TypedDict):
+WeibullRateDistribution: TypeAlias = WeibullDistribution[Rate]
+
+
+class MixDistribution(TypedDict, Generic[Quantity]):
     """A few values, each with its share."""
 
     kind: Literal["mix"]
-    values: list[Rate]
+    values: list[Quantity]
     """The values, in ascending order."""
     weights: list[float]
     """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
 
 
-class EmpiricalRateDistribution(TypedDict):
+MixRateDistribution: TypeAlias = MixDistribution[Rate]
+
+
+class EmpiricalDistribution(TypedDict):
     """The distribution function of a file, straight lines between its points."""
 
     kind: Literal["empirical"]
     file: str
-    """A text file, its path relative to the scenario file.
+    """A text file, its path relative to the scenario file. Each line is a value, a comma or
+    blanks, and the probability of this value or a smaller one, as in `1500 B, 0.75`; a value
+    without a unit is in bytes, seconds or bit/s. Neither may fall from line to line. If the
+    last probability is 100 instead of 1, all are percentages, as in the `size percent` tables
+    of data-centre traffic generators (HPCC). The same value twice, or a first probability above
+    0, makes a step: a value with a probability of its own. Empty lines and lines that begin
+    with # are skipped."""
 
-    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
-    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
-    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
-    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
-    a first probability above 0, makes a step: a value with a probability of its own. Empty
-    lines and lines that begin with # are skipped.
-    """
 
+EmpiricalRateDistribution: TypeAlias = EmpiricalDistribution
 
 RateDistribution: TypeAlias = (
     UniformRateDistribution
@@ -789,85 +635,19 @@ UniformDurationDistribution = TypedDict(
 )
 """Any value of a range is as likely."""
 
+ExponentialDurationDistribution: TypeAlias = ExponentialDistribution[Duration]
 
-class ExponentialDurationDistribution(TypedDict):
-    """Exponential."""
+LognormalDurationDistribution: TypeAlias = LognormalDistribution[Duration]
 
-    kind: Literal["exponential"]
-    mean: Duration
-    """Mean."""
+ParetoDurationDistribution: TypeAlias = ParetoDistribution[Duration]
 
+BoundedParetoDurationDistribution: TypeAlias = BoundedParetoDistribution[Duration]
 
-class LognormalDurationDistribution(TypedDict):
-    """The logarithm is normally distributed."""
+WeibullDurationDistribution: TypeAlias = WeibullDistribution[Duration]
 
-    kind: Literal["lognormal"]
-    mean: Duration
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
+MixDurationDistribution: TypeAlias = MixDistribution[Duration]
 
-
-class ParetoDurationDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Duration
-    """Mean."""
-
-
-class BoundedParetoDurationDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: Duration
-    """Smallest value."""
-    max: Duration
-    """Largest value."""
-
-
-class WeibullDurationDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: Duration
-    """Mean."""
-
-
-class MixDurationDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[Duration]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalDurationDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file.
-
-    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
-    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
-    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
-    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
-    a first probability above 0, makes a step: a value with a probability of its own. Empty
-    lines and lines that begin with # are skipped.
-    """
-
+EmpiricalDurationDistribution: TypeAlias = EmpiricalDistribution
 
 DurationDistribution: TypeAlias = (
     UniformDurationDistribution
@@ -923,10 +703,8 @@ class Admission(TypedDict):
     """Refuse new flows while the packets with priority, those of flows that do not wait, take
     more than this share of the link."""
     interval: NotRequired[PositiveDuration]
-    """Interval over which the fair rate and the priority load are measured; at least 1 ms.
-
-    A decision uses the intervals that have ended. Default: '100 ms'.
-    """
+    """Interval over which the fair rate and the priority load are measured; at least 1 ms. A
+    decision uses the intervals that have ended. Default: '100 ms'."""
 
 
 class Link(TypedDict):
@@ -939,63 +717,40 @@ class Link(TypedDict):
     queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
     """Queue discipline, and the limit of its buffer."""
     loss: NotRequired[Loss | Literal["none"]]
-    """Random loss on the wire, after the packet has used the link.
-
-    Default: {'kind': 'none'}.
-    """
+    """Random loss on the wire, after the packet has used the link. Default: {'kind':
+    'none'}."""
     changes: NotRequired[list[Change]]
-    """Changes of rate or delay during the run, in order of time.
-
-    Packets never overtake one another, even if the delay decreases.
-    """
+    """Changes of rate or delay during the run, in order of time. Packets never overtake one
+    another, even if the delay decreases."""
     shaper: NotRequired[Shaper]
     """Shaper: a token bucket for which packets wait in the queue. Off unless given."""
     policer: NotRequired[Policer]
-    """Policer: a token bucket that drops arriving packets before the queue.
-
-    Off unless given.
-    """
+    """Policer: a token bucket that drops arriving packets before the queue. Off unless
+    given."""
     rate_variation: NotRequired[RateVariation]
     """Let the rate vary at random. Off unless given."""
     jitter: NotRequired[Jitter]
-    """Jitter: a further delay that varies at random, in which packets stay in order.
-
-    Off unless given.
-    """
+    """Jitter: a further delay that varies at random, in which packets stay in order. Off unless
+    given."""
     trace: NotRequired[str]
     """File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds
     per line, in order, each an opportunity for 1500 bytes; the file repeats after its last
     timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
     the sum of its opportunities, so that packets of any size share the rate and an empty queue
-    loses no opportunity.
-
-    The path is relative to the scenario file. `rate` is then left out, and bdp and limits in
-    milliseconds use the mean rate of the trace.
-    """
+    loses no opportunity. The path is relative to the scenario file. `rate` is then left out,
+    and bdp and limits in milliseconds use the mean rate of the trace."""
     packet_log: NotRequired[int]
     """Number of arrivals, departures and drops at this link that the packet log keeps, from the
-    start of the run; 0 keeps none.
-
-    Default: 0.
-    """
+    start of the run; 0 keeps none. Default: 0."""
     arrival_dispersion: NotRequired[PositiveDuration]
     """Measure the burstiness of arrivals: the index of dispersion of the number of packets that
-    arrive in intervals of this length, of twice this length, and so on.
-
-    Off unless given.
-    """
+    arrive in intervals of this length, of twice this length, and so on. Off unless given."""
     arrival_log: NotRequired[ArrivalLog]
     """Record each packet that arrives in a span of time: its flow and size, the length of the
-    queue at its arrival, and whether it is accepted, marked or dropped.
-
-    Off unless given.
-    """
+    queue at its arrival, and whether it is accepted, marked or dropped. Off unless given."""
     admission: NotRequired[Admission]
     """Admission control: while the link is congested, it refuses new flows of the groups whose
-    flows arrive and depart.
-
-    Off unless given.
-    """
+    flows arrive and depart. Off unless given."""
 
 
 Host: TypeAlias = Literal["plain", "linux", "ns2"]
@@ -1015,85 +770,19 @@ UniformSizeDistribution = TypedDict(
 )
 """Any value of a range is as likely."""
 
+ExponentialSizeDistribution: TypeAlias = ExponentialDistribution[Size]
 
-class ExponentialSizeDistribution(TypedDict):
-    """Exponential."""
+LognormalSizeDistribution: TypeAlias = LognormalDistribution[Size]
 
-    kind: Literal["exponential"]
-    mean: Size
-    """Mean."""
+ParetoSizeDistribution: TypeAlias = ParetoDistribution[Size]
 
+BoundedParetoSizeDistribution: TypeAlias = BoundedParetoDistribution[Size]
 
-class LognormalSizeDistribution(TypedDict):
-    """The logarithm is normally distributed."""
+WeibullSizeDistribution: TypeAlias = WeibullDistribution[Size]
 
-    kind: Literal["lognormal"]
-    mean: Size
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
+MixSizeDistribution: TypeAlias = MixDistribution[Size]
 
-
-class ParetoSizeDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Size
-    """Mean."""
-
-
-class BoundedParetoSizeDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: Size
-    """Smallest value."""
-    max: Size
-    """Largest value."""
-
-
-class WeibullSizeDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: Size
-    """Mean."""
-
-
-class MixSizeDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[Size]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalSizeDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file.
-
-    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
-    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
-    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
-    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
-    a first probability above 0, makes a step: a value with a probability of its own. Empty
-    lines and lines that begin with # are skipped.
-    """
-
+EmpiricalSizeDistribution: TypeAlias = EmpiricalDistribution
 
 SizeDistribution: TypeAlias = (
     UniformSizeDistribution
@@ -1120,11 +809,8 @@ class ObjectsSource(TypedDict):
 
     kind: Literal["objects"]
     size: SizeOrDistribution
-    """Payload of an object.
-
-    Each begins with a packet of its own, and its last packet is full: what is sent are whole
-    packets.
-    """
+    """Payload of an object. Each begins with a packet of its own, and its last packet is full:
+    what is sent are whole packets."""
     arrivals_per_second: float
     """Objects a second for each flow, on average."""
 
@@ -1162,13 +848,10 @@ class TraceSource(TypedDict):
 
     kind: Literal["trace"]
     file: str
-    """A CSV or Parquet file, its path relative to the scenario file.
-
-    Its columns, by the names in the first line: `start_s` (ascending), `bytes` (payload), and,
-    each of which may be empty or missing, `rate_bps` and `rtt_s`; others are ignored. Flows
-    without a rate or a round trip have `access_rate` and `rtt`; no round trip is shorter than
-    the path's own.
-    """
+    """A CSV or Parquet file, its path relative to the scenario file. Its columns, by the names
+    in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be empty
+    or missing, `rate_bps` and `rtt_s`; others are ignored. Flows without a rate or a round trip
+    have `access_rate` and `rtt`; no round trip is shorter than the path's own."""
     flow_log: NotRequired[int]
     """How many completed flows to record one by one, the first to complete. Default: 0."""
 
@@ -1182,85 +865,19 @@ UniformPositiveDurationDistribution = TypedDict(
 )
 """Any value of a range is as likely."""
 
+ExponentialPositiveDurationDistribution: TypeAlias = ExponentialDistribution[PositiveDuration]
 
-class ExponentialPositiveDurationDistribution(TypedDict):
-    """Exponential."""
+LognormalPositiveDurationDistribution: TypeAlias = LognormalDistribution[PositiveDuration]
 
-    kind: Literal["exponential"]
-    mean: PositiveDuration
-    """Mean."""
+ParetoPositiveDurationDistribution: TypeAlias = ParetoDistribution[PositiveDuration]
 
+BoundedParetoPositiveDurationDistribution: TypeAlias = BoundedParetoDistribution[PositiveDuration]
 
-class LognormalPositiveDurationDistribution(TypedDict):
-    """The logarithm is normally distributed."""
+WeibullPositiveDurationDistribution: TypeAlias = WeibullDistribution[PositiveDuration]
 
-    kind: Literal["lognormal"]
-    mean: PositiveDuration
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
+MixPositiveDurationDistribution: TypeAlias = MixDistribution[PositiveDuration]
 
-
-class ParetoPositiveDurationDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: PositiveDuration
-    """Mean."""
-
-
-class BoundedParetoPositiveDurationDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: PositiveDuration
-    """Smallest value."""
-    max: PositiveDuration
-    """Largest value."""
-
-
-class WeibullPositiveDurationDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: PositiveDuration
-    """Mean."""
-
-
-class MixPositiveDurationDistribution(TypedDict):
-    """A few values, each with its share."""
-
-    kind: Literal["mix"]
-    values: list[PositiveDuration]
-    """The values, in ascending order."""
-    weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
-
-
-class EmpiricalPositiveDurationDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
-
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file.
-
-    Each line is a value, a comma or blanks, and the probability of this value or a smaller one,
-    as in `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall
-    from line to line. If the last probability is 100 instead of 1, all are percentages, as in
-    the `size percent` tables of data-centre traffic generators (HPCC). The same value twice, or
-    a first probability above 0, makes a step: a value with a probability of its own. Empty
-    lines and lines that begin with # are skipped.
-    """
-
+EmpiricalPositiveDurationDistribution: TypeAlias = EmpiricalDistribution
 
 PositiveDurationDistribution: TypeAlias = (
     UniformPositiveDurationDistribution
@@ -1352,10 +969,8 @@ class WebSource(TypedDict):
 
     kind: Literal["web"]
     model: NotRequired[WebModel]
-    """A published set of parameters; each that is written beside it replaces the set's.
-
-    Left out, `think_time` and `main_object` are needed, and there are no embedded objects.
-    """
+    """A published set of parameters; each that is written beside it replaces the set's. Left
+    out, `think_time` and `main_object` are needed, and there are no embedded objects."""
     pages: Count
     """Pages of a session, at least 1."""
     think_time: NotRequired[DurationOrDistribution]
@@ -1381,9 +996,7 @@ class WebSource(TypedDict):
     """Arrivals of flows, or of sessions, at these times, in ascending order."""
     flow_log: NotRequired[int]
     """How many completed flows, which are objects, to record one by one, the first to complete.
-
-    Default: 0.
-    """
+    Default: 0."""
 
 
 SizesName: TypeAlias = Literal["fixed", "exponential"]
@@ -1401,10 +1014,8 @@ class PoissonSource(TypedDict):
     """Mean rate of each flow, headers included."""
     sizes: NotRequired[Sizes]
     """Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
-    distribution in which none is larger.
-
-    The mean rate is `rate` in each case. Default: 'fixed'.
-    """
+    distribution in which none is larger. The mean rate is `rate` in each case. Default:
+    'fixed'."""
 
 
 class CbrSource(TypedDict):
@@ -1414,10 +1025,8 @@ class CbrSource(TypedDict):
     rate: Rate
     """Rate of each flow, headers included."""
     phase: NotRequired[Duration]
-    """Time from a flow's start to its first packet, less than from one packet to the next.
-
-    If left out, each flow draws it, so that no flow meets the packets of another in step.
-    """
+    """Time from a flow's start to its first packet, less than from one packet to the next. If
+    left out, each flow draws it, so that no flow meets the packets of another in step."""
 
 
 class OnOffSource(TypedDict):
@@ -1431,10 +1040,8 @@ class OnOffSource(TypedDict):
     rate: Rate
     """Rate of each flow in an on period, headers included."""
     on: PositiveDurationOrDistribution
-    """How long an on period lasts.
-
-    What is left of the gap between two packets at its end goes on in the next one.
-    """
+    """How long an on period lasts. What is left of the gap between two packets at its end goes
+    on in the next one."""
     off: PositiveDurationOrDistribution
     """How long an off period lasts."""
 
@@ -1496,10 +1103,7 @@ class RenoCongestion(TypedDict):
     abe: NotRequired[bool]
     """Alternative backoff with ECN (RFC 8511): a mark in congestion avoidance leaves 0.8 of the
     window, because a queue that marks is short; a loss, or a mark in slow start (RFC 8511 sec.
-    4), still halves the window.
-
-    Default: False.
-    """
+    4), still halves the window. Default: False."""
 
 
 CubicVariant: TypeAlias = Literal["rfc9438", "linux"]
@@ -1512,28 +1116,18 @@ class CubicCongestion(TypedDict):
     kind: Literal["cubic"]
     c: NotRequired[float]
     """Coefficient C of the cubic function, in packets per second cubed (RFC 9438 sec. 5.1:
-    0.4).
-
-    Default: 0.4.
-    """
+    0.4). Default: 0.4."""
     beta: NotRequired[float]
     """Fraction of the window that remains after congestion (beta; RFC 9438 sec. 4.6: 0.7;
-    Linux: 717/1024 = 0.7002).
-
-    Default: 0.7.
-    """
+    Linux: 717/1024 = 0.7002). Default: 0.7."""
     fast_convergence: NotRequired[bool]
     """Fast convergence (RFC 9438 sec. 4.7): after congestion below its last maximum a flow
-    lowers the maximum further, to release capacity to new flows.
-
-    The RFC advises against it if the flow is the only one on the path. Default: True.
-    """
+    lowers the maximum further, to release capacity to new flows. The RFC advises against it if
+    the flow is the only one on the path. Default: True."""
     abe: NotRequired[bool]
     """Alternative backoff with ECN (RFC 8511 sec. 3.1): a mark leaves at least 0.85 of the
-    window, because a queue that marks is short; a loss still leaves `beta` of it.
-
-    Default: False.
-    """
+    window, because a queue that marks is short; a loss still leaves `beta` of it. Default:
+    False."""
     variant: NotRequired[CubicVariant]
     """Which rules apply where the RFC and Linux differ. Default: 'rfc9438'."""
 
@@ -1544,16 +1138,10 @@ class DctcpCongestion(TypedDict):
     kind: Literal["dctcp"]
     gain: NotRequired[float]
     """Weight of the latest window of data in the estimate of the fraction of marked packets (g;
-    RFC 8257 sec. 4.2: 1/16).
-
-    Default: 0.0625.
-    """
+    RFC 8257 sec. 4.2: 1/16). Default: 0.0625."""
     initial_alpha: NotRequired[float]
     """Initial estimate of the fraction of marked packets (RFC 8257 sec. 3.3: 1, so that the
-    first mark of a short flow halves its window).
-
-    Default: 1.0.
-    """
+    first mark of a short flow halves its window). Default: 1.0."""
 
 
 class PragueCongestion(TypedDict):
@@ -1562,29 +1150,18 @@ class PragueCongestion(TypedDict):
     kind: Literal["prague"]
     gain: NotRequired[float]
     """Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2:
-    1/16).
-
-    Default: 0.0625.
-    """
+    1/16). Default: 0.0625."""
     initial_alpha: NotRequired[float]
     """Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the
-    window, because slow start exceeds by far what the path holds).
-
-    Default: 1.0.
-    """
+    window, because slow start exceeds by far what the path holds). Default: 1.0."""
     min_virtual_rtt: NotRequired[PositiveDuration]
     """Smallest virtual round trip time: a flow with a shorter round trip time takes the share
-    of a flow with this one (draft sec. 2.4.4: 25 ms).
-
-    With a small value, such as "1 us", the rate depends on the round trip time as that of DCTCP
-    does. Default: '25 ms'.
-    """
+    of a flow with this one (draft sec. 2.4.4: 25 ms). With a small value, such as "1 us", the
+    rate depends on the round trip time as that of DCTCP does. Default: '25 ms'."""
     transition_rounds: NotRequired[int]
     """Number of round trips after which the virtual round trip time replaces the actual one, so
     that short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
-
-    Default: 500.
-    """
+    Default: 500."""
 
 
 class AimdCongestion(TypedDict):
@@ -1592,15 +1169,11 @@ class AimdCongestion(TypedDict):
 
     kind: Literal["aimd"]
     increase: NotRequired[float]
-    """Increase a, in packets per round trip (RFC 5681: 1).
-
-    The growth is at most one packet per acknowledged packet, as in slow start. Default: 1.0.
-    """
+    """Increase a, in packets per round trip (RFC 5681: 1). The growth is at most one packet per
+    acknowledged packet, as in slow start. Default: 1.0."""
     decrease: NotRequired[float]
-    """Decrease b: the fraction by which congestion reduces the window (RFC 5681: 0.5).
-
-    Default: 0.5.
-    """
+    """Decrease b: the fraction by which congestion reduces the window (RFC 5681: 0.5). Default:
+    0.5."""
 
 
 class FixedWindowCongestion(TypedDict):
@@ -1608,11 +1181,9 @@ class FixedWindowCongestion(TypedDict):
 
     kind: Literal["fixed_window"]
     window: NotRequired[float]
-    """The window, in packets (default: 10, the initial window of RFC 6928).
-
-    It applies from the first ACK on; to apply it from the first packet on, set `initial_window`
-    to the same value. Default: 10.0.
-    """
+    """The window, in packets (default: 10, the initial window of RFC 6928). It applies from the
+    first ACK on; to apply it from the first packet on, set `initial_window` to the same value.
+    Default: 10.0."""
 
 
 IncreaseRule: TypeAlias = Literal["continuous", "table", "linux_table", "ns3_table"]
@@ -1625,20 +1196,13 @@ class HighspeedCongestion(TypedDict):
     kind: Literal["highspeed"]
     low_window: NotRequired[float]
     """Largest window at which the control behaves as standard TCP, in packets (RFC 3649: 38).
-
-    Default: 38.0.
-    """
+    Default: 38.0."""
     high_window: NotRequired[float]
     """Window of the response function at the loss fraction `high_p`, in packets (RFC 3649:
-    83000).
-
-    Default: 83000.0.
-    """
+    83000). Default: 83000.0."""
     low_p: NotRequired[float]
     """Loss fraction at `low_window` (RFC 3649: 1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
-
-    Default: 0.001.
-    """
+    Default: 0.001."""
     high_p: NotRequired[float]
     """Loss fraction at `high_window` (RFC 3649: 1e-7). Default: 1e-07."""
     high_decrease: NotRequired[float]
@@ -1647,9 +1211,7 @@ class HighspeedCongestion(TypedDict):
     """How a(w) and b(w) are computed. Default: 'continuous'."""
     halve_in_slow_start: NotRequired[bool]
     """Halve the window on a loss in slow start, as ns-2 does, instead of reducing it by b(w).
-
-    Default: False.
-    """
+    Default: False."""
 
 
 BlockCount: TypeAlias = Literal["integer", "fractional"]
@@ -1667,42 +1229,26 @@ class FhstcpCongestion(TypedDict):
 
     kind: Literal["fhstcp"]
     c: NotRequired[float]
-    """Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT.
-
-    The paper compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more
-    slowly than standard TCP. Default: 10.0.
-    """
+    """Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT. The paper
+    compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more slowly than
+    standard TCP. Default: 10.0."""
     block_pacing: NotRequired[bool]
-    """Send the window in k blocks spread over the round trip.
-
-    Without it, packets leave as soon as the window allows, and the other keys of blocks have no
-    effect. Default: True.
-    """
+    """Send the window in k blocks spread over the round trip. Without it, packets leave as soon
+    as the window allows, and the other keys of blocks have no effect. Default: True."""
     block_count: NotRequired[BlockCount]
     """How the number of blocks k is computed: `integer`, int(c RTT) + 1; or `fractional`,
-    int(c) RTT + 1, as C reads the paper's expression.
-
-    Default: 'integer'.
-    """
+    int(c) RTT + 1, as C reads the paper's expression. Default: 'integer'."""
     block_length: NotRequired[BlockLength]
     """How many packets a block has: `window_share`, cwnd / k; or `printed`, floor(cwnd / k) +
-    2, as the paper's code counts.
-
-    Default: 'window_share'.
-    """
+    2, as the paper's code counts. Default: 'window_share'."""
     block_hold: NotRequired[BlockHold]
     """Which packets wait for the beginning of a block: `block`, all packets; or `packet`, only
-    the first packet of the block, which later packets overtake.
-
-    Default: 'block'.
-    """
+    the first packet of the block, which later packets overtake. Default: 'block'."""
     block_slow_start: NotRequired[bool]
     """Send slow start in blocks too: two packets per round trip before the first congestion
     avoidance, as `block = 0` and `k = 1` in Figure 1 say; later with the last k and block of
-    congestion avoidance.
-
-    By default packets in slow start leave as soon as the window allows. Default: False.
-    """
+    congestion avoidance. By default packets in slow start leave as soon as the window allows.
+    Default: False."""
 
 
 Variant: TypeAlias = Literal["kelly", "linux"]
@@ -1714,22 +1260,16 @@ class ScalableCongestion(TypedDict):
 
     kind: Literal["scalable"]
     increase: NotRequired[float]
-    """Increase a, in packets per acknowledged packet (Kelly and current Linux: 0.01).
-
-    Linux 2.6 and ns-3 use 0.02, because they count ACKs, and a delayed ACK acknowledges two
-    packets. Default: 0.01.
-    """
+    """Increase a, in packets per acknowledged packet (Kelly and current Linux: 0.01). Linux 2.6
+    and ns-3 use 0.02, because they count ACKs, and a delayed ACK acknowledges two packets.
+    Default: 0.01."""
     decrease: NotRequired[float]
-    """Decrease b: the fraction by which congestion reduces the window (Kelly: 0.125).
-
-    Default: 0.125.
-    """
+    """Decrease b: the fraction by which congestion reduces the window (Kelly: 0.125). Default:
+    0.125."""
     legacy_window: NotRequired[float]
     """Largest window at which the control behaves as standard TCP, in packets (Kelly: 16; no
-    second source confirms it, since Linux and ns-3 have no such window).
-
-    Applies to `variant = "kelly"` only. Default: 16.0.
-    """
+    second source confirms it, since Linux and ns-3 have no such window). Applies to `variant =
+    "kelly"` only. Default: 16.0."""
     variant: NotRequired[Variant]
     """How small windows grow and shrink. Default: 'kelly'."""
 
@@ -1740,42 +1280,25 @@ class BicCongestion(TypedDict):
     kind: Literal["bic"]
     low_window: NotRequired[float]
     """Largest window at which the control behaves as standard TCP, in packets (paper and Linux:
-    14).
-
-    Default: 14.0.
-    """
+    14). Default: 14.0."""
     max_increment: NotRequired[float]
     """Largest increment `S_max`, in packets per round trip (Linux: 16, which allows for delayed
-    ACKs; the paper, and Linux up to 2.6.14: 32).
-
-    Default: 16.0.
-    """
+    ACKs; the paper, and Linux up to 2.6.14: 32). Default: 16.0."""
     search_divisor: NotRequired[float]
     """Each round trip covers 1 / `search_divisor` of the distance to the window at the last
-    loss (Linux: 4; paper: 2, a binary search).
-
-    Default: 4.0.
-    """
+    loss (Linux: 4; paper: 2, a binary search). Default: 4.0."""
     smooth_part: NotRequired[float]
     """Number of round trips in which the window grows by the last `search_divisor` packets
     below the window at the last loss, and by the first ones above it (Linux: 20, so 0.2 packets
-    per round trip; the paper instead ends the search at a smallest increment of 0.01).
-
-    Default: 20.0.
-    """
+    per round trip; the paper instead ends the search at a smallest increment of 0.01). Default:
+    20.0."""
     decrease: NotRequired[float]
     """The fraction by which congestion reduces the window (Linux: 205 / 1024, about 0.2; paper:
-    0.125).
-
-    Default: 0.2001953125.
-    """
+    0.125). Default: 0.2001953125."""
     fast_convergence: NotRequired[bool]
     """After a loss below the window at the last loss, search for a window halfway between the
     windows before and after the reduction, so that the flow releases capacity to new flows
-    (paper and Linux: on).
-
-    Default: True.
-    """
+    (paper and Linux: on). Default: True."""
 
 
 HtcpVariant: TypeAlias = Literal["paper", "linux"]
@@ -1788,28 +1311,18 @@ class HtcpCongestion(TypedDict):
     kind: Literal["htcp"]
     low_speed_period: NotRequired[PositiveDuration]
     """Time after congestion during which the window grows as in standard TCP (`Delta_L`; paper:
-    1 s).
-
-    Default: '1 s'.
-    """
+    1 s). Default: '1 s'."""
     rtt_scaling: NotRequired[bool]
     """Multiply the growth per round trip by the smallest RTT over 100 ms, within 0.1 and 2, so
     that the growth per second depends less on the RTT (draft-leith-tcp-htcp and Linux: on).
-
-    Default: True.
-    """
+    Default: True."""
     adaptive_backoff: NotRequired[bool]
     """On congestion, multiply the window by the smallest RTT over the largest, within 0.5 and
-    0.8.
-
-    If off, multiply it by 0.5. Default: True.
-    """
+    0.8. If off, multiply it by 0.5. Default: True."""
     throughput_check: NotRequired[bool]
     """Multiply the window by 0.5 if the throughput has changed by more than a fifth since the
-    previous congestion, so that flows converge quickly when a flow starts or ends.
-
-    Default: True.
-    """
+    previous congestion, so that flows converge quickly when a flow starts or ends. Default:
+    True."""
     variant: NotRequired[HtcpVariant]
     """Which rules apply where the paper and Linux differ. Default: 'paper'."""
 
@@ -1820,16 +1333,10 @@ class VegasCongestion(TypedDict):
     kind: Literal["vegas"]
     alpha: NotRequired[float]
     """Number of queued packets below which the window grows by one packet per round trip
-    (Linux: 2).
-
-    Default: 2.0.
-    """
+    (Linux: 2). Default: 2.0."""
     beta: NotRequired[float]
     """Number of queued packets above which the window shrinks by one packet per round trip
-    (Linux: 4); at least `alpha`.
-
-    Default: 4.0.
-    """
+    (Linux: 4); at least `alpha`. Default: 4.0."""
     gamma: NotRequired[float]
     """Number of queued packets above which slow start ends (Linux: 1). Default: 1.0."""
 
@@ -1841,15 +1348,11 @@ class FastCongestion(TypedDict):
     alpha: NotRequired[float]
     """Packets that each flow keeps queued (ns-2: 100). Default: 100.0."""
     gamma: NotRequired[float]
-    """Fraction of the distance to the target that one update covers (ns-2: 0.5).
-
-    Default: 0.5.
-    """
+    """Fraction of the distance to the target that one update covers (ns-2: 0.5). Default:
+    0.5."""
     mi_threshold: NotRequired[Duration]
     """Mean queueing delay below which each ACK adds a packet, as in slow start (ns-2: 0.75 ms).
-
-    Default: '750 us'.
-    """
+    Default: '750 us'."""
 
 
 class IllinoisCongestion(TypedDict):
@@ -1860,32 +1363,19 @@ class IllinoisCongestion(TypedDict):
     """Increase at the largest delay, in packets per round trip (Linux: 0.3). Default: 0.3."""
     alpha_max: NotRequired[float]
     """Increase at delays up to 1 % of the largest delay, in packets per round trip (Linux: 10).
-
-    Default: 10.0.
-    """
+    Default: 10.0."""
     beta_min: NotRequired[float]
     """Fraction by which a loss reduces the window at delays up to 10 % of the largest delay
-    (Linux: 0.125).
-
-    Default: 0.125.
-    """
+    (Linux: 0.125). Default: 0.125."""
     beta_max: NotRequired[float]
     """Fraction by which a loss reduces the window at delays from 80 % of the largest delay on
-    (Linux: 0.5).
-
-    Default: 0.5.
-    """
+    (Linux: 0.5). Default: 0.5."""
     window_threshold: NotRequired[float]
-    """Window below which the control behaves as standard TCP, in packets (Linux: 15).
-
-    Default: 15.0.
-    """
+    """Window below which the control behaves as standard TCP, in packets (Linux: 15). Default:
+    15.0."""
     theta: NotRequired[int]
     """Number of round trips with a delay of at most 1 % of the largest delay after which the
-    increase returns to `alpha_max` (Linux: 5).
-
-    Default: 5.
-    """
+    increase returns to `alpha_max` (Linux: 5). Default: 5."""
 
 
 class CompoundCongestion(TypedDict):
@@ -1894,27 +1384,18 @@ class CompoundCongestion(TypedDict):
     kind: Literal["compound"]
     alpha: NotRequired[float]
     """Factor of the increase per round trip, `alpha * window^k` packets (paper: 0.125).
-
-    Default: 0.125.
-    """
+    Default: 0.125."""
     beta: NotRequired[float]
     """Fraction by which a loss reduces the window (paper: 0.5). Default: 0.5."""
     k: NotRequired[float]
     """Exponent of the increase per round trip, `alpha * window^k` packets (paper: 0.75).
-
-    Default: 0.75.
-    """
+    Default: 0.75."""
     gamma: NotRequired[float]
     """Number of the flow's packets in the queue from which the delay-based window shrinks
-    (paper: 30).
-
-    Default: 30.0.
-    """
+    (paper: 30). Default: 30.0."""
     zeta: NotRequired[float]
     """Packets by which the delay-based window shrinks per queued packet (Linux port: 1).
-
-    Default: 1.0.
-    """
+    Default: 1.0."""
 
 
 class YeahCongestion(TypedDict):
@@ -1923,51 +1404,28 @@ class YeahCongestion(TypedDict):
     kind: Literal["yeah"]
     alpha: NotRequired[float]
     """Number of the flow's own queued packets above which it drains the queue (Linux module:
-    80).
-
-    Default: 80.0.
-    """
+    80). Default: 80.0."""
     gamma: NotRequired[float]
     """Per round trip, the flow drains 1 / `gamma` of its queued packets (Linux module: 1).
-
-    Default: 1.0.
-    """
+    Default: 1.0."""
     max_drain: NotRequired[float]
     """Largest fraction of the window by which draining reduces it per round trip (Linux module:
-    0.5, as an epsilon of 1).
-
-    Default: 0.5.
-    """
+    0.5, as an epsilon of 1). Default: 0.5."""
     min_decrease: NotRequired[float]
     """Smallest fraction by which a loss reduces the window (Linux module: 0.125, as a delta of
-    3).
-
-    Default: 0.125.
-    """
+    3). Default: 0.125."""
     phi: NotRequired[float]
     """A queueing delay above 1 / `phi` of the smallest RTT ends the fast mode (Linux module:
-    8).
-
-    Default: 8.0.
-    """
+    8). Default: 8.0."""
     rho: NotRequired[int]
     """Number of consecutive round trips in the slow mode from which a loss halves the window,
-    because other flows compete (Linux module: 16).
-
-    Default: 16.
-    """
+    because other flows compete (Linux module: 16). Default: 16."""
     zeta: NotRequired[int]
     """Number of round trips in the fast mode since the last loss after which the flow assumes
-    that no other flows compete (Linux module: 50).
-
-    Default: 50.
-    """
+    that no other flows compete (Linux module: 50). Default: 50."""
     scalable_packets: NotRequired[float]
     """Number of acknowledged packets per packet of growth in the fast mode; the window, if it
-    is smaller (Linux module: 100).
-
-    Default: 100.0.
-    """
+    is smaller (Linux module: 100). Default: 100.0."""
 
 
 class LedbatCongestion(TypedDict):
@@ -1975,26 +1433,17 @@ class LedbatCongestion(TypedDict):
 
     kind: Literal["ledbat"]
     target: NotRequired[PositiveDuration]
-    """Target of the queueing delay (RFC 6817: at most 100 ms, the default).
-
-    Default: '100 ms'.
-    """
+    """Target of the queueing delay (RFC 6817: at most 100 ms, the default). Default: '100
+    ms'."""
     gain: NotRequired[float]
     """Growth of the window without queueing delay, in packets per round trip (RFC 6817: at most
-    1, the default).
-
-    Default: 1.0.
-    """
+    1, the default). Default: 1.0."""
     base_history: NotRequired[int]
-    """Time over which the smallest delay is taken, in minutes (RFC 6817: 10).
-
-    A path that has become longer is recognised after this time. Default: 10.
-    """
+    """Time over which the smallest delay is taken, in minutes (RFC 6817: 10). A path that has
+    become longer is recognised after this time. Default: 10."""
     noise_filter: NotRequired[int]
     """Number of RTT samples whose minimum is the current delay (ns-3: 4; RFC 6817: at least 1).
-
-    Default: 4.
-    """
+    Default: 4."""
 
 
 class HyblaCongestion(TypedDict):
@@ -2003,9 +1452,7 @@ class HyblaCongestion(TypedDict):
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
     """RTT of the Reno flow whose rate Hybla imitates (RTT0; Linux: 25 ms; ns-3: 50 ms).
-
-    Default: '25 ms'.
-    """
+    Default: '25 ms'."""
 
 
 class WestwoodCongestion(TypedDict):
@@ -2014,16 +1461,10 @@ class WestwoodCongestion(TypedDict):
     kind: Literal["westwood"]
     memory: NotRequired[float]
     """Weight of the previous estimate when a sample of the delivery rate is added (alpha;
-    paper: 0.9).
-
-    Default: 0.9.
-    """
+    paper: 0.9). Default: 0.9."""
     min_sample: NotRequired[PositiveDuration]
     """Smallest duration of a sample of the delivery rate; a sample lasts one round trip if that
-    is longer (paper and Linux: 50 ms).
-
-    Default: '50 ms'.
-    """
+    is longer (paper and Linux: 50 ms). Default: '50 ms'."""
 
 
 class Bbr1Congestion(TypedDict):
@@ -2044,11 +1485,8 @@ class PacketPairCongestion(TypedDict):
     kind: Literal["packet_pair"]
     setpoint: NotRequired[float]
     """Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it
-    to the network).
-
-    Below 2 the flow's queue may be empty when a pair arrives, and the pair then overestimates
-    the rate. Default: 4.0.
-    """
+    to the network). Below 2 the flow's queue may be empty when a pair arrives, and the pair
+    then overestimates the rate. Default: 4.0."""
     gain: NotRequired[float]
     """Weight of a new pair in the average of the service rate (1/8). Default: 0.125."""
 
@@ -2094,10 +1532,8 @@ Congestion: TypeAlias = (
 """A congestion control and its parameters, as a scenario names it."""
 
 Control: TypeAlias = str | Congestion
-"""A congestion control: a table with its `kind` and parameters, or only its name.
-
-A name is a kind, or one of your own controls, as `"mymodule:MyControl"`.
-"""
+"""A congestion control: a table with its `kind` and parameters, or only its name. A name is
+a kind, or one of your own controls, as `"mymodule:MyControl"`."""
 
 Recovery: TypeAlias = Literal["sack", "rack", "newreno"]
 """How losses are detected and repaired."""
@@ -2110,9 +1546,7 @@ class DelayedAckPacketsTimeout(TypedDict):
     """Largest number of in-order packets per ACK (default 2, RFC 5681 sec. 4.2). Default: 2."""
     timeout: NotRequired[PositiveDuration]
     """Largest time from the first unacknowledged packet to the ACK (default 40 ms, Linux).
-
-    Default: '40 ms'.
-    """
+    Default: '40 ms'."""
 
 
 DelayedAck: TypeAlias = bool | DelayedAckPacketsTimeout
@@ -2255,225 +1689,152 @@ class Flows(TypedDict):
     count: NotRequired[int]
     """How many flows. Default: 1."""
     path: NotRequired[list[str]]
-    """Names of the shared links on the way to the receiver, in order.
-
-    Needed, here or in `[defaults]`.
-    """
+    """Names of the shared links on the way to the receiver, in order. Needed, here or in
+    `[defaults]`."""
     host: NotRequired[Host]
     """The profile of the group's hosts, which sets the keys of the transport that neither the
     group nor `[defaults]` gives, where they mean something: `"linux"` is a Linux host of today,
-    `"plain"` no profile; `tailroom list host` shows what each sets, and why.
-
-    Default: `"linux"`, under congestion control.
-    """
+    `"plain"` no profile; `tailroom list host` shows what each sets, and why. Default:
+    `"linux"`, under congestion control."""
     source: NotRequired[Source | Literal["bulk"]]
     """What the application wants to send. Default: {'kind': 'bulk'}."""
     packet_size: NotRequired[Size]
-    """Size of a data packet on the wire, headers included; at most 65,535 bytes.
-
-    Default: '1500 B'.
-    """
+    """Size of a data packet on the wire, headers included; at most 65,535 bytes. Default: '1500
+    B'."""
     header_size: NotRequired[Size]
     """How much of a packet is header. Default: '40 B'."""
     rtt: NotRequired[PerFlow]
     """Two-way propagation delay of the whole path, shared links included: one value, `{ from,
     to }` to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or
-    `{ uniform = [a, b] }` or another distribution to draw it.
-
-    Left out, the path's own: its shared links there and back.
-    """
+    `{ uniform = [a, b] }` or another distribution to draw it. Left out, the path's own: its
+    shared links there and back."""
     access_rate: NotRequired[RateOrDistribution]
     """Rate of each flow's own access link, its exogenous peak rate: one value, or a
-    distribution to draw it from.
-
-    Left out, the access link takes no time.
-    """
+    distribution to draw it from. Left out, the access link takes no time."""
     sender_side: NotRequired[float]
     """The fraction of the private propagation delay (what `rtt` has beyond the shared links)
     that lies on the sender's side of the shared links, half of it on the way of the data and
-    half on that of the ACKs; the rest lies on the receiver's side.
-
-    Left out, 0.5: a quarter before the first link, a quarter after the last one, and the same
-    on the way back. 1 is the layout of many ns-2 scripts. It decides results where data of
-    other flows cross the links of `reverse_path`.
-    """
+    half on that of the ACKs; the rest lies on the receiver's side. Left out, 0.5: a quarter
+    before the first link, a quarter after the last one, and the same on the way back. 1 is the
+    layout of many ns-2 scripts. It decides results where data of other flows cross the links of
+    `reverse_path`."""
     send_jitter: NotRequired[SendJitter]
     """Before a packet leaves its sender it is processed for a random time, drawn uniformly from
     0 to this; what is sent meanwhile leaves with it, so that no packet overtakes another.
-
     `"auto"` is the time that one packet of the group takes on the slowest link of its path at
     the start of the run, which breaks the phases that flows without any randomness keep (Floyd
     and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992), and nothing for
     sources without congestion control. `"none"` switches it off. ns-2's `overhead_` is the
-    same. Default: 'auto'.
-    """
+    same. Default: 'auto'."""
     start: NotRequired[PerFlow2]
     """When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n,
     from 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s),
-    or `{ uniform = [a, b] }` or another distribution to draw them.
-
-    Of flows that arrive and depart, when the first may arrive. Default: '0 s'.
-    """
+    or `{ uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and
+    depart, when the first may arrive. Default: '0 s'."""
     stop: NotRequired[PositiveDuration]
     """When the application stops offering data; of flows that arrive and depart, from when on
-    none arrives.
-
-    Left out, it does not.
-    """
+    none arrives. Left out, it does not."""
     congestion: NotRequired[Control]
     """How large the window is. Needed by a bulk source."""
     recovery: NotRequired[Recovery]
     """How losses are detected and repaired. Default: 'sack'."""
     prr: NotRequired[bool]
     """Proportional rate reduction during recovery (RFC 9937); needs `recovery = "rack"` or
-    `"sack"`.
-
-    Default: False.
-    """
+    `"sack"`. Default: False."""
     count_lost_in_pipe: NotRequired[bool]
     """Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    acknowledged, as ns-2 does, instead of excluding them (RFC 6675 sec. 4, Linux).
-
-    The first round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr =
-    false`. Default: False.
-    """
+    acknowledged, as ns-2 does, instead of excluding them (RFC 6675 sec. 4, Linux). The first
+    round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr = false`.
+    Default: False."""
     delayed_ack: NotRequired[DelayedAck]
-    """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
-
-    Default: False.
-    """
+    """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms. Default:
+    False."""
     quick_acks: NotRequired[int]
     """Number of ACKs at the beginning that are not delayed, and again after a packet that
-    arrives twice (Linux: 16, `TCP_MAX_QUICKACKS`).
-
-    It has an effect only with `delayed_ack`. Default: 0.
-    """
+    arrives twice (Linux: 16, `TCP_MAX_QUICKACKS`). It has an effect only with `delayed_ack`.
+    Default: 0."""
     sack_compression: NotRequired[bool]
     """Behind a gap, the ACKs of all but the first three packets wait for a twentieth of the
     RTT, at most 1 ms, and are sent as one (Linux: `tcp_comp_sack_delay_ns`,
-    `tcp_comp_sack_nr`).
-
-    Needs selective ACKs. Default: False.
-    """
+    `tcp_comp_sack_nr`). Needs selective ACKs. Default: False."""
     ack_aggregation: NotRequired[PositiveDuration]
     """The ACK path releases ACKs only at multiples of this time, as cable and wireless links
-    do.
-
-    Default: ACKs are not held.
-    """
+    do. Default: ACKs are not held."""
     reverse_path: NotRequired[list[str]]
-    """Names of the shared links that the ACKs cross, in order.
-
-    Default: none, so that ACKs meet no queue.
-    """
+    """Names of the shared links that the ACKs cross, in order. Default: none, so that ACKs meet
+    no queue."""
     ack_size: NotRequired[Size]
-    """Size of a pure ACK on the wire.
-
-    It has an effect only with a `reverse_path`. Default: '40 B'.
-    """
+    """Size of a pure ACK on the wire. It has an effect only with a `reverse_path`. Default: '40
+    B'."""
     initial_window: NotRequired[int]
     """Initial window, in packets (RFC 6928: 10). Default: 10."""
     initial_ssthresh: NotRequired[int]
-    """Initial slow-start threshold, in packets.
-
-    Default: none, so that slow start lasts until the first loss or mark.
-    """
+    """Initial slow-start threshold, in packets. Default: none, so that slow start lasts until
+    the first loss or mark."""
     handshake: NotRequired[Handshake]
     """Whether the connection is opened by the flow. Default: False."""
     initial_rto: NotRequired[PositiveDuration]
-    """Retransmission timeout before the first RTT sample, at least `min_rto`.
-
-    Default: 1 s (RFC 6298 sec. 2.1), or `min_rto` if that is longer.
-    """
+    """Retransmission timeout before the first RTT sample, at least `min_rto`. Default: 1 s (RFC
+    6298 sec. 2.1), or `min_rto` if that is longer."""
     min_rto: NotRequired[PositiveDuration]
     """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms), at
-    most the upper bound of 60 s (RFC 6298 sec. 2.5).
-
-    Packets whose RTT is longer time out each time. Default: '200 ms'.
-    """
+    most the upper bound of 60 s (RFC 6298 sec. 2.5). Packets whose RTT is longer time out each
+    time. Default: '200 ms'."""
     rto_granularity: NotRequired[PositiveDuration]
     """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G.
-
     Default: `min_rto`, as in Linux, because a timeout barely above a constant RTT expires
-    before the ACK of a retransmission arrives. ns-2: "10 ms".
-    """
+    before the ACK of a retransmission arrives. ns-2: "10 ms"."""
     restart_rto_at_retransmission: NotRequired[bool]
     """Restart the retransmission timer when SACK recovery retransmits the first packet in
     flight (as Linux and ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
-
-    Default: True.
-    """
+    Default: True."""
     rtt_samples: NotRequired[RttSamples]
     """Which packets give RTT samples (RFC 6298 sec. 3). Default: 'timestamps'."""
     timestamp_tick: NotRequired[PositiveDuration]
     """Tick of the clock that an ACK of a retransmission is timed with, for a rate-based
     control: the RTT sample is the difference of two timestamps in whole ticks (Linux: "1 ms",
-    `tcp_ack_update_rtt`).
-
-    Default: such an ACK gives no sample.
-    """
+    `tcp_ack_update_rtt`). Default: such an ACK gives no sample."""
     max_window: NotRequired[int]
-    """Upper bound of the window, in packets.
-
-    Default: 100,000,000, which is more than a connection can have in flight (RFC 7323: 2^30
-    bytes).
-    """
+    """Upper bound of the window, in packets. Default: 100,000,000, which is more than a
+    connection can have in flight (RFC 7323: 2^30 bytes)."""
     slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
     """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
     slow_start_after_idle: NotRequired[bool]
     """After an idle time longer than the retransmission timeout, restart from the initial
     window, or from the current window if that is smaller, with slow start up to the old
-    `ssthresh` (RFC 5681 sec. 4.1; `tcp_slow_start_after_idle` in Linux).
-
-    It has an effect if the application pauses, as with a source of kind `objects`. Rate-based
-    controls have their own rules. Default: True.
-    """
+    `ssthresh` (RFC 5681 sec. 4.1; `tcp_slow_start_after_idle` in Linux). It has an effect if
+    the application pauses, as with a source of kind `objects`. Rate-based controls have their
+    own rules. Default: True."""
     window_validation: NotRequired[bool]
     """A window that the application has not filled for a retransmission timeout moves half of
-    the way to what was in flight (RFC 2861; Linux `tcp_cwnd_application_limited`).
-
-    It has an effect if the application pauses. Rate-based controls have their own rules.
-    Default: False.
-    """
+    the way to what was in flight (RFC 2861; Linux `tcp_cwnd_application_limited`). It has an
+    effect if the application pauses. Rate-based controls have their own rules. Default:
+    False."""
     pacing: NotRequired[bool]
     """Spread packets over the round trip instead of sending them as soon as an ACK allows.
-
-    Default: False.
-    """
+    Default: False."""
     send_burst: NotRequired[SendBurst]
     """Wait until this many packets may be sent at once, as a host with segmentation offload
-    does.
-
-    Default: 1.
-    """
+    does. Default: 1."""
     forget_sack_at_timeout: NotRequired[bool]
     """Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
-    (RFC 6675 sec. 5.1, Linux).
-
-    With `recovery = "rack"` the scoreboard is always kept. Default: False.
-    """
+    (RFC 6675 sec. 5.1, Linux). With `recovery = "rack"` the scoreboard is always kept. Default:
+    False."""
     undo: NotRequired[bool]
     """Take a reduction of the window back if the recovery turns out to have been unnecessary:
     an ACK echoes a timestamp from before the first retransmission (RFC 3522), the receiver
     reports each retransmission as a duplicate (RFC 3708; with `recovery = "rack"`), or `frto`
-    finds it.
-
-    As in Linux (`tcp_undo_cwnd_reduction`), the window returns at once to what it was before.
-    Needs `rtt_samples = "timestamps"`, `recovery = "rack"` or `frto = true`. Default: False.
-    """
+    finds it. As in Linux (`tcp_undo_cwnd_reduction`), the window returns at once to what it was
+    before. Needs `rtt_samples = "timestamps"`, `recovery = "rack"` or `frto = true`. Default:
+    False."""
     frto: NotRequired[bool]
     """After a timeout send new data before old data are sent again, and see from the next ACKs
     whether the packets in flight were lost or late (F-RTO, RFC 5682 sec. 3; Linux:
-    `net.ipv4.tcp_frto`).
-
-    Needs `undo = true` and selective ACKs that a timeout does not discard. Default: False.
-    """
+    `net.ipv4.tcp_frto`). Needs `undo = true` and selective ACKs that a timeout does not
+    discard. Default: False."""
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of
-    dropping them, and how the receiver reports marks.
-
-    Default: 'off'.
-    """
+    dropping them, and how the receiver reports marks. Default: 'off'."""
 
 
 class Until(TypedDict):
@@ -2506,18 +1867,13 @@ class Sweep(TypedDict):
     first values of the others; each such row is combined with every point of the grid."""
     seeds: NotRequired[int]
     """Number of runs of each point, with the seed of the scenario, the next seed, and so on.
-
-    Default: 5.
-    """
+    Default: 5."""
     until: NotRequired[Until]
     """Instead of a fixed number of seeds: as many as are needed for a precise metric."""
     phase_check: NotRequired[bool]
     """Repeat each point with RTTs that are shifted by fractions of a packet's transmission
     time, as many times as there are seeds, to see whether traffic phase effects decide the
-    results.
-
-    Default: False.
-    """
+    results. Default: False."""
 
 
 class Scenario(TypedDict):
@@ -2529,9 +1885,7 @@ class Scenario(TypedDict):
     """Length of the run in simulated time."""
     measure_from: NotRequired[Duration]
     """Statistics cover `[measure_from, duration]`; until `measure_from` the flows settle.
-
-    Default: '0 s'.
-    """
+    Default: '0 s'."""
     seed: NotRequired[int]
     """Seed of all random streams of the run. Default: 1."""
     ties: NotRequired[Ties]
@@ -2539,26 +1893,20 @@ class Scenario(TypedDict):
     phase_shift: NotRequired[int]
     """Lengthens the RTT of each permanent flow under congestion control by a random fraction of
     the transmission time of one of its packets on the slowest link of its path. 0 lengthens no
-    RTT; each other number draws other fractions.
-
-    `--phase-check` compares several numbers. Default: 0.
-    """
+    RTT; each other number draws other fractions. `--phase-check` compares several numbers.
+    Default: 0."""
     memory_limit: NotRequired[Size]
     """A run that may need more memory than this, as estimated before it starts, is refused.
-
-    Default: '4 GB'.
-    """
+    Default: '4 GB'."""
     series: NotRequired[Series]
     """Time series of each link and of each permanent flow under congestion control; off without
     this table."""
     links: NotRequired[dict[str, Link]]
     """Shared links by name: each queue in which packets of several flows may meet."""
     defaults: NotRequired[Defaults]
-    """Keys that groups of flows share.
-
-    A group has them unless it gives them itself. `host` and the keys of a transport apply to
-    groups under congestion control, `count` to groups of permanent flows.
-    """
+    """Keys that groups of flows share. A group has them unless it gives them itself. `host` and
+    the keys of a transport apply to groups under congestion control, `count` to groups of
+    permanent flows."""
     flows: NotRequired[dict[str, Flows]]
     """Groups of flows by name; the flows of a group differ only in RTT and start."""
     sweep: NotRequired[Sweep]

@@ -115,7 +115,7 @@ class Result(AnyResult, ResultTables):
         if table is None:
             recorded = [known for known in _recordable() if getattr(self, known) is not None]
             raise ArgumentError(
-                f"the table {name!r} was not recorded (docs/reference/results.md says how to "
+                f"the table {name!r} was not recorded (the reference of results says how to "
                 f"record it); choose one of {', '.join([*STATISTICS, *recorded])}"
             )
         return table

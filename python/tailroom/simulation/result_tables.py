@@ -18,46 +18,28 @@ class ResultTables:
     """The tables of one run; `None` for a table that was not recorded."""
 
     link_series: pa.Table | None = lazy_table()
-    """Time series of the links: one row per sample and link, in that order.
-
-    Recorded if the scenario has a `[series]`. Columns: `time_s link queue_packets utilization
-    drops_packets marks_packets ...`.
-    """
+    """Time series of the links: one row per sample and link, in that order. Recorded if the
+    scenario has a `[series]`. Columns: `time_s link queue_packets utilization drops_packets
+    marks_packets ...`."""
     flow_series: pa.Table | None = lazy_table()
     """Time series of the permanent flows under congestion control: one row per sample and flow,
-    in that order.
-
-    Recorded if the scenario has a `[series]`. Columns: `time_s flow cwnd_packets
-    ssthresh_packets srtt_s goodput_bps`.
-    """
+    in that order. Recorded if the scenario has a `[series]`. Columns: `time_s flow cwnd_packets
+    ssthresh_packets srtt_s goodput_bps`."""
     packet_log: pa.Table | None = lazy_table()
-    """Packet log: one row per event, link by link in order of time.
-
-    Recorded at the links with a `packet_log`. Columns: `time_s link flow event`.
-    """
+    """Packet log: one row per event, link by link in order of time. Recorded at the links with
+    a `packet_log`. Columns: `time_s link flow event`."""
     flow_counts: pa.Table | None = lazy_table()
     """Shares of the measured time by number of flows: one row per link and number that
-    occurred, in that order.
-
-    Always recorded. Numbers above 1024 are middles of classes less than 0.2 % wide. Columns:
-    `link flows in_progress_fraction bottlenecked_fraction`.
-    """
+    occurred, in that order. Always recorded. Numbers above 1024 are middles of classes less
+    than 0.2 % wide. Columns: `link flows in_progress_fraction bottlenecked_fraction`."""
     flow_log: pa.Table | None = lazy_table()
     """Completed flows: one row per flow that arrived in the measured window and departed, by
-    group and start.
-
-    Recorded for the sources with a `flow_log`, which says how many flows are kept. Columns:
-    `group start_s bytes completion_time_s slowdown`.
-    """
+    group and start. Recorded for the sources with a `flow_log`, which says how many flows are
+    kept. Columns: `group start_s bytes completion_time_s slowdown`."""
     arrival_dispersion: pa.Table | None = lazy_table()
-    """Burstiness of arrivals: one row per link and time scale.
-
-    Recorded at the links with an `arrival_dispersion`; scales with fewer than ten intervals are
-    left out. Columns: `link scale_s intervals mean_packets index`.
-    """
+    """Burstiness of arrivals: one row per link and time scale. Recorded at the links with an
+    `arrival_dispersion`; scales with fewer than ten intervals are left out. Columns: `link
+    scale_s intervals mean_packets index`."""
     arrival_log: pa.Table | None = lazy_table()
-    """Arrivals of packets: one row per arrival, link by link in order of time.
-
-    Recorded at the links with an `arrival_log`. Columns: `time_s link flow bytes queue_packets
-    fate`.
-    """
+    """Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
+    links with an `arrival_log`. Columns: `time_s link flow bytes queue_packets fate`."""

@@ -50,18 +50,14 @@ class LinkSummary(TypedDict):
     the shaper; with overhead, in packets of the largest size."""
     utilization: float
     """Bits sent in the measured window, headers included, divided by the bits that the link
-    could carry in it.
-
-    Of a packet in transmission at an edge of the window, the bits inside count. Behind a
-    shaper: the share of the tokens that did not find the bucket full, as only those are lost.
-    """
+    could carry in it. Of a packet in transmission at an edge of the window, the bits inside
+    count. Behind a shaper: the share of the tokens that did not find the bucket full, as only
+    those are lost."""
     utilization_without_duplicates: float
     """Utilization without the packets that arrive though their receiver had them already: the
-    utilization, times the share of these packets in the bytes that left the link taken off.
-
-    A packet counts at every link of its path, by when it left the last of them. Packets lost
-    behind the link and ACKs are no duplicates.
-    """
+    utilization, times the share of these packets in the bytes that left the link taken off. A
+    packet counts at every link of its path, by when it left the last of them. Packets lost
+    behind the link and ACKs are no duplicates."""
     loss_fraction: float | None
     """Share of the packets that arrived in the measured window that are dropped by the end of
     the run."""
@@ -143,10 +139,8 @@ class LinkSummary(TypedDict):
     """Mean share of the crossing flows that reduce their window in a congestion episode."""
     offered_load: float
     """Traffic that arrives whatever the link does, divided by the capacity: bytes on the wire
-    of the flows that arrived, and the mean rates of unresponsive flows.
-
-    Permanent flows under congestion control use the rest and do not count.
-    """
+    of the flows that arrived, and the mean rates of unresponsive flows. Permanent flows under
+    congestion control use the rest and do not count."""
     flows_in_progress_mean: float | None
     """Time-weighted mean number of flows in progress."""
     flows_in_progress_p99: float | None
@@ -310,9 +304,7 @@ class GroupSummary(TypedDict):
     queue_delay_s_mean: float | None
     """Mean time that a packet waits before its transmissions, summed over the links of its
     path; of the packets that the last of these links begins to send in the measured window.
-
-    Neither ACKs nor access links count.
-    """
+    Neither ACKs nor access links count."""
     queue_delay_s_p50: float | None
     """Median of that time, to within 0.1 % of its value."""
     queue_delay_s_p95: float | None
