@@ -265,9 +265,10 @@ impl Pool {
     /// The mean memory that each queue occupied in the measured window, in bytes.
     pub fn member_bytes_mean(&self, window: Window) -> Vec<f64> {
         let span = window.to.since(window.from).picoseconds() as f64;
-        let cells = self.members.iter().map(|member| {
-            (member.integral(window.to) - member.before_window) as f64 / span
-        });
+        let cells = self
+            .members
+            .iter()
+            .map(|member| (member.integral(window.to) - member.before_window) as f64 / span);
         cells.map(|cells| cells * f64::from(self.spec.cell_bytes)).collect()
     }
 }
@@ -295,7 +296,8 @@ impl Pools {
             }
         }
         let pools = specs.iter().zip(&members).map(|(spec, links)| {
-            let members: Vec<PoolMember> = links.iter().filter_map(|&link| of_links[link]).collect();
+            let members: Vec<PoolMember> =
+                links.iter().filter_map(|&link| of_links[link]).collect();
             Pool::new(spec, &members, seed)
         });
         Pools { pools: pools.collect(), places, members }

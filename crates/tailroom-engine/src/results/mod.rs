@@ -37,8 +37,8 @@ pub use schema::summary_schema;
 pub use series_json::{SeriesJson, series_json};
 pub use sharing::{Regime, SharingSummary};
 pub use tables::{
-    ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, PoolSeries,
-    Tables,
+    ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog,
+    PoolSeries, Tables,
 };
 use warnings::warnings;
 pub use warnings::{Warning, WarningKind};
