@@ -123,8 +123,8 @@ def _pools(result: Result) -> Table:
     table = table_of(
         "Shared memory",
         "pool, link",
-        "memory\nmean / p99",
-        "largest",
+        "memory (B)\nmean / p99",
+        "largest\n(B)",
         "share",
         "drops\nfull memory",
         "refused by\nthe threshold",
@@ -136,7 +136,7 @@ def _pools(result: Result) -> Table:
             f"{of(pool, 'memory_bytes_mean')}\n{of(pool, 'memory_bytes_p99')}",
             of(pool, "memory_bytes_max"),
             "",
-            of(pool, "drops_pool_packets"),
+            count(pool["drops_pool_packets"]),
             shown("threshold_fraction", refused),
         )
         for link, part in pool["links"].items():
@@ -145,7 +145,7 @@ def _pools(result: Result) -> Table:
                 of(part, "memory_bytes_mean"),
                 "",
                 of(part, "memory_share"),
-                of(result.links[link], "drops_pool_packets"),
+                count(result.links[link]["drops_pool_packets"]),
                 of(part, "threshold_fraction"),
             )
     return table

@@ -137,32 +137,33 @@ impl Pool {
     /// A packet takes memory at `now`.
     #[inline]
     fn take(&mut self, member: usize, now: Time, cells: Cells) {
-        self.probe.account(now, self.occupied);
         let queue = &mut self.members[member];
         let before = queue.shared();
         queue.occupied += u64::from(cells);
         queue.weighted_times -= i128::from(cells) * i128::from(now.picoseconds());
         self.shared_occupied += queue.shared() - before;
         self.occupied += u64::from(cells);
+        self.probe.on_change(now, self.occupied);
         debug_assert!(self.is_balanced(), "{self:?}");
     }
 
     /// A packet frees its memory at `now`.
     #[inline]
     fn give(&mut self, member: usize, now: Time, cells: Cells) {
-        self.probe.account(now, self.occupied);
         let queue = &mut self.members[member];
         let before = queue.shared();
         queue.occupied -= u64::from(cells);
         queue.weighted_times += i128::from(cells) * i128::from(now.picoseconds());
         self.shared_occupied -= before - queue.shared();
         self.occupied -= u64::from(cells);
+        self.probe.on_change(now, self.occupied);
         debug_assert!(self.is_balanced(), "{self:?}");
     }
 
-    /// States when a packet of a member frees its memory, no earlier than those before it.
+    /// A packet of a member will be sent from `start` to `end`, no earlier than those before it.
     #[inline]
-    fn free_at(&mut self, member: usize, at: Time, cells: Cells) {
+    fn send(&mut self, member: usize, cells: Cells, start: Time, end: Time) {
+        let at = if self.spec.frees == Frees::AtStart { start } else { end };
         let releases = &mut self.members[member].releases;
         releases.push_back((at, cells));
         if releases.len() == 1 {
@@ -242,7 +243,7 @@ impl Pool {
     /// Closes the statistics at `now`.
     fn end_measuring(&mut self, now: Time) {
         self.advance(now);
-        self.probe.account(now, self.occupied);
+        self.probe.close(now);
     }
 
     /// Records a sample of the time series at `now`.
@@ -369,9 +370,17 @@ impl Pools {
     #[inline]
     pub fn send(&mut self, link: usize, bytes: u32, start: Time, end: Time) {
         if let Some((pool, member)) = self.place(link) {
-            let at = if pool.spec.frees == Frees::AtStart { start } else { end };
             let cells = pool.cells(bytes);
-            pool.free_at(member, at, cells);
+            pool.send(member, cells, start, end);
+        }
+    }
+
+    /// [`Pools::take`] and [`Pools::send`] at once, for a packet whose departure is known.
+    #[inline]
+    pub fn pass(&mut self, link: usize, now: Time, cells: Cells, start: Time, end: Time) {
+        if let Some((pool, member)) = self.place(link) {
+            pool.take(member, now, cells);
+            pool.send(member, cells, start, end);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The measurements of a pool: the memory that is occupied, over time.
 
-use crate::probe::over_time::OverTime;
+use crate::probe::histogram::Histogram;
 use crate::units::Time;
 
 /// The distribution of the memory is exact to 0.8 %.
@@ -18,38 +18,40 @@ pub struct PoolSample {
 /// The measurements of a pool, in cells.
 #[derive(Debug, Default)]
 pub struct PoolProbe {
-    over_time: OverTime<PRECISION>,
-    max: u64,
-    changed_at: Time,
+    over_time: Histogram<PRECISION>,
+    /// The bin of what is occupied, and since when: few changes lead to another bin.
+    bin: usize,
+    since: Time,
     /// The time series.
     pub samples: Vec<PoolSample>,
 }
 
 impl PoolProbe {
-    /// Records that so much was occupied until `now`. What lasts no time does not count.
+    /// Records that so much is occupied from `now` on.
     #[inline]
-    pub(super) fn account(&mut self, now: Time, occupied: u64) {
-        let span = now.since(self.changed_at);
-        if span > Time::ZERO {
-            self.changed_at = now;
-            self.over_time.add(occupied, span);
-            self.max = self.max.max(occupied);
+    pub(super) fn on_change(&mut self, now: Time, occupied: u64) {
+        let bin = Histogram::<PRECISION>::bin(occupied);
+        if bin != self.bin {
+            self.close(now);
+            self.bin = bin;
         }
+    }
+
+    /// Adds the time until `now` to the present bin.
+    #[inline(never)]
+    pub(super) fn close(&mut self, now: Time) {
+        self.over_time.add_to_bin(self.bin, now.since(self.since).picoseconds());
+        self.since = now;
     }
 
     /// Starts the statistics at `now`; the series goes on.
     pub(super) fn begin(&mut self, now: Time) {
         self.over_time.clear();
-        (self.max, self.changed_at) = (0, now);
+        self.since = now;
     }
 
-    /// Occupied cells over time.
-    pub fn over_time(&self) -> &OverTime<PRECISION> {
+    /// Occupied cells, weighted by time in picoseconds.
+    pub fn over_time(&self) -> &Histogram<PRECISION> {
         &self.over_time
-    }
-
-    /// The most cells that were occupied for some time.
-    pub fn max(&self) -> u64 {
-        self.max
     }
 }

@@ -1,7 +1,7 @@
 //! A pool of memory as a scenario describes it, and the place of a link in one.
 
 use super::policy::PolicyConfig;
-use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::derives::{Deserialize, JsonSchema, Serialize};
 
 /// Memory that several links share.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub enum Frees {
 }
 
 /// The place of a link in a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Ranges)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PoolMember {
     /// Index of the pool in the network.
@@ -40,7 +40,6 @@ pub struct PoolMember {
     /// Memory that no other link may use, in bytes; rounded up to cells.
     pub reserved_bytes: u64,
     /// The link's own alpha, instead of that of the policy.
-    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
     pub alpha: Option<f64>,
 }
 

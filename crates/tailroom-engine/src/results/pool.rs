@@ -22,8 +22,8 @@ pub struct PoolSummary {
     pub memory_bytes_p95: Option<f64>,
     /// Time-weighted 99th percentile of it.
     pub memory_bytes_p99: Option<f64>,
-    /// The most memory that is occupied for some time.
-    pub memory_bytes_max: f64,
+    /// The most memory that is occupied for some time, to within 0.8 %.
+    pub memory_bytes_max: Option<f64>,
     /// Packets that reached the links.
     pub arrivals_packets: u64,
     /// Packets dropped because the memory was full, or to make room.
@@ -54,12 +54,13 @@ pub(super) fn pool_summary(run: &FinishedRun<'_>, index: usize) -> PoolSummary {
     let (network, pool) = (run.network, &run.pools.list()[index]);
     let links = run.pools.links_of(index);
     let cell = f64::from(pool.spec().cell_bytes);
+    let size_bytes = pool.spec().size_bytes as f64;
+    // The middle of the last bin may lie above the memory.
+    let bytes = |cells: Option<f64>| cells.map(|cells| (cells * cell).min(size_bytes));
     let over_time = pool.probe.over_time();
-    let span = network.duration.since(network.measure_from).picoseconds() as f64;
-    let mean = over_time.integral() as f64 / span * cell;
-    let bytes = |cells: Option<f64>| cells.map(|cells| cells * cell);
-    let [p50, p95, p99] = over_time.histogram().quantiles([0.5, 0.95, 0.99]).map(bytes);
+    let [p50, p95, p99] = over_time.quantiles([0.5, 0.95, 0.99]).map(bytes);
     let means = pool.member_bytes_mean(network.measured());
+    let mean = means.iter().sum();
     let members = links.iter().zip(means).map(|(&link, member_mean)| {
         let totals = run.links[link].probe.totals();
         let refused = totals.drops[DropReason::Threshold as usize];
@@ -73,13 +74,13 @@ pub(super) fn pool_summary(run: &FinishedRun<'_>, index: usize) -> PoolSummary {
     let totals = links.iter().map(|&link| run.links[link].probe.totals());
     let drops = |reason: DropReason| totals.clone().map(|all| all.drops[reason as usize]).sum();
     PoolSummary {
-        size_bytes: pool.spec().size_bytes as f64,
+        size_bytes,
         shared_bytes: pool.shared_bytes() as f64,
         memory_bytes_mean: mean,
         memory_bytes_p50: p50,
         memory_bytes_p95: p95,
         memory_bytes_p99: p99,
-        memory_bytes_max: pool.probe.max() as f64 * cell,
+        memory_bytes_max: bytes(over_time.max()),
         arrivals_packets: totals.clone().map(|all| all.arrivals).sum(),
         drops_pool_packets: drops(DropReason::Pool),
         drops_threshold_packets: drops(DropReason::Threshold),

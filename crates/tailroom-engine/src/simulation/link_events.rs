@@ -65,7 +65,7 @@ impl Simulation {
         let refusal = if IS_PLAIN { None } else { self.links[link].police(packet) };
         let granted = refusal.map_or_else(|| self.ask_pool(link, packet), Err);
         let Simulation { links, pools, .. } = self;
-        let (now, bytes) = (packet.time(), packet.bytes());
+        let now = packet.time();
         let outcome = match granted {
             Ok(_) if IS_PLAIN => links[link].pass(packet, hop.class),
             granted => links[link].arrive_unless(packet, hop.class, granted.err()),
@@ -75,9 +75,8 @@ impl Simulation {
             LinkOutcome::Dropped(_) => {}
             LinkOutcome::Held => pools.take(link, now, cells),
             LinkOutcome::Delivered(_) | LinkOutcome::Lost => {
-                pools.take(link, now, cells);
-                let (waited, end) = (links[link].last_wait(), links[link].busy_until());
-                pools.send(link, bytes, now.saturating_add(waited), end);
+                let start = now.saturating_add(links[link].last_wait());
+                pools.pass(link, now, cells, start, links[link].busy_until());
             }
         }
         outcome

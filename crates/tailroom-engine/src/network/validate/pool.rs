@@ -10,6 +10,9 @@ use crate::quantity::Size;
 /// The largest memory, as for the limit of a queue.
 const LARGEST_BYTES: u64 = 1_000_000_000_000_000;
 
+/// Alpha of a link; the range of the key is that of the policy.
+const ALPHA: Range = Range::ANY.more_than(0.0).at_most(1e6);
+
 /// The largest cell: more than any packet needs.
 const LARGEST_CELL_BYTES: u32 = 65_536;
 
@@ -48,7 +51,7 @@ fn check_pool(pool: &PoolSpec) -> Result<(), BadParameter> {
 /// Refuses a link whose place in a pool contradicts the pool.
 fn check_member(pools: &[PoolSpec], link: &LinkSpec) -> Result<(), BadParameter> {
     let Some(member) = link.pool else { return Ok(()) };
-    check_field("", &link.pool, &Range::ANY)?;
+    check_field("alpha", &member.alpha, &ALPHA)?;
     let Some(pool) = pools.get(member.pool) else {
         let problem = format!("there is no pool {}", member.pool);
         let remedy = format!("write less than {}, the number of pools", pools.len());
@@ -95,8 +98,9 @@ fn check_reserves(pool: &PoolSpec, reserves: &[u64]) -> Result<(), BadParameter>
     Err(BadParameter::new("size", problem, remedy))
 }
 
-/// Refuses a pool that never has room for the largest packet of one of its links.
+/// Refuses a wrong pool, and one that never has room for the largest packet of one of its links.
 pub(crate) fn check_room(pool: &PoolSpec, largest_packet: u64) -> Result<(), BadParameter> {
+    check_pool(pool)?;
     let needed = pool.cells(largest_packet);
     if needed <= pool.size_cells() {
         return Ok(());
