@@ -75,8 +75,8 @@ def results_page(tables: list[dict[str, Any]], summary: dict[str, Any]) -> str:
         "unit; percentiles have `_p01` to `_p999` behind the unit.\n",
         "## Statistics\n",
         "The keys of `tailroom run --json`, and of `result.links`, `result.pools`, `result.flows` "
-        "and `result.groups` in Python. `null` (`None`) if there was nothing to measure. *Better* says "
-        "which values a user wants, all else equal; empty if that depends on the question.\n",
+        "and `result.groups` in Python. `null` (`None`) if there was nothing to measure. *Better* "
+        "says which values a user wants, all else equal; empty if that depends on the question.\n",
     ]
     for name, heading in PARTS.items():
         struct = summary["$defs"][name]

@@ -2,8 +2,8 @@
 
 python tools/shared_memory_pictures.py
 
-Two queues share memory for 20 packets; Poisson packets of exponential sizes load one link twofold and
-the other by half. The lines are exact, from the Markov chain; the dots are runs. Writes
+Two queues share memory for 20 packets; Poisson packets of exponential sizes load one link twofold
+and the other by half. The lines are exact, from the Markov chain; the dots are runs. Writes
 docs/images/shared_memory.png, in a minute.
 """
 

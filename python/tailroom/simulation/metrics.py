@@ -33,8 +33,8 @@ def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
     """Returns every number of a summary by a dotted name.
 
     The names are `links.NAME.METRIC`, `pools.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom
-    run --json`, `convergence_time_s`, and `flows.METRIC` (`jain_index`, `goodput_bps`) for all permanent flows
-    under congestion control together.
+    run --json`, `convergence_time_s`, and `flows.METRIC` (`jain_index`, `goodput_bps`) for all
+    permanent flows under congestion control together.
     """
     numbers: dict[str, float | None] = {}
     for kind in OWNERS:
