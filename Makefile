@@ -219,6 +219,7 @@ docs: package
 	$(BIN)/python tools/fluid_pictures.py
 	$(BIN)/python tools/two_way_pictures.py
 	$(BIN)/python tools/varying_link_pictures.py
+	$(BIN)/python tools/shared_memory_pictures.py
 	$(BIN)/python -m tests.validation.kernel_pictures
 	$(BIN)/python -m tests.validation.tutorial_pictures
 

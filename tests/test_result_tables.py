@@ -23,6 +23,8 @@ EVERYTHING = {
     "links.bottleneck.arrival_dispersion": "10 ms",
     "links.bottleneck.arrival_log": {"from": "1 s", "to": "2 s"},
     "links.bottleneck.queue": {"kind": "codel", "limit": "20 packets"},
+    "pools": {"memory": {"size": "40 kB", "policy": "dynamic_threshold"}},
+    "links.bottleneck.pool": "memory",
     "flows.short": {
         "path": ["bottleneck"],
         "congestion": {"kind": "reno"},
@@ -136,6 +138,9 @@ def test_the_reference_describes_every_statistic(recorded: tr.Result) -> None:
     }
     (link,) = recorded.links.values()
     assert described["Links"] == set(link)
+    pool: Mapping[str, Any] = recorded.pools["memory"]
+    assert described["Memory that links share"] == set(pool)
+    assert described["Links of a pool"] == set(pool["links"]["bottleneck"])
     assert described["Flows"] == set(recorded.flows[0])
     short: Mapping[str, Any] = recorded.groups["short"]
     assert described["Groups"] == set(short) - {"settings"}

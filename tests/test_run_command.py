@@ -22,6 +22,8 @@ LINK_FIELDS = [
     "drops_early_packets",
     "drops_head_packets",
     "drops_policed_packets",
+    "drops_pool_packets",
+    "drops_threshold_packets",
     "marks_packets",
     "random_losses_packets",
     "departures_packets",

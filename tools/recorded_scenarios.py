@@ -57,6 +57,15 @@ LOSSES: dict[str, Document] = {
 }
 """Parameters of each kind of random loss."""
 
+POLICIES: dict[str, Document] = {
+    "complete_sharing": {},
+    "complete_partitioning": {},
+    "static_threshold": {"threshold": "30 kB"},
+    "dynamic_threshold": {"alpha": 0.5},
+    "longest_queue_drop": {},
+}
+"""Parameters of each policy of shared memory."""
+
 LOADS: dict[str, Document] = {
     "finite_flows": {"size": "50 kB"},
     "streaming": {"rate": "1 Mbit/s", "duration": "2 s"},
@@ -76,6 +85,7 @@ def recorded_scenarios() -> dict[str, Document]:
         _queues(components["queue"]),
         _losses(components["loss"]),
         _token_buckets(),
+        _pools(),
         source_scenarios(components["source"]),
         transport_scenarios(components["slow_start"], components["host"]),
         _networks(),
@@ -226,6 +236,23 @@ def _token_buckets() -> Iterator[tuple[str, Document]]:
         "shaper_with_a_timer": {"shaper": {**bucket, "granularity": "10 ms"}, "policer": bucket},
     }.items():
         yield f"token_bucket/{name}", dumbbell(MIX, link)
+
+
+def _pools() -> Iterator[tuple[str, Document]]:
+    """Two links of one pool, under each policy; an unresponsive flow fills the second."""
+    for kind, keys in POLICIES.items():
+        memory = {"size": "120 kB", "policy": {"kind": kind, **keys}}
+        for label, pool in {"": {}, "/cells": {"cell": "208 B", "frees": "at start"}}.items():
+            document = dumbbell(MIX, {"queue": "drop_tail", "pool": "memory", "reserved": "9 kB"})
+            full = {**LINK, "rate": "20 Mbit/s", "queue": "drop_tail", "pool": "memory"}
+            document["links"]["full"] = full
+            source = {"kind": "poisson", "rate": "21 Mbit/s"}
+            document["flows"]["flood"] = {"path": ["full"], "source": source}
+            document["pools"] = {"memory": {**memory, **pool}}
+            yield f"pool/{kind}{label}", {**document, "series": {"interval": "500 ms"}}
+            if kind == "dynamic_threshold":
+                document["links"]["full"]["alpha"] = 4.0
+                yield f"pool/{kind}{label}/own_alpha", document
 
 
 def _networks() -> Iterator[tuple[str, Document]]:

@@ -31,6 +31,8 @@ class ResultTables:
 
 PARTS = {
     "LinkSummary": "Links",
+    "PoolSummary": "Memory that links share",
+    "PoolLinkSummary": "Links of a pool",
     "FlowSummary": "Flows",
     "GroupSummary": "Groups",
     "GroupLinkSummary": "Groups at a link",
@@ -40,6 +42,8 @@ PARTS = {
 
 PARTS_OF_CATALOGUE = {
     "LinkSummary": metric_catalogue.LINK,
+    "PoolSummary": metric_catalogue.POOL,
+    "PoolLinkSummary": metric_catalogue.POOL_LINK,
     "FlowSummary": metric_catalogue.FLOW,
     "GroupSummary": metric_catalogue.GROUP,
     "GroupLinkSummary": metric_catalogue.GROUP_AT_LINK,
@@ -70,9 +74,9 @@ def results_page(tables: list[dict[str, Any]], summary: dict[str, Any]) -> str:
         "The [guide](../guide/results.md) says how to read these. The last word of a name is its "
         "unit; percentiles have `_p01` to `_p999` behind the unit.\n",
         "## Statistics\n",
-        "The keys of `tailroom run --json`, and of `result.links`, `result.flows` and "
-        "`result.groups` in Python. `null` (`None`) if there was nothing to measure. *Better* says "
-        "which values a user wants, all else equal; empty if that depends on the question.\n",
+        "The keys of `tailroom run --json`, and of `result.links`, `result.pools`, `result.flows` "
+        "and `result.groups` in Python. `null` (`None`) if there was nothing to measure. *Better* "
+        "says which values a user wants, all else equal; empty if that depends on the question.\n",
     ]
     for name, heading in PARTS.items():
         struct = summary["$defs"][name]

@@ -94,6 +94,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
     scenario["links"] = {
         name: _link(values, values.of(definitions["LinkConfig"])) for name in links
     }
+    _mend_pools(values, scenario)
     groups = GROUPS[: draw(st.integers(1, len(GROUPS)))]
     scenario["flows"] = {
         name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
@@ -125,6 +126,28 @@ def _link(values: Values, link: Scenario) -> Scenario:
     if isinstance(link.get("queue"), dict):
         _mend_queue(values, link["queue"])
     return link
+
+
+def _mend_pools(values: Values, scenario: Scenario) -> None:
+    """Lets the links that have a pool share one, whose policy most of their keys suit."""
+    if values.is_extreme():
+        return
+    members = [link for link in scenario["links"].values() if "pool" in link]
+    for link in scenario["links"].values():
+        if "pool" not in link:
+            link.pop("reserved", None)
+        if link not in members or values.draw(st.booleans()):
+            link.pop("alpha", None)
+    if members:
+        pool = values.of(schema()["$defs"]["PoolConfig"])
+        policies = ("dynamic_threshold", "complete_sharing", "longest_queue_drop")
+        has_alpha = any("alpha" in link for link in members)
+        policy = policies[0] if has_alpha else values.draw(st.sampled_from(policies))
+        scenario["pools"] = {"memory": {**pool, "size": "1 MB", "cell": "208 B", "policy": policy}}
+    for link in members:
+        link["pool"] = "memory"
+        if "reserved" in link:
+            link["reserved"] = "80 kB"
 
 
 def _mend_changes(link: Scenario) -> None:

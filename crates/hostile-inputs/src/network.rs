@@ -7,6 +7,9 @@ use tailroom_engine::link::shaper::ShaperSpec;
 use tailroom_engine::link::spec::DelayChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::pool::policy::PolicyConfig;
+use tailroom_engine::pool::policy::dynamic_threshold::DynamicThresholdParams;
+use tailroom_engine::pool::{PoolMember, PoolSpec};
 use tailroom_engine::quantity::limit::QueueLimit;
 use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
 use tailroom_engine::scenario;
@@ -78,20 +81,28 @@ fn edit(network: &mut Network, field: usize, at: usize, value: u64) {
 
 fn edit_run(network: &mut Network, field: usize, value: u64) {
     let time = Time::from_picoseconds(value);
-    match field % 7 {
+    match field % 8 {
         0 => network.duration = time,
         1 => network.measure_from = time,
         2 => network.series_interval = Some(time),
         3 => network.seed = value,
         4 => drop(network.links.pop().filter(|_| network.links.len() > 1)),
         5 => drop(network.groups.pop().filter(|_| network.groups.len() > 1)),
-        _ => network.flows.clear(),
+        6 => network.flows.clear(),
+        _ => {
+            let policy = PolicyConfig::DynamicThreshold(DynamicThresholdParams::default());
+            let mut pool = PoolSpec::new(value, policy);
+            (pool.name, pool.cell_bytes) = (network.pools.len().to_string(), value as u32);
+            network.pools.push(pool);
+            let member = PoolMember::new(network.pools.len() - 1);
+            network.links.iter_mut().for_each(|link| link.pool = Some(member));
+        }
     }
 }
 
 fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
     let (time, rate) = (Time::from_picoseconds(value), Rate::from_bits_per_second(value));
-    match field % 19 {
+    match field % 20 {
         0 => link.rate = rate,
         1 => link.delay = time,
         2 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::packets(value),
@@ -111,6 +122,11 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             if let Some(admission) = &mut link.admission {
                 admission.interval = PositiveDuration::new(value);
             }
+        }
+        19 => {
+            let mut member = PoolMember::new((value % 3) as usize);
+            (member.reserved_bytes, member.alpha) = (value, Some(f64::from_bits(value)));
+            link.pool = Some(member);
         }
         13 => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
         field => edit_token_buckets(link, field - 14, value),

@@ -41,6 +41,22 @@ fn measured(simulation: &mut Simulation, until: Time) {
     simulation.run_until(until).expect("the run fits in memory");
 }
 
+/// 32 ports of a switch, with this key, and four flows over each of them.
+fn ports(key: &str) -> String {
+    let memory =
+        "[pools.asic]\nsize = \"16 MB\"\ncell = \"208 B\"\npolicy = \"dynamic_threshold\"\n";
+    let memory = if key.is_empty() { "" } else { memory };
+    let ports = (0..32).map(|port| {
+        format!(
+            "[links.port{port}]\nrate = \"1 Gbit/s\"\ndelay = \"100 us\"\nqueue = {{ kind = \
+             \"drop_tail\", limit = \"50 packets\" }}\n{key}\n[flows.f{port}]\ncount = 4\npath = \
+             [\"port{port}\"]\ncongestion = \"reno\"\nrtt = \"1 ms\"\n"
+        )
+    });
+    let ports: String = ports.collect();
+    format!("duration = \"1 s\"\n[defaults]\nhost = \"plain\"\n{memory}{ports}")
+}
+
 /// Name, scenario, and the simulated seconds between which instructions are counted.
 fn cases() -> Vec<(&'static str, String, f64, f64)> {
     let ten = |queue: &str| {
@@ -62,5 +78,7 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
         ("red", ten("kind = \"red\""), 20.0, 24.0),
         ("fair", many("kind = \"fair\""), 1.0, 1.05),
         ("two_hops", two_hops, 20.0, 24.0),
+        ("ports", ports(""), 0.5, 0.6),
+        ("ports_of_a_pool", ports("pool = \"asic\""), 0.5, 0.6),
     ]
 }

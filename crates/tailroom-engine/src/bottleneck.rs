@@ -139,6 +139,10 @@ impl<T> Bottleneck<T> {
     /// Those of [`Bottleneck::new`].
     pub fn with_info(spec: &LinkSpec, info: &LinkInfo) -> Result<Self, BadParameter> {
         check_link(spec, Time::AFTER_ALL_RUNS)?;
+        if spec.pool.is_some() {
+            let problem = "a link by itself shares no memory";
+            return Err(BadParameter::new("pool", problem, "remove it"));
+        }
         check_queue(spec, info)?;
         check_token_buckets(spec, info)?;
         Ok(Bottleneck {

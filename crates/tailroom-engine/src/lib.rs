@@ -108,6 +108,7 @@ pub mod units;
 
 pub mod congestion;
 pub mod packet;
+pub mod pool;
 pub mod probe;
 pub mod queue;
 

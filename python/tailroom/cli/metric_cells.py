@@ -20,7 +20,7 @@ def owner_of(metric: str) -> tuple[str, str]:
     `links.core.utilization` gives `("Link core", "utilization")`.
     """
     kind, _, rest = metric.partition(".")
-    if kind in ("links", "groups") and "." in rest:
+    if kind in ("links", "pools", "groups") and "." in rest:
         owner, _, name = rest.partition(".")
         return f"{kind.removesuffix('s').capitalize()} {owner}", name
     return "All flows", rest or metric

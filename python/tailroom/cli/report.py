@@ -22,7 +22,7 @@ MOST_FLOWS = 20
 
 
 def show(result: Result, console: Console) -> None:
-    """Prints links, groups, up to `MOST_FLOWS` flows, warnings and the speed of the run."""
+    """Prints links, pools, groups, up to `MOST_FLOWS` flows, warnings and the speed of the run."""
     summary = result.summary
     if summary["title"]:
         console.print(f"[bold]{escape(summary['title'])}[/bold]", highlight=False)
@@ -34,6 +34,8 @@ def show(result: Result, console: Console) -> None:
     console.print(_links(result))
     if any(link["discipline_state"] for link in result.links.values()):
         console.print(_disciplines(result))
+    if result.pools:
+        console.print(_pools(result))
     if any(link["regime"] != "elastic" or link["offered_load"] for link in result.links.values()):
         console.print(_sharing(result))
     controlled = {
@@ -114,6 +116,38 @@ def _disciplines(result: Result) -> Table:
         for quantity, value in link["discipline_state"].items():
             table.add_row(*first_cells, quantity, number(value, "{:,.6g}"))
             first_cells = ("", "")
+    return table
+
+
+def _pools(result: Result) -> Table:
+    table = table_of(
+        "Shared memory",
+        "pool, link",
+        "memory (B)\nmean / p99",
+        "largest\n(B)",
+        "share",
+        "drops\nfull memory",
+        "refused by\nthe threshold",
+    )
+    for name, pool in result.pools.items():
+        refused = pool["drops_threshold_packets"] / max(pool["arrivals_packets"], 1)
+        table.add_row(
+            f"{escape(name)}, {size(pool['size_bytes'])}",
+            f"{of(pool, 'memory_bytes_mean')}\n{of(pool, 'memory_bytes_p99')}",
+            of(pool, "memory_bytes_max"),
+            "",
+            count(pool["drops_pool_packets"]),
+            shown("threshold_fraction", refused),
+        )
+        for link, part in pool["links"].items():
+            table.add_row(
+                f"  {escape(link)}",
+                of(part, "memory_bytes_mean"),
+                "",
+                of(part, "memory_share"),
+                count(result.links[link]["drops_pool_packets"]),
+                of(part, "threshold_fraction"),
+            )
     return table
 
 

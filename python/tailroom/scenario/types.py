@@ -715,7 +715,18 @@ class Link(TypedDict):
     delay: Duration
     """One-way propagation delay."""
     queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
-    """Queue discipline, and the limit of its buffer."""
+    """Queue discipline, and the limit of its buffer.
+
+    A link with a pool may leave the limit out: the pool is the limit then.
+    """
+    pool: NotRequired[str]
+    """Name of the memory of `[pools]` that the link shares with others; without it, the memory
+    is the link's own, as large as the limit of its queue."""
+    reserved: NotRequired[Size]
+    """Memory of the pool that no other link may use; it is counted in whole cells, rounded
+    up."""
+    alpha: NotRequired[float]
+    """Alpha of this link in its pool, instead of that of the policy."""
     loss: NotRequired[Loss | Literal["none"]]
     """Random loss on the wire, after the packet has used the link. Default: {'kind':
     'none'}."""
@@ -751,6 +762,81 @@ class Link(TypedDict):
     admission: NotRequired[Admission]
     """Admission control: while the link is congested, it refuses new flows of the groups whose
     flows arrive and depart. Off unless given."""
+
+
+class CompleteSharingPolicy(TypedDict):
+    """Every packet that fits finds room."""
+
+    kind: Literal["complete_sharing"]
+
+
+class CompletePartitioningPolicy(TypedDict):
+    """Each queue has an equal part of the memory to itself."""
+
+    kind: Literal["complete_partitioning"]
+
+
+class StaticThresholdPolicy(TypedDict):
+    """Each queue has the same limit; together the limits may exceed the memory."""
+
+    kind: Literal["static_threshold"]
+    threshold: Size
+    """The most memory that a queue may take beyond its reserve."""
+
+
+class DynamicThresholdPolicy(TypedDict):
+    """A queue may grow to alpha times the memory that is free."""
+
+    kind: Literal["dynamic_threshold"]
+    alpha: NotRequired[float]
+    """The threshold of a queue, as a multiple of the shared memory that is free.
+
+    Switches have powers of two, 2^n for n = `dynamic_th`; a link may have an `alpha` of its
+    own. Default: 1.0.
+    """
+
+
+class LongestQueueDropPolicy(TypedDict):
+    """Every packet finds room; a full memory drops the last packet of the longest queue."""
+
+    kind: Literal["longest_queue_drop"]
+
+
+Policy: TypeAlias = (
+    CompleteSharingPolicy
+    | CompletePartitioningPolicy
+    | StaticThresholdPolicy
+    | DynamicThresholdPolicy
+    | LongestQueueDropPolicy
+)
+"""A policy and its parameters, as a scenario names it."""
+
+Frees: TypeAlias = Literal["at start", "at end"]
+"""When the memory of a packet that is sent is free again."""
+
+
+class Pool(TypedDict):
+    """Memory that several links share, as the ports of a switch do."""
+
+    size: Size
+    """The memory."""
+    cell: NotRequired[Size]
+    """The unit in which memory is given out: a packet takes whole cells.
+
+    Without it, a packet takes its bytes.
+    """
+    policy: (
+        Policy
+        | Literal[
+            "complete_sharing", "complete_partitioning", "dynamic_threshold", "longest_queue_drop"
+        ]
+    )
+    """Which packets find room."""
+    frees: NotRequired[Frees]
+    """When the memory of a packet that is sent is free again.
+
+    Chips free its cells one by one in between, as they read them. Default: 'at end'.
+    """
 
 
 Host: TypeAlias = Literal["plain", "linux", "ns2"]
@@ -1903,6 +1989,8 @@ class Scenario(TypedDict):
     this table."""
     links: NotRequired[dict[str, Link]]
     """Shared links by name: each queue in which packets of several flows may meet."""
+    pools: NotRequired[dict[str, Pool]]
+    """Memory that links share, by name."""
     defaults: NotRequired[Defaults]
     """Keys that groups of flows share. A group has them unless it gives them itself. `host` and
     the keys of a transport apply to groups under congestion control, `count` to groups of

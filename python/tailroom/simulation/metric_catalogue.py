@@ -101,6 +101,8 @@ LINK = {
     "drops_early_packets": Metric("drops early", PACKETS),
     "drops_head_packets": Metric("drops head", PACKETS),
     "drops_policed_packets": Metric("drops policed", PACKETS),
+    "drops_pool_packets": Metric("drops pool", PACKETS, "lower"),
+    "drops_threshold_packets": Metric("drops threshold", PACKETS),
     "marks_packets": Metric("marks", PACKETS),
     "random_losses_packets": Metric("random losses", PACKETS, "lower"),
     "departures_packets": Metric("departures", PACKETS),
@@ -124,6 +126,23 @@ LINK = {
     "bottlenecked_time_fraction": Metric("bottlenecked time", TIME_FRACTION, None, 1.0),
 }
 """Metrics of a link."""
+
+POOL = {
+    "size_bytes": Metric("size", BYTES),
+    "shared_bytes": Metric("shared memory", BYTES),
+    **_statistics("memory_bytes", Metric("memory", BYTES, "lower"), "mean p50 p95 p99 max"),
+    "arrivals_packets": Metric("arrivals", PACKETS),
+    "drops_pool_packets": Metric("drops pool", PACKETS, "lower"),
+    "drops_threshold_packets": Metric("drops threshold", PACKETS),
+}
+"""Metrics of the memory that links share."""
+
+POOL_LINK = {
+    **_statistics("memory_bytes", Metric("memory", BYTES, "lower"), "mean"),
+    "memory_share": Metric("share of the memory", SHARE, None, 1.0),
+    "threshold_fraction": Metric("refused by the threshold", FRACTION, None, 1.0),
+}
+"""Metrics of a link in its pool."""
 
 DISCIPLINE = {
     "average_queue_packets": Metric("average queue", PACKETS),
@@ -229,6 +248,8 @@ CATALOGUE: dict[str, Metric] = {
     for prefix, metrics in {
         "links.*.": LINK,
         "links.*.discipline_state.": DISCIPLINE,
+        "pools.*.": POOL,
+        "pools.*.links.*.": POOL_LINK,
         "groups.*.": GROUP,
         "groups.*.all_sizes.": SIZES,
         "groups.*.links.*.": GROUP_AT_LINK,
@@ -237,7 +258,7 @@ CATALOGUE: dict[str, Metric] = {
     }.items()
     for name, metric in metrics.items()
 }
-"""Every metric by its full name, with `*` for the names of links and groups."""
+"""Every metric by its full name, with `*` for the names of links, pools and groups."""
 
 _BY_LAST_WORD = {
     pattern.rpartition(".")[2]: metric for pattern, metric in reversed(CATALOGUE.items())
@@ -251,9 +272,9 @@ _UNIT_OF_WORD = {
 
 
 def pattern_of(name: str) -> str:
-    """Replaces the names of links and groups in the full name of a metric by `*`."""
+    """Replaces the names of links, pools and groups in the full name of a metric by `*`."""
     parts = name.split(".")
-    if len(parts) > 2 and parts[0] in ("links", "groups"):
+    if len(parts) > 2 and parts[0] in ("links", "pools", "groups"):
         parts[1] = "*"
         if len(parts) > 4 and parts[2] == "links":
             parts[3] = "*"
@@ -268,16 +289,16 @@ def metric_of(name: str) -> Metric:
     the words in the last part of such a name give the label and the unit.
     """
     pattern, last = pattern_of(name), name.rpartition(".")[2]
-    for full in (pattern, f"links.*.{pattern}", f"groups.*.{pattern}"):
+    for full in (pattern, *(f"{kind}.*.{pattern}" for kind in ("links", "pools", "groups"))):
         if full in CATALOGUE:
             return CATALOGUE[full]
     return _BY_LAST_WORD.get(last) or _by_words(last)
 
 
 def axis_label(name: str) -> str:
-    """Returns the label of an axis: the metric, its group and link if it has any, and the unit."""
+    """Returns the label of an axis: the metric, its group or pool and its link, and the unit."""
     metric, parts = metric_of(name), name.split(".")
-    owner = f" of {parts[1]}" if len(parts) > 2 and parts[0] == "groups" else ""
+    owner = f" of {parts[1]}" if len(parts) > 2 and parts[0] in ("pools", "groups") else ""
     if owner and len(parts) > 4 and parts[2] == "links":
         owner += f" at {parts[3]}"
     return f"{metric.label}{owner}{metric.unit.on_axis}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ALL_FLOWS = "flows"
 """Prefix of metrics of all permanent flows under congestion control together."""
 
-OWNERS = ("links", "groups")
+OWNERS = ("links", "pools", "groups")
 """Parts of the summary whose entries have metrics of their own."""
 
 MOST_NEAR = 4
@@ -32,9 +32,9 @@ NO_MEASUREMENTS = "settings"
 def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
     """Returns every number of a summary by a dotted name.
 
-    The names are `links.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom run --json`,
-    `convergence_time_s`, and `flows.METRIC` (`jain_index`, `goodput_bps`) for all permanent flows
-    under congestion control together.
+    The names are `links.NAME.METRIC`, `pools.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom
+    run --json`, `convergence_time_s`, and `flows.METRIC` (`jain_index`, `goodput_bps`) for all
+    permanent flows under congestion control together.
     """
     numbers: dict[str, float | None] = {}
     for kind in OWNERS:
@@ -101,7 +101,7 @@ def find_metric(name: str, known: Iterable[str]) -> str:
 
     `utilization` is the utilization of the only link, `core.utilization` the utilization of link
     `core`, `jain_index` the index of all flows, `reno.goodput_bps` the goodput of group `reno`.
-    Metrics of links come before metrics of groups.
+    Metrics of links come before metrics of pools, and these before metrics of groups.
 
     Args:
         name: Full or short name.
@@ -121,7 +121,7 @@ def find_metric(name: str, known: Iterable[str]) -> str:
 
 
 def _matches(name: str, known: list[str]) -> tuple[str, list[str]]:
-    """Returns `links` or `groups`, and the metrics that a name may mean; empty if none."""
+    """Returns `links`, `pools` or `groups`, and the metrics that a name may mean; empty if none."""
     if name in known:
         return "", [name]
     if f"{ALL_FLOWS}.{name}" in known and name == "jain_index":
@@ -173,8 +173,8 @@ def _why_missing(name: str, known: list[str]) -> str:
     owner, _, metric = name.rpartition(".")
     if not owner:
         return f"there is no such metric; {_nearest(metric, known, known)}"
-    kinds = [owner.partition(".")[0]] if owner.startswith(("links.", "groups.")) else OWNERS
-    bare = owner.removeprefix("links.").removeprefix("groups.")
+    first, _, rest = owner.partition(".")
+    kinds, bare = ([first], rest) if rest and first in OWNERS else (OWNERS, owner)
     for kind in kinds:
         own = [full for full in known if full.startswith(f"{kind}.{bare}.")]
         if own:

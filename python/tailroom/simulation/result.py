@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         FlowSummary,
         GroupSummary,
         LinkSummary,
+        PoolSummary,
         RunWarning,
         Summary,
     )
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 4
 """Maximum number of links, and of groups, in the representation of a result."""
 
-STATISTICS = ("flows", "links", "groups")
+STATISTICS = ("flows", "links", "pools", "groups")
 """Parts of the summary that are tables, the main one first."""
 
 PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
@@ -85,6 +86,11 @@ class Result(AnyResult, ResultTables):
     def links(self) -> dict[str, LinkSummary]:
         """Statistics of each link, by name, in the order of the scenario."""
         return self.summary["links"]
+
+    @property
+    def pools(self) -> dict[str, PoolSummary]:
+        """Statistics of the memory that links share, by the name of the pool."""
+        return self.summary["pools"]
 
     @property
     def flows(self) -> list[FlowSummary]:

@@ -64,7 +64,7 @@ class LinkSummary(TypedDict):
     arrivals_packets: int
     """Packets that reached the link."""
     drops_packets: int
-    """Packets that the queue discipline or the policer dropped."""
+    """Packets that the queue discipline, the policer or the pool dropped."""
     drops_overflow_packets: int
     """Dropped packets for which the buffer had no room, or that made room for others."""
     drops_early_packets: int
@@ -73,6 +73,12 @@ class LinkSummary(TypedDict):
     """Packets dropped at the head of their queue because they had waited too long."""
     drops_policed_packets: int
     """Packets dropped by the policer, before the queue discipline."""
+    drops_pool_packets: int
+    """Packets dropped because the memory that the link shares was full, or to make room in
+    it."""
+    drops_threshold_packets: int
+    """Packets refused because the queue had reached the limit that the policy of its pool
+    sets."""
     marks_packets: int
     """Packets that the queue discipline marked."""
     random_losses_packets: int
@@ -159,6 +165,47 @@ class LinkSummary(TypedDict):
     discipline_state: dict[str, float]
     """What the discipline reports about itself, by name: its state at the end of the run, or
     means and extremes over the measured window, as its documentation says."""
+
+
+class PoolLinkSummary(TypedDict):
+    """Statistics of a link in its pool."""
+
+    memory_bytes_mean: float
+    """Time-weighted mean of the memory that the queue occupies."""
+    memory_share: float | None
+    """This mean divided by that of the pool; null if the pool was empty."""
+    threshold_fraction: float | None
+    """The share of the arriving packets that are refused because the queue has reached the
+    limit that the policy sets: how often the limit binds; null if no packet arrived."""
+
+
+class PoolSummary(TypedDict):
+    """Statistics of memory that links share, whose unit of account is a cell."""
+
+    size_bytes: float
+    """The memory."""
+    shared_bytes: float
+    """The memory without what links have reserved."""
+    memory_bytes_mean: float
+    """Time-weighted mean of the memory that is occupied."""
+    memory_bytes_p50: float | None
+    """Time-weighted median of the memory that is occupied, to within 0.8 %."""
+    memory_bytes_p95: float | None
+    """Time-weighted 95th percentile of it."""
+    memory_bytes_p99: float | None
+    """Time-weighted 99th percentile of it."""
+    memory_bytes_max: float
+    """The most memory that is occupied for some time."""
+    arrivals_packets: int
+    """Packets that reached the links."""
+    drops_pool_packets: int
+    """Packets dropped because the memory was full, or to make room."""
+    drops_threshold_packets: int
+    """Packets refused because their queue had reached the limit that the policy sets."""
+    policy: str
+    """Kind of the policy."""
+    links: dict[str, PoolLinkSummary]
+    """The links by name, in the order of the scenario."""
 
 
 class FlowSummary(TypedDict):
@@ -378,6 +425,9 @@ class Summary(TypedDict):
     flows under congestion control."""
     links: dict[str, LinkSummary]
     """Statistics of the links by name, in the order of the scenario."""
+    pools: dict[str, PoolSummary]
+    """Statistics of the memory that links share, by the name of the pool, in the order of the
+    scenario."""
     flows: list[FlowSummary]
     """Statistics of the permanent flows, in the order of the scenario."""
     groups: dict[str, GroupSummary]

@@ -49,6 +49,10 @@ pub enum Outcome {
     Head = 4,
     /// The policer dropped the packet on arrival.
     Policed = 5,
+    /// The memory that the link shares was full, on arrival or later.
+    Pool = 6,
+    /// The queue had reached the limit of its pool.
+    Threshold = 7,
 }
 
 /// An arrival.
@@ -99,6 +103,8 @@ impl Arrivals {
             DropReason::Early => (copies.next_back(), Outcome::Early),
             DropReason::Head => (copies.next(), Outcome::Head),
             DropReason::Policed => (copies.next_back(), Outcome::Policed),
+            DropReason::Pool => (copies.next_back(), Outcome::Pool),
+            DropReason::Threshold => (copies.next_back(), Outcome::Threshold),
         };
         if let Some(arrival) = arrival {
             arrival.outcome = outcome;

@@ -93,17 +93,39 @@ impl Link {
     /// link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
-        self.take::<false>(packet, class)
+        let refusal = self.police(packet);
+        self.take::<false>(packet, class, refusal)
     }
 
-    /// Drops an arriving packet before the scheduler sees it.
+    /// Why the policer refuses an arriving packet, if it does.
+    #[inline]
+    pub fn police(&mut self, packet: &Transit) -> Option<DropReason> {
+        let policer = self.policer.as_mut()?;
+        let passes = policer.passes(packet.time(), packet.bytes());
+        (!passes).then_some(DropReason::Policed)
+    }
+
+    /// As [`Link::arrive`], for a packet that the policer or the pool of the link refuses for this
+    /// reason, if they do.
+    #[inline]
+    pub fn arrive_unless(
+        &mut self,
+        packet: &mut Transit,
+        class: u32,
+        refusal: Option<DropReason>,
+    ) -> LinkOutcome {
+        self.take::<false>(packet, class, refusal)
+    }
+
+    /// Drops an arriving packet before the discipline sees it.
     #[inline(never)]
-    fn drop_policed(&mut self, packet: Transit, class: u32) -> LinkOutcome {
+    fn refuse(&mut self, packet: Transit, class: u32, reason: DropReason) -> LinkOutcome {
+        self.advance(packet.time());
         let serialization = self.transmitter.serializer.nominal_time(packet.bytes());
         self.probe.on_arrival(&packet, self.queue.packets(), serialization);
         self.probe.on_class_arrival(class);
-        self.probe.on_drop(packet.time(), packet, class, DropReason::Policed);
-        LinkOutcome::Dropped(DropReason::Policed)
+        self.probe.on_drop(packet.time(), packet, class, reason);
+        LinkOutcome::Dropped(reason)
     }
 
     /// Takes in a packet that will be served. Its event comes word by word, in registers: a copy
@@ -137,22 +159,27 @@ impl Link {
     #[expect(clippy::inline_always, reason = "one caller a packet: it stays in registers")]
     #[inline(always)]
     pub fn pass(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
-        self.take::<true>(packet, class)
+        self.take::<true>(packet, class, None)
     }
 
     /// Asks the discipline about an arriving packet, and computes the departure of a packet that an
-    /// arrival rule accepts. A [plain](Link::is_plain) link skips what others may ask for.
+    /// arrival rule accepts, unless the packet is refused before. A [plain](Link::is_plain) link skips
+    /// what others may ask for.
     #[expect(
         clippy::inline_always,
         reason = "two callers, of which one handles nearly all packets"
     )]
     #[inline(always)]
-    fn take<const IS_PLAIN: bool>(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
-        let passes = IS_PLAIN || passes(&mut self.policer, packet);
+    fn take<const IS_PLAIN: bool>(
+        &mut self,
+        packet: &mut Transit,
+        class: u32,
+        refusal: Option<DropReason>,
+    ) -> LinkOutcome {
+        if let Some(reason) = refusal {
+            return self.refuse(*packet, class, reason);
+        }
         let Link { queue: LinkQueue::Fifo { rule, fifo }, transmitter, probe, .. } = self else {
-            if !passes {
-                return self.drop_policed(*packet, class);
-            }
             let [time, size, place] = packet.words();
             self.enqueue(time, size, place, class);
             return LinkOutcome::Held;
@@ -169,7 +196,6 @@ impl Link {
         let idle_since = (free_at <= now).then_some(free_at);
         let event = EnqueueEvent::of_packet(packet, idle_since, (fifo.len(), fifo.bytes()));
         let verdict = match rule {
-            _ if !passes => Verdict::Drop(DropReason::Policed),
             AnyArrivalRule::DropTail(rule) => rule.on_enqueue(&event),
             rule => ask(rule, event),
         };
@@ -266,6 +292,20 @@ impl Link {
         let (free_at, resumes_at) = transmitter.next_start();
         queue.on_sent(free_at, resumes_at);
         Some((packet, propagate(transmitter, probe, now)))
+    }
+
+    /// Whether a packet waits that [`Link::push_out`] can drop.
+    pub fn can_push_out(&self) -> bool {
+        self.served().is_some_and(ServedQueue::can_push_out)
+    }
+
+    /// Drops at `now` the packet behind an arrival rule that arrived last, so that its memory is free
+    /// for a packet of another link.
+    pub fn push_out(&mut self, now: Time) {
+        if let LinkQueue::Served(queue) = &mut self.queue {
+            self.probe.account_queue(now, queue.packets());
+            queue.push_out();
+        }
     }
 
     /// Hands over the packets that were dropped from what waits to be served since the last call, at
@@ -402,12 +442,6 @@ fn propagate(transmitter: &mut Transmitter, probe: &mut LinkProbe, start: Time) 
         }
         outcome => outcome,
     }
-}
-
-/// Whether the policer, if there is one, lets an arriving packet through.
-#[inline]
-fn passes(policer: &mut Option<Box<Policer>>, packet: &Transit) -> bool {
-    policer.as_mut().is_none_or(|policer| policer.passes(packet.time(), packet.bytes()))
 }
 
 /// A call of its own: for tail drop, the event then need not lie in memory.

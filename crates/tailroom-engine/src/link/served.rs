@@ -1,7 +1,7 @@
 //! The packets of a link that serves them one by one, when their time has come.
 
 use crate::packet::transit::Transit;
-use crate::queue::buffer::{Buffer, PacketHandle, PacketList};
+use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use crate::queue::{
     AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, Scheduler, SchedulerQueue, Verdict,
 };
@@ -122,6 +122,22 @@ impl ServedQueue {
             return None;
         };
         Some(self.buffer.take(next))
+    }
+
+    /// Whether a packet waits that [`ServedQueue::push_out`] can drop.
+    pub fn can_push_out(&self) -> bool {
+        matches!(self.discipline, Discipline::Rule { .. }) && self.buffer.packets() > 0
+    }
+
+    /// Drops the packet behind an arrival rule that arrived last.
+    pub fn push_out(&mut self) {
+        let Discipline::Rule { accepted, .. } = &mut self.discipline else { return };
+        if let Some(last) = self.buffer.pop_back(accepted) {
+            self.buffer.drop(last, DropReason::Pool);
+        }
+        if self.buffer.packets() == 0 {
+            self.next_service = Time::NEVER;
+        }
     }
 
     /// The packet that was dequeued last is sent: from `free_at` on no packet waits, and the

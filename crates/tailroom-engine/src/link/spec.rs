@@ -7,6 +7,7 @@ use super::serializer::RateChange;
 use super::shaper::ShaperSpec;
 use super::wire_loss::LossSpec;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::pool::PoolMember;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::QueueConfig;
@@ -38,6 +39,8 @@ pub struct LinkSpec {
     pub shaper: Option<ShaperSpec>,
     /// A token bucket that drops packets before the queue, if there is one.
     pub policer: Option<PolicerSpec>,
+    /// The memory that the link shares with others, if it does.
+    pub pool: Option<PoolMember>,
     /// The most entries that the packet log of this link may hold; 0 switches the log off.
     pub packet_log: usize,
     /// Shortest time scale of the index of dispersion of arrivals, if it is measured.
@@ -87,6 +90,7 @@ impl LinkSpec {
             jitter: None,
             shaper: None,
             policer: None,
+            pool: None,
             packet_log: 0,
             arrival_dispersion: None,
             is_acted_on: false,

@@ -22,6 +22,13 @@ pub enum NetworkError {
         /// The field, the problem and the remedy.
         bad: BadParameter,
     },
+    /// A field of a pool, or its links.
+    Pool {
+        /// Index into [`Network::pools`](super::Network::pools).
+        pool: usize,
+        /// The field, the problem and the remedy.
+        bad: BadParameter,
+    },
     /// A field of a group of flows.
     Group {
         /// Index into [`Network::groups`](super::Network::groups).
@@ -44,6 +51,7 @@ impl NetworkError {
         match self {
             NetworkError::Run(bad)
             | NetworkError::Link { bad, .. }
+            | NetworkError::Pool { bad, .. }
             | NetworkError::Group { bad, .. }
             | NetworkError::Flow { bad, .. } => bad,
         }
@@ -57,6 +65,7 @@ impl fmt::Display for NetworkError {
         match self {
             NetworkError::Run(_) => {}
             NetworkError::Link { link, .. } => write!(formatter, "links[{link}].")?,
+            NetworkError::Pool { pool, .. } => write!(formatter, "pools[{pool}].")?,
             NetworkError::Group { group, .. } => write!(formatter, "groups[{group}].")?,
             NetworkError::Flow { flow, .. } => write!(formatter, "flows[{flow}].")?,
         }

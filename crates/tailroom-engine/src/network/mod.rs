@@ -12,6 +12,7 @@ use std::ops::Range;
 use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
 use crate::packet::ties::Ties;
+use crate::pool::{PoolSpec, Pools};
 use crate::private_path::SharedPath;
 use crate::private_path::delays::SenderSide;
 use crate::probe::flow::Checkpoints;
@@ -40,6 +41,8 @@ pub struct Network {
     pub ties: Ties,
     /// Shared links, in the order of the scenario file.
     pub links: Vec<LinkSpec>,
+    /// Memory that links share, in the order of the scenario file.
+    pub pools: Vec<PoolSpec>,
     /// Flow groups, in the order of the scenario file.
     pub groups: Vec<GroupSpec>,
     /// All permanent flows; the flows of a group are adjacent and in order.
@@ -147,11 +150,18 @@ impl Network {
             seed: 1,
             ties: Ties::default(),
             links,
+            pools: Vec::new(),
             groups,
             flows,
             series_interval: None,
             memory_limit_bytes: 4_000_000_000,
         }
+    }
+
+    /// The memory that links share, empty.
+    pub fn empty_pools(&self) -> Pools {
+        let members: Vec<_> = self.links.iter().map(|link| link.pool).collect();
+        Pools::new(&self.pools, &members, self.seed)
     }
 
     /// When links and flows record their state.

@@ -21,11 +21,16 @@ pub enum DropReason {
     Head,
     /// Dropped by the policer, before the queue discipline saw it.
     Policed,
+    /// The memory that the link shares with others was full: the arriving packet, or a packet dropped
+    /// to make room for it.
+    Pool,
+    /// The queue had reached the limit that the policy of its pool sets.
+    Threshold,
 }
 
 impl DropReason {
     /// Number of reasons.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 6;
 }
 
 /// A dropped packet, represented by the event of its arrival at the link.

@@ -5,6 +5,7 @@ use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;
 use crate::network::{GroupSpec, Network};
+use crate::pool::Pools;
 use crate::probe::group::GroupProbe;
 
 /// What is recorded of the flows that arrive and depart.
@@ -16,11 +17,21 @@ pub struct DynamicFlowRecords<'a> {
     pub sharing: &'a [BottleneckedFlows],
 }
 
+/// The links of a network and the memory that they share.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedLinks<'a> {
+    /// The links, in the order of the network.
+    pub links: &'a [Link],
+    /// Their pools, in the order of the network.
+    pub pools: &'a Pools,
+}
+
 /// A network at the end of its run, with what its probes recorded.
 pub(super) struct FinishedRun<'a> {
     pub(super) network: &'a Network,
     /// The links, in the order of the network.
     pub(super) links: &'a [Link],
+    pub(super) pools: &'a Pools,
     /// Mean capacity of each link over the measured window.
     pub(super) capacities_bps: Vec<f64>,
     /// The groups that cross each link, as [`Network::crossing`] gives them.
@@ -35,16 +46,26 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        links: &'a [Link],
+        shared: SharedLinks<'a>,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
     ) -> Self {
+        let SharedLinks { links, pools } = shared;
         let (from, to) = (network.measure_from, network.duration);
         let capacity = |link: &Link| link.capacity_bits(from, to) / to.since(from).seconds();
         let capacities_bps = links.iter().map(capacity).collect();
         let crossing = network.crossing();
-        FinishedRun { network, links, capacities_bps, crossing, flows, group_probes, dynamic_flows }
+        FinishedRun {
+            network,
+            links,
+            pools,
+            capacities_bps,
+            crossing,
+            flows,
+            group_probes,
+            dynamic_flows,
+        }
     }
 
     /// The permanent flows of a group.

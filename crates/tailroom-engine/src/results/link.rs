@@ -30,7 +30,7 @@ pub struct LinkSummary {
     pub loss_fraction: Option<f64>,
     /// Packets that reached the link.
     pub arrivals_packets: u64,
-    /// Packets that the queue discipline or the policer dropped.
+    /// Packets that the queue discipline, the policer or the pool dropped.
     pub drops_packets: u64,
     /// Dropped packets for which the buffer had no room, or that made room for others.
     pub drops_overflow_packets: u64,
@@ -40,6 +40,10 @@ pub struct LinkSummary {
     pub drops_head_packets: u64,
     /// Packets dropped by the policer, before the queue discipline.
     pub drops_policed_packets: u64,
+    /// Packets dropped because the memory that the link shares was full, or to make room in it.
+    pub drops_pool_packets: u64,
+    /// Packets refused because the queue had reached the limit that the policy of its pool sets.
+    pub drops_threshold_packets: u64,
     /// Packets that the queue discipline marked.
     pub marks_packets: u64,
     /// Packets lost on the wire whose transmission began in the measured window.
@@ -128,7 +132,8 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         Limit::Bytes(bytes) => (bytes as f64 / packet_bytes, bytes as f64),
     };
     let gauges = link.gauges(network.duration).into_iter();
-    let [drops_overflow, drops_early, drops_head, drops_policed] = totals.drops;
+    let [drops_overflow, drops_early, drops_head, drops_policed, drops_pool, drops_threshold] =
+        totals.drops;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
     let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
     let [queue_p01, queue_p50, queue_p95, queue_p99, queue_p999] =
@@ -150,6 +155,8 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         drops_early_packets: drops_early,
         drops_head_packets: drops_head,
         drops_policed_packets: drops_policed,
+        drops_pool_packets: drops_pool,
+        drops_threshold_packets: drops_threshold,
         marks_packets: totals.marks,
         random_losses_packets: totals.random_losses,
         departures_packets: totals.departures,

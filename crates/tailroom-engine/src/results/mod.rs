@@ -9,6 +9,7 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
+mod pool;
 #[cfg(feature = "scenario")]
 mod schema;
 #[cfg(any(feature = "results", feature = "scenario"))]
@@ -19,8 +20,8 @@ mod sharing;
 pub mod tables;
 mod warnings;
 
-pub use finished_run::DynamicFlowRecords;
 use finished_run::FinishedRun;
+pub use finished_run::{DynamicFlowRecords, SharedLinks};
 pub use flow::FlowSummary;
 use flow::flow_summary;
 use flow_data::FlowData;
@@ -28,13 +29,16 @@ use group::group_summary;
 pub use group::{GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
+use pool::pool_summary;
+pub use pool::{PoolLinkSummary, PoolSummary};
 #[cfg(all(feature = "results", feature = "scenario"))]
 pub use schema::summary_schema;
 #[cfg(feature = "results")]
 pub use series_json::{SeriesJson, series_json};
 pub use sharing::{Regime, SharingSummary};
 pub use tables::{
-    ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, Tables,
+    ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog,
+    PoolSeries, Tables,
 };
 use warnings::warnings;
 pub use warnings::{Warning, WarningKind};
@@ -81,6 +85,9 @@ pub struct Summary {
     pub convergence_time_s: Option<f64>,
     /// Statistics of the links by name, in the order of the scenario.
     pub links: Named<LinkSummary>,
+    /// Statistics of the memory that links share, by the name of the pool, in the order of the
+    /// scenario.
+    pub pools: Named<PoolSummary>,
     /// Statistics of the permanent flows, in the order of the scenario.
     pub flows: Vec<FlowSummary>,
     /// Statistics of the groups of flows by name, in the order of the scenario.
@@ -111,7 +118,7 @@ impl<T> Named<T> {
 /// Collects what the probes of a finished run recorded.
 pub fn collect(
     network: &Network,
-    links: &[Link],
+    shared: SharedLinks<'_>,
     endpoints: &[&Endpoints],
     accounts: &[FlowAccount],
     group_probes: &[GroupProbe],
@@ -120,10 +127,11 @@ pub fn collect(
 ) -> Results {
     let permanent = endpoints.iter().zip(accounts);
     let flows = permanent.map(|(endpoints, account)| FlowData::new(endpoints, *account)).collect();
-    let run = FinishedRun::new(network, links, flows, group_probes, dynamic_flows);
+    let run = FinishedRun::new(network, shared, flows, group_probes, dynamic_flows);
     let flows: Vec<FlowSummary> =
         (0..run.flows.len()).map(|index| flow_summary(&run, index)).collect();
     let links = network.links.iter().enumerate();
+    let pools = network.pools.iter().enumerate();
     let groups = network.groups.iter().enumerate();
     let summary = Summary {
         engine_version: env!("CARGO_PKG_VERSION"),
@@ -134,6 +142,9 @@ pub fn collect(
         convergence_time_s: convergence_time(&run),
         links: Named(
             links.map(|(index, link)| (link.name.clone(), link_summary(&run, index))).collect(),
+        ),
+        pools: Named(
+            pools.map(|(index, pool)| (pool.name.clone(), pool_summary(&run, index))).collect(),
         ),
         groups: Named(
             groups

@@ -35,7 +35,7 @@ use format::schema;
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
-use resolve::{controls, defaults, names};
+use resolve::{controls, defaults, names, pools};
 use text::check;
 use text::document::Document;
 use text::error::{Fault, Path};
@@ -127,6 +127,7 @@ pub fn parse_from_program(
     let mut problems: Vec<Problem> = refused.collect();
     problems.extend(seed.and_then(|seed| document.set_seed(seed).err()));
     let bare_numbers = document.add_units(schema::schema(), bare);
+    pools::write_out(&mut document.table);
     let inherited = defaults::write_out(&mut document.table);
     document.inherit(inherited);
     let mut faults = check::check(schema::schema(), &document.table);

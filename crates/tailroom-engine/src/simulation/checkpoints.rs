@@ -38,11 +38,13 @@ impl Simulation {
             }
             if checkpoint == self.link_checkpoints.next_sample {
                 self.links.iter_mut().for_each(|link| link.sample(checkpoint));
+                self.pools.sample(checkpoint);
                 self.link_checkpoints.next_sample =
                     checkpoint.saturating_add(checkpoints.series_interval);
             }
             if is_edge {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
+                self.pools.begin_measuring(checkpoint);
                 self.dynamic.begin_measuring();
                 self.is_measuring = true;
             }

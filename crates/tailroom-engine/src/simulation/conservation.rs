@@ -9,7 +9,7 @@ use crate::packet::transit::Stage;
 impl Simulation {
     /// Sent = received + lost + on the way, for each flow and for the ACKs; received = new +
     /// duplicates, for each receiver; arrived = dropped + taken in, for each link, and its queue was
-    /// accounted for at every instant.
+    /// accounted for at every instant; occupied = waiting + in transmission, for each pool.
     pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];
         let (mut acks_on_the_way, mut kept_packets) = (0, 0);
@@ -43,6 +43,11 @@ impl Simulation {
         if self.pending.acks.held() != acks_on_the_way {
             let (expected, found) = (self.pending.acks.held() as u64, acks_on_the_way as u64);
             return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
+        }
+        let held = |link: usize| self.links[link].held().map(|packet| packet.bytes()).collect();
+        if let Some((pool, expected, found)) = self.pools.unbalanced(held) {
+            let place = format!("pool {}", self.network.pools[pool].name);
+            return Err(RunError::Conservation { place, expected, found });
         }
         let window = self.network.duration.since(self.network.measure_from).picoseconds();
         for (link, spec) in self.links.iter().zip(&self.network.links) {

@@ -39,7 +39,7 @@ impl Simulation {
     fn memory_bytes(&self) -> u64 {
         let events = self.events_between_memory_checks();
         let within = |link: &Link| link.memory_bytes_within(events);
-        let held_bytes: u64 = self.links.iter().map(within).sum();
+        let held_bytes = self.links.iter().map(within).sum::<u64>() + self.pools.memory_bytes();
         let metered_bytes = self.admissions.memory_bytes();
         let flow_bytes: u64 = self.flows.iter().map(Flow::memory_bytes).sum();
         let fast_path_bytes = self.fast_paths.memory_bytes();

@@ -4,12 +4,14 @@
 use super::Simulation;
 use super::flow::Flow;
 use super::pending::Pending;
-use super::routes::Exit;
+use super::routes::{Exit, Hop};
 use crate::flow::Endpoints;
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
 use crate::packet::{Ecn, Packet};
+use crate::pool::Cells;
 use crate::probe::flow::Checkpoints;
+use crate::queue::buffer::DropReason;
 use crate::units::Time;
 
 /// A packet at a link, and what becomes of it.
@@ -34,7 +36,11 @@ impl Simulation {
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
         self.admissions.on_arrival(link, &packet);
-        let outcome = self.links[link].arrive(&mut packet, hop.class);
+        let outcome = if self.pools.has(link) {
+            self.arrive_at_pool::<false>(&mut packet, hop)
+        } else {
+            self.links[link].arrive(&mut packet, hop.class)
+        };
         if hop.adds_wait {
             packet = self.add_wait(packet, outcome, hop);
         }
@@ -47,6 +53,64 @@ impl Simulation {
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: hop.clocks_source })
     }
 
+    /// A packet reaches a link that shares memory with others. The policer comes before the pool, and
+    /// the pool before the discipline.
+    #[inline(never)]
+    pub(super) fn arrive_at_pool<const IS_PLAIN: bool>(
+        &mut self,
+        packet: &mut Transit,
+        hop: Hop,
+    ) -> LinkOutcome {
+        let link = hop.link as usize;
+        let refusal = if IS_PLAIN { None } else { self.links[link].police(packet) };
+        let granted = refusal.map_or_else(|| self.ask_pool(link, packet), Err);
+        let Simulation { links, pools, .. } = self;
+        let now = packet.time();
+        let outcome = match granted {
+            Ok(_) if IS_PLAIN => links[link].pass(packet, hop.class),
+            granted => links[link].arrive_unless(packet, hop.class, granted.err()),
+        };
+        let Ok(cells) = granted else { return outcome };
+        match outcome {
+            LinkOutcome::Dropped(_) => {}
+            LinkOutcome::Held => pools.take(link, now, cells),
+            LinkOutcome::Delivered(_) | LinkOutcome::Lost => {
+                let start = now.saturating_add(links[link].last_wait());
+                pools.pass(link, now, cells, start, links[link].busy_until());
+            }
+        }
+        outcome
+    }
+
+    /// Asks a pool for the memory of a packet; a policy that pushes packets out makes room.
+    #[inline]
+    fn ask_pool(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
+        match self.pools.ask(link, packet) {
+            Err(DropReason::Pool) => self.push_out(link, packet),
+            answer => answer,
+        }
+    }
+
+    /// Drops the last packet of the longest queue of a full pool, as long as a packet that arrives at
+    /// `link` finds no room and is not itself the last packet of the longest queue.
+    #[cold]
+    fn push_out(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
+        let now = packet.time();
+        loop {
+            let Simulation { links, pools, .. } = self;
+            let longest = pools.longest(link, packet.bytes(), |link| links[link].can_push_out());
+            let Some(longest) = longest.filter(|longest| *longest != link) else {
+                return Err(DropReason::Pool);
+            };
+            links[longest].push_out(now);
+            self.note_queue(longest, now);
+            match self.pools.ask(link, packet) {
+                Err(DropReason::Pool) => {}
+                answer => return answer,
+            }
+        }
+    }
+
     /// A link serves its next packet, unless its discipline has dropped all packets that waited.
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
@@ -55,6 +119,7 @@ impl Simulation {
         let served = links[link].serve(|packet| routes.class_of(packet));
         self.note_queue(link, now);
         let (packet, outcome) = served?;
+        self.pools.send(link, packet.bytes(), now, self.links[link].busy_until());
         let Stage::Arrival(position) = packet.stage() else { return None };
         let hop = self.routes.hop(packet.flow(), position);
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
@@ -76,9 +141,10 @@ impl Simulation {
     #[inline(never)]
     fn take_dropped(&mut self, link: usize, now: Time) {
         let measure_from = self.link_checkpoints.checkpoints.measure_from;
-        let Simulation { flows, links, routes, pending, dynamic, .. } = self;
+        let Simulation { flows, links, pools, routes, pending, dynamic, .. } = self;
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
+            pools.drop(link, now, packet.bytes());
             lose(flows, pending, packet, measure_from);
             dynamic.release_if_done(packet.flow(), flows);
             routes.class_of(packet)

@@ -25,9 +25,10 @@ use crate::link::{Link, LinkSpec};
 use crate::network::Network;
 use crate::network::error::NetworkError;
 use crate::packet::transit::{Stage, Transit};
+use crate::pool::Pools;
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
-use crate::results::{self, FlowSeries, LinkSeries, Results};
+use crate::results::{self, FlowSeries, LinkSeries, Results, SharedLinks};
 use crate::tournament::Tournament;
 use crate::units::Time;
 use checkpoints::LinkCheckpoints;
@@ -46,6 +47,7 @@ pub struct Simulation {
     network: Network,
     pending: Pending,
     links: Vec<Link>,
+    pools: Pools,
     admissions: FlowAdmissions,
     /// By link, when it serves its next packet.
     timers: Tournament,
@@ -92,6 +94,7 @@ impl Simulation {
             timers: Tournament::new(links.len()),
             has_timers: network.links.iter().any(LinkSpec::is_served),
             links,
+            pools: network.empty_pools(),
             admissions: FlowAdmissions::new(network, &facts),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
@@ -303,6 +306,7 @@ impl Simulation {
         self.check_arrival_logs()?;
         self.record_links_until(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
+        self.pools.end_measuring(end);
         for flow in &mut self.flows {
             match &mut flow.endpoints {
                 Endpoints::Tcp(connection) => connection.sender.record_until(end),
@@ -315,8 +319,9 @@ impl Simulation {
         let endpoints = self.permanent_endpoints();
         let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
-        let Simulation { network, links, groups, events, .. } = &self;
-        Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
+        let Simulation { network, links, pools, groups, events, .. } = &self;
+        let shared = SharedLinks { links, pools };
+        Ok(results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events))
     }
 
     /// The time series recorded so far; `None` if the network has none. A flow records a sample with

@@ -7,7 +7,7 @@ use super::Simulation;
 use super::limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use super::link_events::Step;
 use super::pending::Pending;
-use super::routes::Exit;
+use super::routes::{Door, Exit};
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
 use crate::prefetch::prefetch;
@@ -36,9 +36,9 @@ impl Simulation {
         self.leave_fast_paths();
         let mut on_the_way: Vec<Transit> = self.pending.agenda.events().collect();
         on_the_way.sort_by_key(|event| (event.time(), format!("{event:?}")));
-        let Simulation { flows, links, pending, groups, events, .. } = self;
+        let Simulation { flows, links, pools, pending, groups, events, .. } = self;
         let Pending { acks, kept_packets, .. } = pending;
-        let mut text = format!("{acks:?}\n{kept_packets:?}\n{groups:?}\n{events}\n");
+        let mut text = format!("{acks:?}\n{kept_packets:?}\n{groups:?}\n{pools:?}\n{events}\n");
         let lines = flows.iter().map(|flow| format!("{flow:?}\n"));
         let lines = lines.chain(links.iter().map(|link| format!("{link:?}\n")));
         text.extend(lines.chain(on_the_way.iter().map(|event| format!("{event:?}\n"))));
@@ -58,14 +58,14 @@ impl Simulation {
         let until = until.min(self.link_checkpoints.next);
         if !self.fast_paths.is_on() {
             None
-        } else if self.has_timers || self.routes.add_waits() {
+        } else if self.has_timers || self.routes.add_waits() || !self.pools.is_empty() {
             self.take_plain_events::<true>(until)
         } else {
             self.take_plain_events::<false>(until)
         }
     }
 
-    /// The loop, with or without what served links and paths of several links need.
+    /// The loop, with or without what served links, pools and paths of several links need.
     #[inline(never)]
     fn take_plain_events<const IS_GENERAL: bool>(&mut self, mut until: Time) -> Option<u32> {
         // The event with the next memory check belongs to the general loop.
@@ -93,12 +93,18 @@ impl Simulation {
                 let hop = self.routes.hop(event.flow(), position);
                 let link = &mut self.links[hop.link as usize];
                 let is_late = IS_GENERAL && event.time() >= until;
-                if !hop.is_plain || !link.is_open() || is_late {
+                let has_pool = IS_GENERAL && hop.door == Door::PlainWithPool;
+                if !(hop.door == Door::Plain || has_pool) || !link.is_open() || is_late {
                     break;
                 }
                 taken += 1;
                 self.pending.agenda.skip();
-                (outcome, exit) = (link.pass(&mut event, hop.class), hop.exit);
+                exit = hop.exit;
+                outcome = if has_pool {
+                    self.arrive_at_pool::<true>(&mut event, hop)
+                } else {
+                    link.pass(&mut event, hop.class)
+                };
                 self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
                     self.note_queue(hop.link as usize, event.time());

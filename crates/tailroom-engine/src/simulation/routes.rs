@@ -16,11 +16,21 @@ pub(super) struct Hop {
     pub(super) exit: Exit,
     /// Whether a packet that arrives here lets an unresponsive source emit its next packet.
     pub(super) clocks_source: bool,
-    /// Whether [`Link::pass`](crate::link::Link::pass) takes the packets that arrive here.
-    pub(super) is_plain: bool,
+    pub(super) door: Door,
     /// Whether the wait of a packet here is added to its waits at other links. The wait at the only
     /// link of a path is measured by the link itself, unless ACKs of the group wait there too.
     pub(super) adds_wait: bool,
+}
+
+/// How a link takes the packets that arrive here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Door {
+    /// By [`Link::arrive`](crate::link::Link::arrive).
+    General,
+    /// By [`Link::pass`](crate::link::Link::pass).
+    Plain,
+    /// By [`Link::pass`](crate::link::Link::pass), if its pool has room.
+    PlainWithPool,
 }
 
 /// What lies behind a link.
@@ -57,7 +67,12 @@ impl Routes {
             hops.extend(route(group, index, &crossing));
         }
         for hop in &mut hops {
-            hop.is_plain &= is_plain(hop.link as usize);
+            let link = hop.link as usize;
+            if !is_plain(link) {
+                hop.door = Door::General;
+            } else if hop.door == Door::Plain && network.links[link].pool.is_some() {
+                hop.door = Door::PlainWithPool;
+            }
         }
         let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
         let add_waits = hops.iter().any(|hop| hop.adds_wait);
@@ -116,7 +131,7 @@ fn route<'a>(
             _ => Exit::Link,
         },
         clocks_source: passed == 1 && group.tcp.is_none(),
-        is_plain: group.tcp.is_some(),
+        door: if group.tcp.is_some() { Door::Plain } else { Door::General },
         adds_wait: adds_waits && passed <= forward,
     })
 }

@@ -5,6 +5,7 @@ use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::Ecn;
+use tailroom_engine::pool::PoolMember;
 use tailroom_engine::quantity::limit::{Limit, QueueLimit};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::buffer::DropReason;
@@ -187,7 +188,10 @@ fn a_wrong_link_is_refused() {
     let tail_drop = networks::drop_tail(Limit::Packets(2));
     let wrong =
         |spec: &LinkSpec| Bottleneck::<()>::new(spec, 1).expect_err("the link is wrong").key;
-    assert_eq!(wrong(&LinkSpec::new(rate(0), MS(1), tail_drop)), "rate");
+    assert_eq!(wrong(&LinkSpec::new(rate(0), MS(1), tail_drop.clone())), "rate");
+    let mut sharing = LinkSpec::new(rate(1_000_000), MS(1), tail_drop);
+    sharing.pool = Some(PoolMember::new(0));
+    assert_eq!(wrong(&sharing), "pool");
     let mut impatient = CodelParams::default();
     (impatient.limit, impatient.interval) = (QueueLimit::packets(9), impatient.target);
     let codel = QueueConfig::Codel(impatient);

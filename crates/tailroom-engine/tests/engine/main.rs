@@ -35,6 +35,8 @@ mod ordering;
 mod percentiles;
 mod phase_effects;
 mod poisson_queues;
+mod pools;
+mod pools_with_poisson_arrivals;
 mod published_windows;
 mod queue_contract;
 mod queueing_delay;

@@ -228,7 +228,7 @@ proptest! {
 #[test]
 fn random_networks_have_losses_timeouts_reductions_and_refusals() {
     let mut runner = TestRunner::deterministic();
-    let mut refused = 0;
+    let (mut refused, mut out_of_memory, mut over_threshold) = (0, 0, 0);
     let (mut drops, mut losses, mut fast_repairs, mut timeouts, mut complete) = (0, 0, 0, 0, 0);
     for _ in 0..150 {
         let tree =
@@ -237,6 +237,8 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
         for (_, link) in &summary.links.0 {
             drops += u64::from(link.drops_packets > 0);
             losses += u64::from(link.random_losses_packets > 0);
+            out_of_memory += u64::from(link.drops_pool_packets > 0);
+            over_threshold += u64::from(link.drops_threshold_packets > 0);
         }
         for (_, group) in &summary.groups.0 {
             refused += group.refused_flows;
@@ -248,6 +250,7 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
         }
     }
     assert!(refused >= 30, "{refused} flows refused");
+    assert!(out_of_memory >= 10 && over_threshold >= 10, "{out_of_memory}, {over_threshold}");
     for count in [drops, losses, fast_repairs, timeouts, complete] {
         let counts = [drops, losses, fast_repairs, timeouts, complete];
         assert!(count >= 30, "drops, losses, fast repairs, timeouts, completions: {counts:?}");

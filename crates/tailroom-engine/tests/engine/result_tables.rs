@@ -17,7 +17,11 @@ const EVERYTHING: &str = r#"
     measure_from = "1 s"
     [series]
     interval = "100 ms"
+    [pools.memory]
+    size = "40 kB"
+    policy = "dynamic_threshold"
     [links.link]
+    pool = "memory"
     rate = "10 Mbit/s"
     delay = "5 ms"
     queue = { kind = "codel", limit = "20 packets" }

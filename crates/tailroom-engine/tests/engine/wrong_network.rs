@@ -10,6 +10,11 @@ use tailroom_engine::link::spec::DelayChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::error::NetworkError;
 use tailroom_engine::network::{FlowSpec, Network};
+use tailroom_engine::pool::policy::PolicyConfig;
+use tailroom_engine::pool::policy::complete_sharing::CompleteSharingParams;
+use tailroom_engine::pool::policy::dynamic_threshold::DynamicThresholdParams;
+use tailroom_engine::pool::policy::longest_queue_drop::LongestQueueDropParams;
+use tailroom_engine::pool::{PoolMember, PoolSpec};
 use tailroom_engine::quantity::limit::QueueLimit;
 use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
@@ -105,6 +110,41 @@ fn wrong_times_of_a_run_are_refused() {
     assert_wrong("series_interval", &["30 days"], interval(Time::ZERO));
     let picosecond = Time::from_picoseconds(1);
     assert_wrong("series_interval", &["memory_limit"], interval(picosecond));
+}
+
+#[test]
+fn wrong_pools_are_refused() {
+    let pool = |size_bytes, policy| PoolSpec::new(size_bytes, policy);
+    let sharing = || PolicyConfig::CompleteSharing(CompleteSharingParams::default());
+    let shared = |pool: PoolSpec, member: PoolMember| {
+        move |network: &mut Network| {
+            network.pools = vec![pool];
+            network.links[1].pool = Some(member);
+        }
+    };
+    let [first, second] = [0, 1].map(PoolMember::new);
+    assert_wrong("pools[0].size", &["0 B"], shared(pool(0, sharing()), first));
+    assert_wrong("pools[0].size", &["1500 B"], shared(pool(1_000, sharing()), first));
+    let cells = |cell_bytes| with!(pool(9_000, sharing()), PoolSpec { cell_bytes });
+    assert_wrong("pools[0].cell", &["1 B"], shared(cells(0), first));
+    assert_wrong("pools[0].cell", &["size"], shared(cells(9_001), first));
+    assert_wrong("links[1].pool", &["1"], shared(pool(9_000, sharing()), second));
+    let own_alpha = with!(first, PoolMember { alpha: Some(2.0) });
+    assert_wrong(
+        "links[1].alpha",
+        &["dynamic_threshold"],
+        shared(pool(9_000, sharing()), own_alpha),
+    );
+    let thresholds = || PolicyConfig::DynamicThreshold(DynamicThresholdParams::default());
+    for alpha in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let member = with!(first, PoolMember { alpha: Some(alpha) });
+        assert_wrong("links[1].alpha", &["0"], shared(pool(9_000, thresholds()), member));
+    }
+    let reserves = with!(first, PoolMember { reserved_bytes: 9_001 });
+    assert_wrong("pools[0].size", &["reserved"], shared(pool(9_000, sharing()), reserves));
+    assert_wrong("pools[0].", &["pool"], |network| network.pools = vec![pool(9_000, sharing())]);
+    let pushing = PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default());
+    assert_wrong("links[1].is_acted_on", &["true"], shared(pool(9_000, pushing), first));
 }
 
 #[test]

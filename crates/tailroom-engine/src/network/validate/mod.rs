@@ -5,6 +5,7 @@
 
 pub(crate) mod group;
 pub(crate) mod link;
+pub(crate) mod pool;
 pub(crate) mod token_bucket;
 
 use std::collections::HashSet;
@@ -38,13 +39,20 @@ impl Network {
         }
         let names = self.links.iter().map(|link| link.name.as_str());
         unique(names).map_err(|(index, bad)| of_link(index)(bad))?;
+        let names = self.pools.iter().map(|pool| pool.name.as_str());
+        unique(names).map_err(|(pool, bad)| NetworkError::Pool { pool, bad })?;
         let names = self.groups.iter().map(|group| group.name.as_str());
         unique(names).map_err(|(index, bad)| of_group(index)(bad))?;
+        pool::check_pools(self)?;
         check_flows(self)?;
         link::check_resolution(self).map_err(|(index, bad)| of_link(index)(bad))?;
         for (index, (link, facts)) in self.links.iter().zip(&self.link_facts()).enumerate() {
             link::check_queue(link, facts).map_err(of_link(index))?;
             token_bucket::check_token_buckets(link, facts).map_err(of_link(index))?;
+            if let Some(member) = link.pool {
+                let room = pool::check_room(&self.pools[member.pool], facts.packet_bytes.into());
+                room.map_err(|bad| NetworkError::Pool { pool: member.pool, bad })?;
+            }
         }
         Ok(())
     }
@@ -99,7 +107,7 @@ fn check_delay(key: &'static str, delay: Time) -> Result<(), BadParameter> {
     check(key, delay, delay <= LONGEST_SPAN, "at most 30 days")
 }
 
-/// Refuses a name that another link, or another group, has: random streams are named after it.
+/// Refuses a name that another link, pool or group has: random streams are named after it.
 fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), (usize, BadParameter)> {
     let mut seen = HashSet::new();
     for (index, name) in names.enumerate() {

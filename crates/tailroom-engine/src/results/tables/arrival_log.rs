@@ -3,8 +3,16 @@
 use super::{FinishedRun, Labels, table};
 
 /// Words for [`crate::link::arrivals::Outcome`], in the order of its codes.
-const FATES: Labels =
-    Labels::Words(&["accepted", "marked", "overflow", "early", "head", "policed"]);
+const FATES: Labels = Labels::Words(&[
+    "accepted",
+    "marked",
+    "overflow",
+    "early",
+    "head",
+    "policed",
+    "pool",
+    "threshold",
+]);
 
 table! {
     /// Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the

@@ -81,6 +81,7 @@ macro_rules! registry {
 
 registry! {
     link_series: LinkSeries,
+    pool_series: PoolSeries,
     flow_series: FlowSeries,
     packet_log: PacketLog,
     flow_counts: FlowCounts,

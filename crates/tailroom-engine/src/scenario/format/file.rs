@@ -10,6 +10,7 @@ use toml::Table;
 
 use super::defaults_config::DefaultsConfig;
 use super::flows::FlowsConfig;
+use super::pools::PoolConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::jitter::JitterConfig;
@@ -58,6 +59,9 @@ pub(in crate::scenario) struct ScenarioFile {
     /// Shared links by name: each queue in which packets of several flows may meet.
     #[serde(default)]
     pub(in crate::scenario) links: IndexMap<String, LinkConfig>,
+    /// Memory that links share, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(in crate::scenario) pools: IndexMap<String, PoolConfig>,
     /// Keys that groups of flows share. A group has them unless it gives them itself. `host` and
     /// the keys of a transport apply to groups under congestion control, `count` to groups of
     /// permanent flows.
@@ -174,13 +178,27 @@ pub(in crate::scenario) struct LinkConfig {
     pub(in crate::scenario) rate: Option<BitRate>,
     /// One-way propagation delay.
     pub(in crate::scenario) delay: Duration,
-    /// Queue discipline, and the limit of its buffer.
+    /// Queue discipline, and the limit of its buffer. A link with a pool may leave the limit out: the
+    /// pool is the limit then.
     #[serde(deserialize_with = "kind_or_name::read")]
     #[schemars(
         schema_with = "kind_or_name::schema::<QueueConfig>",
         example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
     )]
     pub(in crate::scenario) queue: QueueConfig,
+    /// Name of the memory of `[pools]` that the link shares with others; without it, the memory is the
+    /// link's own, as large as the limit of its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub(in crate::scenario) pool: Option<String>,
+    /// Memory of the pool that no other link may use; it is counted in whole cells, rounded up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "18 kB")]
+    pub(in crate::scenario) reserved: Option<Size>,
+    /// Alpha of this link in its pool, instead of that of the policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 0.5)]
+    pub(in crate::scenario) alpha: Option<f64>,
     /// Random loss on the wire, after the packet has used the link.
     #[serde(default, deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]

@@ -2,11 +2,13 @@
 
 use super::inputs::Inputs;
 use super::load::Load;
+use super::pools::resolve_member;
 use crate::link::LinkSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
 use crate::network::Network;
 use crate::network::validate::link::{check_arrival_log, check_interval, check_later};
+use crate::pool::{PoolMember, PoolSpec};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
@@ -17,8 +19,8 @@ use crate::units::Rate;
 /// Resolves a link.
 pub(in crate::scenario) fn resolve_link(
     inputs: Inputs<'_>,
-    name: &str,
-    link: &LinkConfig,
+    pools: &[PoolSpec],
+    (name, link): (&str, &LinkConfig),
     load: &Load,
 ) -> Result<LinkSpec, Fault> {
     let at = Path::of(&["links", name]);
@@ -53,6 +55,8 @@ pub(in crate::scenario) fn resolve_link(
     let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(inputs.files)).transpose();
     let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
     let sustained = link.shaper.map_or(rate, |shaper| shaper.packet_rate(load.packet_bytes()));
+    let pool = resolve_member(inputs.file, pools, link, load, &at)?;
+    let pushes_out = |member: PoolMember| pools[member.pool].policy.parameters().pushes_out();
     let queue = resolve_queue(&link.queue, sustained, load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {
         check_flow_admission(admission, sustained, &at)?;
@@ -72,9 +76,10 @@ pub(in crate::scenario) fn resolve_link(
         jitter,
         shaper: link.shaper,
         policer: link.policer,
+        pool,
         packet_log: link.packet_log as usize,
         admission: link.admission,
-        is_acted_on: false,
+        is_acted_on: pool.is_some_and(pushes_out),
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         arrival_log: link.arrival_log,
         bdp_bytes: load.bdp(sustained).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),

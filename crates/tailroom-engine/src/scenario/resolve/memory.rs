@@ -67,7 +67,8 @@ fn packets_bytes(network: &Network) -> f64 {
         flows_in_group[flow.group] += 1;
     }
     let crossing = network.crossing();
-    let packets = network.links.iter().enumerate().map(|(index, link)| {
+    let links = network.links.iter().zip(parts_of_limits(network)).enumerate();
+    let packets = links.map(|(index, (link, part))| {
         let crossing = || {
             let groups = crossing[index].iter();
             groups.map(|&group| (&network.groups[group], &flows_in_group[group]))
@@ -81,7 +82,7 @@ fn packets_bytes(network: &Network) -> f64 {
             })
             .sum();
         let pipe = highest_rate(link) / 8.0 * longest_rtt.seconds() / f64::from(smallest);
-        (2.0 * (pipe + buffer_packets(link, smallest))).min(windows)
+        (2.0 * (pipe + part * buffer_packets(link, smallest))).min(windows)
     });
     let has_records =
         |group: &GroupSpec| group.tcp.as_ref().is_some_and(|tcp| tcp.congestion.is_rate_based());
@@ -132,6 +133,20 @@ fn largest_window(group: &GroupSpec) -> f64 {
 fn highest_rate(link: &LinkSpec) -> f64 {
     let changed = link.rate_changes.iter().map(|change| change.rate);
     changed.fold(link.sustained_rate(), Ord::max).bits_per_second() as f64
+}
+
+/// By link, the part of its limit that its pool can hold if all links are full; 1 without a pool.
+fn parts_of_limits(network: &Network) -> impl Iterator<Item = f64> + '_ {
+    let bytes = |link: &LinkSpec| {
+        let limit = link.limit(link.queue.parameters().limit());
+        limit.in_bytes(link.packet_bytes as u32) as f64
+    };
+    let mut limits = vec![0.0; network.pools.len()];
+    for link in &network.links {
+        link.pool.iter().for_each(|member| limits[member.pool] += bytes(link));
+    }
+    let part = move |pool: usize| (network.pools[pool].size_bytes as f64 / limits[pool]).min(1.0);
+    network.links.iter().map(move |link| link.pool.map_or(1.0, |member| part(member.pool)))
 }
 
 fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {

@@ -12,6 +12,7 @@ mod memory;
 pub(in crate::scenario) mod names;
 mod per_flow;
 mod phases;
+pub(in crate::scenario) mod pools;
 mod sources;
 mod transport;
 
@@ -36,6 +37,7 @@ use inputs::Inputs;
 use load::Load;
 use names::no_such_link;
 use phases::shift_round_trips;
+use pools::resolve_pools;
 use sources::resolve_source;
 use transport::resolve_transport;
 
@@ -63,9 +65,10 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         return Err(faults);
     }
     let loads = Load::of_links(file.links.len(), &groups, &flows, file.duration.time());
+    let pools = resolve_pools(file);
     let mut links = Vec::new();
     for ((name, link), load) in file.links.iter().zip(&loads) {
-        match resolve_link(inputs, name, link, load) {
+        match resolve_link(inputs, &pools, (name, link), load) {
             Ok(link) => links.push(link),
             Err(fault) => faults.push(fault),
         }
@@ -79,6 +82,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         seed: file.seed,
         ties: file.ties,
         links,
+        pools,
         groups,
         flows,
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
@@ -105,6 +109,9 @@ fn fault_of(network: &Network, error: NetworkError) -> Fault {
         NetworkError::Run(bad) => bad_parameter(&Path::default(), bad),
         NetworkError::Link { link, bad } => {
             bad_parameter(&Path::of(&["links", &network.links[link].name]), bad)
+        }
+        NetworkError::Pool { pool, bad } => {
+            bad_parameter(&Path::of(&["pools", &network.pools[pool].name]), bad)
         }
         NetworkError::Group { group, bad } => bad_parameter(&of_group(group), bad),
         NetworkError::Flow { flow, bad } => {
@@ -134,8 +141,9 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
         note(Fault::new(&Path::of(&["flows"]), "the scenario has no flows", remedy));
     }
     let links = file.links.keys().map(|name| ("links", name));
+    let pools = file.pools.keys().map(|name| ("pools", name));
     let groups = file.flows.keys().map(|name| ("flows", name));
-    for (table, name) in links.chain(groups) {
+    for (table, name) in links.chain(pools).chain(groups) {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         if name.is_empty() || !name.chars().all(is_word) {
             let problem = format!("\"{name}\" is not a name");

@@ -26,5 +26,6 @@ pub(crate) mod reference;
 pub(crate) mod refusals;
 pub(crate) mod scenario_run;
 pub(crate) mod scenario_text;
+pub(crate) mod shared_memory_chain;
 pub(crate) mod summaries;
 pub(crate) mod transport;

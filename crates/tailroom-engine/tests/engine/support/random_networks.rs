@@ -20,6 +20,13 @@ use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
+use tailroom_engine::pool::policy::PolicyConfig;
+use tailroom_engine::pool::policy::complete_partitioning::CompletePartitioningParams;
+use tailroom_engine::pool::policy::complete_sharing::CompleteSharingParams;
+use tailroom_engine::pool::policy::dynamic_threshold::DynamicThresholdParams;
+use tailroom_engine::pool::policy::longest_queue_drop::LongestQueueDropParams;
+use tailroom_engine::pool::policy::static_threshold::StaticThresholdParams;
+use tailroom_engine::pool::{Frees, PoolMember, PoolSpec};
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
@@ -479,16 +486,71 @@ fn member_rtt() -> impl Strategy<Value = Time> {
     ]
 }
 
+/// A pool of any policy, which often binds.
+fn random_pool() -> impl Strategy<Value = PoolSpec> {
+    let alpha = select(vec![0.0625, 0.5, 1.0, 2.0, 8.0]).prop_map(|alpha| {
+        PolicyConfig::DynamicThreshold(with!(
+            DynamicThresholdParams::default(),
+            DynamicThresholdParams { alpha }
+        ))
+    });
+    let threshold = select(vec![1_500, 6_000, 30_000])
+        .prop_map(|bytes| StaticThresholdParams::new(Size::new(bytes)))
+        .prop_map(PolicyConfig::StaticThreshold);
+    let policy = prop_oneof![
+        1 => Just(PolicyConfig::CompleteSharing(CompleteSharingParams::default())),
+        1 => Just(PolicyConfig::CompletePartitioning(CompletePartitioningParams::default())),
+        1 => threshold,
+        3 => alpha,
+        2 => Just(PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default())),
+    ];
+    let size = select(vec![6_000, 10_000, 40_000, 300_000]);
+    (size, select(vec![1, 208, 1_500]), policy, any::<bool>()).prop_map(
+        |(size_bytes, cell_bytes, policy, is_at_start)| {
+            let frees = if is_at_start { Frees::AtStart } else { Frees::AtEnd };
+            with!(PoolSpec::new(size_bytes, policy), PoolSpec { cell_bytes, frees })
+        },
+    )
+}
+
+/// The place of a link in a pool: what it has reserved, and its alpha.
+fn member() -> impl Strategy<Value = PoolMember> {
+    let reserved = select(vec![0, 0, 1_000, 1_800]);
+    (reserved, option::of(select(vec![0.25, 4.0]))).prop_map(|(reserved_bytes, alpha)| {
+        with!(PoolMember::new(0), PoolMember { reserved_bytes, alpha })
+    })
+}
+
+/// Lets links share a pool.
+fn share(links: &mut [LinkSpec], pool: &PoolSpec, members: &[Option<PoolMember>]) -> Vec<PoolSpec> {
+    for (link, member) in links.iter_mut().zip(members) {
+        let Some(mut member) = *member else { continue };
+        let parameters = pool.policy.parameters();
+        if parameters.pushes_out() && link.queue.is_scheduler() {
+            continue;
+        }
+        member.alpha = member.alpha.filter(|_| parameters.alpha().is_some());
+        link.pool = Some(member);
+        link.is_acted_on |= parameters.pushes_out();
+    }
+    let is_shared = links.iter().any(|link| link.pool.is_some());
+    is_shared.then(|| pool.clone()).into_iter().collect()
+}
+
 /// A network of one to three links and one to four groups that runs for two seconds.
 pub(crate) fn network() -> impl Strategy<Value = Network> {
     let topology = (1_usize..4).prop_flat_map(|links| {
         (prop::collection::vec(random_link(), links), prop::collection::vec(group(links), 1..5))
     });
     let series = option::of(select(vec![10, 100, 333]));
-    (topology, any::<u64>(), time(1_900), series).prop_map(
-        |((links, groups), seed, measure_from, series)| {
+    let members = prop::collection::vec(option::weighted(0.7, member()), 3);
+    let shared = (random_pool(), prop_oneof![2 => Just(vec![None; 3]), 1 => members]);
+    (topology, any::<u64>(), time(1_900), series, shared).prop_map(
+        |((mut links, groups), seed, measure_from, series, (pool, members))| {
             let series_interval = series.map(Time::from_milliseconds);
-            assemble(links, groups, seed, measure_from, series_interval)
+            let pools = share(&mut links, &pool, &members);
+            let network = assemble(links, groups, seed, measure_from, series_interval);
+            with!(network, Network { pools })
         },
     )
 }

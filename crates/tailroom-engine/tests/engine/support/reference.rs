@@ -5,12 +5,13 @@
 //! The components that have nothing to do with time are the engine's own. What the engine derives
 //! from its order of events is derived here in another way: the departures of flows ([`flows`]),
 //! which flows a link holds back ([`bottlenecked`]), which new flows a link refuses
-//! ([`admission`]). [`heap`] has the order of the events.
+//! ([`admission`]), which packets find memory ([`memory`]). [`heap`] has the order of the events.
 
 mod admission;
 mod bottlenecked;
 mod flows;
 mod heap;
+mod memory;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -21,12 +22,14 @@ use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
+use tailroom_engine::pool::Cells;
 use tailroom_engine::probe::flow::{Checkpoints, FlowAccount};
 use tailroom_engine::probe::group::GroupProbe;
-use tailroom_engine::queue::buffer::Dropped;
+use tailroom_engine::queue::buffer::{DropReason, Dropped};
 use tailroom_engine::results;
 use tailroom_engine::results::DynamicFlowRecords;
 use tailroom_engine::results::Results;
+use tailroom_engine::results::SharedLinks;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::Sender;
 use tailroom_engine::traffic::Emission;
@@ -38,6 +41,7 @@ use flows::{Flow, Tray};
 use heap::{Happening, Heap};
 
 pub(crate) use heap::TieBreak;
+use memory::Memory;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
 pub(crate) fn run(network: &Network) -> Results {
@@ -56,6 +60,7 @@ struct Reference<'a> {
     network: &'a Network,
     checkpoints: Checkpoints,
     links: Vec<Link>,
+    memory: Memory<'a>,
     /// By link.
     admissions: Vec<Option<Admission>>,
     /// What is at a link, by the slot that the link knows it by.
@@ -113,6 +118,7 @@ impl<'a> Reference<'a> {
                     )
                 })
                 .collect(),
+            memory: Memory::new(network),
             admissions: (0..network.links.len())
                 .map(|link| Admission::new(network, link))
                 .collect(),
@@ -308,12 +314,35 @@ impl<'a> Reference<'a> {
         if let Some(admission) = &mut self.admissions[link] {
             admission.on_arrival(event);
         }
-        let outcome = self.links[link].arrive(&mut event, class);
+        let refusal = self.links[link].police(&event);
+        let granted = refusal.map_or_else(|| self.ask_for_memory(link, &event), Err);
+        let outcome = self.links[link].arrive_unless(&mut event, class, granted.err());
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         let waited = if is_sent { self.links[link].last_wait() } else { Time::ZERO };
+        if let Ok(cells) = granted
+            && !matches!(outcome, LinkOutcome::Dropped(_))
+        {
+            self.memory.take(link, &event, cells);
+        }
+        if is_sent {
+            self.memory.send(&event, now + waited, self.links[link].busy_until());
+        }
         self.note_departure(link, bytes, outcome);
         self.follow(event, outcome, waited);
         self.after_scheduler(now, link);
+    }
+
+    /// Asks for the memory of an arriving packet, and drops others for it where the policy does.
+    fn ask_for_memory(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
+        loop {
+            match self.memory.ask(link, packet, &self.links) {
+                Ok(answer) => return answer,
+                Err(longest) => {
+                    self.links[longest].push_out(packet.time());
+                    self.after_scheduler(packet.time(), longest);
+                }
+            }
+        }
     }
 
     fn serve(&mut self, now: Time, link: usize) {
@@ -324,6 +353,7 @@ impl<'a> Reference<'a> {
         let class_of = |packet: Transit| class(&crossing[link], groups[packet.flow() as usize]);
         if let Some((packet, outcome)) = links[link].serve(class_of) {
             self.note_departure(link, packet.bytes(), outcome);
+            self.memory.send(&packet, now, self.links[link].busy_until());
             self.follow(packet, outcome, now - packet.time());
         }
         self.after_scheduler(now, link);
@@ -345,6 +375,7 @@ impl<'a> Reference<'a> {
             class(&crossing[link], groups[one.packet.flow() as usize])
         });
         for Dropped { packet, reason } in dropped {
+            self.memory.drop(now, packet.slot());
             self.follow(packet, LinkOutcome::Dropped(reason), Time::ZERO);
         }
         let next = self.links[link].next_service();
@@ -555,10 +586,12 @@ impl<'a> Reference<'a> {
             // At the edge of the window a sample still belongs to what lies before it.
             if checkpoint == self.next_sample {
                 self.links.iter_mut().for_each(|link| link.sample(checkpoint));
+                self.memory.pools.sample(checkpoint);
                 self.next_sample = checkpoint.saturating_add(self.checkpoints.series_interval);
             }
             if checkpoint == edge {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
+                self.memory.pools.begin_measuring(checkpoint);
                 self.is_measuring = true;
             }
         }
@@ -584,6 +617,7 @@ impl<'a> Reference<'a> {
         self.record_links_until(end);
         self.ask_links(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
+        self.memory.pools.end_measuring(end);
         for flow in &mut self.flows {
             match flow {
                 Flow::Tcp(tcp) => tcp.sender.record_until(end),
@@ -605,7 +639,7 @@ impl<'a> Reference<'a> {
             let measured = waits.iter().filter(|(begins, _)| is_measured(*begins));
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
-        let (network, links) = (self.network, &self.links);
-        results::collect(network, links, &endpoints, accounts, &probes, dynamic, self.handled)
+        let shared = SharedLinks { links: &self.links, pools: &self.memory.pools };
+        results::collect(self.network, shared, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }

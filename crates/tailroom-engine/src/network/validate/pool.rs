@@ -1,0 +1,112 @@
+//! What memory that links share must satisfy.
+
+use super::super::Network;
+use super::super::error::NetworkError;
+use crate::link::LinkSpec;
+use crate::parameters::{BadParameter, Range, check, check_field};
+use crate::pool::PoolSpec;
+use crate::quantity::Size;
+
+/// The largest memory, as for the limit of a queue.
+const LARGEST_BYTES: u64 = 1_000_000_000_000_000;
+
+/// Alpha of a link; the range of the key is that of the policy.
+const ALPHA: Range = Range::ANY.more_than(0.0).at_most(1e6);
+
+/// The largest cell: more than any packet needs.
+const LARGEST_CELL_BYTES: u32 = 65_536;
+
+/// Checks the pools of a network, and the places of its links in them.
+pub(super) fn check_pools(network: &Network) -> Result<(), NetworkError> {
+    for (pool, spec) in network.pools.iter().enumerate() {
+        check_pool(spec).map_err(|bad| NetworkError::Pool { pool, bad })?;
+    }
+    for (link, spec) in network.links.iter().enumerate() {
+        check_member(&network.pools, spec).map_err(|bad| NetworkError::Link { link, bad })?;
+    }
+    for (pool, spec) in network.pools.iter().enumerate() {
+        let members = network.links.iter().filter_map(|link| link.pool);
+        let reserves = members.filter(|member| member.pool == pool);
+        let reserves: Vec<u64> = reserves.map(|member| member.reserved_bytes).collect();
+        check_reserves(spec, &reserves).map_err(|bad| NetworkError::Pool { pool, bad })?;
+    }
+    Ok(())
+}
+
+fn check_pool(pool: &PoolSpec) -> Result<(), BadParameter> {
+    check_field("policy", &pool.policy, &Range::ANY)?;
+    let size = Size::new(pool.size_bytes);
+    let is_allowed = pool.size_bytes > 0 && pool.size_bytes <= LARGEST_BYTES;
+    check("size", size, is_allowed, "more than \"0 B\" and at most \"1 PB\"")?;
+    let cell = Size::new(pool.cell_bytes.into());
+    let is_allowed = pool.cell_bytes > 0 && pool.cell_bytes <= LARGEST_CELL_BYTES;
+    check("cell", cell, is_allowed, "at least \"1 B\" and at most \"65536 B\"")?;
+    if u64::from(pool.cell_bytes) > pool.size_bytes {
+        let problem = format!("{cell} is more than the memory, {size}");
+        return Err(BadParameter::new("cell", problem, "lower it, or raise `size`"));
+    }
+    Ok(())
+}
+
+/// Refuses a link whose place in a pool contradicts the pool.
+fn check_member(pools: &[PoolSpec], link: &LinkSpec) -> Result<(), BadParameter> {
+    let Some(member) = link.pool else { return Ok(()) };
+    check_field("alpha", &member.alpha, &ALPHA)?;
+    let Some(pool) = pools.get(member.pool) else {
+        let problem = format!("there is no pool {}", member.pool);
+        let remedy = format!("write less than {}, the number of pools", pools.len());
+        return Err(BadParameter::new("pool", problem, remedy));
+    };
+    let (parameters, policy) = (pool.policy.parameters(), pool.policy.name());
+    if member.alpha.is_some() && parameters.alpha().is_none() {
+        let problem = format!("{policy}, the policy of pool \"{}\", has no alpha", pool.name);
+        let remedy = "remove it, or let the pool have the policy \"dynamic_threshold\"";
+        return Err(BadParameter::new("alpha", problem, remedy));
+    }
+    if parameters.pushes_out() && link.queue.is_scheduler() {
+        let problem = format!(
+            "{policy}, the policy of pool \"{}\", drops packets that wait, and {} has queues of its own",
+            pool.name,
+            link.queue.name()
+        );
+        let remedy = "let the pool have another policy, or the link a discipline that decides at \
+                      arrival, such as \"drop_tail\"";
+        return Err(BadParameter::new("pool", problem, remedy));
+    }
+    if parameters.pushes_out() && !link.is_served() {
+        let problem = format!("{policy} drops packets that wait, and the link fixes departures");
+        return Err(BadParameter::new("is_acted_on", problem, "set it to true"));
+    }
+    Ok(())
+}
+
+/// Refuses a pool without links, and reserves that the memory cannot hold.
+fn check_reserves(pool: &PoolSpec, reserves: &[u64]) -> Result<(), BadParameter> {
+    if reserves.is_empty() {
+        let remedy = format!("add `pool = \"{}\"` to links, or remove the pool", pool.name);
+        return Err(BadParameter::new("", "no link shares it", remedy));
+    }
+    let cells = reserves.iter().map(|bytes| pool.cells(*bytes));
+    let cells = cells.fold(0, u64::saturating_add);
+    if cells <= pool.size_cells() {
+        return Ok(());
+    }
+    let needed = Size::new(cells.saturating_mul(u64::from(pool.cell_bytes)));
+    let problem =
+        format!("{} is less than its links reserve, {needed}", Size::new(pool.size_bytes));
+    let remedy = format!("raise it to at least \"{needed}\", or lower `reserved`");
+    Err(BadParameter::new("size", problem, remedy))
+}
+
+/// Refuses a wrong pool, and one that never has room for the largest packet of one of its links.
+pub(crate) fn check_room(pool: &PoolSpec, largest_packet: u64) -> Result<(), BadParameter> {
+    check_pool(pool)?;
+    let needed = pool.cells(largest_packet);
+    if needed <= pool.size_cells() {
+        return Ok(());
+    }
+    let needed = Size::new(needed.saturating_mul(u64::from(pool.cell_bytes)));
+    let size = Size::new(pool.size_bytes);
+    let problem = format!("{size} is less than one packet takes, {needed}");
+    Err(BadParameter::new("size", problem, format!("raise it to at least \"{needed}\"")))
+}

@@ -1,0 +1,429 @@
+//! Memory that several links share: how much of it each of their queues occupies, and whether an
+//! arriving packet finds room.
+//!
+//! A pool knows what is free at any time without an event: when a link fixes the transmission of a
+//! packet, it states when the memory of the packet is free again, and before the pool decides, it
+//! frees what is due by then. A link states these times in order, so that the next of the whole pool
+//! is the earliest of one time per link.
+//!
+//! A queue has its reserve to itself; what it holds beyond that is part of the shared memory, to
+//! which the [policy] applies.
+
+pub mod policy;
+mod probe;
+pub mod spec;
+
+use std::collections::VecDeque;
+
+use crate::packet::transit::Transit;
+use crate::probe::window::Window;
+use crate::queue::buffer::DropReason;
+use crate::random::{Stream, below, stream};
+use crate::tournament::Tournament;
+use crate::units::Time;
+use policy::{AnyPolicy, Policy, PoolInfo, Request};
+pub use probe::{PoolProbe, PoolSample};
+pub use spec::{Frees, PoolMember, PoolSpec};
+
+/// The memory that a packet asks for, in cells.
+pub type Cells = u32;
+
+/// A pool, and the memory that its queues occupy, in cells.
+#[derive(Debug)]
+pub struct Pool {
+    spec: PoolSpec,
+    policy: AnyPolicy,
+    /// The memory without the reserves, and what of it is occupied.
+    shared: u64,
+    shared_occupied: u64,
+    /// All that is occupied.
+    occupied: u64,
+    members: Vec<Member>,
+    /// By member, when it frees memory next.
+    timers: Tournament,
+    random: Stream,
+    /// What is measured.
+    pub probe: PoolProbe,
+}
+
+/// The queue of a link in a pool.
+#[derive(Debug)]
+struct Member {
+    occupied: u64,
+    reserved: u64,
+    alpha: f64,
+    /// What is freed when, in order of time.
+    releases: VecDeque<(Time, Cells)>,
+    /// Cells freed times the time, less cells taken times the time, since the start of the run.
+    weighted_times: i128,
+    /// Cells times picoseconds before the measured window.
+    before_window: i128,
+}
+
+impl Member {
+    /// The part of what it occupies that is shared memory.
+    #[inline]
+    fn shared(&self) -> u64 {
+        self.occupied.saturating_sub(self.reserved)
+    }
+
+    /// What it has occupied until `now`, in cells times picoseconds.
+    fn integral(&self, now: Time) -> i128 {
+        self.weighted_times + i128::from(self.occupied) * i128::from(now.picoseconds())
+    }
+}
+
+impl Pool {
+    /// The pool that `spec` describes, empty, with these queues.
+    fn new(spec: &PoolSpec, members: &[PoolMember], seed: u64) -> Self {
+        let reserves = members.iter().map(|member| spec.cells(member.reserved_bytes));
+        let shared = spec.size_cells().saturating_sub(reserves.sum());
+        let queues = members.len() as u64;
+        let info = PoolInfo { size: shared, cell_bytes: spec.cell_bytes, queues };
+        let alpha = spec.policy.parameters().alpha().unwrap_or(0.0);
+        let queues = members.iter().map(|member| Member {
+            occupied: 0,
+            reserved: spec.cells(member.reserved_bytes),
+            alpha: member.alpha.unwrap_or(alpha),
+            releases: VecDeque::new(),
+            weighted_times: 0,
+            before_window: 0,
+        });
+        Pool {
+            policy: AnyPolicy::new(&spec.policy, &info),
+            shared,
+            shared_occupied: 0,
+            occupied: 0,
+            members: queues.collect(),
+            timers: Tournament::new(members.len()),
+            random: stream(seed, &format!("pool {}", spec.name)),
+            probe: PoolProbe::default(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// The cells that a packet of this size takes.
+    #[inline]
+    fn cells(&self, bytes: u32) -> Cells {
+        if self.spec.cell_bytes == 1 { bytes } else { bytes.div_ceil(self.spec.cell_bytes) }
+    }
+
+    /// Whether a packet of a member that arrives at `now` finds room: the cells that it takes, or why
+    /// it is refused.
+    #[inline]
+    fn ask(&mut self, member: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
+        self.advance(now);
+        let cells = self.cells(bytes);
+        let queue = &self.members[member];
+        let after = (queue.occupied + u64::from(cells)).saturating_sub(queue.reserved);
+        let request = Request {
+            needed: after - queue.shared(),
+            queue: queue.shared(),
+            occupied: self.shared_occupied,
+            size: self.shared,
+            alpha: queue.alpha,
+        };
+        if request.needed == 0 {
+            Ok(cells)
+        } else if !self.policy.admits(&request) {
+            Err(DropReason::Threshold)
+        } else if request.occupied + request.needed > request.size {
+            Err(DropReason::Pool)
+        } else {
+            Ok(cells)
+        }
+    }
+
+    /// A packet takes memory at `now`.
+    #[inline]
+    fn take(&mut self, member: usize, now: Time, cells: Cells) {
+        let queue = &mut self.members[member];
+        let before = queue.shared();
+        queue.occupied += u64::from(cells);
+        queue.weighted_times -= i128::from(cells) * i128::from(now.picoseconds());
+        self.shared_occupied += queue.shared() - before;
+        self.occupied += u64::from(cells);
+        self.probe.on_change(now, self.occupied);
+        debug_assert!(self.is_balanced(), "{self:?}");
+    }
+
+    /// A packet frees its memory at `now`.
+    #[inline]
+    fn give(&mut self, member: usize, now: Time, cells: Cells) {
+        let queue = &mut self.members[member];
+        let before = queue.shared();
+        queue.occupied -= u64::from(cells);
+        queue.weighted_times += i128::from(cells) * i128::from(now.picoseconds());
+        self.shared_occupied -= before - queue.shared();
+        self.occupied -= u64::from(cells);
+        self.probe.on_change(now, self.occupied);
+        debug_assert!(self.is_balanced(), "{self:?}");
+    }
+
+    /// A packet of a member will be sent from `start` to `end`, no earlier than those before it.
+    #[inline]
+    fn send(&mut self, member: usize, cells: Cells, start: Time, end: Time) {
+        let at = if self.spec.frees == Frees::AtStart { start } else { end };
+        let releases = &mut self.members[member].releases;
+        releases.push_back((at, cells));
+        if releases.len() == 1 {
+            self.timers.set(member, at);
+        }
+    }
+
+    /// Frees what is due by `now`.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        while self.timers.earliest() <= now {
+            self.free_next();
+        }
+    }
+
+    #[inline(never)]
+    fn free_next(&mut self) {
+        let member = self.timers.first();
+        let releases = &mut self.members[member].releases;
+        let Some((at, cells)) = releases.pop_front() else { return };
+        let next = releases.front().map_or(Time::NEVER, |(next, _)| *next);
+        self.timers.set(member, next);
+        self.give(member, at, cells);
+    }
+
+    /// Whether the counts agree, nothing is given out twice, and each reserve is free for its queue.
+    fn is_balanced(&self) -> bool {
+        let occupied: u64 = self.members.iter().map(|member| member.occupied).sum();
+        let shared: u64 = self.members.iter().map(Member::shared).sum();
+        occupied == self.occupied && shared == self.shared_occupied && shared <= self.shared
+    }
+
+    /// The cells that are occupied, and those of the packets that its links hold: the packets that wait
+    /// to be served, whose sizes `held` has by member, and those that are still to be freed.
+    fn account(&self, held: &[Vec<u32>]) -> (u64, u64) {
+        let released = self.members.iter().flat_map(|member| &member.releases);
+        let released: u64 = released.map(|(_, cells)| u64::from(*cells)).sum();
+        let waiting = held.iter().flatten().map(|bytes| u64::from(self.cells(*bytes)));
+        (self.occupied, released + waiting.sum::<u64>())
+    }
+
+    /// The queue that occupies most, if the arriving packet of a member were in it, and one of its
+    /// packets can be dropped; of several, each with equal probability.
+    fn longest(
+        &mut self,
+        arriving: (usize, Cells),
+        can_drop: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let (arriving, cells) = arriving;
+        let (mut longest, mut length, mut ties) = (None, 0, 0);
+        for (index, member) in self.members.iter().enumerate() {
+            let is_arriving = index == arriving;
+            if !is_arriving && (member.shared() == 0 || !can_drop(index)) {
+                continue;
+            }
+            let queue = member.occupied + if is_arriving { u64::from(cells) } else { 0 };
+            if queue < length {
+                continue;
+            }
+            ties = if queue > length { 1 } else { ties + 1 };
+            if ties == 1 || below(&mut self.random, ties) == 0 {
+                (longest, length) = (Some(index), queue);
+            }
+        }
+        longest
+    }
+
+    /// Starts the statistics at `now`.
+    fn begin_measuring(&mut self, now: Time) {
+        self.advance(now);
+        self.probe.begin(now);
+        for member in &mut self.members {
+            member.before_window = member.integral(now);
+        }
+    }
+
+    /// Closes the statistics at `now`.
+    fn end_measuring(&mut self, now: Time) {
+        self.advance(now);
+        self.probe.close(now);
+    }
+
+    /// Records a sample of the time series at `now`.
+    fn sample(&mut self, now: Time) {
+        self.advance(now);
+        let occupied = self.members.iter().map(|member| member.occupied).collect();
+        self.probe.samples.push(PoolSample { time: now, occupied });
+    }
+
+    /// The pool as a scenario describes it.
+    pub fn spec(&self) -> &PoolSpec {
+        &self.spec
+    }
+
+    /// The memory without the reserves, in bytes.
+    pub fn shared_bytes(&self) -> u64 {
+        self.shared * u64::from(self.spec.cell_bytes)
+    }
+
+    /// The mean memory that each queue occupied in the measured window, in bytes.
+    pub fn member_bytes_mean(&self, window: Window) -> Vec<f64> {
+        let span = window.to.since(window.from).picoseconds() as f64;
+        let cells = self
+            .members
+            .iter()
+            .map(|member| (member.integral(window.to) - member.before_window) as f64 / span);
+        cells.map(|cells| cells * f64::from(self.spec.cell_bytes)).collect()
+    }
+}
+
+/// The pools of a network.
+#[derive(Debug, Default)]
+pub struct Pools {
+    pools: Vec<Pool>,
+    /// By link, its pool and its place among the members.
+    places: Vec<Option<(u32, u32)>>,
+    /// By pool, the links that are its members, in order.
+    members: Vec<Vec<usize>>,
+}
+
+impl Pools {
+    /// The pools that `specs` describes, empty; `of_links` has the place of each link in one. The
+    /// random draws depend on `seed`.
+    pub fn new(specs: &[PoolSpec], of_links: &[Option<PoolMember>], seed: u64) -> Self {
+        let mut members = vec![Vec::new(); specs.len()];
+        let mut places = vec![None; of_links.len()];
+        for (link, member) in of_links.iter().enumerate() {
+            if let Some(member) = member {
+                places[link] = Some((member.pool as u32, members[member.pool].len() as u32));
+                members[member.pool].push(link);
+            }
+        }
+        let pools = specs.iter().zip(&members).map(|(spec, links)| {
+            let members: Vec<PoolMember> =
+                links.iter().filter_map(|&link| of_links[link]).collect();
+            Pool::new(spec, &members, seed)
+        });
+        Pools { pools: pools.collect(), places, members }
+    }
+
+    /// Whether no links share memory.
+    pub fn is_empty(&self) -> bool {
+        self.pools.is_empty()
+    }
+
+    /// Whether a link has a pool.
+    #[inline]
+    pub fn has(&self, link: usize) -> bool {
+        self.places[link].is_some()
+    }
+
+    /// The pools, in order.
+    pub fn list(&self) -> &[Pool] {
+        &self.pools
+    }
+
+    /// The links that are members of the pool at `index`, in order.
+    pub fn links_of(&self, index: usize) -> &[usize] {
+        &self.members[index]
+    }
+
+    #[inline]
+    fn place(&mut self, link: usize) -> Option<(&mut Pool, usize)> {
+        let (pool, member) = self.places[link]?;
+        Some((&mut self.pools[pool as usize], member as usize))
+    }
+
+    /// Whether a packet that arrives at a link finds memory: the cells to [take](Pools::take), none
+    /// without a pool; or why it is refused. Memory that is freed at the time of the arrival is free.
+    #[inline]
+    pub fn ask(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
+        let Some((pool, member)) = self.place(link) else { return Ok(0) };
+        pool.ask(member, packet.time(), packet.bytes())
+    }
+
+    /// The link whose last packet makes room for a packet that a full pool refuses at `link`: the
+    /// link itself if the packet would be in the longest queue, `None` if nothing can be dropped or
+    /// the policy drops nothing. `can_drop` tells of which links packets can be dropped.
+    pub fn longest(
+        &mut self,
+        link: usize,
+        bytes: u32,
+        can_drop: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let (index, member) = self.places[link]?;
+        let pool = &mut self.pools[index as usize];
+        if !pool.spec.policy.parameters().pushes_out() {
+            return None;
+        }
+        let links = &self.members[index as usize];
+        let arriving = (member as usize, pool.cells(bytes));
+        pool.longest(arriving, |member| can_drop(links[member])).map(|member| links[member])
+    }
+
+    /// A packet takes the cells that it has been granted.
+    #[inline]
+    pub fn take(&mut self, link: usize, now: Time, cells: Cells) {
+        if let Some((pool, member)) = self.place(link) {
+            pool.take(member, now, cells);
+        }
+    }
+
+    /// A packet that has memory will be sent: its transmission begins at `start` and ends at `end`.
+    #[inline]
+    pub fn send(&mut self, link: usize, bytes: u32, start: Time, end: Time) {
+        if let Some((pool, member)) = self.place(link) {
+            let cells = pool.cells(bytes);
+            pool.send(member, cells, start, end);
+        }
+    }
+
+    /// [`Pools::take`] and [`Pools::send`] at once, for a packet whose departure is known.
+    #[inline]
+    pub fn pass(&mut self, link: usize, now: Time, cells: Cells, start: Time, end: Time) {
+        if let Some((pool, member)) = self.place(link) {
+            pool.take(member, now, cells);
+            pool.send(member, cells, start, end);
+        }
+    }
+
+    /// A packet that has memory is dropped at `now`.
+    pub fn drop(&mut self, link: usize, now: Time, bytes: u32) {
+        if let Some((pool, member)) = self.place(link) {
+            pool.advance(now);
+            let cells = pool.cells(bytes);
+            pool.give(member, now, cells);
+        }
+    }
+
+    /// Starts the statistics at `now`.
+    pub fn begin_measuring(&mut self, now: Time) {
+        self.pools.iter_mut().for_each(|pool| pool.begin_measuring(now));
+    }
+
+    /// Closes the statistics at `now`.
+    pub fn end_measuring(&mut self, now: Time) {
+        self.pools.iter_mut().for_each(|pool| pool.end_measuring(now));
+    }
+
+    /// Records a sample of the time series at `now`.
+    pub fn sample(&mut self, now: Time) {
+        self.pools.iter_mut().for_each(|pool| pool.sample(now));
+    }
+
+    /// The index of a pool that does not agree with the packets that its links hold, the cells that
+    /// they take, and those that the pool counts; `held` has the bytes of the packets that wait to be
+    /// served at a link.
+    pub fn unbalanced(&self, held: impl Fn(usize) -> Vec<u32>) -> Option<(usize, u64, u64)> {
+        let mut pools = self.pools.iter().zip(&self.members).enumerate();
+        pools.find_map(|(index, (pool, links))| {
+            let held: Vec<Vec<u32>> = links.iter().map(|&link| held(link)).collect();
+            let (counted, taken) = pool.account(&held);
+            (counted != taken).then_some((index, taken, counted))
+        })
+    }
+
+    /// Memory of the simulator, in bytes, that the pools need.
+    pub fn memory_bytes(&self) -> u64 {
+        let members = self.pools.iter().flat_map(|pool| &pool.members);
+        let releases = members.map(|member| member.releases.capacity());
+        (releases.sum::<usize>() * size_of::<(Time, Cells)>()) as u64
+    }
+}

@@ -1,0 +1,76 @@
+//! Resolves memory that links share, and the places of links in it.
+
+use toml::{Table, Value};
+
+use super::load::Load;
+use crate::network::validate::pool::check_room;
+use crate::pool::{PoolMember, PoolSpec};
+use crate::quantity::Size;
+use crate::quantity::limit::QueueLimit;
+use crate::scenario::format::file::{LinkConfig, ScenarioFile};
+use crate::scenario::text::error::{Fault, Path, bad_parameter, suggestion};
+
+/// Gives the queues of links with a pool that have no limit of their own the size of the pool, which
+/// never binds before the pool does.
+pub(in crate::scenario) fn write_out(table: &mut Table) {
+    let pools = table.get("pools").and_then(Value::as_table).cloned().unwrap_or_default();
+    let links = table.get_mut("links").and_then(Value::as_table_mut);
+    for (_, link) in links.into_iter().flatten() {
+        let Some(link) = link.as_table_mut() else { continue };
+        let Some(pool) = link.get("pool").and_then(Value::as_str) else { continue };
+        let size = pools.get(pool).and_then(|pool| pool.get("size")).and_then(Value::as_str);
+        // The scenario of a pool without a size is refused there, whatever the limit.
+        let limit = size.filter(|size| QueueLimit::read(size).is_ok()).unwrap_or("1 packet");
+        let Some(queue) = link.get_mut("queue") else { continue };
+        if let Some(name) = queue.as_str() {
+            *queue = Table::from_iter([("kind".to_owned(), name.into())]).into();
+        }
+        if let Some(queue) = queue.as_table_mut() {
+            queue.entry("limit").or_insert_with(|| limit.into());
+        }
+    }
+}
+
+/// The pools of a scenario.
+pub(super) fn resolve_pools(file: &ScenarioFile) -> Vec<PoolSpec> {
+    let pools = file.pools.iter().map(|(name, pool)| PoolSpec {
+        name: name.clone(),
+        size_bytes: pool.size.bytes(),
+        cell_bytes: pool.cell.map_or(1, |cell| u32::try_from(cell.bytes()).unwrap_or(u32::MAX)),
+        policy: pool.policy.clone(),
+        frees: pool.frees,
+    });
+    pools.collect()
+}
+
+/// The place of a link in its pool, if it has one.
+pub(super) fn resolve_member(
+    file: &ScenarioFile,
+    pools: &[PoolSpec],
+    link: &LinkConfig,
+    load: &Load,
+    at: &Path,
+) -> Result<Option<PoolMember>, Fault> {
+    let Some(name) = &link.pool else {
+        let given = [("reserved", link.reserved.is_some()), ("alpha", link.alpha.is_some())];
+        return match given.iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) => {
+                let remedy = "add `pool`, the name of a table of [pools], or remove it";
+                Err(Fault::new(&at.key(key), "the link has no pool", remedy))
+            }
+            None => Ok(None),
+        };
+    };
+    let Some(pool) = file.pools.get_index_of(name) else {
+        let remedy = if file.pools.is_empty() {
+            format!("add a table [pools.{name}]")
+        } else {
+            suggestion(name, file.pools.keys().map(String::as_str))
+        };
+        return Err(Fault::new(&at.key("pool"), format!("there is no pool \"{name}\""), remedy));
+    };
+    let place = Path::of(&["pools", name]);
+    check_room(&pools[pool], load.largest_packet).map_err(|bad| bad_parameter(&place, bad))?;
+    let reserved_bytes = link.reserved.map_or(0, Size::bytes);
+    Ok(Some(PoolMember { pool, reserved_bytes, alpha: link.alpha }))
+}

@@ -1,0 +1,366 @@
+//! Memory that links share: closed forms of dynamic thresholds, what a switch measures, and what holds
+//! for every policy and discipline.
+
+use std::fmt::Write;
+
+use tailroom_engine::results::{PoolSummary, Results, Summary};
+use tailroom_engine::scenario::{self, NoFiles};
+
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_run::{refusal, run};
+use crate::support::summaries::link;
+
+/// Bytes of each packet of these tests.
+const PACKET: f64 = 100.0;
+
+/// Links `l0`, `l1`, ... of 10 Mbit/s that share the pool `p`.
+fn links(count: usize, pool: &str, keys: &str) -> String {
+    let mut text = format!("[pools.p]\n{pool}\n");
+    for index in 0..count {
+        let _ = write!(
+            text,
+            "[links.l{index}]
+            rate = \"10 Mbit/s\"
+            delay = \"0 ms\"
+            queue = \"drop_tail\"
+            pool = \"p\"
+            {keys}\n"
+        );
+    }
+    text
+}
+
+/// A stream of packets of 100 B at so many times the rate of a link.
+fn stream(name: &str, link: usize, times: f64, start: &str) -> String {
+    format!(
+        "[flows.{name}]
+        path = [\"l{link}\"]
+        packet_size = \"100 B\"
+        header_size = \"40 B\"
+        start = \"{start}\"
+        source = {{ kind = \"cbr\", rate = \"{} bit/s\" }}\n",
+        (times * 1e7).round()
+    )
+}
+
+fn pool_of(summary: &Summary) -> &PoolSummary {
+    summary.pools.get("p").expect("the scenario has a pool")
+}
+
+/// Queues that are always full hold alpha B / (1 + alpha M) each (Choudhury and Hahne 1998).
+#[test]
+fn saturated_queues_settle_at_the_dynamic_threshold() {
+    const SIZE: f64 = 200_000.0;
+    for queues in [1, 4, 16, 64] {
+        for alpha in [0.0625, 0.5, 1.0, 8.0] {
+            let policy = format!("policy = {{ kind = \"dynamic_threshold\", alpha = {alpha} }}");
+            let mut text = "duration = \"1 s\"\nmeasure_from = \"600 ms\"\n".to_owned();
+            text += &links(queues, &format!("size = \"{SIZE} B\"\n{policy}"), "");
+            for index in 0..queues {
+                text += &stream(&format!("f{index}"), index, 1.5, "0 s");
+            }
+            let results = run(&text, 1);
+            let found = pool_of(&results.summary).memory_bytes_mean / queues as f64;
+            let expected = alpha * SIZE / (1.0 + alpha * queues as f64);
+            let bound = (1.0 + alpha) * PACKET;
+            let case = format!("{queues} queues, alpha {alpha}: {found} B, expected {expected} B");
+            assert!((found - expected).abs() <= bound, "{case}");
+        }
+    }
+}
+
+/// Packets that a link accepts before it refuses one for its threshold.
+fn accepted_before_a_drop(results: &Results, link: u32) -> f64 {
+    let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+    let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at == link);
+    let accepted = fates.map(|(_, fate)| *fate).take_while(|fate| *fate != 7).count();
+    assert!(accepted < log.fate.len(), "no packet is refused");
+    accepted as f64
+}
+
+/// A queue that is idle until its input begins at R times the rate of its link, beside M saturated
+/// queues. These follow the threshold down if R < 1 + M + 1 / alpha, and else drain at the rate of
+/// their links.
+#[test]
+fn a_burst_beside_saturated_queues_is_cut_where_the_fluid_model_says() {
+    const SIZE: f64 = 1e6;
+    for (alpha, saturated, input) in [
+        (0.5, 1, 1.5),
+        (0.5, 1, 4.0), // the boundary
+        (0.5, 1, 8.0),
+        (1.0, 4, 3.0),
+        (1.0, 4, 6.0), // the boundary
+        (1.0, 4, 16.0),
+        (2.0, 0, 3.0),
+        (8.0, 1, 2.0),
+        (8.0, 1, 8.0),
+        (8.0, 16, 32.0),
+        (0.0625, 4, 16.0),
+    ] {
+        let policy = format!("policy = {{ kind = \"dynamic_threshold\", alpha = {alpha} }}");
+        let mut text = "duration = \"2500 ms\"\n".to_owned();
+        text += &links(saturated + 1, &format!("size = \"{SIZE} B\"\n{policy}"), "");
+        text += "arrival_log = { from = \"1500 ms\", to = \"2500 ms\", most_packets = 2000000 }\n";
+        for index in 0..saturated {
+            text += &stream(&format!("f{index}"), index, 2.0, "0 s");
+        }
+        text += &stream("burst", saturated, input, "1500 ms");
+        let found = accepted_before_a_drop(&run(&text, 1), saturated as u32);
+        let others = saturated as f64;
+        let (follow, fill) = (1.0 + others + 1.0 / alpha, input - 1.0);
+        let (queue, packets_off) = if input < follow {
+            // The threshold is off by less than a packet, and the queue by the one that arrives.
+            (alpha * SIZE / (1.0 + alpha * (others + 1.0)), 2.0)
+        } else {
+            // Each queue is off by at most a packet when the burst begins, the threshold by alpha
+            // times as much.
+            let closing = fill + alpha * (fill - others);
+            let before = alpha * SIZE / (1.0 + alpha * others);
+            (fill * before / closing, 2.0 + fill * alpha * (others + 1.0) / closing)
+        };
+        let (expected, bound) = (queue / PACKET * input / fill, packets_off * input / fill);
+        let case = format!("alpha {alpha}, {saturated} saturated queues, input {input}");
+        assert!((found - expected).abs() <= bound, "{case}: {found} packets, {expected} expected");
+    }
+}
+
+/// Cells at which Tomahawk 5 pauses priority groups that are filled one after another, with alpha 1,
+/// while nothing is sent: SONiC's test of its buffers (sonic-mgmt, `qos_params.th5.yaml`). The shared
+/// memory of 284,504 cells and the reserve of 34 cells, 8636 B, explain all of them.
+#[test]
+fn queues_that_fill_in_turn_stop_where_those_of_a_tomahawk_5_do() {
+    const LADDER: [u64; 13] =
+        [142_285, 71_159, 35_597, 17_815, 8_925, 4_479, 2_257, 1_145, 590, 312, 173, 103, 69];
+    let cells = 284_504 + 13 * 34;
+    let pool = format!(
+        "size = \"{} B\"\ncell = \"254 B\"\npolicy = {{ kind = \"dynamic_threshold\" }}",
+        cells * 254
+    );
+    let mut text = "duration = \"13 s\"\n".to_owned();
+    text += &links(13, &pool, "reserved = \"8636 B\"").replace("10 Mbit/s", "1 bit/s");
+    for (index, stops_at) in LADDER.into_iter().enumerate() {
+        let _ = write!(
+            text,
+            "[flows.f{index}]
+            path = [\"l{index}\"]
+            packet_size = \"254 B\"
+            start = \"{index} s\"
+            stop = \"{} s\"
+            source = {{ kind = \"cbr\", rate = \"{} bit/s\" }}\n",
+            index + 1,
+            (stops_at + 100) * 254 * 8
+        );
+    }
+    let summary = run(&text, 1).summary;
+    for (index, stops_at) in LADDER.into_iter().enumerate() {
+        let at = link(&summary, &format!("l{index}"));
+        let taken = at.arrivals_packets - at.drops_packets;
+        assert!(at.drops_threshold_packets > 0, "queue {index} reaches its threshold");
+        assert!(taken.abs_diff(stops_at) <= 1, "queue {index}: {taken} cells, {stops_at} measured");
+    }
+}
+
+const POLICIES: [&str; 6] = [
+    "\"complete_sharing\"",
+    "\"complete_partitioning\"",
+    "{ kind = \"static_threshold\", threshold = \"3 kB\" }",
+    "\"dynamic_threshold\"",
+    "{ kind = \"dynamic_threshold\", alpha = 8 }",
+    "\"longest_queue_drop\"",
+];
+
+/// Equal streams whose packets arrive at the same picosecond.
+#[test]
+fn symmetric_senders_lose_alike_under_every_policy() {
+    for policy in POLICIES {
+        let mut text = "duration = \"4 s\"\n".to_owned();
+        text += &links(2, &format!("size = \"5 kB\"\npolicy = {policy}"), "");
+        for index in 0..2 {
+            let paced = stream(&format!("f{index}"), index, 1.6, "0 s");
+            text += &paced.replace("bit/s\" }", "bit/s\", phase = \"0 s\" }");
+        }
+        let summary = run(&text, 1).summary;
+        let [first, second] = ["l0", "l1"].map(|name| link(&summary, name).drops_packets as f64);
+        assert!(first > 20_000.0, "{policy}: {first} drops");
+        assert!((first / second - 1.0).abs() < 0.01, "{policy}: {first} and {second} drops");
+    }
+}
+
+/// A flood takes all it can, and a slow stream beside it loses nothing within its reserve.
+#[test]
+fn a_reserve_is_free_for_its_queue_under_every_policy() {
+    for policy in POLICIES {
+        let mut text = "duration = \"2 s\"\n".to_owned();
+        text += &links(2, &format!("size = \"3 kB\"\npolicy = {policy}"), "reserved = \"150 B\"");
+        text += &stream("flood", 0, 3.0, "0 s");
+        text += &stream("slow", 1, 0.9, "0 s");
+        let summary = run(&text, 1).summary;
+        assert!(link(&summary, "l0").drops_packets > 10_000, "{policy}");
+        assert_eq!(link(&summary, "l1").drops_packets, 0, "{policy}");
+    }
+}
+
+/// With memory for all that the disciplines hold, a pool decides nothing.
+#[test]
+fn a_pool_that_never_binds_changes_no_statistic_of_a_link() {
+    let with = |pool: &str, key: &str| {
+        let mut text = "duration = \"2 s\"\n".to_owned();
+        let queue = "queue = { kind = \"drop_tail\", limit = \"20 packets\" }";
+        text += &links(3, pool, "").replace("queue = \"drop_tail\"", queue);
+        let text = text.replace("pool = \"p\"", key);
+        let text =
+            if key.is_empty() { text.replace(&format!("[pools.p]\n{pool}\n"), "") } else { text };
+        let flows = "[defaults]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n[flows.a]\ncount = 3\npath = \
+                     [\"l0\", \"l1\"]\n[flows.b]\npath = [\"l2\"]\nreverse_path = [\"l0\"]\n";
+        run(&(text + flows), 1).summary
+    };
+    let without = with("", "");
+    for policy in ["\"complete_sharing\"", "{ kind = \"dynamic_threshold\", alpha = 1e6 }"] {
+        for frees in ["at start", "at end"] {
+            let pool = format!("size = \"94500 B\"\npolicy = {policy}\nfrees = \"{frees}\"");
+            let summary = with(&pool, "pool = \"p\"");
+            assert!(pool_max(&summary) > 30_000.0, "the pool is used");
+            assert_eq!(summary.links, without.links, "{policy}, {frees}");
+        }
+    }
+    assert!(without.links.0[0].1.drops_overflow_packets > 0, "the limits bind");
+}
+
+/// A link that is never idle holds ten packets: with the one that it sends, or without it.
+#[test]
+fn the_packet_that_is_sent_occupies_memory_until_it_is_freed() {
+    for (frees, waiting) in [("at start", 10.0), ("at end", 9.0)] {
+        let pool = format!("size = \"1 kB\"\npolicy = \"complete_sharing\"\nfrees = \"{frees}\"");
+        let mut text = "duration = \"1 s\"\nmeasure_from = \"100 ms\"\n".to_owned();
+        text += &links(1, &pool, "");
+        text += &stream("flood", 0, 3.0, "0 s");
+        let summary = run(&text, 1).summary;
+        assert_eq!(link(&summary, "l0").queue_packets_max, Some(waiting), "{frees}");
+        assert!((pool_max(&summary) - 1_000.0).abs() <= 8.0, "{frees}");
+    }
+}
+
+fn pool_max(summary: &Summary) -> f64 {
+    pool_of(summary).memory_bytes_max.expect("time passes")
+}
+
+/// Every discipline takes a pool without a limit of its own, and thresholds of ECN still mark.
+#[test]
+fn every_discipline_works_on_a_pool() {
+    let queues = [
+        "\"drop_tail\"",
+        "\"red\"",
+        "\"adaptive_red\"",
+        "{ kind = \"step_mark\", threshold = \"5 packets\" }",
+        "{ kind = \"wred\", k_min = \"5 kB\", k_max = \"20 kB\" }",
+        "\"drop_head\"",
+        "\"random_drop\"",
+        "\"codel\"",
+        "\"pie\"",
+        "\"dual_pi2\"",
+        "\"fair\"",
+        "\"fq_codel\"",
+        "\"fq_pie\"",
+    ];
+    for queue in queues {
+        let mut text = "duration = \"3 s\"\nmeasure_from = \"500 ms\"\n".to_owned();
+        let pool = "size = \"60 kB\"\ncell = \"208 B\"\npolicy = \"dynamic_threshold\"";
+        text += &links(2, pool, "").replace("queue = \"drop_tail\"", &format!("queue = {queue}"));
+        text += "[defaults]\npath = [\"l0\"]\nrtt = \"10 ms\"\n[flows.marked]\ncount = 2\n\
+                 congestion = \"dctcp\"\necn = \"accurate\"\n[flows.flood]\npath = [\"l1\"]\nsource = \
+                 { kind = \"cbr\", rate = \"11 Mbit/s\" }\n";
+        let summary = run(&text, 1).summary;
+        let at = link(&summary, "l0");
+        assert!(at.utilization > 0.8, "{queue}: {}", at.utilization);
+        let marks = ["step_mark", "wred", "codel"];
+        let is_marking = marks.iter().any(|kind| queue.contains(kind));
+        assert!(!is_marking || at.marks_packets > 0, "{queue} marks");
+        let pool = pool_of(&summary);
+        let max = pool_max(&summary);
+        assert!(max <= 60_000.0 && max > 3_000.0, "{queue}: {max}");
+        let shares: f64 = pool.links.0.iter().filter_map(|(_, link)| link.memory_share).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{queue}: shares add up to {shares}");
+    }
+}
+
+const BASE: &str = r#"
+duration = "1 s"
+[pools.asic]
+size = "16 kB"
+policy = { kind = "dynamic_threshold", alpha = 1 }
+[links.port]
+rate = "10 Mbit/s"
+delay = "1 ms"
+queue = "drop_tail"
+pool = "asic"
+[flows.f]
+path = ["port"]
+congestion = "cubic"
+"#;
+
+#[test]
+fn wrong_pools_are_refused_with_key_and_remedy() {
+    let cases: &[(&str, &str, &str, &[&str])] = &[
+        ("16 kB", "1 kB", "line 4, pools.asic.size", &["1500 B"]),
+        ("\"16 kB\"", "\"16 kB\"\ncell = \"20 kB\"", "line 5, pools.asic.cell", &["size"]),
+        ("\"16 kB\"", "\"16 kB\"\ncell = \"0 B\"", "line 5, pools.asic.cell", &[]),
+        ("alpha = 1", "alpha = 0", "line 5, pools.asic.policy.alpha", &["0"]),
+        ("alpha = 1", "alpha = -2", "line 5, pools.asic.policy.alpha", &["0"]),
+        (
+            "dynamic_threshold",
+            "dynamic_treshold",
+            "line 5, pools.asic.policy.kind",
+            &["dynamic_threshold"],
+        ),
+        ("pool = \"asic\"", "pool = \"asics\"", "line 10, links.port.pool", &["asic"]),
+        (
+            "pool = \"asic\"",
+            "pool = \"asic\"\nreserved = \"17 kB\"",
+            "line 4, pools.asic.size",
+            &["17 kB", "reserved"],
+        ),
+        ("pool = \"asic\"", "pool = \"asic\"\nalpha = 0", "line 11, links.port.alpha", &["0"]),
+        ("alpha = 1", "aplha = 1", "line 5, pools.asic.policy.aplha", &["alpha"]),
+    ];
+    for (from, to, place, names) in cases {
+        assert_refused(&refusal(&BASE.replacen(from, to, 1)), place, names);
+    }
+    let unused = BASE.replace("queue = \"drop_tail\"\npool = \"asic\"", "queue = \"codel\"");
+    assert_refused(&refusal(&unused), "line 3, pools.asic", &["pool"]);
+    let alone = unused
+        .replace("[pools.asic]", "[pools.other]")
+        .replace("queue = \"codel\"", "queue = \"codel\"\nreserved = \"1 kB\"");
+    assert_refused(&refusal(&alone), "line 10, links.port.reserved", &["pool"]);
+    let sharing =
+        BASE.replace("{ kind = \"dynamic_threshold\", alpha = 1 }", "\"complete_sharing\"");
+    let sharing = sharing.replace("pool = \"asic\"", "pool = \"asic\"\nalpha = 2");
+    assert_refused(&refusal(&sharing), "line 11, links.port.alpha", &["dynamic_threshold"]);
+    let pushing =
+        BASE.replace("{ kind = \"dynamic_threshold\", alpha = 1 }", "\"longest_queue_drop\"");
+    let pushing = pushing.replace("\"drop_tail\"", "\"fq_codel\"");
+    assert_refused(&refusal(&pushing), "line 10, links.port.pool", &["drop_tail"]);
+    let without = BASE.replace("pool = \"asic\"\n", "").replace(
+        "[pools.asic]\nsize = \"16 kB\"\npolicy = { kind = \"dynamic_threshold\", alpha = 1 }\n",
+        "",
+    );
+    assert_refused(&refusal(&without), "line 6, links.port.queue", &["limit"]);
+}
+
+/// The scenario with its defaults filled in gives the same network.
+#[test]
+fn a_pool_is_written_as_it_is_read() {
+    let overrides = [
+        ("pools.asic.policy.alpha".to_owned(), "0.5".to_owned()),
+        ("pools.asic.cell".to_owned(), "208 B".to_owned()),
+        ("links.port.reserved".to_owned(), "2 kB".to_owned()),
+    ];
+    let read = |text: &str, overrides: &[(String, String)]| {
+        scenario::parse(text, overrides, None, &NoFiles).expect("it is valid")
+    };
+    let written = read(BASE, &overrides).to_toml();
+    let again = read(&written, &[]);
+    assert_eq!(again.to_toml(), written);
+    let network = again.resolve().expect("it is valid");
+    assert_eq!(network.pools[0].cell_bytes, 208);
+    assert_eq!(network.links[0].pool.expect("it has a pool").reserved_bytes, 2_000);
+}
