@@ -194,8 +194,8 @@ class PoolSummary(TypedDict):
     """Time-weighted 95th percentile of it."""
     memory_bytes_p99: float | None
     """Time-weighted 99th percentile of it."""
-    memory_bytes_max: float
-    """The most memory that is occupied for some time."""
+    memory_bytes_max: float | None
+    """The most memory that is occupied for some time, to within 0.8 %."""
     arrivals_packets: int
     """Packets that reached the links."""
     drops_pool_packets: int

@@ -109,8 +109,8 @@ fn a_burst_beside_saturated_queues_is_cut_where_the_fluid_model_says() {
         let others = saturated as f64;
         let (follow, fill) = (1.0 + others + 1.0 / alpha, input - 1.0);
         let (queue, packets_off) = if input < follow {
-            // The threshold is off by less than a packet, and the queue by the one that arrives.
-            (alpha * SIZE / (1.0 + alpha * (others + 1.0)), 2.0)
+            // The threshold moves in steps of alpha packets, and a queue may exceed it by a packet.
+            (alpha * SIZE / (1.0 + alpha * (others + 1.0)), 1.0 + alpha.max(1.0))
         } else {
             // Each queue is off by at most a packet when the burst begins, the threshold by alpha
             // times as much.
@@ -317,7 +317,7 @@ fn wrong_pools_are_refused_with_key_and_remedy() {
             "pool = \"asic\"",
             "pool = \"asic\"\nreserved = \"17 kB\"",
             "line 4, pools.asic.size",
-            &["17 kB", "reserved"],
+            &["17000 B", "reserved"],
         ),
         ("pool = \"asic\"", "pool = \"asic\"\nalpha = 0", "line 11, links.port.alpha", &["0"]),
         ("alpha = 1", "aplha = 1", "line 5, pools.asic.policy.aplha", &["alpha"]),
