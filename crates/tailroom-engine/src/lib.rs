@@ -111,6 +111,7 @@ pub mod packet;
 pub mod probe;
 pub mod queue;
 
+pub mod fabric;
 pub mod link;
 pub mod private_path;
 pub mod tcp;

@@ -57,14 +57,17 @@ pub(super) fn sharing_summary(run: &FinishedRun<'_>, index: usize) -> SharingSum
         let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
         let members = network.members(at);
         let flows = &network.flows[members.start as usize..members.end as usize];
-        Some(flows.iter().map(move |flow| {
+        let crossing = flows.iter().filter(move |flow| group.path_of(flow.route).contains(&index));
+        Some(crossing.map(move |flow| {
             let active = end.since(flow.start.max(network.measure_from)).seconds();
             rate * active / span
         }))
     });
     let unresponsive = unresponsive.flatten();
-    let arrived = run.data_groups(index).filter_map(|group| run.generator_of(group));
-    let arrived = arrived.map(|generator| generator.probe.arrived_wire_bytes as f64 * 8.0 / span);
+    let arrived = run.data_groups(index).filter_map(|group| {
+        let bits = run.generator_of(group)?.probe.arrived_wire_bytes as f64 * 8.0;
+        Some(run.share_across(group, index).map_or(bits, |share| share * bits) / span)
+    });
     let offered_bps = total(unresponsive) + total(arrived);
     let offered_load = ratio(offered_bps, run.capacities_bps[index]).unwrap_or(0.0);
     let bottlenecked = &sharing.bottlenecked_over_time;

@@ -35,7 +35,7 @@ use format::schema;
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
-use resolve::{controls, defaults, names};
+use resolve::{controls, defaults, fabrics, names};
 use text::check;
 use text::document::Document;
 use text::error::{Fault, Path};
@@ -268,7 +268,9 @@ impl Scenario {
 
     fn network(&self) -> Result<Network, Vec<Fault>> {
         let Scenario { file, document, traces, files, .. } = self;
-        resolve::resolve(Inputs { file, document, traces, files })
+        let (file, fabrics) = fabrics::expand(file)?;
+        resolve::resolve(Inputs { file: &file, fabrics: &fabrics, document, traces, files })
+            .map_err(|faults| faults.into_iter().map(|fault| fabrics.at_origin(fault)).collect())
     }
 
     /// The scenario as TOML with overrides applied and every default filled in; reading it again

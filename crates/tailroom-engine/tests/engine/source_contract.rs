@@ -187,7 +187,7 @@ fn a_packet_source_repeats_itself_for_the_same_seed() {
 
 /// The flows that a source asks for within `seconds`, each complete a second after it begins.
 fn requests(spec: &FlowSourceSpec, seed: u64, seconds: f64) -> Vec<FlowRequest> {
-    let group = Group { name: "group", seed, packet_bytes: 1_500, header_bytes: 40 };
+    let group = Group { name: "group", seed, packet_bytes: 1_500, header_bytes: 40, hosts: None };
     let mut source = spec.start(&group, SHORTEST_RTT);
     let mut in_progress = std::collections::VecDeque::new();
     let mut requests = Vec::new();
@@ -232,7 +232,8 @@ fn flows_begin_in_order_of_time_over_a_possible_path() {
 #[test]
 fn as_many_flows_begin_as_the_source_offers() {
     let seconds = 1_000.0;
-    let group = Group { name: "group", seed: 1, packet_bytes: 1_500, header_bytes: 40 };
+    let group =
+        Group { name: "group", seed: 1, packet_bytes: 1_500, header_bytes: 40, hosts: None };
     for spec in flow_sources() {
         let offered = spec.offered().statistics(&group, seconds, 1_000);
         let name = spec.name();
