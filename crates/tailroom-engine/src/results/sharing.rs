@@ -29,7 +29,8 @@ pub enum Regime {
 pub struct SharingSummary {
     /// Traffic that arrives whatever the link does, divided by the capacity: bytes on the wire of
     /// the flows that arrived, and the mean rates of unresponsive flows. Permanent flows under
-    /// congestion control use the rest and do not count.
+    /// congestion control use the rest and do not count, nor do flows that begin when others are
+    /// complete.
     pub offered_load: f64,
     /// Time-weighted mean number of flows in progress.
     pub flows_in_progress_mean: Option<f64>,
@@ -64,7 +65,10 @@ pub(super) fn sharing_summary(run: &FinishedRun<'_>, index: usize) -> SharingSum
         }))
     });
     let unresponsive = unresponsive.flatten();
-    let arrived = run.data_groups(index).filter_map(|group| {
+    let is_offered = |group: &usize| {
+        network.groups[*group].source.flows().is_some_and(|flows| !flows.is_closed_loop())
+    };
+    let arrived = run.data_groups(index).filter(is_offered).filter_map(|group| {
         let bits = run.generator_of(group)?.probe.arrived_wire_bytes as f64 * 8.0;
         Some(run.share_across(group, index).map_or(bits, |share| share * bits) / span)
     });

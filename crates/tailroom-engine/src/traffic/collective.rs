@@ -130,6 +130,10 @@ impl OfferedFlows for CollectiveSpec {
         Some(8.0 * self.bytes as f64 / self.peak_rate.as_ref()?.mean())
     }
 
+    fn is_closed_loop(&self) -> bool {
+        true
+    }
+
     /// Refuses a path, and hosts that do not both send and receive.
     fn check_hosts(&self, hosts: Option<&HostPairs>) -> Result<(), BadParameter> {
         let Some(hosts) = hosts else {

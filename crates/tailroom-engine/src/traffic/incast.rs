@@ -139,6 +139,10 @@ impl OfferedFlows for IncastSpec {
         Some(8.0 * self.size.mean() / self.peak_rate.as_ref()?.mean())
     }
 
+    fn is_closed_loop(&self) -> bool {
+        matches!(self.queries, Queries::Follow { .. })
+    }
+
     /// Refuses more servers than there are, and pairs of hosts that are not the source's choice.
     fn check_hosts(&self, hosts: Option<&HostPairs>) -> Result<(), BadParameter> {
         let Some(hosts) = hosts else { return Ok(()) };

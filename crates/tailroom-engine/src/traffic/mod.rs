@@ -96,6 +96,11 @@ pub trait OfferedFlows: Ranges {
         None
     }
 
+    /// Whether flows begin when others are complete, so that they come as fast as the network lets them.
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+
     /// Refuses the hosts of the group, or a group without hosts, if the source cannot do with them.
     ///
     /// # Errors
