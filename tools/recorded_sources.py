@@ -121,6 +121,14 @@ GROUPS: dict[str, dict[str, Document]] = {
                 "arrivals_per_second": 5.0,
             },
         },
+        "period": {
+            "source": {
+                "kind": "streaming",
+                "rate": "1 Mbit/s",
+                "duration": "3 s",
+                "period": "700 ms",
+            },
+        },
         "arrivals": {
             "source": {
                 "kind": "streaming",
@@ -137,6 +145,10 @@ GROUPS: dict[str, dict[str, Document]] = {
         },
         "ns3": {**SHORT, "source": {"kind": "web", "model": "ns3", "pages": 3, "load": 0.4}},
         "own": {**SHORT, "source": WEB},
+        "period": {
+            **SHORT,
+            "source": {"kind": "web", "model": "ns3", "pages": 2, "period": "900 ms"},
+        },
         "arrivals": {
             **SHORT,
             "source": {
@@ -163,12 +175,25 @@ GROUPS: dict[str, dict[str, Document]] = {
                 "flow_log": 100,
             },
         },
-        "load": {**SHORT, "source": {"kind": "incast", "fan_in": 5, "size": "20 kB", "load": 0.5}},
+        **{
+            key: {**SHORT, "source": {"kind": "incast", "fan_in": 5, "size": "20 kB", key: value}}
+            for key, value in {
+                "load": 0.5,
+                "arrivals_per_second": 8.0,
+                "arrivals": ["1 s", "1500 ms"],
+            }.items()
+        },
     },
     "collective": {
         operation: {
             **BETWEEN_HOSTS,
-            "source": {"kind": "collective", "operation": operation, "size": "300 kB"},
+            "source": {
+                "kind": "collective",
+                "operation": operation,
+                "size": "300 kB",
+                "compute_time": "20 ms",
+                "flow_log": 100,
+            },
         }
         for operation in ("ring_all_reduce", "all_to_all", "permutation")
     },

@@ -83,7 +83,7 @@ def table_of(title: str, *headings: str) -> Table:
 
 
 def _of_interest(result: Result) -> dict[str, Any]:
-    """The links with the largest loss and then the longest queues, at most `MOST_LINKS`, in order."""
+    """The links with the largest loss, then the longest queues, in order; at most `MOST_LINKS`."""
 
     def interest(name: str) -> tuple[float, float]:
         link = result.links[name]

@@ -19,8 +19,9 @@ GROUP_METRICS = (
     "coflows.coflow_time_s_p99",
     "jain_index",
 )
-"""Metrics shown per group, as far as the group defines them: completion times of dynamic flows and of
-coflows, one-way delay and jitter of sources without acknowledgements, fairness of several flows."""
+"""Metrics shown per group, as far as the group defines them: completion times of dynamic flows and
+of coflows, one-way delay and jitter of sources without acknowledgements, fairness of several
+flows."""
 FLOWS, FAIRNESS = "flows", "jain_index"
 ALL_FAIRNESS = f"{ALL_FLOWS}.{FAIRNESS}"
 
