@@ -228,8 +228,8 @@ COFLOWS = {
     "completed_coflows": Metric("completed coflows", COUNT, "higher"),
     "unfinished_coflows": Metric("unfinished coflows", COUNT, "lower"),
     **_statistics(
-        "coflow_time_s",
-        Metric("coflow time", SECONDS, "lower"),
+        "completion_time_s",
+        Metric("completion time of coflows", SECONDS, "lower"),
         "mean p50 p99 p999",
         mean="coflow\ntime mean",
         p99="coflow\ntime p99",

@@ -168,13 +168,13 @@ pub struct CoflowSummary {
     /// Number of coflows that did not complete before the end of the run.
     pub unfinished_coflows: u64,
     /// Mean time from the beginning until the last byte of the last flow is acknowledged.
-    pub coflow_time_s_mean: Option<f64>,
+    pub completion_time_s_mean: Option<f64>,
     /// Median of that time.
-    pub coflow_time_s_p50: Option<f64>,
+    pub completion_time_s_p50: Option<f64>,
     /// 99th percentile of that time.
-    pub coflow_time_s_p99: Option<f64>,
+    pub completion_time_s_p99: Option<f64>,
     /// 99.9th percentile of that time.
-    pub coflow_time_s_p999: Option<f64>,
+    pub completion_time_s_p999: Option<f64>,
 }
 
 /// Statistics of the group with this index. `flows` are the statistics of all permanent flows.
@@ -306,10 +306,10 @@ fn coflow_summary(probe: &CoflowProbe) -> CoflowSummary {
     CoflowSummary {
         completed_coflows: probe.completed,
         unfinished_coflows: probe.unfinished,
-        coflow_time_s_mean: probe.mean_duration_s(),
-        coflow_time_s_p50: p50,
-        coflow_time_s_p99: p99,
-        coflow_time_s_p999: p999,
+        completion_time_s_mean: probe.mean_duration_s(),
+        completion_time_s_p50: p50,
+        completion_time_s_p99: p99,
+        completion_time_s_p999: p999,
     }
 }
 

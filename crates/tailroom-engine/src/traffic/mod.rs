@@ -199,8 +199,8 @@ pub trait FlowSource {
     /// The next flow, no earlier than the previous one; `None` if there is none.
     fn next_flow(&mut self) -> Option<FlowRequest>;
 
-    /// The last byte of the flow with this tag is acknowledged at `at`, which may be ahead of the
-    /// links' time: a flow that follows from it begins at `at` or later.
+    /// The last byte of the flow with this tag is acknowledged at `at`, ahead of the links' time. A flow
+    /// that follows from it begins at `at` or later.
     fn on_completion(&mut self, _tag: u32, _at: Time) {}
 
     /// The coflows of the source, if its flows form any.
@@ -559,14 +559,12 @@ registry! {
         /// `access_rate` are drawn for each session. One of `load`, `arrivals_per_second`, `period` and
         /// `arrivals` says when sessions begin.
         web::Web(WebParams) = "web",
-        /// Queries, each of which many servers answer at once (incast). An answer is a connection of
-        /// its own, whose first window is `initial_window`; the query is complete when all answers are.
-        /// One of `load`, `arrivals_per_second`, `period`, `arrivals` and `think_time` says when
-        /// queries begin.
+        /// Queries, each of which many servers answer at once. An answer is a connection of its own;
+        /// the query is complete when all answers are. One of `load`, `arrivals_per_second`, `period`,
+        /// `arrivals` and `think_time` says when queries begin.
         incast::Incast(IncastParams) = "incast",
         /// Collective operations of the hosts of `from`, as in training: a step begins when all flows
-        /// of the step before are complete. Each flow is a connection of its own, whose first window is
-        /// `initial_window`; flows between the same hosts take the same path.
+        /// of the step before are complete. Each flow is a connection of its own.
         collective::Collective(CollectiveParams) = "collective",
     }
     packet_sources {

@@ -53,16 +53,15 @@ fn hosts_that_do_not_exist_are_refused_with_those_that_do() {
 #[test]
 fn sources_that_cannot_do_with_their_hosts_are_refused() {
     let incast = |hosts: &str, fan_in: u32| {
-        format!(
-            "{hosts}\nsource = {{ kind = \"incast\", fan_in = {fan_in}, size = \"1 kB\", period = \"1 ms\" }}"
-        )
+        let keys = format!("kind = \"incast\", fan_in = {fan_in}, size = \"1 kB\"");
+        format!("{hosts}\nsource = {{ {keys}, period = \"1 ms\" }}")
     };
     let collective = |hosts: &str| {
         let keys = "kind = \"collective\", operation = \"all_to_all\", size = \"1 MB\"";
         format!("{hosts}\nsource = {{ {keys} }}")
     };
-    let load = "source = { kind = \"finite_flows\", size = \"1 kB\", load = 0.5, load_of = \"dc-h0-leaf0\" }";
-    let two = "source = { kind = \"incast\", fan_in = 2, size = \"1 kB\", load = 0.5, think_time = \"0 s\" }";
+    let load = "kind = \"finite_flows\", size = \"1 kB\", load = 0.5, load_of = \"dc-h0-leaf0\"";
+    let two = "kind = \"incast\", fan_in = 2, size = \"1 kB\", load = 0.5, think_time = \"0 s\"";
     let cases: [(String, &str, &[&str]); 8] = [
         (incast("from = \"dc\"", 8), "fan_in", &["7"]),
         (incast("from = \"dc.leaf0\"\nto = \"dc.leaf1\"", 5), "fan_in", &["4"]),
@@ -70,8 +69,8 @@ fn sources_that_cannot_do_with_their_hosts_are_refused() {
         (collective("path = [\"dc-h0-leaf0\"]"), "kind", &["`from`"]),
         (collective("from = \"dc\"\nto = \"dc.leaf0\""), "kind", &["`to`"]),
         (collective("from = \"dc\"\npairs = \"permutation\""), "kind", &["`pairs`"]),
-        (format!("from = \"dc\"\n{load}"), "load_of", &["load"]),
-        (format!("from = \"dc\"\n{two}"), "think_time", &["one of them"]),
+        (format!("from = \"dc\"\nsource = {{ {load} }}"), "load_of", &["load"]),
+        (format!("from = \"dc\"\nsource = {{ {two} }}"), "think_time", &["one of them"]),
     ];
     for (group, key, names) in cases {
         let line = 16 + group.lines().count();
@@ -101,7 +100,8 @@ fn a_wrong_switch_or_fabric_is_refused_at_the_key_that_caused_it() {
     assert_refused(&changed("[switches.tor]", "[switches.dc]"), "line 2, fabrics.dc", &["name"]);
     let many = changed("leaves = 2\nhosts = 4", "leaves = 1000\nhosts = 4000");
     assert_refused(&many, "line 2, fabrics.dc", &["hosts"]);
-    let link = "[links.dc-h0-leaf0]\nrate = \"1 Gbit/s\"\ndelay = \"0 s\"\nqueue = { kind = \"drop_tail\", limit = \"9 packets\" }\n[switches.tor]";
+    let link = "[links.dc-h0-leaf0]\nrate = \"1 Gbit/s\"\ndelay = \"0 s\"\n\
+                queue = { kind = \"drop_tail\", limit = \"9 packets\" }\n[switches.tor]";
     assert_refused(&changed("[switches.tor]", link), "line 2, fabrics.dc", &["name"]);
     let rtt = refusal(&scenario("from = \"dc\"\nrtt = \"5 us\""));
     assert_refused(&rtt, "line 18, flows.some.rtt", &["8 us"]);

@@ -15,8 +15,8 @@ GROUP_METRICS = (
     "jitter_s_mean",
     "all_sizes.completion_time_s_mean",
     "all_sizes.completion_time_s_p99",
-    "coflows.coflow_time_s_mean",
-    "coflows.coflow_time_s_p99",
+    "coflows.completion_time_s_mean",
+    "coflows.completion_time_s_p99",
     "jain_index",
 )
 """Metrics shown per group, as far as the group defines them: completion times of dynamic flows and

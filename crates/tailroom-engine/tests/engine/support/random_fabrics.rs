@@ -56,14 +56,18 @@ pub(crate) fn network() -> impl Strategy<Value = Network> {
             format!("[fabrics.net]\nleaves = 2\nspines = {spines}\nhosts = {hosts}")
         };
         let groups = groups.into_iter().enumerate();
-        let transport = format!("congestion = \"reno\"\nsend_jitter = \"{jitter}\"\nhandshake = {opens}");
+        let transport = format!(
+            "congestion = \"reno\"\nsend_jitter = \"{jitter}\"\nhandshake = {opens}\n\
+             min_rto = \"20 ms\""
+        );
         let groups: String = groups
-            .map(|(at, group)| format!("[flows.group{at}]\n{transport}\nmin_rto = \"20 ms\"\n{group}\n"))
+            .map(|(at, group)| format!("[flows.group{at}]\n{transport}\n{group}\n"))
             .collect();
         let stream = if has_stream { format!("[flows.stream]\n{STREAM}\n") } else { String::new() };
         let text = format!(
             "duration = \"500 ms\"\nmeasure_from = \"50 ms\"\n{size}\nrate = \"8 Mbit/s\"\n\
-             delay = \"1 ms\"\nqueue = {{ kind = \"drop_tail\", limit = \"{limit}\" }}\n{groups}{stream}"
+             delay = \"1 ms\"\nqueue = {{ kind = \"drop_tail\", limit = \"{limit}\" }}\n\
+             {groups}{stream}"
         );
         scenario_run::network(&text, seed)
     })
