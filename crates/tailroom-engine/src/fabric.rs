@@ -1,8 +1,8 @@
 //! Hosts behind switches: the links that a flow between two hosts crosses.
 //!
-//! A fabric has a link each way between each host and its leaf, and between each leaf and each spine.
-//! A single switch is a fabric of one leaf, whose uplinks take the place of the links to the spines
-//! and lead to hosts outside.
+//! A fabric has a link each way between each host and its leaf, and between each leaf and each
+//! spine. A single switch is a fabric of one leaf, whose uplinks take the place of the links to the
+//! spines and lead to hosts outside.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ pub const OUTSIDE: u32 = u32::MAX;
 
 /// The size of a leaf-spine fabric, and the place of its links in a network.
 ///
-/// The links of a leaf are adjacent: to the leaf and from it for each host, then for each spine from the
-/// leaf and to it.
+/// The links of a leaf are adjacent: to the leaf and from it for each host, then for each spine
+/// from the leaf and to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Ranges)]
 pub struct Fabric {
     /// Index of the first link.
@@ -37,8 +37,8 @@ pub struct Route {
     pub from: u32,
     /// The host that receives, or [`OUTSIDE`].
     pub to: u32,
-    /// Chooses among the spines, all of which are as near (ECMP): spine s of n if it is in the part s
-    /// of n equal parts of all numbers.
+    /// Chooses among the spines, all of which are as near (ECMP): spine s of n if it is in the part
+    /// s of n equal parts of all numbers.
     pub hash: u32,
 }
 
@@ -136,7 +136,8 @@ pub struct HostPairs {
 }
 
 impl HostPairs {
-    /// The pairs of a sender and a receiver that are not the same host, in the order of the senders.
+    /// The pairs of a sender and a receiver that are not the same host, in the order of the
+    /// senders.
     pub fn all(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let senders = self.from.iter().enumerate();
         let pairs = senders.flat_map(|(place, &from)| {
@@ -166,7 +167,8 @@ impl HostPairs {
         self.shares().into_keys().collect()
     }
 
-    /// By link that flows may cross, the share of the flows that cross it if all pairs have as many.
+    /// By link that flows may cross, the share of the flows that cross it if all pairs have as
+    /// many.
     pub fn shares(&self) -> BTreeMap<usize, f64> {
         let fabric = &self.fabric;
         let leaf = |host: u32| (host != OUTSIDE).then(|| fabric.leaf_of(host));

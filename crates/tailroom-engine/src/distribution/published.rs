@@ -1,5 +1,5 @@
-//! Published sizes of flows in data centres. Each is a distribution function with straight lines between
-//! its points, as the authors of the simulations that use it read it.
+//! Published sizes of flows in data centres. Each is a distribution function with straight lines
+//! between its points, as the authors of the simulations that use it read it.
 
 use super::{CdfPoint, Distribution, Empirical};
 use crate::derives::{Deserialize, JsonSchema, Serialize};
@@ -9,17 +9,18 @@ use crate::derives::{Deserialize, JsonSchema, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PublishedSizes {
-    /// Web search (Alizadeh et al., "Data Center TCP", SIGCOMM 2010), with the points of the simulator
-    /// of HPCC (Li et al., SIGCOMM 2019): mean 1,711,250 B, to 30 MB.
+    /// Web search (Alizadeh et al., "Data Center TCP", SIGCOMM 2010), with the points of the
+    /// simulator of HPCC (Li et al., SIGCOMM 2019): mean 1,711,250 B, to 30 MB.
     WebSearch,
-    /// Data mining (Greenberg et al., "VL2", SIGCOMM 2009), with the points that pFabric's simulations
-    /// made common: mean 5,036,535 B; 80 % of the flows have at most 10 kB, and the largest 1 GB.
+    /// Data mining (Greenberg et al., "VL2", SIGCOMM 2009), with the points that pFabric's
+    /// simulations made common: mean 5,036,535 B; 80 % of the flows have at most 10 kB, and the
+    /// largest 1 GB.
     DataMining,
-    /// Hadoop (Roy et al., "Inside the Social Network's (Datacenter) Network", SIGCOMM 2015), with the
-    /// points of the simulator of HPCC: mean 120,421 B, to 10 MB.
+    /// Hadoop (Roy et al., "Inside the Social Network's (Datacenter) Network", SIGCOMM 2015), with
+    /// the points of the simulator of HPCC: mean 120,421 B, to 10 MB.
     Hadoop,
-    /// Distributed storage of Alibaba in 2019, with the points of the simulator of HPCC: mean 40,870 B,
-    /// to 2 MB.
+    /// Distributed storage of Alibaba in 2019, with the points of the simulator of HPCC: mean
+    /// 40,870 B, to 2 MB.
     Storage,
 }
 

@@ -12,7 +12,8 @@ pub struct CoflowProbe {
     pub completed: u64,
     /// Coflows that did not.
     pub unfinished: u64,
-    /// In picoseconds: an integer, so that the mean does not depend on the order of the completions.
+    /// In picoseconds: an integer, so that the mean does not depend on the order of the
+    /// completions.
     duration_sum: u128,
     /// Completion times in picoseconds.
     pub duration: Histogram<9>,

@@ -1,6 +1,6 @@
-//! Coflows: flows that serve one purpose, which is reached when the last of them is complete (Chowdhury
-//! and Stoica, "Coflow: a networking abstraction for cluster applications", HotNets 2012), as the
-//! answers to a query or a step of a collective operation.
+//! Coflows: flows that serve one purpose, which is reached when the last of them is complete
+//! (Chowdhury and Stoica, "Coflow: a networking abstraction for cluster applications", HotNets
+//! 2012), as the answers to a query or a step of a collective operation.
 
 use crate::units::Time;
 
@@ -31,8 +31,8 @@ pub struct Coflow {
 }
 
 impl Coflows {
-    /// Begins a coflow of this many flows, at least one; returns its number, which is free again when
-    /// it is complete.
+    /// Begins a coflow of this many flows, at least one; returns its number, which is free again
+    /// when it is complete.
     pub fn begin(&mut self, start: Time, flows: u32) -> u32 {
         let coflow = InProgress { start, left: flows, end: start };
         if let Some(number) = self.free.pop() {
@@ -43,8 +43,8 @@ impl Coflows {
         self.in_progress.len() as u32 - 1
     }
 
-    /// A flow of a coflow is complete at `at`. Flows may be named in another order than that of their
-    /// completions. Returns when the coflow is complete, if this flow was its last.
+    /// A flow of a coflow is complete at `at`. Flows may be named in another order than that of
+    /// their completions. Returns when the coflow is complete, if this flow was its last.
     pub fn on_completion(&mut self, number: u32, at: Time) -> Option<Time> {
         let coflow = &mut self.in_progress[number as usize];
         coflow.left -= 1;

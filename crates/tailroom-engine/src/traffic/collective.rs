@@ -41,13 +41,14 @@ fn no_time() -> Duration {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Operation {
-    /// 2 (n - 1) steps. In each of them every host sends 1/n of its data to the next host, in the order
-    /// in which `from` names them; the first half of the steps reduces, the second distributes.
+    /// 2 (n - 1) steps. In each of them every host sends 1/n of its data to the next host, in the
+    /// order in which `from` names them; the first half of the steps reduces, the second
+    /// distributes.
     RingAllReduce,
     /// One step, in which every host sends 1/n of its data to each other host.
     AllToAll,
-    /// One step, in which every host sends its data to one other host and receives that of one, drawn
-    /// anew for each operation.
+    /// One step, in which every host sends its data to one other host and receives that of one,
+    /// drawn anew for each operation.
     Permutation,
 }
 

@@ -33,12 +33,12 @@ pub struct IncastParams {
     /// Payload of an answer.
     #[schemars(example = "32 kB")]
     pub size: ValueConfig<Size>,
-    /// From the query until a server begins to send, drawn for each answer. The way of the query to the
-    /// server is not part of it: it counts with the last ACK, which takes as long.
+    /// From the query until a server begins to send, drawn for each answer. The way of the query to
+    /// the server is not part of it: it counts with the last ACK, which takes as long.
     #[serde(default = "no_time")]
     pub service_time: ValueConfig<Duration>,
-    /// Instead of `load`, `arrivals_per_second`, `period` and `arrivals`: a query begins this long after
-    /// the one before is complete, the first at the group's `start`.
+    /// Instead of `load`, `arrivals_per_second`, `period` and `arrivals`: a query begins this long
+    /// after the one before is complete, the first at the group's `start`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_time: Option<Duration>,
     /// When queries arrive.
@@ -186,10 +186,11 @@ pub struct Incast {
     spec: IncastSpec,
     /// If queries arrive.
     arrivals: Option<Arrivals>,
-    /// If queries follow one another, when the next one begins; [`Time::NEVER`] until that is known.
+    /// If queries follow one another, when the next one begins; [`Time::NEVER`] until that is
+    /// known.
     follows: Time,
-    /// The hosts that may be servers, in the order in which the last query left them; those that may
-    /// be clients. Both are empty if the group has a path.
+    /// The hosts that may be servers, in the order in which the last query left them; those that
+    /// may be clients. Both are empty if the group has a path.
     servers: Vec<u32>,
     clients: Vec<u32>,
     hosts: Stream,
@@ -244,8 +245,8 @@ impl Incast {
         incast
     }
 
-    /// Plans the queries that begin before the first pending answer, so that no answer of a query comes
-    /// before that one.
+    /// Plans the queries that begin before the first pending answer, so that no answer of a query
+    /// comes before that one.
     fn plan(&mut self) {
         loop {
             let arrival = self.arrivals.as_ref().map_or(self.follows, Arrivals::next);
@@ -285,8 +286,8 @@ impl Incast {
         self.clients.get(place).copied()
     }
 
-    /// Draws a server that is neither the client nor at a place before this one, and moves it there.
-    /// The hosts outside are as many as are needed.
+    /// Draws a server that is neither the client nor at a place before this one, and moves it
+    /// there. The hosts outside are as many as are needed.
     fn draw_server(&mut self, place: usize, client: u32) -> u32 {
         loop {
             if place >= self.servers.len() {

@@ -57,8 +57,8 @@ pub(in crate::scenario) struct PortsConfig {
         example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
     )]
     pub(in crate::scenario) queue: QueueConfig,
-    /// Queue discipline of each host's interface, which the flows of the host share. Default: drop_tail
-    /// with room for 10,000 packets, so that hosts lose nothing themselves.
+    /// Queue discipline of each host's interface, which the flows of the host share. Default:
+    /// drop_tail with room for 10,000 packets, so that hosts lose nothing themselves.
     #[serde(default = "long_queue", deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<QueueConfig>")]
     pub(in crate::scenario) nic_queue: QueueConfig,

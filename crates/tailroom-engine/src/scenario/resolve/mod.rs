@@ -6,6 +6,7 @@ pub(in crate::scenario) mod controls;
 pub(in crate::scenario) mod defaults;
 pub(in crate::scenario) mod fabrics;
 pub(in crate::scenario) mod files;
+mod host_pairs;
 pub(in crate::scenario) mod inputs;
 mod load;
 pub(in crate::scenario) mod mahimahi;
@@ -36,7 +37,7 @@ use crate::scenario::format::flows::{FlowsConfig, PerFlow};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{Rate, Time};
 use buffer::{check_admission, resolve_link};
-use fabrics::resolve_hosts;
+use host_pairs::resolve_hosts;
 use inputs::Inputs;
 use load::Load;
 use names::no_such_link;
@@ -245,7 +246,7 @@ fn resolve_flows(
     let count = routes.len() as u32;
     let path_rtt = propagation(&file.links, group);
     let minimum = |route: &Option<Route>| match (hosts, route) {
-        (Some(hosts), Some(route)) => fabrics::propagation(file, &hosts.fabric, *route),
+        (Some(hosts), Some(route)) => host_pairs::propagation(file, &hosts.fabric, *route),
         _ => path_rtt,
     };
     let round_trips = match &group.rtt {

@@ -1,6 +1,6 @@
 //! The source of a group, resolved against what the group's own keys say.
 
-use super::fabrics::{capacity, mean_propagation};
+use super::host_pairs::{capacity, mean_propagation};
 use super::inputs::Inputs;
 use crate::distribution::Distribution;
 use crate::fabric::HostPairs;
