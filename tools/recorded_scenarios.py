@@ -68,6 +68,7 @@ POLICIES: dict[str, Document] = {
 
 LOADS: dict[str, Document] = {
     "finite_flows": {"size": "50 kB"},
+    "incast": {"fan_in": 5, "size": "20 kB"},
     "streaming": {"rate": "1 Mbit/s", "duration": "2 s"},
     "web": {"model": "ns3", "pages": 3},
 }

@@ -14,6 +14,7 @@ SIZES: dict[str, object] = {
     "weibull": {"kind": "weibull", "shape": 0.7, "mean": "40 kB"},
     "mix": {"kind": "mix", "values": ["3 kB", "30 kB", "300 kB"], "weights": [7, 4, 1]},
     "empirical": {"kind": "empirical", "file": "sizes.csv"},
+    "published": {"kind": "published", "name": "storage"},
 }
 """Each distribution, of the sizes of flows."""
 
@@ -33,9 +34,26 @@ WEB: Document = {
     "flow_log": 500,
 }
 
+FABRIC: Document = {
+    "leaves": 2,
+    "hosts": 3,
+    "spines": 2,
+    "rate": "50 Mbit/s",
+    "delay": "1 ms",
+    "uplink_rate": "80 Mbit/s",
+    "uplink_delay": "2 ms",
+    "nic_queue": {"kind": "drop_tail", "limit": "200 packets"},
+    "queue": {"kind": "step_mark", "limit": "100 packets", "threshold": "20 packets"},
+}
+"""A fabric for groups between hosts."""
+
+BETWEEN_HOSTS: Document = {"congestion": "dctcp", "ecn": "accurate", "from": "dc"}
+"""What groups between the hosts of a fabric have besides their source."""
+
 GROUPS: dict[str, dict[str, Document]] = {
     "bulk": {
         "": {"congestion": "cubic"},
+        "permutation": {**BETWEEN_HOSTS, "pairs": "permutation"},
         "bytes": {"congestion": "cubic", "source": {"kind": "bulk", "bytes": "3 MB"}},
     },
     "objects": {
@@ -62,6 +80,15 @@ GROUPS: dict[str, dict[str, Document]] = {
                 "arrivals_per_second": 40.0,
                 "flow_log": 200,
             },
+        },
+        "period": {
+            **SHORT,
+            "source": {"kind": "finite_flows", "size": "90 kB", "period": "100 ms"},
+        },
+        "hosts": {
+            **BETWEEN_HOSTS,
+            "to": ["dc.h5", "dc.leaf0"],
+            "source": {"kind": "finite_flows", "size": SIZES["exponential"], "load": 0.4},
         },
         "arrivals": {
             **SHORT,
@@ -94,6 +121,14 @@ GROUPS: dict[str, dict[str, Document]] = {
                 "arrivals_per_second": 5.0,
             },
         },
+        "period": {
+            "source": {
+                "kind": "streaming",
+                "rate": "1 Mbit/s",
+                "duration": "3 s",
+                "period": "700 ms",
+            },
+        },
         "arrivals": {
             "source": {
                 "kind": "streaming",
@@ -110,6 +145,10 @@ GROUPS: dict[str, dict[str, Document]] = {
         },
         "ns3": {**SHORT, "source": {"kind": "web", "model": "ns3", "pages": 3, "load": 0.4}},
         "own": {**SHORT, "source": WEB},
+        "period": {
+            **SHORT,
+            "source": {"kind": "web", "model": "ns3", "pages": 2, "period": "900 ms"},
+        },
         "arrivals": {
             **SHORT,
             "source": {
@@ -119,6 +158,44 @@ GROUPS: dict[str, dict[str, Document]] = {
                 "arrivals": [f"{number} s" for number in range(10)],
             },
         },
+    },
+    "incast": {
+        "follow": {
+            **SHORT,
+            "source": {"kind": "incast", "fan_in": 8, "size": "20 kB", "think_time": "50 ms"},
+        },
+        "period": {
+            **SHORT,
+            "source": {
+                "kind": "incast",
+                "fan_in": 5,
+                "size": SIZES["exponential"],
+                "service_time": {"kind": "exponential", "mean": "20 ms"},
+                "period": "300 ms",
+                "flow_log": 100,
+            },
+        },
+        **{
+            key: {**SHORT, "source": {"kind": "incast", "fan_in": 5, "size": "20 kB", key: value}}
+            for key, value in {
+                "load": 0.5,
+                "arrivals_per_second": 8.0,
+                "arrivals": ["1 s", "1500 ms"],
+            }.items()
+        },
+    },
+    "collective": {
+        operation: {
+            **BETWEEN_HOSTS,
+            "source": {
+                "kind": "collective",
+                "operation": operation,
+                "size": "300 kB",
+                "compute_time": "20 ms",
+                "flow_log": 100,
+            },
+        }
+        for operation in ("ring_all_reduce", "all_to_all", "permutation")
     },
     "poisson": {
         name: {"source": {"kind": "poisson", "rate": "20 Mbit/s", "sizes": sizes}}
@@ -156,4 +233,8 @@ def source_scenarios(components: list[Document]) -> Iterator[tuple[str, Document
         for label, group in groups.items():
             flows = {"tested": group, "reno": MIX["reno"]}
             name = "/".join(part for part in ("source", kind, label) if part)
-            yield name, dumbbell(flows, {})
+            document = dumbbell(flows, {})
+            if "from" in group:
+                document["fabrics"] = {"dc": FABRIC}
+                del document["flows"]["tested"]["path"]
+            yield name, document

@@ -37,6 +37,7 @@ PARTS = {
     "GroupSummary": "Groups",
     "GroupLinkSummary": "Groups at a link",
     "SizeClassSummary": "Classes of sizes",
+    "CoflowSummary": "Coflows",
 }
 """Structs of the summary, with their headings."""
 
@@ -48,6 +49,7 @@ PARTS_OF_CATALOGUE = {
     "GroupSummary": metric_catalogue.GROUP,
     "GroupLinkSummary": metric_catalogue.GROUP_AT_LINK,
     "SizeClassSummary": metric_catalogue.SIZES,
+    "CoflowSummary": metric_catalogue.COFLOWS,
 }
 """Where the catalogue of metrics has them."""
 

@@ -50,7 +50,7 @@ def shortened(document: Document, most_packets: int) -> Document:
         for key in ("start", "stop"):
             if key in group:
                 group[key] = _scaled(group[key], factor)
-    for link in document["links"].values():
+    for link in document.get("links", {}).values():
         for change in link.get("changes", []):
             change["at"] = _scaled(change["at"], factor)
         if log := link.get("arrival_log"):
@@ -65,8 +65,13 @@ def _packets_per_second(document: Document) -> float:
         if "packet_size" in group and "congestion" in group
     ]
     packet_bits = 8 * min(sizes, default=1500)
-    rates = [link.get("rate", "100 Mbit/s") for link in document["links"].values()]
-    return sum(_engine.quantity("rate", rate) for rate in rates) / packet_bits
+    links = document.get("links", {}).values()
+    rate = sum(_engine.quantity("rate", link.get("rate", "100 Mbit/s")) for link in links)
+    for table in ("switches", "fabrics"):
+        for switch in document.get(table, {}).values():
+            hosts = switch["hosts"] * switch.get("leaves", 1)
+            rate += 4 * hosts * _engine.quantity("rate", switch["rate"])
+    return rate / packet_bits
 
 
 def _scaled(time: object, factor: float) -> object:

@@ -112,6 +112,7 @@ impl FlowSource for Updates {
             access_rate: self.draws.access_rate(),
             seed: self.draws.seed(),
             media: None,
+            route: None,
             tag: 0,
         })
     }

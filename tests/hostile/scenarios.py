@@ -36,10 +36,22 @@ FILES = {
 }
 """Files that lie beside a generated scenario, by name."""
 UNCONTROLLED = ("poisson", "cbr", "on_off", "streaming")
-ARRIVALS = ("load", "arrivals_per_second", "arrivals")
+ARRIVALS = ("load", "arrivals_per_second", "period", "arrivals")
 """Keys of which a source of flows has one."""
+DYNAMIC = ("finite_flows", "trace", "streaming", "web", "incast", "collective")
+SWITCH: Scenario = {
+    "hosts": 5,
+    "uplinks": 2,
+    "rate": "100 Mbit/s",
+    "delay": "1 ms",
+    "queue": {"kind": "drop_tail", "limit": "20 packets"},
+}
+"""A switch for the groups between hosts."""
 NOT_UNDER_CONTROL = (
     "path",
+    "from",
+    "to",
+    "pairs",
     "source",
     "start",
     "stop",
@@ -95,6 +107,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
         name: _link(values, values.of(definitions["LinkConfig"])) for name in links
     }
     _mend_pools(values, scenario)
+    scenario["switches"] = {"s": copy.deepcopy(SWITCH)}
     groups = GROUPS[: draw(st.integers(1, len(GROUPS)))]
     scenario["flows"] = {
         name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
@@ -201,7 +214,8 @@ def _group(values: Values, group: Scenario, links: tuple[str, ...]) -> Scenario:
     source = source if isinstance(source, dict) else {"kind": source}
     kind = source.get("kind", "bulk")
     _mend_source(values, source, kind, group["path"])
-    if kind in ("finite_flows", "trace", "streaming", "web"):
+    _mend_hosts(values, group, source, kind)
+    if kind in DYNAMIC:
         group.pop("count", None)
     if kind in UNCONTROLLED:
         for key in [key for key in group if key not in NOT_UNDER_CONTROL]:
@@ -211,6 +225,20 @@ def _group(values: Values, group: Scenario, links: tuple[str, ...]) -> Scenario:
     else:
         _mend_control(values, group)
     return group
+
+
+def _mend_hosts(values: Values, group: Scenario, source: Scenario, kind: str) -> None:
+    """Puts a group on its path or between hosts of the switch."""
+    for key in ("from", "to", "pairs"):
+        group.pop(key, None)
+    if kind != "collective" and not values.rarely(3):
+        return
+    group["from"] = "s"
+    for key in ("path", "reverse_path", "rtt"):
+        group.pop(key, None)
+    source.pop("load_of", None)
+    if kind != "collective":
+        group["to"] = values.draw(st.sampled_from(("s", "s.h0", "s.outside", ["s.h1", "s.h2"])))
 
 
 def _shorten(values: Values, group: Scenario) -> None:
@@ -234,12 +262,22 @@ def _shorten(values: Values, group: Scenario) -> None:
 def _mend_source(values: Values, source: Scenario, kind: str, path: list[str]) -> None:
     if kind == "trace":
         source["file"] = FLOW_LIST
-    if kind not in ("finite_flows", "web", "streaming"):
+    if kind == "collective":
+        source["size"] = "100 kB"
+    if kind not in ("finite_flows", "web", "streaming", "incast"):
         return
     if kind == "web":
         source["model"] = "ieee80216m"
+    if kind == "incast":
+        source["fan_in"] = values.draw(st.integers(1, 4))
+        source.pop("think_time", None)
     chosen = values.draw(st.sampled_from(ARRIVALS))
-    usual = {"load": 0.5, "arrivals_per_second": 200.0, "arrivals": ["1 ms", "2 ms"]}
+    usual = {
+        "load": 0.5,
+        "arrivals_per_second": 200.0,
+        "period": "2 ms",
+        "arrivals": ["1 ms", "2 ms"],
+    }
     for key in ARRIVALS:
         source.pop(key, None)
     source[chosen] = usual[chosen]

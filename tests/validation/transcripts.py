@@ -34,6 +34,7 @@ DOCUMENTS = (
     "README.md",
     "docs/guide/atlas.md",
     "docs/guide/choices.md",
+    "docs/guide/data-center.md",
     "docs/guide/headroom.md",
     "docs/guide/own-control.md",
     "docs/guide/questions.md",

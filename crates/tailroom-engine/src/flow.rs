@@ -1,6 +1,6 @@
 //! The endpoints of a flow, with or without congestion control.
 
-use crate::network::{GroupSpec, Network};
+use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::packet::Ack;
 use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Checkpoints;
@@ -35,8 +35,9 @@ impl Endpoints {
         let name = network.flow_name(index);
         let bytes = group.source.bulk().and_then(|bulk| bulk.bytes).map(Size::bytes);
         let seed = random::stream(network.seed, &format!("control of {name}")).next_u64();
-        let (start, rtt, access_rate) = (flow.start, flow.rtt, flow.access_rate);
-        let request = FlowRequest { start, bytes, rtt, access_rate, seed, media: None, tag: 0 };
+        let FlowSpec { start, rtt, access_rate, route, .. } = *flow;
+        let request =
+            FlowRequest { start, bytes, rtt, access_rate, seed, media: None, route, tag: 0 };
         match &group.source {
             SourceSpec::Packets(source) => {
                 let flow = starting_flow(network, group, &name, start);
@@ -153,7 +154,8 @@ fn send_queue(group: &GroupSpec, request: &FlowRequest) -> SendQueue {
 
 /// The private path of a flow of `group` that a source requests, including its random delays.
 fn private_path(network: &Network, group: &GroupSpec, request: &FlowRequest) -> PrivatePath {
-    PrivatePath::new(&network.shared_path(group), request.rtt, request.access_rate)
+    let shared_path = network.shared_path(group, request.route);
+    PrivatePath::new(&shared_path, request.rtt, request.access_rate)
         .with_send_jitter(group.send_jitter, request.seed)
 }
 

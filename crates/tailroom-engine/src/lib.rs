@@ -112,6 +112,7 @@ pub mod pool;
 pub mod probe;
 pub mod queue;
 
+pub mod fabric;
 pub mod link;
 pub mod private_path;
 pub mod tcp;

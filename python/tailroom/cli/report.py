@@ -19,6 +19,8 @@ VISIBLE_DUPLICATES = 1e-3
 """Fraction of a link's capacity from which on duplicates are printed."""
 MOST_FLOWS = 20
 """Maximum number of flows that are printed one by one."""
+MOST_LINKS = 20
+"""Maximum number of links that are printed one by one."""
 
 
 def show(result: Result, console: Console) -> None:
@@ -31,13 +33,15 @@ def show(result: Result, console: Console) -> None:
         f"to {summary['measured_to_s']:g} s{_hosts(result.groups)}",
         highlight=False,
     )
-    console.print(_links(result))
-    if any(link["discipline_state"] for link in result.links.values()):
-        console.print(_disciplines(result))
+    links = _of_interest(result)
+    part = f": {len(links)} of {len(result.links)}" if len(links) < len(result.links) else ""
+    console.print(_links(links, part and f"{part}, by loss and queueing delay"))
+    if any(link["discipline_state"] for link in links.values()):
+        console.print(_disciplines(links))
     if result.pools:
         console.print(_pools(result))
-    if any(link["regime"] != "elastic" or link["offered_load"] for link in result.links.values()):
-        console.print(_sharing(result))
+    if any(link["regime"] != "elastic" or link["offered_load"] for link in links.values()):
+        console.print(_sharing(links, part))
     controlled = {
         name: group for name, group in result.groups.items() if group["congestion"] is not None
     }
@@ -48,6 +52,8 @@ def show(result: Result, console: Console) -> None:
         console.print(_unacknowledged(others))
     if any(group["size_classes"] for group in result.groups.values()):
         console.print(_sizes(result))
+    if any(group["coflows"] for group in result.groups.values()):
+        console.print(_coflows(result.groups))
     if 1 < len(result.flows) <= MOST_FLOWS:
         console.print(_flows(result))
     console.print()
@@ -78,9 +84,20 @@ def table_of(title: str, *headings: str) -> Table:
     return NumberTable(title, *headings)
 
 
-def _links(result: Result) -> Table:
+def _of_interest(result: Result) -> dict[str, Any]:
+    """The links with the largest loss, then the longest queues, in order; at most `MOST_LINKS`."""
+
+    def interest(name: str) -> tuple[float, float]:
+        link = result.links[name]
+        return link["loss_fraction"] or 0.0, link["queue_delay_s_p99"] or 0.0
+
+    shown = set(sorted(result.links, key=interest, reverse=True)[:MOST_LINKS])
+    return {name: link for name, link in result.links.items() if name in shown}
+
+
+def _links(links: Mapping[str, Any], part: str) -> Table:
     table = table_of(
-        "Links",
+        f"Links{part}",
         "link",
         "utilization",
         "loss",
@@ -88,7 +105,7 @@ def _links(result: Result) -> Table:
         "queue\nmean",
         "limit",
     )
-    for name, link in result.links.items():
+    for name, link in links.items():
         table.add_row(
             escape(name),
             _utilization(link),
@@ -109,9 +126,9 @@ def _utilization(link: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _disciplines(result: Result) -> Table:
+def _disciplines(links: Mapping[str, Any]) -> Table:
     table = table_of("Queue disciplines", "link", "kind", "reports", "value")
-    for name, link in result.links.items():
+    for name, link in links.items():
         first_cells = (escape(name), link["discipline"])
         for quantity, value in link["discipline_state"].items():
             table.add_row(*first_cells, quantity, number(value, "{:,.6g}"))
@@ -151,9 +168,9 @@ def _pools(result: Result) -> Table:
     return table
 
 
-def _sharing(result: Result) -> Table:
+def _sharing(links: Mapping[str, Any], part: str) -> Table:
     table = table_of(
-        "Sharing of the links",
+        f"Sharing of the links{part}",
         "link",
         "regime",
         "offered\nload",
@@ -161,7 +178,7 @@ def _sharing(result: Result) -> Table:
         "bottlenecked\nmean / p99",
         "bottlenecked\nof the time",
     )
-    for name, link in result.links.items():
+    for name, link in links.items():
         table.add_row(
             escape(name),
             link["regime"],
@@ -197,6 +214,25 @@ def _sizes(result: Result) -> Table:
                 f"{of(sizes, 'slowdown_mean')} / {of(sizes, 'slowdown_p99')}",
             )
             first_cell = ""
+    return table
+
+
+def _coflows(groups: Mapping[str, Any]) -> Table:
+    table = table_of(
+        "Queries and steps",
+        "group",
+        "completed",
+        "un-\nfinished",
+        "completion\ntime mean",
+        "median",
+        "p99",
+        "p99.9",
+    )
+    for name, group in groups.items():
+        if coflows := group["coflows"]:
+            times = (of(coflows, f"completion_time_s_{key}") for key in ("mean", "p50", "p99", "p999"))
+            counts = (of(coflows, f"{key}_coflows") for key in ("completed", "unfinished"))
+            table.add_row(escape(name), *counts, *times)
     return table
 
 

@@ -243,6 +243,19 @@ SIZES = {
 }
 """Metrics of flows that arrive and depart, by class of sizes."""
 
+COFLOWS = {
+    "completed_coflows": Metric("completed coflows", COUNT, "higher"),
+    "unfinished_coflows": Metric("unfinished coflows", COUNT, "lower"),
+    **_statistics(
+        "completion_time_s",
+        Metric("completion time of coflows", SECONDS, "lower"),
+        "mean p50 p99 p999",
+        mean="coflow\ntime mean",
+        p99="coflow\ntime p99",
+    ),
+}
+"""Metrics of queries and of the steps of collective operations."""
+
 CATALOGUE: dict[str, Metric] = {
     f"{prefix}{name}": metric
     for prefix, metrics in {
@@ -252,6 +265,7 @@ CATALOGUE: dict[str, Metric] = {
         "pools.*.links.*.": POOL_LINK,
         "groups.*.": GROUP,
         "groups.*.all_sizes.": SIZES,
+        "groups.*.coflows.": COFLOWS,
         "groups.*.links.*.": GROUP_AT_LINK,
         "flows.": {"goodput_bps": _GOODPUT, "jain_index": _JAIN},
         "": {"convergence_time_s": Metric("convergence time", SECONDS, "lower")},

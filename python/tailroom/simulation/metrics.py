@@ -22,8 +22,8 @@ MOST_NEAR = 4
 MOST_LISTED = 12
 """Maximum number of names in an error message if no name is similar."""
 
-NO_NUMBERS = ("congestion", "all_sizes")
-"""Keys whose values are not numbers: a text and a table, which may be null."""
+NO_NUMBERS = ("congestion", "all_sizes", "coflows")
+"""Keys whose values are not numbers: a text and tables, which may be null."""
 
 NO_MEASUREMENTS = "settings"
 """Keys of a group in the scenario, which are given and not measured."""

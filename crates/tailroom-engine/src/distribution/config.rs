@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::published::PublishedSizes;
 use super::{CdfPoint, Distribution, Empirical};
 use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::parameters::BadParameter;
-use crate::quantity::{Kind, Quantity};
+use crate::quantity::{Kind, Quantity, SizeKind};
 
 /// The text of each file that a scenario names for a distribution or a list of flows, by its path.
 pub type FileTexts = BTreeMap<String, String>;
@@ -80,6 +81,11 @@ pub enum DistributionConfig<T> {
         /// How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12.
         #[schemars(length(min = 1), inner(range(min = 0.0, max = 1e12)))]
         weights: Vec<f64>,
+    },
+    /// Published sizes of flows in data centres.
+    Published {
+        /// Which ones.
+        name: PublishedSizes,
     },
     /// The distribution function of a file, straight lines between its points.
     Empirical {
@@ -161,6 +167,14 @@ impl<K: Kind> DistributionConfig<Quantity<K>> {
                 Distribution::weibull(*shape, base(mean))
             }
             DistributionConfig::Mix { values, weights } => mix(values, weights, key)?,
+            DistributionConfig::Published { name } if K::NAME == SizeKind::NAME => {
+                name.distribution()
+            }
+            DistributionConfig::Published { .. } => {
+                let problem = format!("\"published\" gives sizes, and this is a {}", K::NAME);
+                let remedy = "use another kind, such as \"exponential\"";
+                return Err(BadParameter::new(format!("{key}.kind"), problem, remedy));
+            }
             DistributionConfig::Empirical { file } => {
                 let text = texts.get(file).map_or("", String::as_str);
                 let points = read_cdf::<K>(text).map_err(|reason| {

@@ -8,10 +8,14 @@
 pub mod admission;
 pub mod bottlenecked;
 
+use crate::fabric::{HostPairs, Route};
 use crate::network::{GroupSpec, Network};
+use crate::probe::coflows::CoflowProbe;
 use crate::probe::dynamic_flows::{DynamicFlowProbe, FlowStart};
+use crate::random::Stream;
 use crate::tournament::Tournament;
 use crate::traffic::context::Group;
+use crate::traffic::draws::MIN_RTT;
 use crate::traffic::{AnyFlowSource, FlowRequest, FlowSource, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -36,8 +40,19 @@ pub struct FlowGenerator {
     /// Its index in [`Network::groups`].
     pub group: usize,
     source: AnyFlowSource,
+    /// Draws the hosts of flows for which the source does not choose them.
+    pairs: Stream,
     /// What is measured here.
     pub probe: DynamicFlowProbe,
+}
+
+impl FlowGenerator {
+    fn complete(&mut self, tag: u32, at: Time) {
+        self.source.on_completion(tag, at);
+        if let (Some(coflows), Some(probe)) = (self.source.coflows(), &mut self.probe.coflows) {
+            coflows.take_completed().for_each(|coflow| probe.on_end(coflow.start, coflow.end));
+        }
+    }
 }
 
 /// A flow in progress.
@@ -49,6 +64,8 @@ pub struct ActiveFlow {
     pub flow_start: FlowStart,
     /// The rate that it cannot exceed: the rate of its access link or of its media.
     pub peak_rate: Option<Rate>,
+    /// Its route, if its group's flows run between hosts.
+    pub route: Option<Route>,
     /// Identifies the flow to its source.
     tag: u32,
 }
@@ -58,14 +75,18 @@ impl FlowGenerators {
     pub fn new(network: &Network) -> Self {
         let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
             let SourceSpec::Flows(source) = &group.source else { return None };
-            let (forward, backward) = network.propagation(group);
+            let (forward, backward) = network.propagation(group, None);
+            let mut source = source.start(&source_group(network, group), forward + backward);
+            let coflows = source.coflows().map(|_| CoflowProbe::new(network.measured()));
             Some(FlowGenerator {
                 group: index,
-                source: source.start(&source_group(network, group), forward + backward),
+                source,
+                pairs: source_group(network, group).stream("hosts"),
                 probe: DynamicFlowProbe::new(
                     network.measure_from,
                     network.duration,
                     group.source.flow_log(),
+                    coflows,
                 ),
             })
         });
@@ -123,7 +144,7 @@ impl FlowGenerators {
         if let Some((flow_start, request)) = self.arrive(network, at) {
             let generator = &mut self.all[at];
             generator.probe.on_refusal(&flow_start);
-            generator.source.on_completion(request.tag, request.start);
+            generator.complete(request.tag, request.start);
             self.note_arrival(at);
         }
     }
@@ -131,8 +152,14 @@ impl FlowGenerators {
     /// Counts the next flow of a generator, and draws the one behind it.
     fn arrive(&mut self, network: &Network, at: usize) -> Option<(FlowStart, FlowRequest)> {
         let generator = self.all.get_mut(at)?;
-        let request = generator.source.next_flow()?;
+        let mut request = generator.source.next_flow()?;
         let group = &network.groups[generator.group];
+        if let Some(hosts) = &group.hosts {
+            choose_route(&mut request, hosts, &mut generator.pairs);
+            let (forward, backward) = network.propagation(group, request.route);
+            let own = forward.saturating_add(backward).max(MIN_RTT);
+            request.rtt = if hosts.has_rtt_of_route { own } else { request.rtt.max(own) };
+        }
         let (flow_start, wire_bytes) = flow_start(network, group, &request);
         generator.probe.on_arrival(&flow_start, wire_bytes);
         Some((flow_start, request))
@@ -143,7 +170,8 @@ impl FlowGenerators {
         let at = self.arrivals.first();
         let (flow_start, request) = self.arrive(network, at)?;
         let peak_rate = request.media.map(|media| media.rate).or(request.access_rate);
-        let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, tag: request.tag };
+        let FlowRequest { route, tag, .. } = request;
+        let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, route, tag };
         let index = self.group(at);
         self.note_arrival(at);
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
@@ -158,7 +186,7 @@ impl FlowGenerators {
     /// Notifies the source of a flow that its last byte is acknowledged at `at`.
     pub fn complete(&mut self, number: u32, at: Time) {
         if let Some(ActiveFlow { generator, tag, .. }) = self.active_flow(number) {
-            self.all[generator].source.on_completion(tag, at);
+            self.all[generator].complete(tag, at);
             self.note_arrival(generator);
         }
     }
@@ -185,6 +213,15 @@ impl FlowGenerators {
         self.active_flow(number).map(|active_flow| self.group(active_flow.generator))
     }
 
+    /// Records the coflows that are in progress when the run ends.
+    pub fn end_coflows(&mut self) {
+        for FlowGenerator { source, probe, .. } in &mut self.all {
+            if let (Some(coflows), Some(probe)) = (source.coflows(), &mut probe.coflows) {
+                coflows.unfinished().for_each(|coflow| probe.on_end(coflow.start, coflow.end));
+            }
+        }
+    }
+
     /// Frees the number of a flow that has departed.
     pub fn release(&mut self, number: u32) {
         if let Some(active_flow) = self.active_flow(number) {
@@ -209,7 +246,17 @@ pub fn source_group<'a>(network: &Network, group: &'a GroupSpec) -> Group<'a> {
         seed: network.seed,
         packet_bytes: group.packet_size,
         header_bytes: group.header_size,
+        hosts: group.hosts.as_ref(),
     }
+}
+
+/// Draws the hosts of a flow, unless its source has chosen them.
+fn choose_route(request: &mut FlowRequest, hosts: &HostPairs, pairs: &mut Stream) {
+    let seed = request.seed;
+    request.route.get_or_insert_with(|| {
+        let (from, to) = hosts.draw(pairs);
+        Route::of_flow(from, to, seed)
+    });
 }
 
 /// What is to be remembered of a flow, and its bytes on the wire.
@@ -218,11 +265,38 @@ fn flow_start(network: &Network, group: &GroupSpec, request: &FlowRequest) -> (F
     let payload = u64::from(group.packet_size - group.header_size);
     let headers = u128::from(bytes.div_ceil(payload)) * u128::from(group.header_size);
     let wire_bytes = u128::from(bytes) + headers;
-    let rates = group.path.iter().map(|&link| network.links[link].sustained_rate());
-    let slowest = rates.chain(request.access_rate).min().map_or(1, Rate::bits_per_second);
-    let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
+    let path = group.path_of(request.route);
+    let rates = path.iter().map(|&link| network.links[link].sustained_rate().bits_per_second());
+    let rates: Vec<u64> = rates.collect();
+    let access_rate = request.access_rate.map(Rate::bits_per_second);
+    let slowest = rates.iter().copied().chain(access_rate).min().unwrap_or(1);
+    let mut transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64;
+    if rates.len() > 1 {
+        let packets = bytes.div_ceil(payload).max(1);
+        let last = bytes - (packets - 1) * payload + u64::from(group.header_size);
+        transfer += store_and_forward(&rates, [u64::from(group.packet_size), last], packets);
+    }
+    let transfer = transfer * PICOSECONDS_PER_SECOND as f64;
     let alone = Time::from_picoseconds(transfer as u64).saturating_add(request.rtt);
     // A media flow lasts as long as its media.
     let ideal = request.media.map_or(alone, |media| media.end.since(request.start));
     (FlowStart { start: request.start, bytes, ideal }, wire_bytes)
+}
+
+/// The time in seconds that a flow, sent back to back, takes over several links beyond that over the
+/// slowest of them: a link sends a packet when it has all of it. `sizes` are those of a full packet and
+/// of the last of `packets`, in bytes.
+fn store_and_forward(rates: &[u64], [full, last]: [u64; 2], packets: u64) -> f64 {
+    let full_before = (packets - 1) as f64;
+    let (mut first, mut slowest, mut slowest_last, mut end) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
+    for &rate in rates {
+        let [full, last] = [full, last].map(|bytes| 8.0 * bytes as f64 / rate.max(1) as f64);
+        // Full packets follow one another at the pace of the slowest link so far.
+        first += full;
+        slowest = slowest.max(full);
+        slowest_last = slowest_last.max(last);
+        let before = if packets > 1 { first + (full_before - 1.0) * slowest } else { 0.0 };
+        end = end.max(before) + last;
+    }
+    end - full_before * slowest - slowest_last
 }

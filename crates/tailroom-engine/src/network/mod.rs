@@ -7,9 +7,11 @@
 pub mod error;
 pub mod validate;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
+use crate::fabric::{HostPairs, Route, path_of};
 use crate::link::LinkSpec;
 use crate::packet::ties::Ties;
 use crate::pool::{PoolSpec, Pools};
@@ -59,8 +61,11 @@ pub struct Network {
 pub struct GroupSpec {
     /// Key in the scenario's `[flows]` table.
     pub name: String,
-    /// Indices of the shared links to the receiver, at least one and none twice.
+    /// Indices of the shared links to the receiver, at least one and none twice; of a group between
+    /// hosts of a fabric, of all links that its flows may cross.
     pub path: Vec<usize>,
+    /// The hosts between which the flows run, each on its own route; `None` if all take `path`.
+    pub hosts: Option<HostPairs>,
     /// Indices of the shared links that the ACKs cross; empty for a private ACK path.
     pub reverse_path: Vec<usize>,
     /// The traffic source of the group.
@@ -87,6 +92,7 @@ impl GroupSpec {
         GroupSpec {
             name: name.into(),
             path,
+            hosts: None,
             reverse_path: Vec::new(),
             source: source.into(),
             stop: None,
@@ -101,6 +107,21 @@ impl GroupSpec {
     /// A group of permanent connections that always have data to send.
     pub fn bulk(name: impl Into<String>, path: Vec<usize>, tcp: TcpSpec) -> Self {
         GroupSpec { tcp: Some(tcp), ..GroupSpec::new(name, path, BulkParams { bytes: None }) }
+    }
+
+    /// A group whose flows run between hosts of a fabric; see [`GroupSpec::new`].
+    pub fn between(
+        name: impl Into<String>,
+        hosts: HostPairs,
+        source: impl Into<SourceSpec>,
+    ) -> Self {
+        let group = GroupSpec::new(name, hosts.links(), source);
+        GroupSpec { hosts: Some(hosts), ..group }
+    }
+
+    /// The links that a flow with this route crosses; without a route, those of the path.
+    pub fn path_of(&self, route: Option<Route>) -> Cow<'_, [usize]> {
+        path_of(self.hosts.as_ref().map(|hosts| &hosts.fabric), &self.path, route)
     }
 
     /// The only link of the path, if no ACKs of the group cross it: the waits of the group at this
@@ -126,13 +147,15 @@ pub struct FlowSpec {
     pub start: Time,
     /// Rate of its own access link; `None` for an access link without serialization time.
     pub access_rate: Option<Rate>,
+    /// Its route, if the group's flows run between hosts.
+    pub route: Option<Route>,
 }
 
 impl FlowSpec {
     /// A flow of a group, by its index, that starts with the run and has an access link without
     /// serialization time.
     pub fn new(group: usize, rtt: Time) -> Self {
-        FlowSpec { group, rtt, start: Time::ZERO, access_rate: None }
+        FlowSpec { group, rtt, start: Time::ZERO, access_rate: None, route: None }
     }
 }
 
@@ -201,21 +224,24 @@ impl Network {
         self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
     }
 
-    /// Propagation of a group's shared links, forward and backward. ACKs on a private path take as
-    /// long as the data.
-    pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
+    /// Propagation of the shared links of a flow of the group, forward and backward. ACKs on a private
+    /// path take as long as the data. Without a route, a group between hosts has none.
+    pub fn propagation(&self, group: &GroupSpec, route: Option<Route>) -> (Time, Time) {
+        if group.hosts.is_some() && route.is_none() {
+            return (Time::ZERO, Time::ZERO);
+        }
         let sum = |path: &[usize]| {
             let delays = path.iter().map(|&link| self.links[link].delay);
             delays.fold(Time::ZERO, Time::saturating_add)
         };
-        let forward = sum(&group.path);
+        let forward = sum(&group.path_of(route));
         let has_reverse_path = !group.reverse_path.is_empty();
         (forward, if has_reverse_path { sum(&group.reverse_path) } else { forward })
     }
 
-    /// The shared part of a group's path.
-    pub fn shared_path(&self, group: &GroupSpec) -> SharedPath {
-        let (forward, backward) = self.propagation(group);
+    /// The shared part of the path of a flow of the group.
+    pub fn shared_path(&self, group: &GroupSpec, route: Option<Route>) -> SharedPath {
+        let (forward, backward) = self.propagation(group, route);
         SharedPath {
             forward,
             backward,
@@ -238,7 +264,7 @@ impl Network {
         let dynamic = dynamic.map(|rtt| Time::from_picoseconds(rtt as u64));
         let round_trips = permanent.iter().map(|flow| flow.rtt).chain(dynamic);
         let longest = round_trips.max().unwrap_or(Time::ZERO);
-        let (forward, backward) = self.propagation(&self.groups[group]);
+        let (forward, backward) = self.propagation(&self.groups[group], None);
         longest.since(forward + backward)
     }
 

@@ -1,6 +1,7 @@
 //! Measurements of a group of dynamic flows: totals over all flows, and the completion times of
 //! those that arrived in the measured window.
 
+use super::coflows::CoflowProbe;
 use super::flow::FlowCounters;
 use super::histogram::Histogram;
 use crate::units::Time;
@@ -19,7 +20,8 @@ pub struct FlowStart {
     /// Payload in bytes.
     pub bytes: u64,
     /// Completion time of the flow if it were alone: its bits divided by its peak rate or the rate
-    /// of the slowest link, whichever is less, plus a round trip for the last acknowledgement.
+    /// of the slowest link, whichever is less, plus what the further links add because they send whole
+    /// packets, plus a round trip for the last acknowledgement.
     pub ideal: Time,
 }
 
@@ -129,12 +131,19 @@ pub struct DynamicFlowProbe {
     /// many.
     pub log: Vec<FlowLogEntry>,
     log_limit: usize,
+    /// The coflows of the group, if its source has any.
+    pub coflows: Option<CoflowProbe>,
 }
 
 impl DynamicFlowProbe {
     /// Creates a probe that measures from `measure_from` to `end` and logs at most `log_limit`
-    /// flows.
-    pub fn new(measure_from: Time, end: Time, log_limit: usize) -> Self {
+    /// flows. `coflows` measures the coflows of a source that has any.
+    pub fn new(
+        measure_from: Time,
+        end: Time,
+        log_limit: usize,
+        coflows: Option<CoflowProbe>,
+    ) -> Self {
         DynamicFlowProbe {
             measure_from,
             end,
@@ -148,6 +157,7 @@ impl DynamicFlowProbe {
             all: SizeClass::default(),
             log: Vec::new(),
             log_limit,
+            coflows,
         }
     }
 

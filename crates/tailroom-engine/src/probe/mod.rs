@@ -1,5 +1,6 @@
 //! Measurements. They never affect the simulation: a run with other probes sends the same packets.
 
+pub mod coflows;
 pub mod delays;
 pub mod dynamic_flows;
 pub mod flow;

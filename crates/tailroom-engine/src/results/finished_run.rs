@@ -1,5 +1,7 @@
 //! What the collectors of statistics and tables read.
 
+use std::collections::HashMap;
+
 use super::flow_data::FlowData;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
@@ -38,6 +40,8 @@ pub(super) struct FinishedRun<'a> {
     pub(super) crossing: Vec<Vec<usize>>,
     /// The permanent flows, in the order of the network.
     pub(super) flows: Vec<FlowData<'a>>,
+    /// By group between hosts and link, the mean share of the group's flows that cross the link.
+    shares: HashMap<(usize, usize), f64>,
     /// What is measured per group, in the order of the network.
     pub(super) group_probes: &'a [GroupProbe],
     pub(super) dynamic_flows: DynamicFlowRecords<'a>,
@@ -56,6 +60,12 @@ impl<'a> FinishedRun<'a> {
         let capacity = |link: &Link| link.capacity_bits(from, to) / to.since(from).seconds();
         let capacities_bps = links.iter().map(capacity).collect();
         let crossing = network.crossing();
+        let groups = network.groups.iter().enumerate();
+        let between = groups.filter_map(|(at, group)| Some((at, group.hosts.as_ref()?)));
+        let shares = between.flat_map(|(at, hosts)| {
+            hosts.shares().into_iter().map(move |(link, share)| ((at, link), share))
+        });
+        let shares = shares.collect();
         FinishedRun {
             network,
             links,
@@ -63,9 +73,15 @@ impl<'a> FinishedRun<'a> {
             capacities_bps,
             crossing,
             flows,
+            shares,
             group_probes,
             dynamic_flows,
         }
+    }
+
+    /// The mean share of a group's flows that cross a link; `None` if all do, as the group has a path.
+    pub(super) fn share_across(&self, group: usize, link: usize) -> Option<f64> {
+        self.shares.get(&(group, link)).copied()
     }
 
     /// The permanent flows of a group.

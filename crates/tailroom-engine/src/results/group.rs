@@ -7,6 +7,7 @@ use super::flow::FlowSummary;
 use super::flow_data::FlowData;
 use crate::derives::{JsonSchema, Serialize};
 use crate::dynamic_flows::FlowGenerator;
+use crate::probe::coflows::CoflowProbe;
 use crate::probe::delays::Delays;
 use crate::probe::dynamic_flows::{SIZE_CLASSES, SizeClass};
 use crate::probe::progress::jain_index;
@@ -88,6 +89,8 @@ pub struct GroupSummary {
     pub all_sizes: Option<SizeClassSummary>,
     /// These flows by size; classes without a flow are left out.
     pub size_classes: Vec<SizeClassSummary>,
+    /// The queries or steps that began in the measured window; null for sources without coflows.
+    pub coflows: Option<CoflowSummary>,
     /// What the packets of the group, and its ACKs, meet at each link that they cross.
     pub links: Named<GroupLinkSummary>,
 }
@@ -146,12 +149,32 @@ pub struct SizeClassSummary {
     /// 99.9th percentile of the completion time.
     pub completion_time_s_p999: Option<f64>,
     /// Mean of the completion time divided by the time that the flow would take alone: its bits,
-    /// headers included, at its peak rate or that of the slowest link, and one round trip.
+    /// headers included, at its peak rate or that of the slowest link, what the further links add
+    /// because each sends whole packets, and one round trip.
     pub slowdown_mean: Option<f64>,
     /// Median of the slowdown.
     pub slowdown_p50: Option<f64>,
     /// 99th percentile of the slowdown.
     pub slowdown_p99: Option<f64>,
+}
+
+/// Coflows (queries of a source of kind `incast`, steps of one of kind `collective`) that began in the
+/// measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoflowSummary {
+    /// Number of coflows that completed before the end of the run.
+    pub completed_coflows: u64,
+    /// Number of coflows that did not complete before the end of the run.
+    pub unfinished_coflows: u64,
+    /// Mean time from the beginning until the last byte of the last flow is acknowledged.
+    pub completion_time_s_mean: Option<f64>,
+    /// Median of that time.
+    pub completion_time_s_p50: Option<f64>,
+    /// 99th percentile of that time.
+    pub completion_time_s_p99: Option<f64>,
+    /// 99.9th percentile of that time.
+    pub completion_time_s_p999: Option<f64>,
 }
 
 /// Statistics of the group with this index. `flows` are the statistics of all permanent flows.
@@ -244,6 +267,7 @@ fn dynamic_flows(run: &FinishedRun<'_>, generator: &FlowGenerator) -> GroupSumma
         refused_fraction: ratio(probe.refused as f64, probe.arrived as f64),
         all_sizes: Some(class_summary(0, None, &probe.all)),
         size_classes: size_classes(&probe.classes),
+        coflows: probe.coflows.as_ref().map(coflow_summary),
         ..GroupSummary::default()
     }
 }
@@ -273,6 +297,19 @@ fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> S
         slowdown_mean: class.mean_slowdown(),
         slowdown_p50: class.slowdown_quantile(0.5),
         slowdown_p99: class.slowdown_quantile(0.99),
+    }
+}
+
+fn coflow_summary(probe: &CoflowProbe) -> CoflowSummary {
+    let durations = probe.duration.quantiles([0.5, 0.99, 0.999]);
+    let [p50, p99, p999] = durations.map(|value| value.map(|value| value * 1e-12));
+    CoflowSummary {
+        completed_coflows: probe.completed,
+        unfinished_coflows: probe.unfinished,
+        completion_time_s_mean: probe.mean_duration_s(),
+        completion_time_s_p50: p50,
+        completion_time_s_p99: p99,
+        completion_time_s_p999: p999,
     }
 }
 

@@ -26,7 +26,7 @@ pub use flow::FlowSummary;
 use flow::flow_summary;
 use flow_data::FlowData;
 use group::group_summary;
-pub use group::{GroupLinkSummary, GroupSummary, SizeClassSummary};
+pub use group::{CoflowSummary, GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
 use pool::pool_summary;

@@ -29,7 +29,8 @@ pub enum Regime {
 pub struct SharingSummary {
     /// Traffic that arrives whatever the link does, divided by the capacity: bytes on the wire of
     /// the flows that arrived, and the mean rates of unresponsive flows. Permanent flows under
-    /// congestion control use the rest and do not count.
+    /// congestion control use the rest and do not count, nor do flows that begin when others are
+    /// complete.
     pub offered_load: f64,
     /// Time-weighted mean number of flows in progress.
     pub flows_in_progress_mean: Option<f64>,
@@ -57,14 +58,20 @@ pub(super) fn sharing_summary(run: &FinishedRun<'_>, index: usize) -> SharingSum
         let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
         let members = network.members(at);
         let flows = &network.flows[members.start as usize..members.end as usize];
-        Some(flows.iter().map(move |flow| {
+        let crossing = flows.iter().filter(move |flow| group.path_of(flow.route).contains(&index));
+        Some(crossing.map(move |flow| {
             let active = end.since(flow.start.max(network.measure_from)).seconds();
             rate * active / span
         }))
     });
     let unresponsive = unresponsive.flatten();
-    let arrived = run.data_groups(index).filter_map(|group| run.generator_of(group));
-    let arrived = arrived.map(|generator| generator.probe.arrived_wire_bytes as f64 * 8.0 / span);
+    let is_offered = |group: &usize| {
+        network.groups[*group].source.flows().is_some_and(|flows| !flows.is_closed_loop())
+    };
+    let arrived = run.data_groups(index).filter(is_offered).filter_map(|group| {
+        let bits = run.generator_of(group)?.probe.arrived_wire_bytes as f64 * 8.0;
+        Some(run.share_across(group, index).map_or(bits, |share| share * bits) / span)
+    });
     let offered_bps = total(unresponsive) + total(arrived);
     let offered_load = ratio(offered_bps, run.capacities_bps[index]).unwrap_or(0.0);
     let bottlenecked = &sharing.bottlenecked_over_time;

@@ -10,7 +10,7 @@ use super::sharing::{Regime, sharing_summary};
 use crate::congestion::SteadyState;
 use crate::derives::{JsonSchema, Serialize};
 use crate::distribution::Distribution;
-use crate::network::{GroupSpec, Network};
+use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::probe::flow::FlowCounters;
 use crate::quantity::{Duration, PositiveDuration};
 use crate::queue::emptying::EMPTIED_INTERVALS;
@@ -238,17 +238,18 @@ fn simultaneous_starts(run: &FinishedRun<'_>) -> Vec<Warning> {
     vec![Warning::new(WarningKind::SimultaneousStarts, place, &[("flows", flows as f64)], text)]
 }
 
-/// The group of every flow under congestion control that has no access link, and when its first data
-/// leave, as far as the scenario fixes it.
+/// The group of every flow under congestion control that has no access link and no interface of a host,
+/// and when its first data leave, as far as the scenario fixes it.
 fn first_windows(network: &Network) -> impl Iterator<Item = (usize, Time)> + '_ {
     let after_handshake = |group: usize, start: Time, rtt: Time| {
         let opens = network.groups[group].tcp.as_ref()?.handshake == Handshake::BY_FLOW;
         Some((group, if opens { start.saturating_add(rtt) } else { start }))
     };
-    let permanent = network.flows.iter().filter(|flow| flow.access_rate.is_none());
+    let has_none = |flow: &&FlowSpec| flow.access_rate.is_none() && flow.route.is_none();
+    let permanent = network.flows.iter().filter(has_none);
     let permanent =
         permanent.filter_map(move |flow| after_handshake(flow.group, flow.start, flow.rtt));
-    let groups = network.groups.iter().enumerate();
+    let groups = network.groups.iter().enumerate().filter(|(_, group)| group.hosts.is_none());
     let given = groups.filter_map(|(index, group)| match &group.source {
         SourceSpec::Flows(FlowSourceSpec::FiniteFlows(FiniteFlowsSpec {
             arrivals: FlowArrivals::Given(times),

@@ -35,7 +35,7 @@ use format::schema;
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
-use resolve::{controls, defaults, names, pools};
+use resolve::{controls, defaults, fabrics, names, pools};
 use text::check;
 use text::document::Document;
 use text::error::{Fault, Path};
@@ -269,7 +269,9 @@ impl Scenario {
 
     fn network(&self) -> Result<Network, Vec<Fault>> {
         let Scenario { file, document, traces, files, .. } = self;
-        resolve::resolve(Inputs { file, document, traces, files })
+        let (file, fabrics) = fabrics::expand(file)?;
+        resolve::resolve(Inputs { file: &file, fabrics: &fabrics, document, traces, files })
+            .map_err(|faults| faults.into_iter().map(|fault| fabrics.at_origin(fault)).collect())
     }
 
     /// The scenario as TOML with overrides applied and every default filled in; reading it again

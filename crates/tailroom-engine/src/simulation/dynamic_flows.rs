@@ -7,15 +7,16 @@ use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
+use crate::fabric::{Fabric, path_of};
 use crate::flow::Endpoints;
 use crate::link::Link;
-use crate::network::{GroupSpec, MAX_FLOWS, Network};
+use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::probe::dynamic_flows::Departure;
 use crate::probe::flow::{Checkpoints, FlowAccount, FlowCounters, FlowProbe, FlowState};
 use crate::results::DynamicFlowRecords;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
-use crate::units::{Rate, Time};
+use crate::units::Time;
 
 /// The dynamic flows of a run, and the flows that its links bottleneck.
 #[derive(Debug)]
@@ -26,21 +27,25 @@ pub(super) struct DynamicFlows {
     /// The time up to which `sharing` has counted, and the bytes that had left each link by then.
     passed: Time,
     departed_bytes: Vec<u64>,
-    /// The forward path of each group.
-    paths: Vec<Vec<usize>>,
-    /// Group and peak rate of each permanent flow.
-    permanent: Vec<(usize, Option<Rate>)>,
+    /// The forward path of each group, and the fabric of its hosts.
+    paths: Vec<(Vec<usize>, Option<Fabric>)>,
+    /// The permanent flows.
+    permanent: Vec<FlowSpec>,
 }
 
 impl DynamicFlows {
     pub(super) fn new(network: &Network, links: &[Link]) -> Self {
+        let paths = network.groups.iter().map(|group| {
+            let fabric = group.hosts.as_ref().map(|hosts| hosts.fabric);
+            (group.path.clone(), fabric)
+        });
         DynamicFlows {
             generators: FlowGenerators::new(network),
             sharing: sharing(network, links),
             passed: Time::ZERO,
             departed_bytes: vec![0; links.len()],
-            paths: network.groups.iter().map(|group| group.path.clone()).collect(),
-            permanent: (network.flows.iter()).map(|flow| (flow.group, flow.access_rate)).collect(),
+            paths: paths.collect(),
+            permanent: network.flows.clone(),
         }
     }
 
@@ -91,11 +96,15 @@ impl DynamicFlows {
     }
 
     fn end(&mut self, number: u32, completed_at: Time) {
-        let (group, peak_rate) = self.generators.active_flow(number).map_or_else(
-            || self.permanent[number as usize],
-            |active_flow| (self.generators.group(active_flow.generator), active_flow.peak_rate),
-        );
-        for &link in &self.paths[group] {
+        let (group, peak_rate, route) = match self.generators.active_flow(number) {
+            Some(flow) => (self.generators.group(flow.generator), flow.peak_rate, flow.route),
+            None => {
+                let flow = self.permanent[number as usize];
+                (flow.group, flow.access_rate, flow.route)
+            }
+        };
+        let (path, fabric) = &self.paths[group];
+        for &link in &*path_of(fabric.as_ref(), path, route) {
             self.sharing[link].end(completed_at, peak_rate);
         }
     }
@@ -121,6 +130,7 @@ impl DynamicFlows {
     /// Closes the statistics of the flows at the end of the run; they have passed their last
     /// checkpoint.
     pub(super) fn end_measuring(&mut self, flows: &[Flow]) {
+        self.generators.end_coflows();
         for number in self.generators.present() {
             let Some(active_flow) = self.generators.active_flow(number) else { continue };
             let flow = &flows[number as usize];
@@ -194,8 +204,12 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
         .collect();
     for (index, group) in network.groups.iter().enumerate() {
         let rate = group.source.offered_rate_bps().unwrap_or(0.0);
-        let flows = network.members(index).len() as f64;
-        group.path.iter().for_each(|&link| capacities[link] -= flows * rate);
+        let mut flows = vec![0.0; capacities.len()];
+        for flow in network.members(index) {
+            let path = group.path_of(network.flows[flow as usize].route);
+            path.iter().for_each(|&link| flows[link] += 1.0);
+        }
+        capacities.iter_mut().zip(flows).for_each(|(capacity, flows)| *capacity -= flows * rate);
     }
     let mut sharing: Vec<BottleneckedFlows> =
         capacities.into_iter().map(BottleneckedFlows::new).collect();
@@ -204,7 +218,7 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
         // A flow with a last byte says itself when that is acknowledged.
         let Some(bulk) = group.source.bulk() else { continue };
         let stop = group.stop.filter(|_| bulk.bytes.is_none());
-        for &link in &group.path {
+        for &link in &*group.path_of(flow.route) {
             sharing[link].begin(flow.start, flow.access_rate);
             if let Some(stop) = stop {
                 sharing[link].end(stop, flow.access_rate);
@@ -262,7 +276,7 @@ impl Simulation {
         let group = &network.groups[index];
         let peak_rate =
             dynamic.generators.active_flow(number).and_then(|active_flow| active_flow.peak_rate);
-        for &link in &group.path {
+        for &link in &*group.path_of(plan.route) {
             dynamic.sharing[link].begin(plan.start, peak_rate);
             if let Some(media) = plan.media {
                 dynamic.sharing[link].end(media.end, peak_rate);
@@ -276,11 +290,11 @@ impl Simulation {
             ..self.link_checkpoints.checkpoints
         };
         let endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
-        let mut flow = Flow::new(endpoints, group);
+        let mut flow = Flow::new(endpoints, group, plan.route);
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
         endpoints.emit_next(&mut injector);
         flow.arm(number, &mut pending.agenda);
-        routes.assign(number, index);
+        routes.assign(number, index, group, plan.route);
         fast_paths.add(number);
         match flows.get_mut(number as usize) {
             Some(place) => *place = flow,

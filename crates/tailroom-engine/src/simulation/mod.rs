@@ -81,7 +81,7 @@ impl Simulation {
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
             let endpoints = Endpoints::new(network, index, checkpoints);
-            Flow::new(endpoints, &network.groups[group])
+            Flow::new(endpoints, &network.groups[group], network.flows[index].route)
         });
         let facts = network.link_facts();
         let links = network.links.iter().zip(&facts);

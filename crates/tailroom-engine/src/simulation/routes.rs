@@ -3,11 +3,12 @@
 //! The number of a flow is enough to look up a hop. The flow itself takes a dozen cache lines
 //! elsewhere, which a packet that waits to be served need not touch.
 
+use crate::fabric::Route;
 use crate::network::{GroupSpec, Network};
 use crate::packet::transit::{Stage, Transit};
 
 /// A link on a route.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hop {
     pub(super) link: u32,
     /// Index of the group among the groups that cross the link.
@@ -23,9 +24,10 @@ pub(super) struct Hop {
 }
 
 /// How a link takes the packets that arrive here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Door {
     /// By [`Link::arrive`](crate::link::Link::arrive).
+    #[default]
     General,
     /// By [`Link::pass`](crate::link::Link::pass).
     Plain,
@@ -34,9 +36,10 @@ pub(super) enum Door {
 }
 
 /// What lies behind a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Exit {
     /// The next link of the route.
+    #[default]
     Link,
     /// The receiver, for packets.
     Receiver,
@@ -47,36 +50,50 @@ pub(super) enum Exit {
 /// The routes of the groups, and the route of each flow.
 #[derive(Debug)]
 pub(super) struct Routes {
-    /// The hops of all groups in turn, forward path first.
+    /// The hops of all groups in turn, forward path first, then those of each flow between hosts.
     hops: Vec<Hop>,
-    /// By group, the index of its first hop.
+    /// By group, the index of its first hop; meaningless for a group between hosts.
     starts: Vec<u32>,
     /// By flow, the index of its first hop.
     of_flows: Vec<u32>,
     add_waits: bool,
+    /// The groups that cross each link, in order.
+    crossing: Vec<Vec<usize>>,
+    /// By link, how it takes packets under congestion control.
+    doors: Vec<Door>,
 }
+
+/// Links of the longest route between hosts.
+const MOST_HOPS: usize = 4;
 
 impl Routes {
     /// The routes of `network`, with its permanent flows. `is_plain` tells which links
     /// [`Link::pass`](crate::link::Link::pass) can be asked about.
     pub(super) fn new(network: &Network, is_plain: impl Fn(usize) -> bool) -> Self {
-        let (mut hops, mut starts) = (Vec::new(), Vec::new());
-        let crossing = network.crossing();
+        let doors = network.links.iter().enumerate().map(|(link, spec)| match spec.pool {
+            _ if !is_plain(link) => Door::General,
+            None => Door::Plain,
+            Some(_) => Door::PlainWithPool,
+        });
+        let mut routes = Routes {
+            hops: Vec::new(),
+            starts: Vec::new(),
+            of_flows: Vec::with_capacity(network.flows.len()),
+            add_waits: network.groups.iter().any(|group| group.only_queue().is_none()),
+            crossing: network.crossing(),
+            doors: doors.collect(),
+        };
         for (index, group) in network.groups.iter().enumerate() {
-            starts.push(hops.len() as u32);
-            hops.extend(route(group, index, &crossing));
-        }
-        for hop in &mut hops {
-            let link = hop.link as usize;
-            if !is_plain(link) {
-                hop.door = Door::General;
-            } else if hop.door == Door::Plain && network.links[link].pool.is_some() {
-                hop.door = Door::PlainWithPool;
+            routes.starts.push(routes.hops.len() as u32);
+            if group.hosts.is_none() {
+                let hops: Vec<Hop> = routes.hops_of(group, index, &group.path).collect();
+                routes.hops.extend(hops);
             }
         }
-        let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
-        let add_waits = hops.iter().any(|hop| hop.adds_wait);
-        Routes { hops, starts, of_flows, add_waits }
+        for (number, flow) in network.flows.iter().enumerate() {
+            routes.assign(number as u32, flow.group, &network.groups[flow.group], flow.route);
+        }
+        routes
     }
 
     /// Whether packets add up their waits at several links.
@@ -85,12 +102,28 @@ impl Routes {
         self.add_waits
     }
 
-    /// Assigns a flow to a group. A new number must be the next one.
-    pub(super) fn assign(&mut self, flow: u32, group: usize) {
-        let start = self.starts[group];
-        match self.of_flows.get_mut(flow as usize) {
-            Some(place) => *place = start,
-            None => self.of_flows.push(start),
+    /// Assigns a flow to a group, and to its route if the group's flows run between hosts. A new number
+    /// must be the next one; the number of a flow that has departed stays with its group.
+    pub(super) fn assign(
+        &mut self,
+        flow: u32,
+        index: usize,
+        group: &GroupSpec,
+        route: Option<Route>,
+    ) {
+        let flow = flow as usize;
+        if flow == self.of_flows.len() {
+            let is_between_hosts = group.hosts.is_some();
+            let start = if is_between_hosts { self.hops.len() as u32 } else { self.starts[index] };
+            self.of_flows.push(start);
+            if is_between_hosts {
+                self.hops.extend([Hop::default(); MOST_HOPS]);
+            }
+        }
+        if route.is_some() {
+            let hops: Vec<Hop> = self.hops_of(group, index, &group.path_of(route)).collect();
+            let start = self.of_flows[flow] as usize;
+            self.hops[start..start + hops.len()].copy_from_slice(&hops);
         }
     }
 
@@ -110,28 +143,29 @@ impl Routes {
         let Stage::Arrival(position) = packet.stage() else { return 0 };
         self.hop(packet.flow(), position).class
     }
-}
 
-/// The links of the group at `index`; `crossing` has the groups that cross each link, in order.
-fn route<'a>(
-    group: &'a GroupSpec,
-    index: usize,
-    crossing: &'a [Vec<usize>],
-) -> impl Iterator<Item = Hop> + 'a {
-    let adds_waits = group.only_queue().is_none();
-    let (forward, whole) = (group.path.len(), group.path.len() + group.reverse_path.len());
-    let links = group.path.iter().chain(&group.reverse_path);
-    links.zip(1..).map(move |(&link, passed)| Hop {
-        link: link as u32,
-        class: crossing[link].partition_point(|&group| group < index) as u32,
-        group: index as u32,
-        exit: match passed {
-            _ if passed == forward => Exit::Receiver,
-            _ if passed == whole => Exit::Sender,
-            _ => Exit::Link,
-        },
-        clocks_source: passed == 1 && group.tcp.is_none(),
-        door: if group.tcp.is_some() { Door::Plain } else { Door::General },
-        adds_wait: adds_waits && passed <= forward,
-    })
+    /// The hops of a flow of the group at `index` that takes this path.
+    fn hops_of<'a>(
+        &'a self,
+        group: &'a GroupSpec,
+        index: usize,
+        path: &'a [usize],
+    ) -> impl Iterator<Item = Hop> + 'a {
+        let adds_waits = group.only_queue().is_none();
+        let (forward, whole) = (path.len(), path.len() + group.reverse_path.len());
+        let links = path.iter().chain(&group.reverse_path);
+        links.zip(1..).map(move |(&link, passed)| Hop {
+            link: link as u32,
+            class: self.crossing[link].partition_point(|&group| group < index) as u32,
+            group: index as u32,
+            exit: match passed {
+                _ if passed == forward => Exit::Receiver,
+                _ if passed == whole => Exit::Sender,
+                _ => Exit::Link,
+            },
+            clocks_source: passed == 1 && group.tcp.is_none(),
+            door: if group.tcp.is_some() { self.doors[link] } else { Door::General },
+            adds_wait: adds_waits && passed <= forward,
+        })
+    }
 }

@@ -50,7 +50,7 @@ fn lookahead(network: &Network) -> Time {
     let reactions = network.round_trips().map(|(group, rtt, access_rate)| {
         let group = &network.groups[group];
         let last = group.path.last().map_or(Time::ZERO, |&link| network.links[link].delay);
-        let private_path = PrivatePath::new(&network.shared_path(group), rtt, access_rate);
+        let private_path = PrivatePath::new(&network.shared_path(group, None), rtt, access_rate);
         let reaction = private_path.shortest_reaction().saturating_add(last);
         let hops = group.path.len() + group.reverse_path.len();
         let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);

@@ -3,12 +3,12 @@
 use super::context::{Group, GroupContext};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
-use crate::quantity::Duration;
+use crate::quantity::{Duration, PositiveDuration};
 use crate::random::{Stream, exponential};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The keys of a source of flows that say when flows arrive, or sessions. Exactly one of `load`,
-/// `arrivals_per_second` and `arrivals` is written.
+/// `arrivals_per_second`, `period` and `arrivals` is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrivalsConfig {
     /// Poisson arrivals of flows, or of sessions, that offer this share of the rate of `load_of`,
@@ -16,13 +16,17 @@ pub struct ArrivalsConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]
     pub load: Option<f64>,
-    /// The link that `load` refers to. Left out, the slowest on the path.
+    /// The link that `load` refers to. Left out, the slowest on the path; between hosts, what the
+    /// links of all senders, or of all receivers if that is less, carry together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_of: Option<String>,
     /// Poisson arrivals: mean number of flows, or of sessions, per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
     pub arrivals_per_second: Option<f64>,
+    /// Arrivals of flows, or of sessions, in equal intervals, the first at the group's `start`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<PositiveDuration>,
     /// Arrivals of flows, or of sessions, at these times, in ascending order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Vec<Duration>>,
@@ -39,22 +43,27 @@ impl ArrivalsConfig {
         mean_wire_bytes: impl FnOnce() -> f64,
     ) -> Result<FlowArrivals, BadParameter> {
         let (start, stop) = (context.flows.start, context.flows.stop);
-        let arrivals = match (self.load, self.arrivals_per_second, &self.arrivals) {
-            (Some(load), None, None) => {
+        let arrivals = match (self.load, self.arrivals_per_second, self.period, &self.arrivals) {
+            (Some(load), None, None, None) => {
                 let link = self.load_link(context)?;
                 let flow_bits = 8.0 * mean_wire_bytes();
                 let per_second = load * link.bits_per_second() as f64 / flow_bits;
                 FlowArrivals::Poisson { per_second, start, stop }
             }
-            (None, Some(per_second), None) => FlowArrivals::Poisson { per_second, start, stop },
-            (None, None, Some(times)) => given(times)?,
-            (None, None, None) => {
-                let problem = "needs load, arrivals_per_second or arrivals";
+            (None, Some(per_second), None, None) => {
+                FlowArrivals::Poisson { per_second, start, stop }
+            }
+            (None, None, Some(period), None) => {
+                FlowArrivals::Periodic { period: period.time(), start, stop }
+            }
+            (None, None, None, Some(times)) => given(times)?,
+            (None, None, None, None) => {
+                let problem = "needs load, arrivals_per_second, period or arrivals";
                 return Err(BadParameter::new("", problem, "add one of them, as in `load = 0.5`"));
             }
             _ => {
                 let problem = "more than one key says when flows arrive";
-                let remedy = "keep one of load, arrivals_per_second and arrivals";
+                let remedy = "keep one of load, arrivals_per_second, period and arrivals";
                 return Err(BadParameter::new("", problem, remedy));
             }
         };
@@ -69,6 +78,14 @@ impl ArrivalsConfig {
     fn load_link(&self, context: &GroupContext<'_>) -> Result<Rate, BadParameter> {
         // A link without a rate is refused where links are resolved.
         let no_rate = Rate::from_bits_per_second(1);
+        if let Some(rate) = context.hosts_rate {
+            if self.load_of.is_none() {
+                return Ok(rate);
+            }
+            let problem = "names a link, and the flows between hosts take several paths";
+            let remedy = "remove it: load is a share of what the hosts' links carry";
+            return Err(BadParameter::new("load_of", problem, remedy));
+        }
         let Some(wanted) = &self.load_of else {
             let slowest = context.links.iter().filter_map(|(_, rate)| *rate).min();
             return Ok(slowest.unwrap_or(no_rate));
@@ -112,6 +129,15 @@ pub enum FlowArrivals {
         /// When it ends; [`Time::NEVER`] if it does not.
         stop: Time,
     },
+    /// In equal intervals.
+    Periodic {
+        /// From an arrival to the next one, above zero.
+        period: Time,
+        /// The first arrival.
+        start: Time,
+        /// When the arrivals end; [`Time::NEVER`] if they do not.
+        stop: Time,
+    },
     /// At these times, in order.
     Given(Vec<Time>),
 }
@@ -121,6 +147,7 @@ impl FlowArrivals {
     pub fn per_second(&self, duration_s: f64) -> f64 {
         match self {
             FlowArrivals::Poisson { per_second, .. } => *per_second,
+            FlowArrivals::Periodic { period, .. } => 1.0 / period.seconds(),
             FlowArrivals::Given(times) => times.len() as f64 / duration_s,
         }
     }
@@ -141,6 +168,7 @@ pub struct Arrivals {
 #[derive(Debug)]
 enum Process {
     Poisson { mean_gap_ps: f64, stop: Time, gaps: Stream },
+    Periodic { period: Time, stop: Time },
     Given(std::vec::IntoIter<Time>),
 }
 
@@ -152,6 +180,11 @@ impl Arrivals {
                 let mean_gap_ps = PICOSECONDS_PER_SECOND as f64 / per_second;
                 let gaps = group.stream("gaps");
                 (*start, Process::Poisson { mean_gap_ps, stop: *stop, gaps })
+            }
+            FlowArrivals::Periodic { period, start, stop } => {
+                let next = if start < stop { *start } else { Time::NEVER };
+                let process = Process::Periodic { period: *period, stop: *stop };
+                return Arrivals { next, process };
             }
             FlowArrivals::Given(times) => (Time::ZERO, Process::Given(times.clone().into_iter())),
         };
@@ -172,6 +205,10 @@ impl Arrivals {
                 let gap = exponential(gaps);
                 let gap = Time::from_picoseconds(libm::round(gap * *mean_gap_ps) as u64);
                 let next = self.next.saturating_add(gap);
+                if next < *stop { next } else { Time::NEVER }
+            }
+            Process::Periodic { period, stop } => {
+                let next = self.next.saturating_add(*period);
                 if next < *stop { next } else { Time::NEVER }
             }
             Process::Given(times) => times.next().unwrap_or(Time::NEVER),

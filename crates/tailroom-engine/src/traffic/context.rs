@@ -2,6 +2,7 @@
 
 use crate::distribution::Distribution;
 use crate::distribution::config::FileTexts;
+use crate::fabric::HostPairs;
 use crate::random::{Stream, stream};
 use crate::units::{Rate, Time};
 
@@ -22,6 +23,8 @@ pub struct Group<'a> {
     pub packet_bytes: u32,
     /// Part of it that is header.
     pub header_bytes: u32,
+    /// The hosts between which its flows run, if they have no path.
+    pub hosts: Option<&'a HostPairs>,
 }
 
 impl Group<'_> {
@@ -81,6 +84,9 @@ pub struct GroupContext<'a> {
     /// Name and initial rate of each link on the path, in order; a link without a rate is refused
     /// elsewhere.
     pub links: Vec<(&'a str, Option<Rate>)>,
+    /// What the interfaces of all hosts that send, or of all that receive if that is less, carry
+    /// together.
+    pub hosts_rate: Option<Rate>,
     /// Files that the scenario names, by their path.
     pub files: &'a FileTexts,
     /// What the keys of the group say of flows that arrive and depart.

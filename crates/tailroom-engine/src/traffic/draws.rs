@@ -6,7 +6,7 @@ use crate::random::{Random, Stream};
 use crate::units::{Rate, Time};
 
 /// The shortest round trip: a sender takes none for one that has not been measured.
-const MIN_RTT: Time = Time::from_picoseconds(1_000_000);
+pub(crate) const MIN_RTT: Time = Time::from_picoseconds(1_000_000);
 
 /// Round trip, peak rate and seed of each flow. Every quantity has a stream of its own, so that
 /// changing one leaves the others alone.

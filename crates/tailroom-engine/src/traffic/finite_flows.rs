@@ -123,6 +123,7 @@ impl FlowSource for FiniteFlows {
             access_rate: self.draws.access_rate(),
             seed: self.draws.seed(),
             media: None,
+            route: None,
             tag: 0,
         })
     }

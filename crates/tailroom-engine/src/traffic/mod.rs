@@ -17,6 +17,7 @@
 //! to make of them.
 
 pub mod arrivals;
+pub mod coflows;
 pub mod context;
 pub mod draws;
 mod flow_list;
@@ -24,8 +25,10 @@ pub mod unresponsive;
 pub mod web_models;
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::fabric::{HostPairs, Route};
 use crate::parameters::BadParameter;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use coflows::Coflows;
 use context::{Group, GroupContext, StartingFlow};
 
 /// The largest flow, in bytes: beyond it a size means a permanent flow.
@@ -93,6 +96,19 @@ pub trait OfferedFlows: Ranges {
         None
     }
 
+    /// Whether flows begin when others are complete, so that they come as fast as the network lets them.
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+
+    /// Refuses the hosts of the group, or a group without hosts, if the source cannot do with them.
+    ///
+    /// # Errors
+    /// The wrong parameter, the problem and the allowed values.
+    fn check_hosts(&self, _hosts: Option<&HostPairs>) -> Result<(), BadParameter> {
+        Ok(())
+    }
+
     /// The flows as analytic models read them, in a run of `duration_s`; at most `draws` sizes.
     fn statistics(&self, group: &Group<'_>, duration_s: f64, draws: usize) -> FlowStatistics;
 }
@@ -148,6 +164,9 @@ pub struct FlowRequest {
     pub seed: u64,
     /// What an unresponsive flow sends; such a flow's `bytes` are those of all its packets.
     pub media: Option<Media>,
+    /// Its route, if the group's flows run between hosts and the source chooses them; otherwise they
+    /// are drawn.
+    pub route: Option<Route>,
     /// The source's own number for the flow, which [`FlowSource::on_completion`] gives back.
     pub tag: u32,
 }
@@ -180,9 +199,14 @@ pub trait FlowSource {
     /// The next flow, no earlier than the previous one; `None` if there is none.
     fn next_flow(&mut self) -> Option<FlowRequest>;
 
-    /// The last byte of the flow with this tag is acknowledged at `at`. A flow that follows from it
-    /// begins at least a round trip later.
+    /// The last byte of the flow with this tag is acknowledged at `at`, ahead of the links' time. A flow
+    /// that follows from it begins at `at` or later.
     fn on_completion(&mut self, _tag: u32, _at: Time) {}
+
+    /// The coflows of the source, if its flows form any.
+    fn coflows(&mut self) -> Option<&mut Coflows> {
+        None
+    }
 
     /// Memory of what it has planned and of the sessions in progress, in bytes.
     fn memory_bytes(&self) -> u64 {
@@ -495,6 +519,10 @@ macro_rules! registry {
                 dispatch!(self, $($flow)+, source => source.on_completion(tag, at))
             }
 
+            fn coflows(&mut self) -> Option<&mut Coflows> {
+                dispatch!(self, $($flow)+, source => source.coflows())
+            }
+
             fn memory_bytes(&self) -> u64 {
                 dispatch!(self, $($flow)+, source => source.memory_bytes())
             }
@@ -514,23 +542,30 @@ registry! {
     flow_sources {
         /// Flows that arrive and depart. Each is a connection that begins with slow start, sends
         /// its data and ends; `rtt` and `access_rate` are drawn for each. One of `load`,
-        /// `arrivals_per_second` and `arrivals` says when they arrive.
+        /// `arrivals_per_second`, `period` and `arrivals` says when they arrive.
         finite_flows::FiniteFlows(FiniteFlowsParams) = "finite_flows",
         /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection
         /// that begins with slow start; `start` shifts them all, and from `stop` on none arrives.
         trace::Trace(TraceParams) = "trace",
         /// Media flows that arrive and depart, without congestion control. Each sends equally
         /// spaced packets of `packet_size` at a constant rate for as long as it lasts; `rtt` is
-        /// drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says when they
-        /// arrive.
+        /// drawn for each. One of `load`, `arrivals_per_second`, `period` and `arrivals` says when
+        /// they arrive.
         streaming::Streaming(StreamingParams) = "streaming",
         /// Web sessions that arrive and depart. A session is a number of pages with think times
         /// between them; a page is a main object and, when that is there and parsed, the objects
         /// embedded in it, `parallel` at a time. Each object is a connection of its own that begins
         /// with slow start, a round trip after what it waits for is complete. `rtt` and
-        /// `access_rate` are drawn for each session. One of `load`, `arrivals_per_second` and
+        /// `access_rate` are drawn for each session. One of `load`, `arrivals_per_second`, `period` and
         /// `arrivals` says when sessions begin.
         web::Web(WebParams) = "web",
+        /// Queries, each of which many servers answer at once. An answer is a connection of its own;
+        /// the query is complete when all answers are. One of `load`, `arrivals_per_second`, `period`,
+        /// `arrivals` and `think_time` says when queries begin.
+        incast::Incast(IncastParams) = "incast",
+        /// Collective operations of the hosts of `from`, as in training: a step begins when all flows
+        /// of the step before are complete. Each flow is a connection of its own.
+        collective::Collective(CollectiveParams) = "collective",
     }
     packet_sources {
         /// A Poisson stream of packets without congestion control.

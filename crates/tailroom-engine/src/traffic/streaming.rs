@@ -145,6 +145,7 @@ impl FlowSource for Streaming {
             access_rate: None,
             seed: self.draws.seed(),
             media: Some(media),
+            route: None,
             tag: 0,
         })
     }

@@ -141,6 +141,7 @@ impl FlowSource for Trace {
             access_rate: flow.rate.or(access_rate),
             seed: self.draws.seed(),
             media: None,
+            route: None,
             tag: 0,
         })
     }

@@ -365,6 +365,7 @@ impl FlowSource for Web {
             access_rate: session.access_rate,
             seed: session.random.next_u64(),
             media: None,
+            route: None,
             tag: slot,
         };
         self.drop_vain_requests();

@@ -253,7 +253,7 @@ fn web_spec(text: &str) -> WebSpec {
 /// Starts and bytes of the objects if object `n` is complete `durations(n)` milliseconds after its
 /// start.
 fn timetable(spec: &WebSpec, durations: impl Fn(usize) -> u64) -> Vec<(u64, u64)> {
-    let group = Group { name: "web", seed: 1, packet_bytes: 1_500, header_bytes: 40 };
+    let group = Group { name: "web", seed: 1, packet_bytes: 1_500, header_bytes: 40, hosts: None };
     let mut source = Web::new(spec, &group, Time::ZERO);
     let mut objects = Vec::new();
     let mut completions: Vec<(Time, u32)> = Vec::new();

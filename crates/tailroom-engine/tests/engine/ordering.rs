@@ -31,7 +31,7 @@ use tailroom_engine::units::{Rate, Time};
 use crate::support::random_cases::config;
 use crate::support::reference::{self, TieBreak};
 use crate::support::summaries::group;
-use crate::support::{disciplines, networks, random_networks, transport};
+use crate::support::{disciplines, networks, random_fabrics, random_networks, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -116,6 +116,24 @@ proptest! {
 
     #[test]
     fn engine_and_reference_agree_on_random_networks(network in random_networks::network()) {
+        let engine = run_without_reuse(&network);
+        let difference = difference(&engine, &comparable(reference::run(&network)));
+        prop_assert!(
+            difference.is_none(),
+            "seed {}; {REPLAY}; engine | reference:\n{}",
+            network.seed,
+            difference.unwrap_or_default()
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// Equal rates and sizes make simultaneous events the rule, and steps begin at the instant at which
+    /// those before are complete.
+    #[test]
+    fn engine_and_reference_agree_on_random_fabrics(network in random_fabrics::network()) {
         let engine = run_without_reuse(&network);
         let difference = difference(&engine, &comparable(reference::run(&network)));
         prop_assert!(

@@ -15,10 +15,13 @@ GROUP_METRICS = (
     "jitter_s_mean",
     "all_sizes.completion_time_s_mean",
     "all_sizes.completion_time_s_p99",
+    "coflows.completion_time_s_mean",
+    "coflows.completion_time_s_p99",
     "jain_index",
 )
-"""Metrics shown per group, as far as the group defines them: completion times of dynamic flows,
-one-way delay and jitter of sources without acknowledgements, fairness of several flows."""
+"""Metrics shown per group, as far as the group defines them: completion times of dynamic flows and
+of coflows, one-way delay and jitter of sources without acknowledgements, fairness of several
+flows."""
 FLOWS, FAIRNESS = "flows", "jain_index"
 ALL_FAIRNESS = f"{ALL_FLOWS}.{FAIRNESS}"
 

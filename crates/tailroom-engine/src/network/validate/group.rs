@@ -2,6 +2,7 @@
 
 use super::super::{GroupSpec, Network};
 use super::check_delay;
+use crate::fabric::{HostPairs, OUTSIDE, Route};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::packet::transit::MAX_HOPS;
 use crate::parameters::{BadParameter, Ranges, check};
@@ -19,7 +20,10 @@ pub(super) fn check_group(group: &GroupSpec, links: usize) -> Result<(), BadPara
     }
     check_path("path", &group.path, links)?;
     check_path("reverse_path", &group.reverse_path, links)?;
-    check_hops(group.path.len() + group.reverse_path.len())?;
+    match group.hosts {
+        Some(_) => check_hosts(group, links)?,
+        None => check_hops(group.path.len() + group.reverse_path.len())?,
+    }
     check_sizes(group.packet_size.into(), group.header_size.into())?;
     check_delay("send_jitter", group.send_jitter.unwrap_or(Time::ZERO))?;
     check_transport(group)?;
@@ -135,6 +139,9 @@ pub(crate) fn check_timeout_and_acks(tcp: &TcpSpec) -> Result<(), BadParameter> 
 fn check_source(group: &GroupSpec) -> Result<(), BadParameter> {
     let source = &group.source;
     source.check(group.packet_size).map_err(|bad| bad.below("source"))?;
+    if let Some(flows) = source.flows() {
+        flows.check_hosts(group.hosts.as_ref()).map_err(|bad| bad.below("source"))?;
+    }
     if let Some(rate) = source.offered_rate_bps() {
         let is_allowed = rate > 0.0 && rate <= Rate::FASTEST.bits_per_second() as f64;
         let allowed = "a mean rate of more than 0 bit/s and at most 1000000 Tbit/s";
@@ -145,10 +152,62 @@ fn check_source(group: &GroupSpec) -> Result<(), BadParameter> {
     check("source.rtt", rtt, (0.0..=most).contains(&rtt), "a mean of at most 30 days")
 }
 
-/// Two-way propagation of the shared links of a group.
-pub(super) fn shared_propagation(network: &Network, group: &GroupSpec) -> Time {
-    let (forward, backward) = network.propagation(group);
+/// Two-way propagation of the shared links of a flow.
+pub(super) fn shared_propagation(
+    network: &Network,
+    group: &GroupSpec,
+    route: Option<Route>,
+) -> Time {
+    let (forward, backward) = network.propagation(group, route);
     forward.saturating_add(backward)
+}
+
+/// Refuses hosts that the fabric does not have, links that are not those between them, and hosts of
+/// which none can send to another.
+fn check_hosts(group: &GroupSpec, links: usize) -> Result<(), BadParameter> {
+    let Some(hosts) = &group.hosts else { return Ok(()) };
+    let HostPairs { fabric, from, to, is_one_to_one, .. } = hosts;
+    let has_room = fabric.hosts_per_leaf > 0
+        && fabric.links() <= links
+        && fabric.first_link <= links - fabric.links();
+    check("hosts.fabric", fabric.first_link, has_room, "a host, and links that the network has")?;
+    for (key, set) in [("hosts.from", from), ("hosts.to", to)] {
+        for &host in set.iter() {
+            let is_known = host < fabric.hosts() || (host == OUTSIDE && fabric.leaves == 1);
+            let allowed = format!("less than {}, the number of hosts", fabric.hosts());
+            check(key, host, is_known, &allowed)?;
+        }
+    }
+    let is_matched = !is_one_to_one || from.len() == to.len();
+    check("hosts.to", to.len(), is_matched, "as many as senders, one to one")?;
+    let mut pairs = hosts.all();
+    let Some(first) = pairs.next() else {
+        let problem = "has no host that can send to another";
+        return Err(BadParameter::new("hosts", problem, "add a host"));
+    };
+    let needs_spine = std::iter::once(first).chain(pairs).any(|(a, b)| fabric.passes_spine(a, b));
+    check("hosts.fabric.spines", fabric.spines, fabric.spines > 0 || !needs_spine, "at least 1")?;
+    if group.path == hosts.links() && group.reverse_path.is_empty() {
+        return Ok(());
+    }
+    let problem = "is not that of the hosts, or there is a reverse path";
+    Err(BadParameter::new("path", problem, "make the group with GroupSpec::between"))
+}
+
+/// Refuses a flow without a route between hosts of its group, or with one if the group has none.
+pub(super) fn check_route(group: &GroupSpec, route: Option<Route>) -> Result<(), BadParameter> {
+    let is_right = match (&group.hosts, route) {
+        (None, None) => true,
+        (Some(hosts), Some(Route { from, to, .. })) => {
+            from != to && hosts.from.contains(&from) && hosts.to.contains(&to)
+        }
+        _ => false,
+    };
+    if is_right {
+        return Ok(());
+    }
+    let problem = "is not between hosts of the group";
+    Err(BadParameter::new("route", problem, "write a pair of the group's hosts, or None without"))
 }
 
 /// Refuses an RTT below the propagation of the shared links there and back, and one of no time under

@@ -121,7 +121,8 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), (usize, BadPar
 
 fn check_flows(network: &Network) -> Result<(), NetworkError> {
     let groups = network.groups.iter();
-    let shared: Vec<Time> = groups.map(|group| group::shared_propagation(network, group)).collect();
+    let shared = groups.map(|group| group::shared_propagation(network, group, None));
+    let shared: Vec<Time> = shared.collect();
     let mut last_group = 0;
     for (index, flow) in network.flows.iter().enumerate() {
         let refused = |bad| NetworkError::Flow { flow: index, bad };
@@ -140,7 +141,12 @@ fn check_flows(network: &Network) -> Result<(), NetworkError> {
             let problem = format!("the source of group {} starts the flows itself", flow.group);
             return Err(refused(BadParameter::new("group", problem, "remove the flow")));
         }
-        group::check_round_trip(flow.rtt, shared[flow.group], group.tcp.is_some())
+        group::check_route(group, flow.route).map_err(refused)?;
+        let shared = match flow.route {
+            Some(_) => group::shared_propagation(network, group, flow.route),
+            None => shared[flow.group],
+        };
+        group::check_round_trip(flow.rtt, shared, group.tcp.is_some())
             .and_then(|()| check_delay("rtt", flow.rtt))
             .and_then(|()| group::check_start(flow.start, network.duration))
             .and_then(|()| {

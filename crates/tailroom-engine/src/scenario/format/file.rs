@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::defaults_config::DefaultsConfig;
+use super::fabrics::{FabricConfig, SwitchConfig};
 use super::flows::FlowsConfig;
 use super::pools::PoolConfig;
 use crate::kind_or_name;
@@ -62,6 +63,12 @@ pub(in crate::scenario) struct ScenarioFile {
     /// Memory that links share, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(in crate::scenario) pools: IndexMap<String, PoolConfig>,
+    /// Switches with hosts by name. Groups of flows name hosts in `from` and `to`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(in crate::scenario) switches: IndexMap<String, SwitchConfig>,
+    /// Leaf-spine fabrics by name. Groups of flows name hosts in `from` and `to`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(in crate::scenario) fabrics: IndexMap<String, FabricConfig>,
     /// Keys that groups of flows share. A group has them unless it gives them itself. `host` and
     /// the keys of a transport apply to groups under congestion control, `count` to groups of
     /// permanent flows.
@@ -250,6 +257,28 @@ pub(in crate::scenario) struct LinkConfig {
     /// flows arrive and depart. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) admission: Option<FlowAdmissionSpec>,
+}
+
+impl LinkConfig {
+    /// A link of which only these keys are given.
+    pub(in crate::scenario) fn new(rate: BitRate, delay: Duration, queue: QueueConfig) -> Self {
+        LinkConfig {
+            rate: Some(rate),
+            delay,
+            queue,
+            loss: LossSpec::default(),
+            changes: Vec::new(),
+            shaper: None,
+            policer: None,
+            rate_variation: None,
+            jitter: None,
+            trace: None,
+            packet_log: 0,
+            arrival_dispersion: None,
+            arrival_log: None,
+            admission: None,
+        }
+    }
 }
 
 /// A change of a link during the run.

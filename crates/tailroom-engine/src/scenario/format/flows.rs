@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fabrics::{HostsConfig, PairsConfig};
 use super::hosts::HostConfig;
 use crate::congestion::CongestionConfig;
 use crate::distribution::config::{DistributionConfig, ValueConfig};
@@ -12,19 +13,33 @@ use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::traffic::SourceConfig;
 
-/// A group of flows on one path.
+/// A group of flows, on one path or between hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
 pub(in crate::scenario) struct FlowsConfig {
-    /// How many flows.
+    /// How many flows; between hosts, how many for each pair.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_215))]
     pub(in crate::scenario) count: u32,
     /// Names of the shared links on the way to the receiver, in order. Needed, here or in
-    /// `[defaults]`.
+    /// `[defaults]`, unless `from` names hosts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 250), example = vec!["bottleneck"])]
     pub(in crate::scenario) path: Vec<String>,
+    /// Hosts that send, instead of a path: `"dc.h3"` is host 3 of the switch or fabric `dc`, `"dc"` all
+    /// its hosts, `"dc.leaf1"` those of a leaf, `"tor.outside"` those that the uplinks of a switch lead
+    /// to; one name or a list. Each flow takes the shortest path; among several, a hash chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"dc")]
+    pub(in crate::scenario) from: Option<HostsConfig>,
+    /// Hosts that receive, as in `from`. Default: those of `from`. No host sends to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"dc.h0")]
+    pub(in crate::scenario) to: Option<HostsConfig>,
+    /// Which of the hosts send to which. Each pair has `count` permanent flows; of flows that arrive
+    /// and depart, each draws one of the pairs, all of which are as likely.
+    #[serde(default, skip_serializing_if = "is_all_pairs")]
+    pub(in crate::scenario) pairs: PairsConfig,
     /// The profile of the group's hosts, which sets the keys of the transport that neither the
     /// group nor `[defaults]` gives, where they mean something: `"linux"` is a Linux host of today,
     /// `"plain"` no profile; `tailroom list host` shows what each sets, and why. Default:
@@ -82,6 +97,11 @@ pub(in crate::scenario) struct FlowsConfig {
     /// The transport; a group whose source is not under congestion control has none of its keys.
     #[serde(flatten, skip_serializing_if = "TransportConfig::is_absent")]
     pub(in crate::scenario) tcp: TransportConfig,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_all_pairs(pairs: &PairsConfig) -> bool {
+    *pairs == PairsConfig::All
 }
 
 fn one() -> u32 {

@@ -2,6 +2,7 @@
 
 pub(in crate::scenario) mod components;
 pub(in crate::scenario) mod defaults_config;
+pub(in crate::scenario) mod fabrics;
 pub(in crate::scenario) mod file;
 pub(in crate::scenario) mod flows;
 pub(in crate::scenario) mod hosts;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::fabrics::Fabrics;
 use super::mahimahi::Trace;
 use crate::distribution::config::FileTexts;
 use crate::quantity::BitRate;
@@ -14,6 +15,8 @@ use crate::units::Rate;
 pub(in crate::scenario) struct Inputs<'a> {
     /// The scenario file in typed form.
     pub(in crate::scenario) file: &'a ScenarioFile,
+    /// The switches and fabrics, whose links are in the file.
+    pub(in crate::scenario) fabrics: &'a Fabrics,
     /// The parsed text, which knows the line of each key.
     pub(in crate::scenario) document: &'a Document,
     /// Rate traces by the name of their link.

@@ -123,6 +123,7 @@ fn offered_bps(group: &GroupSpec, permanent: Responsive, duration: Time) -> f64 
         seed: 0,
         packet_bytes: group.packet_size,
         header_bytes: group.header_size,
+        hosts: group.hosts.as_ref(),
     };
     let statistics = flows.offered().statistics(&of, duration.seconds(), 1);
     8.0 * statistics.arrivals_per_s * statistics.wire_bytes_mean

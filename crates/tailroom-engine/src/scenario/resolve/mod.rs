@@ -4,7 +4,9 @@
 mod buffer;
 pub(in crate::scenario) mod controls;
 pub(in crate::scenario) mod defaults;
+pub(in crate::scenario) mod fabrics;
 pub(in crate::scenario) mod files;
+mod host_pairs;
 pub(in crate::scenario) mod inputs;
 mod load;
 pub(in crate::scenario) mod mahimahi;
@@ -16,8 +18,11 @@ pub(in crate::scenario) mod pools;
 mod sources;
 mod transport;
 
+use std::iter;
+
 use indexmap::IndexMap;
 
+use crate::fabric::{HostPairs, Route};
 use crate::network::error::NetworkError;
 use crate::network::validate::check_window;
 use crate::network::validate::group::{
@@ -27,12 +32,13 @@ use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::parameters::BadParameter;
 use crate::private_path::delays::SenderSide;
 use crate::quantity::{PositiveDuration, Size};
-use crate::random;
+use crate::random::{self, Random};
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{Rate, Time};
 use buffer::{check_admission, resolve_link};
+use host_pairs::resolve_hosts;
 use inputs::Inputs;
 use load::Load;
 use names::no_such_link;
@@ -53,7 +59,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     for (index, (name, group)) in file.flows.iter().enumerate() {
         let Some(group_spec) = resolve_group(inputs, name, group, &mut note) else { continue };
         if group_spec.source.dynamic_rtt().is_none() {
-            match resolve_flows(inputs, index, name, group) {
+            match resolve_flows(inputs, index, name, group, group_spec.hosts.as_ref()) {
                 Ok(resolved) => flows.extend(resolved),
                 Err(fault) => note(fault),
             }
@@ -142,8 +148,10 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
     }
     let links = file.links.keys().map(|name| ("links", name));
     let pools = file.pools.keys().map(|name| ("pools", name));
+    let switches = file.switches.keys().map(|name| ("switches", name));
+    let fabrics = file.fabrics.keys().map(|name| ("fabrics", name));
     let groups = file.flows.keys().map(|name| ("flows", name));
-    for (table, name) in links.chain(pools).chain(groups) {
+    for (table, name) in links.chain(pools).chain(switches).chain(fabrics).chain(groups) {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         if name.is_empty() || !name.chars().all(is_word) {
             let problem = format!("\"{name}\" is not a name");
@@ -169,31 +177,37 @@ fn resolve_group(
     let at = Path::of(&["flows", name]);
     let sizes = check_path_and_packets(group, &at).map_err(&mut *note);
     let tcp = resolve_transport(document, &at, name, group).map_err(&mut *note);
+    let hosts = resolve_hosts(inputs, group, &at).map_err(&mut *note);
     let path = resolve_path(file, &group.path, &at.key("path")).map_err(&mut *note);
     let reverse_path = resolve_path(file, &group.tcp.keys.reverse_path, &at.key("reverse_path"));
     let reverse_path = reverse_path.map_err(&mut *note);
     // The sizes and rates of a source depend on its packets and its links.
-    let (Ok(()), Ok(path)) = (sizes, path) else { return None };
-    let source = resolve_source(inputs, name, group, propagation(&file.links, group)).map_err(note);
+    let (Ok(()), Ok(path), Ok(hosts)) = (sizes, path, hosts) else { return None };
+    let path = hosts.as_ref().map_or(path, HostPairs::links);
+    let own_rtt = propagation(&file.links, group);
+    let source = resolve_source(inputs, name, group, own_rtt, hosts.as_ref()).map_err(note);
     let (tcp, reverse_path, source) = (tcp.ok()?, reverse_path.ok()?, source.ok()?);
     let packet_size = group.packet_size.bytes() as u32;
-    let rates = group.path.iter().filter_map(|link| inputs.link_rate(link));
+    let names = path.iter().filter_map(|&link| file.links.get_index(link));
+    let rates = names.filter_map(|(link, _)| inputs.link_rate(link));
+    let send_jitter = group.send_jitter.resolve(rates, packet_size, tcp.is_some());
     Some(GroupSpec {
         name: name.to_owned(),
         path,
+        hosts,
         reverse_path,
         source,
         stop: group.stop.map(PositiveDuration::time),
         packet_size,
         header_size: group.header_size.bytes() as u32,
         sender_side: group.sender_side.map(SenderSide::new),
-        send_jitter: group.send_jitter.resolve(rates, packet_size, tcp.is_some()),
+        send_jitter,
         tcp,
     })
 }
 
 fn check_path_and_packets(group: &FlowsConfig, at: &Path) -> Result<(), Fault> {
-    if group.path.is_empty() {
+    if group.path.is_empty() && group.from.is_none() {
         let remedy = "add it, as in `path = [\"bottleneck\"]`, here or in [defaults]";
         return Err(Fault::new(&at.key("path"), "is missing", remedy));
     }
@@ -219,20 +233,42 @@ fn resolve_flows(
     index: usize,
     name: &str,
     group: &FlowsConfig,
+    hosts: Option<&HostPairs>,
 ) -> Result<impl Iterator<Item = FlowSpec>, Fault> {
     let Inputs { file, files, .. } = inputs;
     let at = Path::of(&["flows", name]);
     let stream = |key: &str| random::stream(file.seed, &at.key(key).to_string());
-    let count = group.count;
-    let minimum = propagation(&file.links, group);
+    let mut stream_of_routes = stream("route");
+    let routes: Vec<Option<Route>> = match hosts {
+        Some(hosts) => {
+            let pairs = hosts.all().flat_map(|pair| iter::repeat_n(pair, group.count as usize));
+            let draw = |(from, to)| Route::of_flow(from, to, stream_of_routes.next_u64());
+            pairs.map(draw).map(Some).take(MAX_FLOWS + 1).collect()
+        }
+        None => vec![None; group.count as usize],
+    };
+    if routes.len() > MAX_FLOWS {
+        let problem = format!("the pairs of hosts have more than {MAX_FLOWS} flows together");
+        return Err(Fault::new(&at.key("count"), problem, "lower count, or name fewer hosts"));
+    }
+    let count = routes.len() as u32;
+    let path_rtt = propagation(&file.links, group);
+    let minimum = |route: &Option<Route>| match (hosts, route) {
+        (Some(hosts), Some(route)) => host_pairs::propagation(file, &hosts.fabric, *route),
+        _ => path_rtt,
+    };
     let round_trips = match &group.rtt {
         // The first and the last flow have the two ends of the range.
         Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"), files)?,
-        None => vec![minimum; count as usize],
+        None => routes.iter().map(minimum).collect(),
     };
-    let shortest = round_trips.iter().min().copied().unwrap_or(Time::NEVER);
-    check_round_trip(shortest, minimum, group.tcp.congestion.is_some())
-        .map_err(|bad| bad_parameter(&at, bad))?;
+    let spare = |(rtt, route): &(&Time, &Option<Route>)| {
+        i128::from(rtt.picoseconds()) - i128::from(minimum(route).picoseconds())
+    };
+    if let Some((rtt, route)) = round_trips.iter().zip(&routes).min_by_key(spare) {
+        check_round_trip(*rtt, minimum(route), group.tcp.congestion.is_some())
+            .map_err(|bad| bad_parameter(&at, bad))?;
+    }
     // As ns-2's scripts do: the range is cut into `count` parts and a flow starts with each.
     let starts = group.start.spread(count, count, stream("start"), &at.key("start"), files)?;
     check_starts(&starts, file, group, &at)?;
@@ -240,10 +276,10 @@ fn resolve_flows(
     let access_rate = access_rate.map(|rate| rate.resolve("access_rate", files)).transpose();
     let access_rate = access_rate.map_err(|bad| bad_parameter(&at, bad))?;
     let mut stream = stream("access_rate");
-    Ok(round_trips.into_iter().zip(starts).map(move |(rtt, start)| {
+    Ok(round_trips.into_iter().zip(starts).zip(routes).map(move |((rtt, start), route)| {
         let drawn = access_rate.as_ref().map(|rate| rate.sample(&mut stream));
         let access_rate = drawn.map(|bits| Rate::from_bits_per_second(bits.max(1.0) as u64));
-        FlowSpec { group: index, rtt, start, access_rate }
+        FlowSpec { group: index, rtt, start, access_rate, route }
     }))
 }
 

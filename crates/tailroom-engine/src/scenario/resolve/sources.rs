@@ -1,7 +1,9 @@
 //! The source of a group, resolved against what the group's own keys say.
 
+use super::host_pairs::{capacity, mean_propagation};
 use super::inputs::Inputs;
 use crate::distribution::Distribution;
+use crate::fabric::HostPairs;
 use crate::quantity::PositiveDuration;
 use crate::scenario::format::flows::FlowsConfig;
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
@@ -15,11 +17,16 @@ pub(in crate::scenario) fn resolve_source(
     name: &str,
     group: &FlowsConfig,
     shortest_rtt: Time,
+    hosts: Option<&HostPairs>,
 ) -> Result<SourceSpec, Fault> {
     let at = Path::of(&["flows", name]);
     let flows = match group.source.class() {
         SourceClass::Flows { is_unresponsive } => {
-            dynamic_flows(inputs, &at, group, shortest_rtt, is_unresponsive)?
+            let own_rtt = match hosts {
+                Some(hosts) => mean_propagation(inputs.file, hosts),
+                None => shortest_rtt.picoseconds() as f64,
+            };
+            dynamic_flows(inputs, &at, group, own_rtt, is_unresponsive)?
         }
         SourceClass::Data | SourceClass::Packets => DynamicFlows::default(),
     };
@@ -30,8 +37,10 @@ pub(in crate::scenario) fn resolve_source(
             seed: inputs.file.seed,
             packet_bytes: group.packet_size.bytes() as u32,
             header_bytes: group.header_size.bytes() as u32,
+            hosts,
         },
         links: group.path.iter().map(|name| (name.as_str(), link(name))).collect(),
+        hosts_rate: hosts.map(|hosts| capacity(inputs, hosts)),
         files: inputs.files,
         flows,
     };
@@ -43,7 +52,7 @@ fn dynamic_flows(
     inputs: Inputs<'_>,
     at: &Path,
     group: &FlowsConfig,
-    shortest_rtt: Time,
+    own_rtt: f64,
     is_unresponsive: bool,
 ) -> Result<DynamicFlows, Fault> {
     if group.count != 1 {
@@ -53,7 +62,7 @@ fn dynamic_flows(
     }
     let rtt = match &group.rtt {
         Some(rtt) => rtt.distribution(&at.key("rtt"), inputs.files)?,
-        None => Distribution::Fixed(shortest_rtt.picoseconds() as f64),
+        None => Distribution::Fixed(own_rtt),
     };
     if group.access_rate.is_some() && is_unresponsive {
         let kind = group.source.name();

@@ -187,6 +187,9 @@ impl<'a> Checker<'a> {
                 })
             }
             Value::Boolean(_) => targets().find(|target| is_of_type(target, "boolean")),
+            Value::Array(_) if targets().any(|target| is_of_type(target, "array")) => {
+                targets().find(|target| is_of_type(target, "array"))
+            }
             Value::String(text) if names.contains(&text.as_str()) => return,
             // Where a quantity or one of a few words is allowed, the quantity was probably meant.
             Value::String(_) => {

@@ -38,7 +38,8 @@ pub(in crate::scenario) struct Document {
 }
 
 /// Keys whose value may be the name of a kind instead of a table.
-const KINDS: [&str; 6] = ["queue", "source", "slow_start", "loss", "congestion", "policy"];
+const KINDS: [&str; 7] =
+    ["queue", "nic_queue", "source", "slow_start", "loss", "congestion", "policy"];
 
 impl Document {
     /// Parses the text.
@@ -94,8 +95,9 @@ impl Document {
         let (last, parents) = steps.split_last().unwrap_or((&key, &[]));
         let mut table = &mut self.table;
         for (depth, parent) in parents.iter().enumerate() {
-            // Setting a key does not create a link, a pool or a group of flows.
-            let is_named = depth == 1 && ["links", "pools", "flows"].contains(&parents[0]);
+            // Setting a key does not create a link, a pool, a switch, a fabric or a group of flows.
+            let named = ["links", "pools", "switches", "fabrics", "flows"];
+            let is_named = depth == 1 && named.contains(&parents[0]);
             if is_named && !table.contains_key(*parent) {
                 let problem = format!("there is no `{}.{parent}`", parents[0]);
                 return Err(refuse(problem, suggestion(parent, table.keys().map(String::as_str))));

@@ -20,6 +20,7 @@ pub(crate) mod networks;
 pub(crate) mod path;
 pub(crate) mod poisson;
 pub(crate) mod random_cases;
+pub(crate) mod random_fabrics;
 pub(crate) mod random_networks;
 pub(crate) mod random_transports;
 pub(crate) mod reference;

@@ -69,6 +69,8 @@ struct Reference<'a> {
     flows: Vec<Flow>,
     /// The group of each flow.
     groups: Vec<usize>,
+    /// The links that each flow crosses.
+    paths: Vec<Vec<usize>>,
     /// The groups that cross each link.
     crossing: Vec<Vec<usize>>,
     generators: FlowGenerators,
@@ -128,6 +130,9 @@ impl<'a> Reference<'a> {
                 .map(|index| Flow::new(Endpoints::new(network, index, checkpoints)))
                 .collect(),
             groups: network.flows.iter().map(|flow| flow.group).collect(),
+            paths: (network.flows.iter())
+                .map(|flow| network.groups[flow.group].path_of(flow.route).into_owned())
+                .collect(),
             crossing: (0..network.links.len())
                 .map(|link| {
                     let groups = network.groups.iter().enumerate();
@@ -227,6 +232,7 @@ impl<'a> Reference<'a> {
             checkpoints,
         )));
         self.groups.push(group);
+        self.paths.push(spec.path_of(request.route).into_owned());
         self.media_end.push(request.media.map(|media| media.end));
         self.accounts.push(FlowAccount::default());
         self.start_flow(number as usize);
@@ -245,6 +251,7 @@ impl<'a> Reference<'a> {
 
     /// The totals of the dynamic flows.
     fn close_flows(&mut self) {
+        self.generators.end_coflows();
         for (index, flow) in self.flows.iter().enumerate() {
             let Some(active_flow) = self.generators.active_flow(index as u32) else { continue };
             let departure = flow.departure(&self.accounts[index], self.checkpoints);
@@ -281,11 +288,13 @@ impl<'a> Reference<'a> {
         let run = network.duration;
         let mut capacity = self.links[link].capacity_bits(Time::ZERO, run) / run.seconds();
         for (index, group) in network.groups.iter().enumerate() {
-            let rate = group.source.offered_rate_bps().filter(|_| group.path.contains(&link));
-            let flows = network.flows.iter().filter(|flow| flow.group == index).count();
+            let rate = group.source.offered_rate_bps();
+            let flows = network.flows.iter().zip(&self.paths);
+            let flows = flows.filter(|(flow, path)| flow.group == index && path.contains(&link));
+            let flows = flows.count();
             capacity -= flows as f64 * rate.unwrap_or(0.0);
         }
-        let crosses = |flow: &usize| network.groups[self.groups[*flow]].path.contains(&link);
+        let crosses = |flow: &usize| self.paths[*flow].contains(&link);
         let flows = (0..self.flows.len()).filter(crosses);
         let flows: Vec<InProgress> = flows.filter_map(|flow| self.in_progress(flow)).collect();
         let intervals = self.spare.iter().map(|(until, spare)| (*until, spare[link]));
@@ -297,7 +306,9 @@ impl<'a> Reference<'a> {
     fn reach_link(&mut self, now: Time, flow: usize, happening: Happening) {
         let group = &self.network.groups[self.groups[flow]];
         let (link, bytes, ecn) = match &happening {
-            Happening::PacketAtLink(hop, packet, _) => (group.path[*hop], packet.bytes, packet.ecn),
+            Happening::PacketAtLink(hop, packet, _) => {
+                (self.paths[flow][*hop], packet.bytes, packet.ecn)
+            }
             Happening::AckAtLink(hop, _) => {
                 let bytes = group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes);
                 (group.reverse_path[*hop], bytes, Ecn::NotEct)
@@ -410,7 +421,7 @@ impl<'a> Reference<'a> {
         begins: Time,
         waited: Time,
     ) {
-        let path = &self.network.groups[self.groups[flow]].path;
+        let path = &self.paths[flow];
         let is_sent = match outcome {
             LinkOutcome::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
             LinkOutcome::Delivered(at) => at < Time::NEVER,
@@ -453,7 +464,7 @@ impl<'a> Reference<'a> {
         if !is_acknowledged || self.sent_on.insert((flow, packet.sequence, has_data)) {
             return;
         }
-        let last = *self.network.groups[group].path.last().expect("a path has a link");
+        let last = *self.paths[flow].last().expect("a path has a link");
         let departure = self.links[last].busy_until();
         if departure > self.checkpoints.measure_from && departure <= self.checkpoints.duration {
             self.accounts[flow].duplicates_measured += 1;

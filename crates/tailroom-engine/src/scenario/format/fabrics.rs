@@ -1,0 +1,106 @@
+//! The scenario file: switches and fabrics with their hosts, and the hosts of a group of flows. The
+//! doc comments are the user's documentation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::kind_or_name;
+use crate::quantity::limit::Limit;
+use crate::quantity::{BitRate, Duration};
+use crate::queue::QueueConfig;
+use crate::queue::drop_tail::DropTailParams;
+
+/// A switch with its hosts: short for a link each way between each host and the switch, and between
+/// the switch and the other end of each uplink.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+pub(in crate::scenario) struct SwitchConfig {
+    /// Number of uplinks. Flows between hosts and `"NAME.outside"` spread over them by a hash.
+    #[serde(default)]
+    #[schemars(range(max = 1_024))]
+    pub(in crate::scenario) uplinks: u32,
+    /// The hosts and the ports.
+    #[serde(flatten)]
+    pub(in crate::scenario) ports: PortsConfig,
+}
+
+/// A leaf-spine fabric: leaves with hosts, each connected to every spine; short for a link each way
+/// between each host and its leaf, and between each leaf and each spine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+pub(in crate::scenario) struct FabricConfig {
+    /// Number of leaves.
+    #[schemars(range(min = 2, max = 1_024))]
+    pub(in crate::scenario) leaves: u32,
+    /// Number of spines. Flows between hosts of different leaves spread over them by a hash (ECMP).
+    #[schemars(range(min = 1, max = 1_024))]
+    pub(in crate::scenario) spines: u32,
+    /// The hosts and the ports.
+    #[serde(flatten)]
+    pub(in crate::scenario) ports: PortsConfig,
+}
+
+/// The hosts of each switch, and the ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(in crate::scenario) struct PortsConfig {
+    /// Number of hosts of the switch, or of each leaf.
+    #[schemars(range(min = 1, max = 4_096))]
+    pub(in crate::scenario) hosts: u32,
+    /// Rate of the links of hosts, each way.
+    pub(in crate::scenario) rate: BitRate,
+    /// One-way delay of the links of hosts: the cable, and the time in the switch and the host.
+    pub(in crate::scenario) delay: Duration,
+    /// Queue discipline of each port of a switch, and the limit of its buffer.
+    #[serde(deserialize_with = "kind_or_name::read")]
+    #[schemars(
+        schema_with = "kind_or_name::schema::<QueueConfig>",
+        example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
+    )]
+    pub(in crate::scenario) queue: QueueConfig,
+    /// Queue discipline of each host's interface, which the flows of the host share. Default:
+    /// drop_tail with room for 10,000 packets, so that hosts lose nothing themselves.
+    #[serde(default = "long_queue", deserialize_with = "kind_or_name::read")]
+    #[schemars(schema_with = "kind_or_name::schema::<QueueConfig>")]
+    pub(in crate::scenario) nic_queue: QueueConfig,
+    /// Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) uplink_rate: Option<BitRate>,
+    /// One-way delay of these links. Default: `delay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) uplink_delay: Option<Duration>,
+}
+
+fn long_queue() -> QueueConfig {
+    QueueConfig::DropTail(DropTailParams::new(Limit::Packets(10_000).into()))
+}
+
+/// Hosts: one name or several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(in crate::scenario) enum HostsConfig {
+    /// One name.
+    One(String),
+    /// Several names.
+    Several(#[schemars(length(min = 1))] Vec<String>),
+}
+
+impl HostsConfig {
+    /// The names.
+    pub(in crate::scenario) fn names(&self) -> &[String] {
+        match self {
+            HostsConfig::One(name) => std::slice::from_ref(name),
+            HostsConfig::Several(names) => names,
+        }
+    }
+}
+
+/// Which hosts send to which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::scenario) enum PairsConfig {
+    /// Each sender to each receiver but itself.
+    #[default]
+    All,
+    /// Each sender to one receiver, and each receiver from one sender, drawn by the seed.
+    Permutation,
+}

@@ -1,0 +1,232 @@
+//! Switches and fabrics become links; the names of hosts become numbers.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+
+use crate::fabric::{Fabric, OUTSIDE};
+use crate::scenario::format::fabrics::{HostsConfig, PortsConfig};
+use crate::scenario::format::file::{LinkConfig, ScenarioFile};
+use crate::scenario::text::error::{Fault, Path, Step, suggestion};
+
+/// The most links of a switch or fabric.
+const MOST_LINKS: u64 = 100_000;
+
+/// Switches and fabrics by name, and where each of their links comes from.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scenario) struct Fabrics {
+    by_name: IndexMap<String, Fabric>,
+    origins: HashMap<String, Origin>,
+}
+
+/// Where a link comes from.
+#[derive(Clone, Debug)]
+struct Origin {
+    at: Path,
+    place: Place,
+}
+
+/// The place of a link in a fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    FromHost,
+    ToHost,
+    Uplink,
+}
+
+impl Place {
+    /// The key of a switch from which a key of the link has its value.
+    fn key(self, key: &str) -> &str {
+        match (self, key) {
+            (Place::FromHost, "queue") => "nic_queue",
+            (Place::Uplink, "rate") => "uplink_rate",
+            (Place::Uplink, "delay") => "uplink_delay",
+            _ => key,
+        }
+    }
+}
+
+/// Writes the links of the switches and fabrics into a copy of the file, if it has any.
+pub(in crate::scenario) fn expand(
+    file: &ScenarioFile,
+) -> Result<(Cow<'_, ScenarioFile>, Fabrics), Vec<Fault>> {
+    let mut fabrics = Fabrics::default();
+    if file.switches.is_empty() && file.fabrics.is_empty() {
+        return Ok((Cow::Borrowed(file), fabrics));
+    }
+    let mut expanded = file.clone();
+    let mut faults = Vec::new();
+    let switches = file.switches.iter().map(|(name, switch)| {
+        (Path::of(&["switches", name]), name, 1, switch.uplinks, &switch.ports)
+    });
+    let leaf_spines = file.fabrics.iter().map(|(name, fabric)| {
+        (Path::of(&["fabrics", name]), name, fabric.leaves, fabric.spines, &fabric.ports)
+    });
+    for (at, name, leaves, spines, ports) in switches.chain(leaf_spines) {
+        let fabric = Fabric {
+            first_link: expanded.links.len(),
+            leaves,
+            hosts_per_leaf: ports.hosts,
+            spines,
+        };
+        let added = fabrics.add(name, fabric, ports, &at, &mut expanded.links);
+        faults.extend(added.err());
+    }
+    if faults.is_empty() { Ok((Cow::Owned(expanded), fabrics)) } else { Err(faults) }
+}
+
+impl Fabrics {
+    fn add(
+        &mut self,
+        name: &str,
+        fabric: Fabric,
+        ports: &PortsConfig,
+        at: &Path,
+        links: &mut IndexMap<String, LinkConfig>,
+    ) -> Result<(), Fault> {
+        let Fabric { leaves, hosts_per_leaf, spines, .. } = fabric;
+        let count = 2 * u64::from(leaves) * (u64::from(hosts_per_leaf) + u64::from(spines));
+        if count > MOST_LINKS {
+            let problem = format!("has {count} links, more than {MOST_LINKS}");
+            return Err(Fault::new(at, problem, "lower hosts, leaves or spines"));
+        }
+        if self.by_name.insert(name.to_owned(), fabric).is_some() {
+            let problem = format!("a switch is named \"{name}\" too");
+            return Err(Fault::new(at, problem, "choose another name"));
+        }
+        let is_switch = leaves == 1;
+        let spine =
+            |number| if is_switch { format!("uplink{number}") } else { format!("spine{number}") };
+        for number in 0..leaves {
+            let leaf = if is_switch { "switch".to_owned() } else { format!("leaf{number}") };
+            let hosts =
+                (0..hosts_per_leaf).map(|host| format!("h{}", number * hosts_per_leaf + host));
+            let host_links = hosts.flat_map(|host| {
+                [(Place::FromHost, host.clone(), leaf.clone()), (Place::ToHost, leaf.clone(), host)]
+            });
+            let spine_links = (0..spines).flat_map(|number| {
+                [(leaf.clone(), spine(number)), (spine(number), leaf.clone())]
+                    .map(|(from, to)| (Place::Uplink, from, to))
+            });
+            for (place, from, to) in host_links.chain(spine_links) {
+                let link = format!("{name}-{from}-{to}");
+                let origin = Origin { at: at.clone(), place };
+                if links.insert(link.clone(), link_at(place, ports)).is_some() {
+                    let problem =
+                        format!("has a link \"{link}\", and [links] has one of this name");
+                    return Err(Fault::new(at, problem, "choose another name"));
+                }
+                self.origins.insert(link, origin);
+            }
+        }
+        Ok(())
+    }
+
+    /// A fault of a link that a switch or fabric has, at the key that caused it.
+    pub(in crate::scenario) fn at_origin(&self, fault: Fault) -> Fault {
+        let [Step::Key(table), Step::Key(link), rest @ ..] = fault.path.0.as_slice() else {
+            return fault;
+        };
+        let Some(Origin { at, place }) = self.origins.get(link).filter(|_| table == "links") else {
+            return fault;
+        };
+        let mut path = at.clone();
+        for (depth, step) in rest.iter().enumerate() {
+            path.0.push(match step {
+                Step::Key(key) if depth == 0 => Step::Key(place.key(key).to_owned()),
+                other => other.clone(),
+            });
+        }
+        Fault { path, ..fault }
+    }
+
+    /// The fabric and the numbers of the hosts that `hosts` names, each once.
+    pub(super) fn hosts(
+        &self,
+        hosts: &HostsConfig,
+        at: &Path,
+    ) -> Result<(&str, Fabric, Vec<u32>), Fault> {
+        let mut found: Option<(&str, Fabric, Vec<u32>)> = None;
+        for written in hosts.names() {
+            let (name, node) = written
+                .split_once('.')
+                .map_or((written.as_str(), None), |(name, node)| (name, Some(node)));
+            let Some((name, fabric)) = self.by_name.get_key_value(name) else {
+                return Err(self.no_such_fabric(name, at));
+            };
+            let numbers = self.nodes(name, *fabric, node, at)?;
+            let (first, _, all) = found.get_or_insert_with(|| (name, *fabric, Vec::new()));
+            if *first != name {
+                let problem = format!("\"{first}\" and \"{name}\" are not connected");
+                return Err(Fault::new(at, problem, "name hosts of one switch or fabric"));
+            }
+            for number in numbers {
+                if !all.contains(&number) {
+                    all.push(number);
+                }
+            }
+        }
+        found
+            .ok_or_else(|| Fault::new(at, "names no host", "name a switch or fabric, or its hosts"))
+    }
+
+    fn no_such_fabric(&self, name: &str, at: &Path) -> Fault {
+        let remedy = if self.by_name.is_empty() {
+            format!("add a table [switches.{name}] or [fabrics.{name}]")
+        } else {
+            suggestion(name, self.by_name.keys().map(String::as_str))
+        };
+        Fault::new(at, format!("there is no switch or fabric \"{name}\""), remedy)
+    }
+
+    /// The hosts that a node of a fabric stands for; all of them without a node.
+    fn nodes(
+        &self,
+        name: &str,
+        fabric: Fabric,
+        node: Option<&str>,
+        at: &Path,
+    ) -> Result<Vec<u32>, Fault> {
+        let (hosts, is_switch) = (fabric.hosts(), fabric.leaves == 1);
+        let Some(node) = node else { return Ok((0..hosts).collect()) };
+        let numbered =
+            |prefix: &str| node.strip_prefix(prefix).and_then(|digits| digits.parse().ok());
+        match (numbered("h"), numbered("leaf")) {
+            (Some(host), _) if host < hosts => return Ok(vec![host]),
+            (_, Some(leaf)) if leaf < fabric.leaves && !is_switch => {
+                let first = leaf * fabric.hosts_per_leaf;
+                return Ok((first..first + fabric.hosts_per_leaf).collect());
+            }
+            _ if node == "outside" && is_switch && fabric.spines > 0 => return Ok(vec![OUTSIDE]),
+            _ => {}
+        }
+        if node == "outside" && is_switch {
+            let problem = format!("\"{name}\" has no uplinks, so that no host is outside");
+            return Err(Fault::new(at, problem, "add `uplinks` to the switch"));
+        }
+        let most = hosts - 1;
+        let others = if !is_switch {
+            format!("{name}.leaf0 to {name}.leaf{}", fabric.leaves - 1)
+        } else {
+            format!("{name}.outside")
+        };
+        let remedy =
+            format!("use {name} for all its hosts, {name}.h0 to {name}.h{most}, or {others}");
+        Err(Fault::new(at, format!("there is no \"{name}.{node}\""), remedy))
+    }
+}
+
+/// The link at this place, before the pools and the traffic are known.
+fn link_at(place: Place, ports: &PortsConfig) -> LinkConfig {
+    let PortsConfig { rate, delay, queue, nic_queue, uplink_rate, uplink_delay, .. } = ports;
+    match place {
+        Place::FromHost => LinkConfig::new(*rate, *delay, nic_queue.clone()),
+        Place::ToHost => LinkConfig::new(*rate, *delay, queue.clone()),
+        Place::Uplink => LinkConfig::new(
+            uplink_rate.unwrap_or(*rate),
+            uplink_delay.unwrap_or(*delay),
+            queue.clone(),
+        ),
+    }
+}
