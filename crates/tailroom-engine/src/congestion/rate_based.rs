@@ -57,6 +57,11 @@ pub struct BeginEvent {
     pub cwnd_packets: f64,
     /// Size of a packet on the wire.
     pub packet_bytes: u32,
+    /// Rate at which the host sends, in packets/s: that of the access link, or of the first shared
+    /// link if there is no access link.
+    pub line_rate: f64,
+    /// Number of shared links on the path.
+    pub hops: u32,
     /// Whether the receiver sends selective acknowledgements, so that the sender finds more than
     /// one loss per round trip.
     pub has_sack: bool,
@@ -115,6 +120,9 @@ pub struct RateSampleEvent {
     pub newly_lost: u64,
     /// Packets acknowledged since the connection began.
     pub delivered: u64,
+    /// Marks that the receiver has reported since the connection began; 0 without accurate
+    /// feedback.
+    pub marked: u64,
     /// RTT of the newly acknowledged packet that was sent last; `None` if that packet was a
     /// retransmission or no packet is newly acknowledged.
     pub rtt: Option<Time>,
