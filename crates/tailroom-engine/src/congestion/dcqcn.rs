@@ -7,40 +7,40 @@
 //! at the next ACK, in the order in which they expire; a rate only matters when a packet leaves,
 //! which happens about as often.
 
+use super::ControlParameters;
 use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent};
-use super::{ControlParameters, MAX_WINDOW_PACKETS};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::units::{Time, larger, smaller};
 
 /// Parameters of DCQCN; defaults as in Zhu et al. 2015 and, where the paper gives no number, in the
-/// authors' simulator (ns3-rdma) or in NVIDIA's NICs. A flow starts at line rate: that of its access
-/// link, or of the first shared link. DCQCN needs `ecn = "accurate"`, a queue that marks, such as
-/// `wred`, and an ACK per packet (`host = "data_center"`, or `delayed_ack = false`). It has no window
-/// and does not answer losses: only `max_window` bounds the packets in flight.
+/// authors' analysis (Zhu et al. 2016, "ECN or delay"), in their simulator (ns3-rdma) or in NVIDIA's
+/// NICs. A flow starts at line rate: that of its access link, or of the first shared link. DCQCN
+/// needs `ecn = "accurate"`, a queue that marks, such as `wred`, and an ACK per packet (`host =
+/// "data_center"`, or `delayed_ack = false`). It has no window and does not answer losses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct DcqcnParams {
     /// Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us).
     pub notification_interval: PositiveDuration,
-    /// Weight of a notification in alpha, the estimate of congestion (g; sec. 5.2: 1/256). NVIDIA's
+    /// Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256). NVIDIA's
     /// parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub gain: f64,
     /// Time without notification after which alpha decays, and again decays (K; sec. 3.1: 55 us).
     /// It must exceed `notification_interval`.
     pub alpha_timer: PositiveDuration,
-    /// Time between two increases of the rate (T; sec. 5.2: 55 us).
+    /// Time between two increases of the rate (T; Figure 14: 55 us).
     pub increase_timer: PositiveDuration,
-    /// Bytes between two increases of the rate (B; sec. 5.2: 10 MB).
+    /// Bytes between two increases of the rate (B; Figure 14: 10 MB).
     pub byte_counter: Size,
     /// Number of increases by the timer, or by the byte counter, from which the target rate grows;
     /// those before only return half of the way to it (F; sec. 3.1: 5).
     #[schemars(range(min = 1, max = 1_000))]
     pub fast_recovery: u32,
-    /// Growth of the target rate per increase (`R_AI`; sec. 5.2: 40 Mbit/s).
+    /// Growth of the target rate per increase (`R_AI`; Zhu et al. 2016: 40 Mbit/s).
     pub additive_increase: BitRate,
     /// Growth of the target rate per increase when timer and byte counter have both exceeded
     /// `fast_recovery`, times the number by which they have (`R_HAI`; authors' simulator: 200 Mbit/s).
@@ -154,15 +154,6 @@ impl Dcqcn {
         }
     }
 
-    fn output(&self) -> ControlOutput {
-        ControlOutput {
-            cwnd_packets: MAX_WINDOW_PACKETS as f64,
-            pacing_rate: self.rate,
-            send_quantum: 1,
-            is_app_limited: false,
-        }
-    }
-
     /// Eq. 1: a notification reduces the rate.
     fn on_notification(&mut self, now: Time, sent_bytes: u64) {
         self.target = self.rate;
@@ -235,7 +226,7 @@ impl RateBasedControl for Dcqcn {
         self.min_rate = self.params.min_rate.base_units() as f64 * self.scale;
         self.line_rate = larger(event.line_rate, self.min_rate);
         (self.rate, self.target) = (self.line_rate, self.line_rate);
-        self.output()
+        ControlOutput::paced(self.rate, self.line_rate, event.srtt)
     }
 
     fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
@@ -249,7 +240,7 @@ impl RateBasedControl for Dcqcn {
                 self.on_notification(event.now, sent_bytes);
             }
         }
-        self.output()
+        ControlOutput::paced(self.rate, self.line_rate, event.srtt)
     }
 }
 

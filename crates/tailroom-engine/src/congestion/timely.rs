@@ -2,8 +2,8 @@
 //! gradient of the RTT sets the rate; and its variant with a fixed point (Zhu et al. 2016, "ECN or
 //! delay: lessons learnt from analysis of DCQCN and TIMELY").
 
+use super::ControlParameters;
 use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent};
-use super::{ControlParameters, MAX_WINDOW_PACKETS};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration, Size};
@@ -11,9 +11,8 @@ use crate::units::{Time, larger, smaller};
 
 /// Parameters of TIMELY; defaults as in Mittal et al. 2015. A flow starts at line rate: that of its
 /// access link, or of the first shared link. TIMELY needs an ACK per packet (`host = "data_center"`,
-/// or `delayed_ack = false`). It has no window and does not answer losses: only `max_window` bounds
-/// the packets in flight. Packets are paced one by one, as in the simulations of Zhu et al.; the
-/// paper's hosts send a segment at once.
+/// or `delayed_ack = false`). It has no window and does not answer losses. Packets are paced one by
+/// one, as in the simulations of Zhu et al.; the paper's hosts send a segment at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -78,7 +77,7 @@ impl TimelyParams {
     fn beta(&self) -> f64 {
         self.beta.unwrap_or(match self.variant {
             TimelyVariant::Original => 0.8,
-            TimelyVariant::Patched => 0.008, // Zhu et al. 2016 sec. 4.3
+            TimelyVariant::Patched => 0.008, // Zhu et al. 2016, patched TIMELY
         })
     }
 
@@ -86,7 +85,7 @@ impl TimelyParams {
         let bytes = self.segment.map_or(
             match self.variant {
                 TimelyVariant::Original => 64_000, // Mittal et al. 2015: 16 to 64 KB
-                TimelyVariant::Patched => 16_000,  // Zhu et al. 2016 sec. 4.3
+                TimelyVariant::Patched => 16_000,  // Zhu et al. 2016, patched TIMELY
             },
             Size::bytes,
         );
@@ -155,15 +154,6 @@ impl Timely {
         }
     }
 
-    fn output(&self) -> ControlOutput {
-        ControlOutput {
-            cwnd_packets: MAX_WINDOW_PACKETS as f64,
-            pacing_rate: self.rate,
-            send_quantum: 1,
-            is_app_limited: false,
-        }
-    }
-
     /// Changes the rate at the end of a segment.
     fn update(&mut self, now: Time, rtt: f64) {
         let min_rtt = self.params.min_rtt.time().seconds();
@@ -216,7 +206,7 @@ impl RateBasedControl for Timely {
         self.rate = self.line_rate;
         self.segment_packets = self.params.segment_packets(event.packet_bytes);
         self.segment_end = self.segment_packets;
-        self.output()
+        ControlOutput::paced(self.rate, self.line_rate, event.srtt)
     }
 
     fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
@@ -226,7 +216,7 @@ impl RateBasedControl for Timely {
             self.segment_end = event.delivered + self.segment_packets;
             self.update(event.now, rtt.seconds());
         }
-        self.output()
+        ControlOutput::paced(self.rate, self.line_rate, event.srtt)
     }
 }
 

@@ -134,7 +134,7 @@ fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
     }
 }
 
-/// Zhu et al. 2016, Eq. 31: patched TIMELY settles where the RTT exceeds `T_low` by the factor
+/// Zhu et al. 2016: patched TIMELY settles where the RTT exceeds `T_low` by the factor
 /// `N delta / (beta C)`, up to 5 %, and flows that begin at different times get equal shares.
 #[test]
 fn patched_timely_has_the_rtt_and_the_rates_of_its_fixed_point() {
@@ -157,7 +157,7 @@ fn patched_timely_has_the_rtt_and_the_rates_of_its_fixed_point() {
 
 /// Mittal et al. 2015, Algorithm 1: below `T_low` every flow speeds up, so that the RTT reaches it again
 /// and again; above `T_high` every flow slows down. Hence the longest RTTs are between the two. There is
-/// no fixed point, and flows keep unequal rates (Zhu et al. 2016 sec. 4.2).
+/// no fixed point, and flows keep unequal rates (Zhu et al. 2016).
 #[test]
 fn the_longest_rtts_of_timely_are_between_its_thresholds_and_rates_stay_unequal() {
     for flows in [2, 10] {
