@@ -301,7 +301,10 @@ class RateSampleEvent:
         """Packets acknowledged since the connection began."""
     @property
     def marked_packets(self) -> int:
-        """Marks that the receiver has reported since the connection began; 0 without accurate feedback."""
+        """Marks that the receiver has reported since the connection began.
+
+        It is 0 without accurate feedback.
+        """
     @property
     def is_cwnd_limited(self) -> bool:
         """Whether the window was full at any time in the last round trip."""

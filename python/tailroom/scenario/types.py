@@ -2048,7 +2048,7 @@ class DcqcnCongestion(TypedDict):
     Default: '50 us'.
     """
     gain: NotRequired[float]
-    """Weight of a notification in alpha, the estimate of congestion (g; sec. 5.2: 1/256).
+    """Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256).
 
     NVIDIA's parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024. Default: 0.00390625.
     """
@@ -2059,9 +2059,9 @@ class DcqcnCongestion(TypedDict):
     It must exceed `notification_interval`. Default: '55 us'.
     """
     increase_timer: NotRequired[PositiveDuration]
-    """Time between two increases of the rate (T; sec. 5.2: 55 us). Default: '55 us'."""
+    """Time between two increases of the rate (T; Figure 14: 55 us). Default: '55 us'."""
     byte_counter: NotRequired[Size]
-    """Bytes between two increases of the rate (B; sec. 5.2: 10 MB). Default: '10 MB'."""
+    """Bytes between two increases of the rate (B; Figure 14: 10 MB). Default: '10 MB'."""
     fast_recovery: NotRequired[int]
     """Number of increases by the timer, or by the byte counter, from which the target rate
     grows; those before only return half of the way to it (F; sec. 3.1: 5).
@@ -2069,7 +2069,7 @@ class DcqcnCongestion(TypedDict):
     Default: 5.
     """
     additive_increase: NotRequired[Rate]
-    """Growth of the target rate per increase (`R_AI`; sec. 5.2: 40 Mbit/s).
+    """Growth of the target rate per increase (`R_AI`; Zhu et al. 2016: 40 Mbit/s).
 
     Default: '40 Mbit/s'.
     """
