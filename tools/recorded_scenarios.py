@@ -26,7 +26,11 @@ TAIL: Document = {"kind": "drop_tail"}
 SOME_RTTS: Document = {"from": "20 ms", "to": "60 ms"}
 FAST_RTTS: Document = {"from": "80 ms", "to": "120 ms"}
 
-CONTROL_NEEDS: dict[str, Document] = {"dctcp": {"ecn": "accurate"}, "prague": {"ecn": "l4s"}}
+CONTROL_NEEDS: dict[str, Document] = {
+    "dctcp": {"ecn": "accurate"},
+    "dcqcn": {"ecn": "accurate"},
+    "prague": {"ecn": "l4s"},
+}
 """Keys of the group that a control is refused without."""
 
 QUEUE_VARIANTS: dict[str, list[Document]] = {

@@ -219,6 +219,15 @@ class BeginEvent:
     def packet_bytes(self) -> int:
         """Size of a packet on the wire."""
     @property
+    def line_rate_pps(self) -> float:
+        """Rate at which the host sends, in packets/s.
+
+        It is that of the access link, or of the first shared link if there is no access link.
+        """
+    @property
+    def hops(self) -> int:
+        """Number of shared links on the path."""
+    @property
     def has_sack(self) -> bool:
         """Whether the receiver sends selective acknowledgements."""
 
@@ -290,6 +299,12 @@ class RateSampleEvent:
     @property
     def delivered_packets(self) -> int:
         """Packets acknowledged since the connection began."""
+    @property
+    def marked_packets(self) -> int:
+        """Marks that the receiver has reported since the connection began.
+
+        It is 0 without accurate feedback.
+        """
     @property
     def is_cwnd_limited(self) -> bool:
         """Whether the window was full at any time in the last round trip."""

@@ -27,7 +27,8 @@ WINDOW_LAWS = (
     "reno", "cubic", "aimd", "highspeed", "fhstcp", "scalable", "bic", "htcp", "vegas", "fast",
     "illinois", "compound", "yeah", "ledbat", "hybla", "westwood",
 )  # fmt: skip
-CONTROLS = (*WINDOW_LAWS, "bbr1", "bbr3", "packet_pair", "dctcp", "prague")
+NEED_MARKS = ("dctcp", "dcqcn", "prague")
+CONTROLS = (*WINDOW_LAWS, "bbr1", "bbr3", "timely", "swift", "packet_pair", *NEED_MARKS)
 TRACE, FLOW_LIST, SIZES = "up.trace", "flows.csv", "sizes.csv"
 FILES = {
     TRACE: "1\n2\n2\n5\n9\n",
@@ -299,7 +300,7 @@ def _mend_control(values: Values, group: Scenario) -> None:
             if values.draw(st.booleans()):
                 del control[key]
     group["congestion"] = control
-    if kind in ("dctcp", "prague"):
+    if kind in NEED_MARKS:
         group["ecn"] = "l4s" if kind == "prague" else "accurate"
     elif group.get("ecn") in ("accurate", "l4s"):
         group["ecn"] = "classic"

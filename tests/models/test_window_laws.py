@@ -439,7 +439,19 @@ def test_small_windows_are_renos() -> None:
 
 @pytest.mark.parametrize(
     "control",
-    ["bbr1", "bbr3", "fast", "fixed_window", "ledbat", "packet_pair", "vegas", "westwood"],
+    [
+        "bbr1",
+        "bbr3",
+        "dcqcn",
+        "fast",
+        "fixed_window",
+        "ledbat",
+        "packet_pair",
+        "swift",
+        "timely",
+        "vegas",
+        "westwood",
+    ],
 )
 def test_a_control_without_a_law_is_named(control: str) -> None:
     with pytest.raises(NotApplicableError, match=f"{control}.*group flows"):

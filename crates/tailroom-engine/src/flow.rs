@@ -70,7 +70,7 @@ impl Endpoints {
             (Some(tcp), None) => {
                 let objects = group.source.objects().map(|spec| objects(spec, group, request));
                 let private_path = private_path(network, group, request);
-                let send_queue = send_queue(group, request);
+                let send_queue = send_queue(network, group, request);
                 Endpoints::Tcp(Connection::new(
                     tcp,
                     send_queue,
@@ -135,7 +135,7 @@ fn starting_flow<'a>(
 }
 
 /// What an application offers to its TCP sender.
-fn send_queue(group: &GroupSpec, request: &FlowRequest) -> SendQueue {
+fn send_queue(network: &Network, group: &GroupSpec, request: &FlowRequest) -> SendQueue {
     let payload = u64::from(group.packet_size - group.header_size);
     let packets = request.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = request.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
@@ -149,6 +149,8 @@ fn send_queue(group: &GroupSpec, request: &FlowRequest) -> SendQueue {
         packet_bytes: group.packet_size,
         last_packet_bytes: last_payload as u32 + group.header_size,
         header_bytes: group.header_size,
+        line_rate: request.access_rate.unwrap_or(network.links[group.path[0]].rate),
+        hops: group.path.len() as u32, // at most 250
     }
 }
 

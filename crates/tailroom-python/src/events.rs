@@ -112,6 +112,11 @@ event_class! {
         srtt_s: f64 = event.srtt.seconds();
         /// Size of a packet on the wire.
         packet_bytes: u32 = event.packet_bytes;
+        /// Rate at which the host sends, in packets/s: that of the access link, or of the first shared
+        /// link if there is no access link.
+        line_rate_pps: f64 = event.line_rate;
+        /// Number of shared links on the path.
+        hops: u32 = event.hops;
         /// Whether the receiver sends selective acknowledgements.
         has_sack: bool = event.has_sack;
     }
@@ -156,6 +161,8 @@ event_class! {
         lost_packets: u64 = event.newly_lost;
         /// Packets acknowledged since the connection began.
         delivered_packets: u64 = event.delivered;
+        /// Marks that the receiver has reported since the connection began; 0 without accurate feedback.
+        marked_packets: u64 = event.marked;
         /// Whether the window was full at any time in the last round trip.
         is_cwnd_limited: bool = event.is_cwnd_limited;
         /// What is being repaired: `"none"`, `"fast_recovery"` or `"timeout"`.

@@ -52,7 +52,9 @@ const LAWS: &str = "reno, highspeed, cubic, scalable, bic, htcp, aimd, fhstcp, d
 fn why_no_law(control: &str) -> String {
     match control {
         "fast" => "its window answers queueing delay: it keeps alpha packets queued",
-        "vegas" | "ledbat" => "its window answers queueing delay, not loss",
+        "dcqcn" => "its rate answers marks and time, not loss",
+        "timely" => "its rate answers queueing delay, not loss",
+        "vegas" | "ledbat" | "swift" => "its window answers queueing delay, not loss",
         "bbr1" | "packet_pair" => "it sends at the rate that the path delivers, whatever is lost",
         "bbr3" => "it sends at the rate that the path delivers, up to 2 % loss",
         "fixed_window" => "its window never changes",

@@ -839,7 +839,7 @@ class Pool(TypedDict):
     """
 
 
-Host: TypeAlias = Literal["plain", "linux", "ns2"]
+Host: TypeAlias = Literal["plain", "linux", "data_center", "ns2"]
 """The profile of a host. `tailroom list host` shows what each sets."""
 
 
@@ -1565,6 +1565,134 @@ class Bbr3Congestion(TypedDict):
     kind: Literal["bbr3"]
 
 
+class DcqcnCongestion(TypedDict):
+    """DCQCN (Zhu et al. 2015), of RDMA NICs: marks reduce the rate, a timer raises it."""
+
+    kind: Literal["dcqcn"]
+    notification_interval: NotRequired[PositiveDuration]
+    """Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us).
+
+    Default: '50 us'.
+    """
+    gain: NotRequired[float]
+    """Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256).
+
+    NVIDIA's parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024. Default: 0.00390625.
+    """
+    alpha_timer: NotRequired[PositiveDuration]
+    """Time without notification after which alpha decays, and again decays (K; sec. 3.1: 55
+    us).
+
+    It must exceed `notification_interval`. Default: '55 us'.
+    """
+    increase_timer: NotRequired[PositiveDuration]
+    """Time between two increases of the rate (T; Figure 14: 55 us). Default: '55 us'."""
+    byte_counter: NotRequired[Size]
+    """Bytes between two increases of the rate (B; Figure 14: 10 MB). Default: '10 MB'."""
+    fast_recovery: NotRequired[int]
+    """Number of increases by the timer, or by the byte counter, from which the target rate
+    grows; those before only return half of the way to it (F; sec. 3.1: 5).
+
+    Default: 5.
+    """
+    additive_increase: NotRequired[Rate]
+    """Growth of the target rate per increase (`R_AI`; Zhu et al. 2016: 40 Mbit/s).
+
+    Default: '40 Mbit/s'.
+    """
+    hyper_increase: NotRequired[Rate]
+    """Growth of the target rate per increase when timer and byte counter have both exceeded
+    `fast_recovery`, times the number by which they have (`R_HAI`; authors' simulator: 200
+    Mbit/s).
+
+    Default: '200 Mbit/s'.
+    """
+    min_rate: NotRequired[Rate]
+    """Lowest rate (NVIDIA: `rpg_min_rate`, 1 Mbit/s). Default: '1 Mbit/s'."""
+
+
+TimelyVariant: TypeAlias = Literal["original", "patched"]
+"""Rule for an RTT between the thresholds."""
+
+
+class TimelyCongestion(TypedDict):
+    """TIMELY (Mittal et al. 2015), for data centres: the gradient of the RTT sets the rate."""
+
+    kind: Literal["timely"]
+    variant: NotRequired[TimelyVariant]
+    """Which rule applies between the thresholds. Default: 'original'."""
+    low_threshold: NotRequired[PositiveDuration]
+    """RTT below which the rate grows, whatever the gradient is (`T_low`; sec. 4.4: 50 us).
+
+    Default: '50 us'.
+    """
+    high_threshold: NotRequired[PositiveDuration]
+    """RTT above which the rate shrinks, whatever the gradient is (`T_high`; sec. 4.4: 500 us).
+
+    Default: '500 us'.
+    """
+    min_rtt: NotRequired[PositiveDuration]
+    """RTT by which the gradient is normalized, and in which the rate changes by one step at
+    most (`D_minRTT`; 20 us).
+
+    Default: '20 us'.
+    """
+    gain: NotRequired[float]
+    """Weight of a new difference of RTTs (alpha; 0.875). Default: 0.875."""
+    beta: NotRequired[float]
+    """Factor of a decrease (beta). Default: 0.8; in the patched variant 0.008."""
+    additive_increase: NotRequired[Rate]
+    """Step of an increase (delta; 10 Mbit/s). Default: '10 Mbit/s'."""
+    segment: NotRequired[Size]
+    """Data whose last ACK gives an RTT and changes the rate, rounded up to whole packets.
+
+    Default: 64 kB; in the patched variant 16 kB.
+    """
+    min_rate: NotRequired[Rate]
+    """Lowest rate. Default: 1 % of the line rate (simulator of Zhu et al.)."""
+
+
+class SwiftCongestion(TypedDict):
+    """Swift (Kumar et al. 2020), for data centres: keeps the delay at a target."""
+
+    kind: Literal["swift"]
+    base_target: NotRequired[PositiveDuration]
+    """Target delay of a path without hops and of a large window (20 us). Default: '20 us'."""
+    hop_target: NotRequired[Duration]
+    """Increase of the target per hop, which is a shared link of the path (3 us).
+
+    Default: '3 us'.
+    """
+    flow_range: NotRequired[Duration]
+    """Largest increase of the target for a small window (`fs_range`; 100 us, or "0 s" for
+    none).
+
+    Default: '100 us'.
+    """
+    flow_window_min: NotRequired[float]
+    """Window in packets up to which the target is increased by all of `flow_range`
+    (`fs_min_cwnd`; 0.1).
+
+    In between, the increase depends on the square root of the window. Default: 0.1.
+    """
+    flow_window_max: NotRequired[float]
+    """Window in packets from which the target is not increased (`fs_max_cwnd`; 100).
+
+    Default: 100.0.
+    """
+    additive_increase: NotRequired[float]
+    """Growth of the window, in packets per round trip (ai; 1). Default: 1.0."""
+    beta: NotRequired[float]
+    """Decrease relative to the part of the delay above the target (beta; 0.8). Default: 0.8."""
+    max_decrease: NotRequired[float]
+    """Largest decrease per round trip, which a loss causes too (`max_mdf`; 0.5).
+
+    Default: 0.5.
+    """
+    min_window: NotRequired[float]
+    """Smallest window, in packets (`min_cwnd`; 0.001). Default: 0.001."""
+
+
 class PacketPairCongestion(TypedDict):
     """Packet-pair flow control (Keshav 1995), for links with fair queueing."""
 
@@ -1612,6 +1740,9 @@ Congestion: TypeAlias = (
     | WestwoodCongestion
     | Bbr1Congestion
     | Bbr3Congestion
+    | DcqcnCongestion
+    | TimelyCongestion
+    | SwiftCongestion
     | PacketPairCongestion
     | CustomCongestion
 )

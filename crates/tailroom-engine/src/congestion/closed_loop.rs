@@ -16,7 +16,7 @@ use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
 use crate::tcp::sender::slow_start::SlowStartSpec;
 use crate::tcp::sender::{PacketSink, SendQueue, Sender};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// A token bucket that drops a packet if less than one token is left.
 #[derive(Debug)]
@@ -112,6 +112,8 @@ impl ClosedLoop {
             packet_bytes: 1_500,
             last_packet_bytes: 1_500,
             header_bytes: 40,
+            line_rate: Rate::from_bits_per_second(10_000_000_000),
+            hops: 1,
         };
         let checkpoints = Checkpoints {
             measure_from: Time::ZERO,

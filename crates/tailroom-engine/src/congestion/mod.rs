@@ -219,6 +219,12 @@ pub trait ControlParameters: Ranges {
         false
     }
 
+    /// Whether the control times or counts single packets, so that a receiver should acknowledge
+    /// each of them, and a host not send several at once.
+    fn needs_single_packets(&self) -> bool {
+        false
+    }
+
     /// What window reductions say about the steady state of a window law: a run warns if it has
     /// seen too few of them.
     fn steady_state(&self) -> SteadyState {
@@ -491,6 +497,12 @@ registry! {
         bbr1::Bbr1(Bbr1Params) = "bbr1",
         /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, but reacts to losses above 2 %.
         bbr3::Bbr3(Bbr3Params) = "bbr3",
+        /// DCQCN (Zhu et al. 2015), of RDMA NICs: marks reduce the rate, a timer raises it.
+        dcqcn::Dcqcn(DcqcnParams) = "dcqcn",
+        /// TIMELY (Mittal et al. 2015), for data centres: the gradient of the RTT sets the rate.
+        timely::Timely(TimelyParams) = "timely",
+        /// Swift (Kumar et al. 2020), for data centres: keeps the delay at a target.
+        swift::Swift(SwiftParams) = "swift",
         /// Packet-pair flow control (Keshav 1995), for links with fair queueing.
         packet_pair::PacketPair(PacketPairParams) = "packet_pair",
     }

@@ -35,7 +35,11 @@ impl Default for PacketPairParams {
     }
 }
 
-impl ControlParameters for PacketPairParams {}
+impl ControlParameters for PacketPairParams {
+    fn needs_single_packets(&self) -> bool {
+        true
+    }
+}
 
 const PAIR: u64 = 2;
 /// Ratio of the window to the packets that the path holds with the queue at its set-point. The

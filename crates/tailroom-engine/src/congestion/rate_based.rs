@@ -2,7 +2,7 @@
 //! and a pacing rate.
 
 use super::CongestionEvent;
-use crate::units::Time;
+use crate::units::{Time, larger};
 
 /// A control that estimates the path's delivery rate and RTT, and sets window and pacing rate, such
 /// as BBR.
@@ -57,6 +57,11 @@ pub struct BeginEvent {
     pub cwnd_packets: f64,
     /// Size of a packet on the wire.
     pub packet_bytes: u32,
+    /// Rate at which the host sends, in packets/s: that of the access link, or of the first shared
+    /// link if there is no access link.
+    pub line_rate: f64,
+    /// Number of shared links on the path.
+    pub hops: u32,
     /// Whether the receiver sends selective acknowledgements, so that the sender finds more than
     /// one loss per round trip.
     pub has_sack: bool,
@@ -78,7 +83,23 @@ pub struct ControlOutput {
     pub is_app_limited: bool,
 }
 
+/// Longer than any queue of a switch lasts.
+const LONGEST_QUEUE_S: f64 = 10e-3;
+
 impl ControlOutput {
+    /// Packets leave one by one at `rate` under a control that has no window. The number in flight is
+    /// at most what the host sends in two round trips and the longest queue, so that it limits a flow
+    /// only if ACKs cease.
+    pub(super) fn paced(rate: f64, line_rate: f64, srtt: Time) -> Self {
+        let longest_s = 2.0 * srtt.seconds() + LONGEST_QUEUE_S;
+        ControlOutput {
+            cwnd_packets: larger(line_rate * longest_s, 1.0),
+            pacing_rate: rate,
+            send_quantum: 1,
+            is_app_limited: false,
+        }
+    }
+
     /// Almost no sending, until the run ends because the control has failed.
     pub(super) fn standstill(cwnd_packets: f64) -> Self {
         ControlOutput { cwnd_packets, pacing_rate: 1.0, send_quantum: 1, is_app_limited: false }
@@ -115,6 +136,9 @@ pub struct RateSampleEvent {
     pub newly_lost: u64,
     /// Packets acknowledged since the connection began.
     pub delivered: u64,
+    /// Marks that the receiver has reported since the connection began; 0 without accurate
+    /// feedback.
+    pub marked: u64,
     /// RTT of the newly acknowledged packet that was sent last; `None` if that packet was a
     /// retransmission or no packet is newly acknowledged.
     pub rtt: Option<Time>,

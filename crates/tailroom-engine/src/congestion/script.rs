@@ -103,6 +103,8 @@ pub(super) fn begin_event(seed: u64) -> BeginEvent {
         seed,
         cwnd_packets: 10.0,
         packet_bytes: 1_500,
+        line_rate: 10e9 / 12_000.0,
+        hops: 1,
         has_sack: true,
         srtt: Time::ZERO,
     }
@@ -133,6 +135,7 @@ impl Path {
             newly_delivered: 1,
             newly_lost: 0,
             delivered: 0,
+            marked: 0,
             rtt: None,
             rate: None,
             is_cwnd_limited: false,

@@ -21,7 +21,7 @@ use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
-use tailroom_engine::units::Time;
+use tailroom_engine::units::{Rate, Time};
 
 use crate::support::random_cases::config;
 use crate::support::{control_schema, controls, random_transports, transport};
@@ -321,6 +321,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
                 newly_delivered,
                 newly_lost,
                 delivered: 0,
+                marked: in_flight % 3,
                 rtt,
                 rate,
                 is_cwnd_limited: limited,
@@ -374,10 +375,12 @@ fn outputs(config: &CongestionConfig, steps: &[PathStep]) -> Vec<ControlOutput> 
         seed: 7,
         cwnd_packets: 10.0,
         packet_bytes: 1_000,
+        line_rate: 1e6,
+        hops: 1,
         has_sack: true,
     };
     let first = control.begin(&event);
-    let (mut all, mut now, mut delivered) = (vec![first], Time::ZERO, 0);
+    let (mut all, mut now, mut delivered, mut marked) = (vec![first], Time::ZERO, 0, 0);
     for step in steps {
         let cwnd_packets = all.last().map_or(1.0, |last| last.cwnd_packets);
         match *step {
@@ -388,7 +391,8 @@ fn outputs(config: &CongestionConfig, steps: &[PathStep]) -> Vec<ControlOutput> 
                     prior_delivered: delivered.saturating_sub(rate.prior_delivered),
                     ..rate
                 });
-                let event = RateSampleEvent { now, delivered, cwnd_packets, rate, ..event };
+                marked += event.marked;
+                let event = RateSampleEvent { now, delivered, marked, cwnd_packets, rate, ..event };
                 all.push(control.on_rate_sample(&event));
             }
             PathStep::Lost(lost) => {
@@ -508,6 +512,8 @@ proptest! {
             packet_bytes: 1_000,
             last_packet_bytes: 500,
             header_bytes: 40,
+            line_rate: Rate::from_bits_per_second(10_000_000_000),
+            hops: 1,
         };
         let (mut sender, mut out) = (Sender::new(&tcp, send_queue, 1, marks()), Counter::default());
         let mut now = Time::ZERO;

@@ -18,8 +18,9 @@ use crate::support::controls;
 
 const DATA: &str = include_str!("../data/expected_controls.json");
 
-/// Rate-based controls have no window law; their tests are in `rate_based_controls.rs`.
-const WITHOUT_WINDOW_LAW: [&str; 3] = ["bbr1", "bbr3", "packet_pair"];
+/// Rate-based controls have no window law; their tests are in `rate_based_controls.rs` and
+/// `data_center_controls.rs`.
+const WITHOUT_WINDOW_LAW: [&str; 6] = ["bbr1", "bbr3", "dcqcn", "timely", "swift", "packet_pair"];
 
 #[derive(Debug, Deserialize)]
 struct Case {

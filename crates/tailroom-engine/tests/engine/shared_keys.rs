@@ -3,6 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use tailroom_engine::quantity::PositiveDuration;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::burst::SendBurst;
+use tailroom_engine::tcp::sender::handshake::Handshake;
+
 use crate::support::refusals::{assert_all_refused, assert_refused};
 use crate::support::scenario_text::{self, BASE, base_with, message, parse, resolve, resolve_with};
 
@@ -159,7 +165,7 @@ fn the_host_in_defaults_applies_to_every_group_without_a_host() {
 #[test]
 fn the_scenario_with_all_keys_says_which_host_it_has() {
     let stream = "source = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
-    for host in ["linux", "ns2", "plain"] {
+    for host in ["linux", "data_center", "ns2", "plain"] {
         let text = shared(&format!("host = \"{host}\""), "congestion = \"reno\"", stream);
         let written = written_out(&text);
         assert_eq!(written.matches("host = ").count(), 1, "the stream has none: {written}");
@@ -196,6 +202,27 @@ fn a_profile_sets_only_the_keys_that_apply_to_the_group() {
     assert_eq!(bbr["delayed_ack"].as_bool(), Some(true));
 }
 
+/// The profile of a data centre is that of Linux except for its own keys; an RTT of 1 ms is known, so
+/// that the first timeout is 1 + 5 ms, and hardware transports acknowledge each packet.
+#[test]
+fn a_host_in_a_data_centre_is_a_linux_host_with_open_connections_and_short_timers() {
+    let transport = |host: &str, control: &str| {
+        let first = format!("host = \"{host}\"\ncongestion = \"{control}\"");
+        let network = resolve(&shared("", &first, "congestion = \"reno\""));
+        network.groups[0].tcp.clone().unwrap()
+    };
+    let (linux, found) = (transport("linux", "cubic"), transport("data_center", "cubic"));
+    let (handshake, min_rto) = (Handshake::DONE, PositiveDuration::from_milliseconds(5));
+    let timeout = PositiveDuration::from_milliseconds(4);
+    let delayed_ack = DelayedAck::Set { packets: 2, timeout };
+    let timestamp_tick = Some(PositiveDuration::new(1_000_000));
+    assert_eq!(found, with!(linux, TcpSpec { handshake, min_rto, delayed_ack, timestamp_tick }));
+    for control in ["swift", "timely", "packet_pair"] {
+        let found = transport("data_center", control);
+        assert_eq!((found.delayed_ack, found.send_burst), (DelayedAck::OFF, SendBurst::SINGLE));
+    }
+}
+
 #[test]
 fn a_profile_never_makes_a_valid_group_invalid() {
     let components = scenario_text::components();
@@ -227,14 +254,14 @@ fn every_profile_sets_known_keys_and_cites_their_sources() {
     let hosts = scenario_text::components()["host"].clone();
     let names: Vec<&str> =
         hosts.as_array().unwrap().iter().map(|host| host["kind"].as_str().unwrap()).collect();
-    assert_eq!(names, ["plain", "linux", "ns2"]);
+    assert_eq!(names, ["plain", "linux", "data_center", "ns2"]);
     for host in hosts.as_array().unwrap() {
         for set in host["sets"].as_array().unwrap() {
             let (name, value) = (set["name"].as_str().unwrap(), set["value"].as_str().unwrap());
             let by_hand = format!("{name} = {value}\ncongestion = \"reno\"");
             resolve(&shared("", &by_hand, "congestion = \"reno\""));
             let source = set["doc"].as_str().unwrap();
-            let places = ["RFC", "net/", ".cc", "ns-default.tcl"];
+            let places = ["RFC", "net/", ".cc", "ns-default.tcl", "ip route", "et al."];
             assert!(places.iter().any(|place| source.contains(place)), "{name}: {source}");
         }
     }

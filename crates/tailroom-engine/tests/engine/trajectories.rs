@@ -18,7 +18,7 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
-use tailroom_engine::units::Time;
+use tailroom_engine::units::{Rate, Time};
 
 use crate::support::{controls, transport};
 
@@ -126,6 +126,8 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         packet_bytes: 1_000,
         last_packet_bytes: 1_000,
         header_bytes: 40,
+        line_rate: Rate::from_bits_per_second(10_000_000_000),
+        hops: 1,
     };
     let marks = Checkpoints {
         measure_from: Time::ZERO,

@@ -1,4 +1,4 @@
-//! Profiles of hosts: the keys that `host = "linux"` or `"ns2"` sets in a group of flows.
+//! Profiles of hosts: the keys that `host = "linux"`, `"data_center"` or `"ns2"` sets in a group of flows.
 //!
 //! A profile is an entry of [`PROFILES`]; checks, schema, `tailroom list host` and the reference
 //! follow it.
@@ -17,6 +17,8 @@ pub(in crate::scenario) struct Profile {
     /// Name in a scenario.
     name: &'static str,
     doc: &'static str,
+    /// The settings of another host, which apply where the profile's own do not.
+    base: &'static [Setting],
     settings: &'static [Setting],
 }
 
@@ -54,6 +56,8 @@ enum Applies {
     Frto,
     /// Groups whose control is loss-based.
     LossBased,
+    /// Groups whose control times or counts single packets.
+    SinglePackets,
 }
 
 impl Applies {
@@ -85,6 +89,9 @@ impl Applies {
                  `forget_sack_at_timeout = true` in the group"
             }
             Applies::LossBased => "loss-based controls",
+            Applies::SinglePackets => {
+                "controls of single packets: `dcqcn`, `timely`, `swift`, `packet_pair`"
+            }
         }
     }
 
@@ -115,6 +122,7 @@ impl Applies {
                 has_undo && !is_newreno && !has("forget_sack_at_timeout")
             }
             Applies::LossBased => is(CongestionConfig::is_loss_based),
+            Applies::SinglePackets => is(|control| control.parameters().needs_single_packets()),
         }
     }
 }
@@ -131,6 +139,143 @@ const fn setting(
 /// The host of a group under congestion control that names none, here and in `[defaults]`.
 pub(in crate::scenario) const DEFAULT: &str = "linux";
 
+/// A Linux host.
+const LINUX: &[Setting] = &[
+    setting(
+        "recovery",
+        "\"rack\"",
+        Applies::TimedRecovery,
+        "sysctls net.ipv4.tcp_sack = 1, tcp_recovery = 1, tcp_early_retrans = 3 \
+         (Documentation/networking/ip-sysctl.rst); net/ipv4/tcp_recovery.c; RFC 8985",
+    ),
+    setting(
+        "prr",
+        "true",
+        Applies::Recovery,
+        "tcp_cwnd_reduction() in net/ipv4/tcp_input.c, since Linux 3.2; RFC 9937",
+    ),
+    setting(
+        "count_lost_in_pipe",
+        "false",
+        Applies::Window,
+        "tcp_packets_in_flight() in include/net/tcp.h leaves lost packets out; RFC 6675 \
+         sec. 4",
+    ),
+    setting(
+        "header_size",
+        "\"52 B\"",
+        Applies::Always,
+        "IPv4, TCP and its timestamps: TCPOLEN_TSTAMP_ALIGNED = 12 B in include/net/tcp.h",
+    ),
+    setting(
+        "handshake",
+        "true",
+        Applies::Always,
+        "tcp_v4_connect() in net/ipv4/tcp_ipv4.c; tcp_ack_update_rtt() in \
+         net/ipv4/tcp_input.c takes the RTT of the SYN; RFC 9293 sec. 3.5",
+    ),
+    setting(
+        "delayed_ack",
+        "true",
+        Applies::Always,
+        "__tcp_ack_snd_check() in net/ipv4/tcp_input.c: an ACK at the second full packet; \
+         TCP_DELACK_MIN = 40 ms in include/net/tcp.h; RFC 5681 sec. 4.2",
+    ),
+    setting(
+        "quick_acks",
+        "16",
+        Applies::Always,
+        "TCP_MAX_QUICKACKS in include/net/tcp.h; tcp_event_data_recv(), tcp_send_dupack() in \
+         net/ipv4/tcp_input.c",
+    ),
+    setting(
+        "sack_compression",
+        "true",
+        Applies::Sack,
+        "__tcp_ack_snd_check() in net/ipv4/tcp_input.c; sysctls \
+         net.ipv4.tcp_comp_sack_delay_ns = 1 ms, tcp_comp_sack_nr = 44 \
+         (Documentation/networking/ip-sysctl.rst)",
+    ),
+    setting(
+        "initial_window",
+        "10",
+        Applies::Always,
+        "TCP_INIT_CWND in include/net/tcp.h; RFC 6928",
+    ),
+    setting(
+        "min_rto",
+        "\"200 ms\"",
+        Applies::Always,
+        "TCP_RTO_MIN in include/net/tcp.h, below the 1 s of RFC 6298",
+    ),
+    setting(
+        "restart_rto_at_retransmission",
+        "true",
+        Applies::Always,
+        "tcp_xmit_retransmit_queue() in net/ipv4/tcp_output.c",
+    ),
+    setting(
+        "rtt_samples",
+        "\"timestamps\"",
+        Applies::Always,
+        "sysctl net.ipv4.tcp_timestamps = 1 (Documentation/networking/ip-sysctl.rst); RFC \
+         7323",
+    ),
+    setting(
+        "timestamp_tick",
+        "\"1 ms\"",
+        Applies::Always,
+        "TCP_TS_HZ in include/net/tcp.h; tcp_ack_update_rtt() in net/ipv4/tcp_input.c",
+    ),
+    setting(
+        "slow_start",
+        "{ kind = \"hystart_plus_plus\" }",
+        Applies::LossBased,
+        "RFC 9406. Linux runs its predecessor HyStart, by default in CUBIC only (parameter \
+         hystart = 1 in net/ipv4/tcp_cubic.c)",
+    ),
+    setting(
+        "slow_start_after_idle",
+        "true",
+        Applies::Always,
+        "sysctl net.ipv4.tcp_slow_start_after_idle = 1 \
+         (Documentation/networking/ip-sysctl.rst); RFC 5681 sec. 4.1",
+    ),
+    setting(
+        "window_validation",
+        "true",
+        Applies::Window,
+        "tcp_cwnd_application_limited() in net/ipv4/tcp_output.c; RFC 2861",
+    ),
+    setting(
+        "send_burst",
+        "\"auto\"",
+        Applies::Always,
+        "tcp_tso_autosize() in net/ipv4/tcp_output.c; sysctls net.ipv4.tcp_min_tso_segs = 2, \
+         tcp_tso_win_divisor = 3, tcp_tso_rtt_log = 9",
+    ),
+    setting(
+        "forget_sack_at_timeout",
+        "false",
+        Applies::Window,
+        "tcp_timeout_mark_lost() in net/ipv4/tcp_input.c; RFC 6675 sec. 5.1",
+    ),
+    setting(
+        "undo",
+        "true",
+        Applies::Undo,
+        "tcp_try_undo_recovery(), tcp_try_undo_loss(), tcp_try_undo_dsack() and \
+         tcp_undo_cwnd_reduction() in net/ipv4/tcp_input.c; RFC 3522, RFC 3708",
+    ),
+    setting(
+        "frto",
+        "true",
+        Applies::Frto,
+        "sysctl net.ipv4.tcp_frto = 2 (Documentation/networking/ip-sysctl.rst); \
+         tcp_process_loss() in net/ipv4/tcp_input.c; RFC 5682",
+    ),
+];
+
 /// All profiles. The files are those of Linux 6.12 and of ns-2.35.
 const PROFILES: &[Profile] = &[
     Profile {
@@ -138,6 +283,7 @@ const PROFILES: &[Profile] = &[
         doc: "No profile: only the keys that the scenario writes, and the defaults of these keys. \
               For comparisons with formulas, tables and simulators of a TCP without the additions \
               of today's hosts: an ACK per packet, RFC 6675 without PRR, one packet at a time.",
+        base: &[],
         settings: &[],
     },
     Profile {
@@ -147,139 +293,54 @@ const PROFILES: &[Profile] = &[
               any sysctl changed. Pacing is not part of it: a Linux host paces where the control \
               asks for it (as BBR does) or behind the queue discipline fq; write `pacing = true` \
               for the latter.",
+        base: &[],
+        settings: LINUX,
+    },
+    Profile {
+        name: "data_center",
+        doc: "A Linux host as it is set up in data centres, for round trips well below a millisecond: \
+              its connections are open, and its timers are short. Packets have the size that the \
+              scenario gives them (1500 B, or 9000 B with jumbo frames), and ECN is on if `ecn` \
+              says so. Controls that NICs run get an ACK per packet and send packets one by one.",
+        base: LINUX,
         settings: &[
             setting(
-                "recovery",
-                "\"rack\"",
-                Applies::TimedRecovery,
-                "sysctls net.ipv4.tcp_sack = 1, tcp_recovery = 1, tcp_early_retrans = 3 \
-                 (Documentation/networking/ip-sysctl.rst); net/ipv4/tcp_recovery.c; RFC 8985",
-            ),
-            setting(
-                "prr",
-                "true",
-                Applies::Recovery,
-                "tcp_cwnd_reduction() in net/ipv4/tcp_input.c, since Linux 3.2; RFC 9937",
-            ),
-            setting(
-                "count_lost_in_pipe",
-                "false",
-                Applies::Window,
-                "tcp_packets_in_flight() in include/net/tcp.h leaves lost packets out; RFC 6675 \
-                 sec. 4",
-            ),
-            setting(
-                "header_size",
-                "\"52 B\"",
-                Applies::Always,
-                "IPv4, TCP and its timestamps: TCPOLEN_TSTAMP_ALIGNED = 12 B in include/net/tcp.h",
-            ),
-            setting(
                 "handshake",
-                "true",
+                "\"done\"",
                 Applies::Always,
-                "tcp_v4_connect() in net/ipv4/tcp_ipv4.c; tcp_ack_update_rtt() in \
-                 net/ipv4/tcp_input.c takes the RTT of the SYN; RFC 9293 sec. 3.5",
-            ),
-            setting(
-                "delayed_ack",
-                "true",
-                Applies::Always,
-                "__tcp_ack_snd_check() in net/ipv4/tcp_input.c: an ACK at the second full packet; \
-                 TCP_DELACK_MIN = 40 ms in include/net/tcp.h; RFC 5681 sec. 4.2",
-            ),
-            setting(
-                "quick_acks",
-                "16",
-                Applies::Always,
-                "TCP_MAX_QUICKACKS in include/net/tcp.h; tcp_event_data_recv(), tcp_send_dupack() in \
-                 net/ipv4/tcp_input.c",
-            ),
-            setting(
-                "sack_compression",
-                "true",
-                Applies::Sack,
-                "__tcp_ack_snd_check() in net/ipv4/tcp_input.c; sysctls \
-                 net.ipv4.tcp_comp_sack_delay_ns = 1 ms, tcp_comp_sack_nr = 44 \
-                 (Documentation/networking/ip-sysctl.rst)",
-            ),
-            setting(
-                "initial_window",
-                "10",
-                Applies::Always,
-                "TCP_INIT_CWND in include/net/tcp.h; RFC 6928",
+                "the servers of a query keep their connections open (Alizadeh et al. 2010, \"Data center \
+                 TCP\"); the timeout of the first data follows from their RTT",
             ),
             setting(
                 "min_rto",
-                "\"200 ms\"",
+                "\"5 ms\"",
                 Applies::Always,
-                "TCP_RTO_MIN in include/net/tcp.h, below the 1 s of RFC 6298",
+                "`ip route change ... rto_min 5ms` (Google Cloud, \"TCP optimization for network \
+                 performance\"); since Linux 6.11 also net.ipv4.tcp_rto_min_us",
             ),
             setting(
-                "restart_rto_at_retransmission",
-                "true",
+                "delayed_ack",
+                "false",
+                Applies::SinglePackets,
+                "Swift does not delay ACKs (Kumar et al. 2020), nor do the NICs of DCQCN and TIMELY",
+            ),
+            setting(
+                "delayed_ack",
+                "{ packets = 2, timeout = \"4 ms\" }",
                 Applies::Always,
-                "tcp_xmit_retransmit_queue() in net/ipv4/tcp_output.c",
-            ),
-            setting(
-                "rtt_samples",
-                "\"timestamps\"",
-                Applies::Always,
-                "sysctl net.ipv4.tcp_timestamps = 1 (Documentation/networking/ip-sysctl.rst); RFC \
-                 7323",
-            ),
-            setting(
-                "timestamp_tick",
-                "\"1 ms\"",
-                Applies::Always,
-                "TCP_TS_HZ in include/net/tcp.h; tcp_ack_update_rtt() in net/ipv4/tcp_input.c",
-            ),
-            setting(
-                "slow_start",
-                "{ kind = \"hystart_plus_plus\" }",
-                Applies::LossBased,
-                "RFC 9406. Linux runs its predecessor HyStart, by default in CUBIC only (parameter \
-                 hystart = 1 in net/ipv4/tcp_cubic.c)",
-            ),
-            setting(
-                "slow_start_after_idle",
-                "true",
-                Applies::Always,
-                "sysctl net.ipv4.tcp_slow_start_after_idle = 1 \
-                 (Documentation/networking/ip-sysctl.rst); RFC 5681 sec. 4.1",
-            ),
-            setting(
-                "window_validation",
-                "true",
-                Applies::Window,
-                "tcp_cwnd_application_limited() in net/ipv4/tcp_output.c; RFC 2861",
+                "tcp_delack_max() in net/ipv4/tcp_output.c: a millisecond below rto_min",
             ),
             setting(
                 "send_burst",
-                "\"auto\"",
+                "1",
+                Applies::SinglePackets,
+                "per-packet rate limiters of the NIC (Zhu et al. 2015 sec. 3.1)",
+            ),
+            setting(
+                "timestamp_tick",
+                "\"1 us\"",
                 Applies::Always,
-                "tcp_tso_autosize() in net/ipv4/tcp_output.c; sysctls net.ipv4.tcp_min_tso_segs = 2, \
-                 tcp_tso_win_divisor = 3, tcp_tso_rtt_log = 9",
-            ),
-            setting(
-                "forget_sack_at_timeout",
-                "false",
-                Applies::Window,
-                "tcp_timeout_mark_lost() in net/ipv4/tcp_input.c; RFC 6675 sec. 5.1",
-            ),
-            setting(
-                "undo",
-                "true",
-                Applies::Undo,
-                "tcp_try_undo_recovery(), tcp_try_undo_loss(), tcp_try_undo_dsack() and \
-                 tcp_undo_cwnd_reduction() in net/ipv4/tcp_input.c; RFC 3522, RFC 3708",
-            ),
-            setting(
-                "frto",
-                "true",
-                Applies::Frto,
-                "sysctl net.ipv4.tcp_frto = 2 (Documentation/networking/ip-sysctl.rst); \
-                 tcp_process_loss() in net/ipv4/tcp_input.c; RFC 5682",
+                "`ip route change ... features tcp_usec_ts`, since Linux 6.7",
             ),
         ],
     },
@@ -289,6 +350,7 @@ const PROFILES: &[Profile] = &[
               `recovery = \"newreno\"` makes `Agent/TCP/Newreno`, and `Agent/TCPSink`. Write \
               `max_window` for ns-2's `window_`, and for its queue limits one packet less: they \
               count the packet being sent.",
+        base: &[],
         settings: &[
             setting(
                 "recovery",
@@ -340,7 +402,17 @@ pub(in crate::scenario) fn profile(name: &str) -> Option<&'static Profile> {
 }
 
 impl Profile {
-    /// The keys and values that the profile sets in a group under congestion control. `control` is
+    /// Its own settings, and those of its base that they do not always replace.
+    fn all(&self) -> impl Iterator<Item = &'static Setting> {
+        let (base, own) = (self.base, self.settings);
+        let replaces =
+            |own: &Setting, key| own.key == key && matches!(own.applies, Applies::Always);
+        let is_kept = move |setting: &&Setting| !own.iter().any(|own| replaces(own, setting.key));
+        own.iter().chain(base.iter().filter(is_kept))
+    }
+
+    /// The keys and values that the profile sets in a group under congestion control; the first
+    /// value of a key counts. `control` is
     /// the control of the group if the registry has it; `given` are the keys that the scenario
     /// writes, in the group or in `[defaults]`.
     pub(in crate::scenario) fn settings(
@@ -348,7 +420,7 @@ impl Profile {
         control: Option<&CongestionConfig>,
         given: &Table,
     ) -> Vec<(&'static str, Value)> {
-        let applying = self.settings.iter().filter(|setting| setting.applies.to(control, given));
+        let applying = self.all().filter(|setting| setting.applies.to(control, given));
         applying.filter_map(|setting| Some((setting.key, setting.value()?))).collect()
     }
 }
@@ -370,7 +442,7 @@ pub(in crate::scenario) fn components() -> Json {
                 "doc": setting.source,
             })
         };
-        profile.settings.iter().map(listed).collect()
+        profile.all().map(listed).collect()
     };
     let profiles = PROFILES.iter().map(|profile| {
         json!({

@@ -278,6 +278,7 @@ mod tests {
     use crate::probe::flow::Checkpoints;
     use crate::tcp::TcpSpec;
     use crate::tcp::sender::SendQueue;
+    use crate::units::Rate;
 
     /// A sender whose window is full of packets that were sent at time 0.
     fn sender() -> Sender {
@@ -288,6 +289,8 @@ mod tests {
             packet_bytes: 1_500,
             last_packet_bytes: 1_500,
             header_bytes: 52,
+            line_rate: Rate::from_bits_per_second(10_000_000_000),
+            hops: 1,
         };
         let checkpoints = Checkpoints {
             measure_from: Time::ZERO,

@@ -39,7 +39,7 @@ use crate::packet::{Ack, Packet};
 use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::quantity::PositiveDuration;
 use crate::traffic::objects::Objects;
-use crate::units::{Time, float};
+use crate::units::{Rate, Time, float};
 use blocks::{BlockPacer, BlockState, HeldPacket};
 use burst::{Automatic, SendBurst};
 use ecn::EcnState;
@@ -81,6 +81,11 @@ pub struct SendQueue {
     pub last_packet_bytes: u32,
     /// Size of the headers in a packet.
     pub header_bytes: u32,
+    /// Rate at which the host sends: that of the access link, or of the first shared link if there
+    /// is no access link.
+    pub line_rate: Rate,
+    /// Number of shared links on the path.
+    pub hops: u32,
 }
 
 /// The state of loss recovery.
@@ -270,10 +275,18 @@ impl Sender {
     /// Asks a rate-based control how to send the first data, at `now`.
     fn begin_control(&mut self, now: Time) {
         let (cwnd_packets, srtt) = (self.cwnd, self.rtt.srtt());
-        let (packet_bytes, has_sack) = (self.send_queue.packet_bytes, self.is_sack);
+        let SendQueue { packet_bytes, line_rate, hops, .. } = self.send_queue;
         if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control {
-            let seed = rate_based.seed();
-            rate_based.begin(&BeginEvent { now, seed, cwnd_packets, packet_bytes, has_sack, srtt });
+            rate_based.begin(&BeginEvent {
+                now,
+                seed: rate_based.seed(),
+                cwnd_packets,
+                packet_bytes,
+                line_rate: line_rate.bits_per_second() as f64 / (8.0 * f64::from(packet_bytes)),
+                hops,
+                has_sack: self.is_sack,
+                srtt,
+            });
         }
     }
 

@@ -288,6 +288,7 @@ impl Sender {
             newly_delivered,
             newly_lost,
             delivered: rate_based.sampler.delivered(),
+            marked: self.ecn.reported(),
             rtt,
             rate,
             is_cwnd_limited: rate_based.sampler.is_cwnd_limited(prior.una),

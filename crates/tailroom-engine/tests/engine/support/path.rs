@@ -11,7 +11,7 @@ use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
-use tailroom_engine::units::Time;
+use tailroom_engine::units::{Rate, Time};
 
 use crate::support::transport;
 
@@ -207,6 +207,8 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         packet_bytes: 1_000,
         last_packet_bytes: 1_000,
         header_bytes: HEADER_BYTES,
+        line_rate: Rate::from_bits_per_second(10_000_000_000),
+        hops: 1,
     };
     let checkpoints = Checkpoints {
         measure_from: Time::ZERO,

@@ -1,0 +1,215 @@
+//! DCQCN, TIMELY and Swift in whole simulations: the fixed points of their analyses and laws.
+
+use tailroom_engine::results::Summary;
+
+use crate::support::scenario_run;
+use crate::support::summaries::{group, link};
+
+/// Hosts with the rate of the switch port that they share.
+#[derive(Clone, Copy, Debug)]
+struct Setting<'a> {
+    congestion: &'a str,
+    queue: &'a str,
+    flows: u32,
+    gigabits: f64,
+    packet_bytes: u32,
+    rtt_us: f64,
+}
+
+impl Setting<'_> {
+    fn packets_per_second(self) -> f64 {
+        self.gigabits * 1e9 / (8.0 * f64::from(self.packet_bytes))
+    }
+
+    /// The summary of a run of which the last `measured_ms` are measured.
+    fn run(self, duration_ms: u32, measured_ms: u32, seed: u64) -> Summary {
+        let text = format!(
+            r#"
+duration = "{duration_ms} ms"
+measure_from = "{} ms"
+[links.port]
+rate = "{} Gbit/s"
+delay = "1 us"
+queue = {{ {}, limit = "20 MB" }}
+[flows.hosts]
+count = {}
+path = ["port"]
+congestion = {{ {} }}
+ecn = "accurate"
+packet_size = "{} B"
+header_size = "40 B"
+access_rate = "{} Gbit/s"
+rtt = "{} us"
+host = "data_center"
+start = {{ uniform = ["0 s", "10 ms"] }}
+"#,
+            duration_ms - measured_ms,
+            self.gigabits,
+            self.queue,
+            self.flows,
+            self.congestion,
+            self.packet_bytes,
+            self.gigabits,
+            self.rtt_us,
+        );
+        scenario_run::run(&text, seed).summary
+    }
+}
+
+/// Asserts that nothing is lost and that each flow has its share of the link, up to a tenth.
+fn assert_equal_shares(setting: Setting<'_>, summary: &Summary) {
+    assert_eq!(link(summary, "port").drops_packets, 0, "{setting:?}");
+    for flow in &summary.flows {
+        let share = flow.share * f64::from(setting.flows);
+        assert!((share - 1.0).abs() < 0.1, "{setting:?}: {} has {share}", flow.name);
+    }
+}
+
+/// The marking probability at which flows of DCQCN keep this rate, by the rules of Zhu et al. 2015 sec.
+/// 3.1 for their parameters; rates are in packets of 1000 B per second. Notifications are 50 us and the
+/// time to the next marked packet apart. In this time the timer expires n times: alpha decays n times,
+/// and the rate, which a notification reduces by alpha / 2, halves its distance to the target n times;
+/// from the fifth time on the target grows. In the mean it grows by as much as the rate is short of it
+/// at the next notification.
+///
+/// The fluid model of Zhu et al. 2016, "ECN or delay", Eq. 11, gives a quarter less: there the first 50
+/// us after a notification are like any other, the target grows from the sixth time on, and alpha
+/// decays in every period without a mark.
+fn dcqcn_marking(rate: f64) -> f64 {
+    const QUIET: f64 = 50e-6;
+    const TIMER: f64 = 55e-6;
+    const GAIN: f64 = 1.0 / 256.0;
+    const INCREASE: f64 = 5_000.0;
+    const STAGES: u32 = 5;
+    let growth_less_shortfall = |p: f64| {
+        let is_awaited = |seconds: f64| libm::pow(1.0 - p, (seconds - QUIET).max(0.0) * rate);
+        let expiries =
+            |n: u32| is_awaited(f64::from(n) * TIMER) - is_awaited(f64::from(n + 1) * TIMER);
+        let decayed: f64 =
+            (0..1_000).map(|n| expiries(n) * libm::pow(1.0 - GAIN, f64::from(n))).sum();
+        let alpha = GAIN / (1.0 - (1.0 - GAIN) * decayed);
+        let (mut growth, mut shortfall, mut mean) = (0.0, alpha * rate / 2.0, 0.0);
+        for n in 0..1_000 {
+            if n >= STAGES {
+                growth += INCREASE;
+                shortfall += INCREASE;
+            }
+            if n > 0 {
+                shortfall /= 2.0;
+            }
+            mean += expiries(n) * (growth - shortfall);
+        }
+        mean
+    };
+    let (mut low, mut high) = (1e-5, 0.5);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if growth_less_shortfall(middle) > 0.0 { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// The queue and the rates of the fixed point, each up to a tenth, at 40 Gbit/s, if marks are as likely
+/// as with the thresholds of Zhu et al. 2015 (1 % at 200 kB) and go on in proportion. With eight flows
+/// the queue varies beyond 200 kB, where a threshold would mark every packet.
+#[test]
+fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
+    for flows in [2, 4, 8] {
+        let setting = Setting {
+            congestion: r#"kind = "dcqcn""#,
+            queue: r#"kind = "wred", k_min = "5 kB", k_max = "2 MB", p_max = 0.1023"#,
+            flows,
+            gigabits: 40.0,
+            packet_bytes: 1_000,
+            rtt_us: 4.0,
+        };
+        let marking = dcqcn_marking(setting.packets_per_second() / f64::from(flows));
+        let expected = 5.0 + 195.0 * marking / 0.01;
+        let summary = setting.run(400, 300, 1);
+        let port = link(&summary, "port");
+        let ratio = port.queue_packets_mean / expected;
+        assert!((ratio - 1.0).abs() < 0.1, "{setting:?}: {ratio} of {expected} packets");
+        assert!(port.utilization > 0.99, "{setting:?}: {}", port.utilization);
+        assert_equal_shares(setting, &summary);
+    }
+}
+
+/// Zhu et al. 2016: patched TIMELY settles where the RTT exceeds `T_low` by the factor
+/// `N delta / (beta C)`, up to 5 %, and flows that begin at different times get equal shares.
+#[test]
+fn patched_timely_has_the_rtt_and_the_rates_of_its_fixed_point() {
+    for flows in [2, 10, 20] {
+        let setting = Setting {
+            congestion: r#"kind = "timely", variant = "patched""#,
+            queue: r#"kind = "drop_tail""#,
+            flows,
+            gigabits: 10.0,
+            packet_bytes: 1_000,
+            rtt_us: 4.0,
+        };
+        let expected = 50e-6 * (1.0 + f64::from(flows) * 10e6 / (0.008 * 10e9));
+        let summary = setting.run(2_000, 1_000, 1);
+        let rtt = group(&summary, "hosts").rtt_s_mean.expect("packets are acknowledged");
+        assert!((rtt / expected - 1.0).abs() < 0.05, "{setting:?}: {rtt} s, not {expected} s");
+        assert_equal_shares(setting, &summary);
+    }
+}
+
+/// Mittal et al. 2015, Algorithm 1: below `T_low` every flow speeds up, so that the RTT reaches it again
+/// and again; above `T_high` every flow slows down. Hence the longest RTTs are between the two. There is
+/// no fixed point, and flows keep unequal rates (Zhu et al. 2016).
+#[test]
+fn the_longest_rtts_of_timely_are_between_its_thresholds_and_rates_stay_unequal() {
+    for flows in [2, 10] {
+        let setting = Setting {
+            congestion: r#"kind = "timely""#,
+            queue: r#"kind = "drop_tail""#,
+            flows,
+            gigabits: 10.0,
+            packet_bytes: 1_000,
+            rtt_us: 20.0,
+        };
+        let summary = setting.run(1_000, 500, 1);
+        let port = link(&summary, "port");
+        let longest = 20e-6 + 2.0 * 0.8e-6 + port.queue_delay_s_p99.expect("packets pass");
+        assert!((50e-6..500e-6).contains(&longest), "{setting:?}: {longest} s");
+        assert_eq!(port.drops_packets, 0);
+        let shares = summary.flows.iter().map(|flow| flow.share);
+        let (least, most) = (shares.clone().fold(1.0, f64::min), shares.fold(0.0, f64::max));
+        assert!(most > 1.5 * least, "{setting:?}: {least} to {most}");
+    }
+}
+
+/// Kumar et al. 2020, sec. 3.5: at the target delay t(w), N windows of w packets fill the path: N w =
+/// C t(w). Windows grow by a packet per round trip, or by w if that is less, until the delay exceeds
+/// the target: the mean delay differs by at most that growth of all flows.
+#[test]
+fn swift_keeps_the_delay_at_the_target_of_its_window() {
+    for (flows, gigabits, packet_bytes, measured_ms) in
+        [(2, 100.0, 4_000, 50), (10, 100.0, 4_000, 50), (100, 10.0, 1_000, 1_000)]
+    {
+        let setting = Setting {
+            congestion: r#"kind = "swift""#,
+            queue: r#"kind = "drop_tail""#,
+            flows,
+            gigabits,
+            packet_bytes,
+            rtt_us: 12.0,
+        };
+        let (count, capacity) = (f64::from(flows), setting.packets_per_second());
+        let slope = 100e-6 / (libm::sqrt(10.0) - 0.1);
+        let target =
+            |window: f64| 23e-6 + (slope * (1.0 / libm::sqrt(window) - 0.1)).clamp(0.0, 100e-6);
+        let (mut low, mut high) = (1e-3, 1e4);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if count * middle < capacity * target(middle) { low = middle } else { high = middle }
+        }
+        let (expected, growth) = (target(low), count * low.min(1.0) / capacity);
+        let summary = setting.run(50 + measured_ms, measured_ms, 1);
+        let rtt = group(&summary, "hosts").rtt_s_mean.expect("packets are acknowledged");
+        assert!((rtt - expected).abs() < growth, "{setting:?}: {rtt} s, not {expected} s");
+        assert!(link(&summary, "port").utilization > 0.98, "{setting:?}");
+        assert_equal_shares(setting, &summary);
+    }
+}
