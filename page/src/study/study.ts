@@ -5,8 +5,9 @@ import type { Engine } from "../engine/pool";
 import { questionOf } from "../scenario/reading";
 import { removeKey, setKey } from "../scenario/text";
 import type { Target } from "./answer";
-import { nextTasks, type Task } from "./plan";
+import { plan, type Plan, type Task } from "./plan";
 import { measure, type Point, pointAt } from "./point";
+import type { SearchStep } from "./search";
 import { smallestAccepted } from "./smallest_accepted";
 
 const PRIORITY = 1;
@@ -29,6 +30,8 @@ export interface StudyState {
   points: Map<number, Point>;
   /** The smallest buffer that the queue accepts, in packets; null until it is known. */
   smallest: number | null;
+  /** The search for the answer as far as it got; null without targets, and before it begins. */
+  search: SearchStep | null;
   /** Runs that have ended. */
   runs: number;
   running: boolean;
@@ -62,6 +65,7 @@ export class Study {
   #subject: Subject | null = null;
   #known: Known = { points: new Map(), smallest: null };
   #targets: Target[] = [];
+  #search: SearchStep | null = null;
   #abort: AbortController | null = null;
   #lost = new Set<string>();
   #fault = "";
@@ -78,6 +82,7 @@ export class Study {
     return {
       subject: this.#subject,
       ...this.#known,
+      search: this.#search,
       runs: [...this.#known.points.values()].reduce((total, point) => total + point.size, 0),
       running: this.#abort !== null,
       done: this.#done,
@@ -105,7 +110,8 @@ export class Study {
       this.#wanted = false;
     }
     this.#subject = subject;
-    this.#done = this.#tasks(subject)?.length === 0;
+    const next = this.#plan(subject);
+    this.#done = next?.tasks.length === 0;
     this.#onChange();
   }
 
@@ -132,18 +138,20 @@ export class Study {
   async #work(subject: Subject, signal: AbortSignal): Promise<void> {
     await this.#findSmallest(subject);
     while (!signal.aborted) {
-      const tasks = this.#tasks(subject)?.filter((task) => !this.#lost.has(nameOf(task))) ?? [];
+      const next = this.#plan(subject)?.tasks ?? [];
+      const tasks = next.filter((task) => !this.#lost.has(nameOf(task)));
       this.#done = tasks.length === 0;
       if (this.#done) return;
       await Promise.all(tasks.map((task) => this.#run(subject, task, signal)));
     }
   }
 
-  /** The next tasks; null while the smallest buffer is not known. */
-  #tasks({ largest }: Subject): Task[] | null {
+  /** What comes next; null while the smallest buffer is not known. */
+  #plan({ largest }: Subject): Plan | null {
     const { points, smallest } = this.#known;
-    if (smallest === null) return null;
-    return nextTasks(points, { smallest, largest }, this.#targets);
+    const next = smallest === null ? null : plan(points, { smallest, largest }, this.#targets);
+    this.#search = next?.search ?? null;
+    return next;
   }
 
   async #findSmallest({ text, link, largest }: Subject): Promise<void> {

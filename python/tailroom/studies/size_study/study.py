@@ -376,7 +376,7 @@ class _Work:
             precision=self.precision,
             limits=self.limits,
             max_seeds=self.max_seeds,
-            rounded_up=self.question.varied.rounded_up,
+            is_counted=self.question.varied.is_counted,
         )
 
     def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
