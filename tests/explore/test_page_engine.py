@@ -112,7 +112,8 @@ def test_searches_have_the_same_bytes() -> None:
         "limits": [110, 270, 650],
     }
     runs: dict[str, list[list[float]]] = {}
-    texts, steps = [], []
+    texts: list[str] = []
+    steps: list[str] = []
     while not steps or json.loads(steps[-1])["wanted"]:
         for limit, count in (json.loads(steps[-1])["wanted"] if steps else {}).items():
             missing = 0.02 * (276 / int(limit)) ** 1.5

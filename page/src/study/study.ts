@@ -11,6 +11,9 @@ import type { SearchStep } from "./search";
 import { smallestAccepted } from "./smallest_accepted";
 
 const PRIORITY = 1;
+/** Distance between the first seeds of buffers of n and n + 1 packets, as of `tailroom size`: runs with
+ * common seeds are not independent. */
+const SEEDS_APART = 10_000;
 /** Studies that are remembered, so that going back to a setting shows its curve at once. */
 const MOST_REMEMBERED = 12;
 /** A study whose runs are expected to take longer begins only if asked. */
@@ -21,7 +24,7 @@ export interface Subject {
   link: string;
   /** Largest buffer, in packets. */
   largest: number;
-  /** Seed of the first run; the others follow. */
+  /** Seed of the scenario, from which those of the runs follow. */
   seed: number;
 }
 
@@ -172,7 +175,7 @@ export class Study {
 
   async #run(subject: Subject, task: Task, signal: AbortSignal): Promise<void> {
     const text = studyText(subject.text, subject.link, task.limit);
-    const question = { ...questionOf(text), seed: subject.seed + task.seed };
+    const question = { ...questionOf(text), seed: seedOf(subject, task) };
     const { points } = this.#known;
     try {
       const answer = await this.#engine.run(question, { signal, priority: PRIORITY });
@@ -197,6 +200,10 @@ export class Study {
     }
     return known;
   }
+}
+
+export function seedOf(subject: Pick<Subject, "seed">, { limit, seed }: Task): number {
+  return subject.seed + SEEDS_APART * limit + seed;
 }
 
 function nameOf(task: Task): string {

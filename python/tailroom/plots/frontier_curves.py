@@ -27,18 +27,25 @@ def draw(frontier: "Frontier") -> Figure:
     numbers = frontier.axis.numbers
     places = numbers or [float(place) for place in range(len(frontier.sizes))]
     answered = [
-        (place, one) for place, one in zip(places, frontier.sizes, strict=True) if not one.is_unmet
+        (place, one, chosen)
+        for place, one in zip(places, frontier.sizes, strict=True)
+        if (chosen := one.chosen)
     ]
     if not answered:
         raise ArgumentError("no value has an answer, so there is nothing to draw")
+    xs = [place for place, *_ in answered]
+    scale, label = frontier.sizes[0].varied.axis
     figure = PlainTextFigure(figsize=(8, 5.5), layout="constrained")
     above, below = figure.subplots(2, sharex=True)
-    above.errorbar(*_bars(answered), fmt="ko-", markersize=3, linewidth=1, capsize=2)
-    above.set_ylabel(f"smallest sufficient\n{answered[0][1].varied.axis[1]}")
-    for metric, look in zip(DELAYS, style.marked_line_styles(), strict=False):
-        label = f"links.{answered[0][1].link.name}.{metric}"
-        delays = [axis_scale(label) * one.mean_at_answer(label) for _, one in answered]
-        below.plot([place for place, _ in answered], delays, label=axis_label(label), **look)
+    values = [scale * chosen.limit for *_, chosen in answered]
+    arms = [value - scale * _low(one) for value, (_, one, _) in zip(values, answered, strict=True)]
+    bars = [arms, [0.0] * len(arms)]
+    above.errorbar(xs, values, yerr=bars, fmt="ko-", markersize=3, linewidth=1, capsize=2)
+    above.set_ylabel(f"smallest sufficient\n{label}")
+    for name, look in zip(DELAYS, style.marked_line_styles(), strict=False):
+        metric = f"links.{frontier.sizes[0].link.name}.{name}"
+        delays = [axis_scale(metric) * chosen.interval(metric).mean for *_, chosen in answered]
+        below.plot(xs, delays, label=axis_label(metric), **look)
     below.set_ylabel("at the answer")
     style.legend_beside(below)
     unit = f" ({frontier.axis.unit})" if frontier.axis.unit else ""
@@ -52,14 +59,6 @@ def draw(frontier: "Frontier") -> Figure:
     return figure
 
 
-def _bars(
-    answered: "list[tuple[float, Size]]",
-) -> tuple[list[float], list[float], list[list[float]]]:
-    """Places, answers, and the distances to the ends of their intervals; 0 without an interval."""
-    scale, _ = answered[0][1].varied.axis
-    values = [scale * (one.smallest or 0) for _, one in answered]
-    arms = [
-        [max(0.0, value - scale * one.interval.low) if one.interval else 0.0, 0.0]
-        for value, (_, one) in zip(values, answered, strict=True)
-    ]
-    return [place for place, _ in answered], values, list(map(list, zip(*arms, strict=True)))
+def _low(one: "Size") -> float:
+    """The lower end of the interval, of which the answer is the upper; else the answer."""
+    return one.interval.low if one.interval else float(one.smallest or 0)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tailroom.simulation.result_types import RunWarning
-    from tailroom.studies.size_study.search import Tried
 
 _EXAMPLE = '{"queue.target": ["5 ms", "20 ms"]}'
 
@@ -87,7 +86,10 @@ class Frontier(AnyResult):
                 _end(one, end) if one.interval else None for one in self.sizes
             ]
         for metric in self.shown_metrics:
-            columns[metric] = [one.chosen and mean(one.chosen, metric) for one in self.sizes]
+            columns[metric] = [
+                chosen.interval(metric).mean if (chosen := one.chosen) else None
+                for one in self.sizes
+            ]
         return pa.table(columns)
 
     def as_dict(self) -> dict[str, Any]:
@@ -105,11 +107,6 @@ def _end(one: Size, end: str) -> object:
     """An end of an interval: of a limit in packets, of another key with its unit."""
     steps: float = getattr(one.interval, end)
     return steps if one.varied.is_limit else one.varied.text(steps)
-
-
-def mean(tried: "Tried", metric: str) -> float:
-    """The mean of a metric over the runs of a buffer, in the unit of the metric."""
-    return tried.interval(metric).mean
 
 
 def frontier(
