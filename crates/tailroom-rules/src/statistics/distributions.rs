@@ -56,22 +56,22 @@ fn beta(x: f64, a: f64, b: f64) -> f64 {
 }
 
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
-    let (mut value, mut c, mut d) = (TINY, TINY, 0.0);
+    let (mut value, mut above, mut below) = (TINY, TINY, 0.0);
+    // Whether the fraction changes; not of a NaN.
     let mut changes_by = |numerator: f64| {
-        d = 1.0 / not_zero(1.0 + numerator * d);
-        c = not_zero(1.0 + numerator / c);
-        value *= c * d;
-        (c * d - 1.0).abs()
+        below = 1.0 / not_zero(1.0 + numerator * below);
+        above = not_zero(1.0 + numerator / above);
+        value *= above * below;
+        (above * below - 1.0).abs() >= CONVERGED
     };
     changes_by(1.0);
     let mut m = 0.0;
     loop {
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        // Also ends at a NaN.
-        let goes_on = changes_by(odd) >= CONVERGED;
+        let goes_on = changes_by(odd);
         m += 1.0;
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        if !goes_on || !(changes_by(even) >= CONVERGED) {
+        if !(goes_on && changes_by(even)) {
             return value;
         }
     }

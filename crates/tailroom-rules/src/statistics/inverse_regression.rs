@@ -1,7 +1,7 @@
 //! Inverse regression: at which setting the mean of a noisy quantity crosses a bound.
 //!
 //! The logarithm of the mean is a parabola over the logarithm of the setting, fitted by
-//! quasi-likelihood with a constant coefficient of variation (McCullagh and Nelder, "Generalized
+//! quasi-likelihood with a constant coefficient of variation (`McCullagh` and Nelder, "Generalized
 //! Linear Models", 2nd ed., ch. 9), which fits the mean of the values, not of their logarithms, and
 //! admits zeros. The crossing has Fieller's interval: all settings at which the confidence interval
 //! of the fitted mean contains the bound (Fieller, "Some problems in interval estimation", J. Royal
@@ -65,7 +65,7 @@ pub struct Fit {
 struct Value {
     powers: Vector,
     setting: usize,
-    value: f64,
+    measured: f64,
 }
 
 /// Fits the mean of a quantity over distinct settings, each with at least one value.
@@ -85,7 +85,7 @@ pub fn fit_mean(settings: &[Setting<'_>]) -> Option<Fit> {
         .enumerate()
         .flat_map(|(setting, (at, values))| {
             let powers = powers(libm::log(*at) - centre);
-            values.iter().map(move |&value| Value { powers, setting, value })
+            values.iter().map(move |&measured| Value { powers, setting, measured })
         })
         .collect();
     let inverse = inverse(&products(values.iter().map(|one| (one.powers, 1.0))))?;
@@ -147,7 +147,7 @@ fn solved(values: &[Value], inverse: &Matrix, height: f64) -> Option<Vector> {
 /// The differences from the fitted means, relative to these.
 fn residuals(values: &[Value], coefficients: &Vector) -> Vec<f64> {
     let mean = |one: &Value| libm::exp(dot(&one.powers, coefficients).clamp(-700.0, 700.0));
-    values.iter().map(|one| one.value / mean(one) - 1.0).collect()
+    values.iter().map(|one| one.measured / mean(one) - 1.0).collect()
 }
 
 /// Whether the means at the settings depart from the fit by more than chance (F test).
