@@ -11,6 +11,7 @@ import tailroom as tr
 from tailroom.cli.size_report import where_met
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.scenario import types
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Tried, feasible_limits
@@ -476,3 +477,12 @@ def test_assumptions_of_models_are_checked_at_the_limit_of_the_answer(
     [is_small] = [each for each in stability.assumptions if "at most 100" in each.statement]
     assert is_small.holds == (limit <= 100)
     assert "2000" not in is_small.found
+
+
+def test_buffers_share_no_seeds(small: Path) -> None:
+    """Runs with common seeds are not independent, as the regression takes them to be."""
+    text = small.read_text(encoding="utf-8") + RANDOM_START
+    found = tr.size(Scenario.from_toml(text), "utilization >= 90%", max_seeds=4)
+    seeds = [row["seed"] for tried in found.tried for row in tried.point.finished]
+    assert len(found.tried) > 2
+    assert len(set(seeds)) == len(seeds)

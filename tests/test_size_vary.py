@@ -123,13 +123,3 @@ def test_how_values_are_written(quantity: Any, steps: int, text: str, setting: o
     varied = Varied("key", quantity, is_limit=False)
     assert varied.text(steps) == text
     assert varied.setting(steps) == setting
-
-
-def test_an_answer_is_rounded_up_to_three_digits() -> None:
-    varied = Varied("key", "duration", is_limit=False)
-    assert [varied.rounded_up(ns) for ns in (1_234_001.5, 1_230_000, 12.1)] == [
-        1_240_000,
-        1_230_000,
-        13,
-    ]
-    assert Varied("key").rounded_up(1234.1) == 1235

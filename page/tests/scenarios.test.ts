@@ -1,26 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ModelInput } from "../src/engine/engine";
-import { begin } from "../src/engine/here";
 import { adviceFor, DEFAULT_REQUIREMENT, equivalents } from "../src/rules/rules";
 import { PRESETS } from "../src/scenario/presets";
 import { removeKey, setKey, TextError } from "../src/scenario/text";
 import { studyText } from "../src/study/study";
-
-// The real engine, if `make page` or `make wasm` has built it.
-const WASM = new URL("../wasm/tailroom_web_bg.wasm", import.meta.url);
+import { wasm } from "./engine_here";
 
 /** A loaded machine takes its time for all scenarios. */
 const SLOW_MS = 300_000;
-
-async function engine(): Promise<typeof import("#wasm/tailroom_web.js")> {
-  // The name is not a constant, so that the test can be skipped where the file is missing.
-  const name = new URL("../wasm/tailroom_web.js", import.meta.url).href;
-  const module = (await import(/* @vite-ignore */ name)) as typeof import("#wasm/tailroom_web.js");
-  await module.default({ module_or_path: readFileSync(WASM) });
-  begin(module);
-  return module;
-}
 
 test("the presets are shipped scenarios, the first of them for beginners", () => {
   expect(PRESETS[0]?.name).toBe("first");
@@ -28,10 +15,10 @@ test("the presets are shipped scenarios, the first of them for beginners", () =>
   for (const preset of PRESETS) expect(preset.title).not.toBe("");
 });
 
-test.skipIf(!existsSync(WASM))(
+test(
   "the engine reads every preset, also with another limit",
-  async () => {
-    const { Files, resolve, model_input } = await engine();
+  () => {
+    const { Files, resolve, model_input } = wasm;
     const none = new Files("{}");
     for (const { name, text } of PRESETS) {
       const input = JSON.parse(model_input(text, "{}", undefined, none)) as ModelInput;
@@ -55,8 +42,8 @@ congestion = "reno"
 rtt = "40 ms"
 `;
 
-test.skipIf(!existsSync(WASM))("the engine says what the rules say of a link", async () => {
-  const { Files, model_input } = await engine();
+test("the engine says what the rules say of a link", () => {
+  const { Files, model_input } = wasm;
   const input = JSON.parse(model_input(RENO, "{}", undefined, new Files("{}"))) as ModelInput;
   const [link] = input.links;
   if (!link) throw new Error("no link");
@@ -85,8 +72,7 @@ test.skipIf(!existsSync(WASM))("the engine says what the rules say of a link", a
   });
 });
 
-test.skipIf(!existsSync(WASM))("a text that is not TOML is refused with its line", async () => {
-  await engine();
+test("a text that is not TOML is refused with its line", () => {
   expect(() => setKey("x = 1\na = \n", ["a"], "1")).toThrow(TextError);
   expect(() => setKey("x = 1\na = \n", ["a"], "1")).toThrow(/^line 2: /);
   expect(removeKey("x = 1 # c\ny = 2\n", ["y"])).toBe("x = 1 # c\n");
@@ -104,25 +90,22 @@ congestion = "reno"
 rtt = "20 ms"
 `;
 
-test.skipIf(!existsSync(WASM))(
-  "the engine reads the files that it was given, and says how to give others",
-  async () => {
-    const { Files, resolve } = await engine();
-    const reported = (text: string, files: string): string => {
-      try {
-        return resolve(text, "{}", undefined, new Files(files));
-      } catch (fault) {
-        return String(fault);
-      }
-    };
-    const given = JSON.stringify({ "link.trace": "1\n2\n3\n" });
-    expect(JSON.parse(reported(TRACED, given))).toMatchObject({ hash: null });
-    expect(reported(TRACED, given.replace("3", "x"))).toContain("link.trace");
-    expect(reported(TRACED, "{}")).toContain("`tailroom explore FILE` gives it the files");
-    const own = TRACED.replace('trace = "link.trace"', 'rate = "1 Mbit/s"');
-    expect(reported(own, "{}")).toMatch(/"hash":"[0-9a-f]{64}"/);
-    const python = reported(own.replace('"reno"', '"module:Control"'), "{}");
-    expect(python).toContain("the page does not run controls in Python");
-    expect(python).toContain("tailroom run");
-  },
-);
+test("the engine reads the files that it was given, and says how to give others", () => {
+  const { Files, resolve } = wasm;
+  const reported = (text: string, files: string): string => {
+    try {
+      return resolve(text, "{}", undefined, new Files(files));
+    } catch (fault) {
+      return String(fault);
+    }
+  };
+  const given = JSON.stringify({ "link.trace": "1\n2\n3\n" });
+  expect(JSON.parse(reported(TRACED, given))).toMatchObject({ hash: null });
+  expect(reported(TRACED, given.replace("3", "x"))).toContain("link.trace");
+  expect(reported(TRACED, "{}")).toContain("`tailroom explore FILE` gives it the files");
+  const own = TRACED.replace('trace = "link.trace"', 'rate = "1 Mbit/s"');
+  expect(reported(own, "{}")).toMatch(/"hash":"[0-9a-f]{64}"/);
+  const python = reported(own.replace('"reno"', '"module:Control"'), "{}");
+  expect(python).toContain("the page does not run controls in Python");
+  expect(python).toContain("tailroom run");
+});

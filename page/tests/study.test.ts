@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { ScenarioFault, type Question, type Resolved } from "../src/engine/engine";
-import { begin } from "../src/engine/here";
 import type { Engine } from "../src/engine/pool";
-import { smallest, targetsOf, verdictOf } from "../src/study/answer";
-import { COARSE, FINE, MOST_SEEDS, nextTasks, spread } from "../src/study/plan";
+import { answerOf, answerText, smallest, targetsOf, verdictOf } from "../src/study/answer";
+import { COARSE, FINE, MOST_SEEDS, plan, spread } from "../src/study/plan";
 import type { Measured, Point } from "../src/study/point";
+import { PRECISION, type SearchStep } from "../src/study/search";
 import { smallestAccepted } from "../src/study/smallest_accepted";
 import { Study } from "../src/study/study";
 import { jainIndex, meanInterval } from "../src/study/statistics";
+import "./engine_here";
 
 const RANGE = { smallest: 1, largest: 5000 };
 const NONE = { utilization: null, delayS: null, loss: null };
@@ -24,6 +25,9 @@ test("an interval is Student's", () => {
   const interval = meanInterval([1, 2, 3, 4]);
   expect(interval?.mean).toBe(2.5);
   expect(interval?.halfWidth).toBeCloseTo(3.182446305284 * Math.sqrt(5 / 3 / 4), 12);
+  const many = Array.from({ length: 32 }, (_, at) => at % 2);
+  // The quantile of 31 degrees of freedom is 2.039513.
+  expect(meanInterval(many)?.halfWidth).toBeCloseTo(2.039513446 * Math.sqrt(8 / 31 / 32), 8);
   expect(meanInterval([7])?.halfWidth).toBe(Infinity);
   expect(meanInterval([0.1, 0.1, 0.1])?.halfWidth).toBe(0);
   expect(meanInterval([])).toBeNull();
@@ -52,29 +56,86 @@ test("the answer is the smallest buffer that surely meets the targets", () => {
     [1000, point(1, 1, 1)],
   ]);
   const answer = smallest(points, targetsOf({ ...NONE, utilization: 0.9 }));
-  expect(answer).toEqual({ limit: 100, verdict: "meets", tooSmall: 1 });
+  expect(answer).toEqual({ limit: 100, verdict: "meets", tooSmall: 1, interval: null });
   const none = smallest(points, targetsOf({ ...NONE, delayS: 0.001 }));
-  expect(none).toEqual({ limit: null, verdict: "misses", tooSmall: 1000 });
+  expect(none).toEqual({ limit: null, verdict: "misses", tooSmall: 1000, interval: null });
 });
 
-test("a study goes from few buffers to many, then to more seeds, then ends", () => {
+/** Performs what a study asks for, until it asks for nothing. */
+function studied(
+  targets: ReturnType<typeof targetsOf>,
+  measure: (limit: number, seed: number) => number,
+): { points: Map<number, Point>; stages: number[]; search: SearchStep | null; runs: number } {
   const points = new Map<number, Point>();
   const stages: number[] = [];
+  // Runs until the search has ended.
+  let runs = 0;
   for (;;) {
-    const tasks = nextTasks(points, RANGE, []);
-    if (tasks.length === 0) break;
+    const { tasks, search } = plan(points, RANGE, targets);
+    const goesOn = !search || Object.keys(search.wanted).length > 0;
+    if (tasks.length === 0) return { points, stages, search, runs };
     stages.push(tasks.length);
+    if (goesOn) runs += tasks.length;
     for (const { limit, seed } of tasks) {
-      const runs = points.get(limit) ?? new Map<number, Measured>();
-      runs.set(seed, measured(0.5 + 0.05 * (seed % 2)));
-      points.set(limit, runs);
+      const point = points.get(limit) ?? new Map<number, Measured>();
+      expect(point.has(seed)).toBe(false);
+      point.set(seed, measured(measure(limit, seed)));
+      points.set(limit, point);
     }
   }
+}
+
+test("a study goes from few buffers to many, then to more seeds, then ends", () => {
+  const { points, stages } = studied([], (_, seed) => 0.5 + 0.05 * (seed % 2));
   const buffers = spread(RANGE, FINE).length;
   expect(stages[0]).toBe(COARSE);
   expect(stages[1]).toBe(buffers - COARSE);
   expect([...points.values()].every((runs) => runs.size === MOST_SEEDS)).toBe(true);
   expect(points.size).toBe(buffers);
+});
+
+/** What is missing to a full link falls by the power 1.5 of the limit; runs scatter by a fifth of it. */
+function missing(limit: number, seed: number): number {
+  const noise = Math.sin(12.9898 * seed + 78.233 * limit + 7) * 43758.5453;
+  const uniform = noise - Math.floor(noise);
+  return 0.02 * (276 / limit) ** 1.5 * (1 + 0.2 * Math.sqrt(12) * (uniform - 0.5));
+}
+
+test("a study finds the smallest buffer with its interval, by few runs", () => {
+  const targets = targetsOf({ ...NONE, utilization: 0.98 });
+  const { points, search, runs } = studied(targets, (limit, seed) =>
+    Math.max(0, 1 - missing(limit, seed)),
+  );
+  const { limit, verdict, interval } = answerOf(points, targets, search);
+  if (!interval || limit === null) throw new Error(search?.refused ?? "no interval");
+  expect(interval.low).toBeLessThan(276);
+  expect(interval.high).toBeGreaterThan(276);
+  expect(Math.log(interval.high / interval.low) / 2).toBeLessThanOrEqual(PRECISION);
+  expect(limit).toBe(Math.ceil(interval.high));
+  expect(verdict).toBe("meets");
+  expect(runs).toBeLessThan(120);
+  expect(points.get(limit)?.size).toBeGreaterThanOrEqual(8);
+  const text = answerText({ limit, verdict, interval, tooSmall: 0 }, targets, String);
+  expect(text).toContain(`${limit}`);
+  expect(text).toContain("95 % interval");
+});
+
+test("where a target is met, missed and met again, buffers are judged one by one", () => {
+  const targets = targetsOf({ ...NONE, utilization: 0.9 });
+  const { points, search } = studied(targets, (limit, seed) => {
+    const dips = limit > 60 && limit < 400;
+    return (limit < 10 || dips ? 0.5 : 0.95) + 0.01 * (seed % 2);
+  });
+  expect(search?.interval).toBeNull();
+  expect(search?.refused).not.toBeNull();
+  expect(answerOf(points, targets, search)).toEqual(smallest(points, targets));
+});
+
+test("a target that every buffer meets or misses needs no search", () => {
+  for (const utilization of [0.1, 0.9]) {
+    const { search } = studied(targetsOf({ ...NONE, utilization }), () => 0.5);
+    expect(search?.refused).toMatch("no tried buffer begins to meet");
+  }
 });
 
 test("buffers are whole, and each comes once", () => {
@@ -113,16 +174,7 @@ test("the lower end of a study is the smallest limit that the queue accepts", as
   await expect(smallestAccepted(new Threshold(100), at, 100)).rejects.toThrow("too large");
 });
 
-/** The engine's edits of a text, as far as a study needs them here. */
-const EDITS = {
-  set_key: (_text: string, path: string[], value: string) => `${path.join(".")} = ${value}`,
-  remove_key: (text: string) => text,
-  advice: () => "[]",
-  equivalents: () => "[]",
-};
-
 test.each([65, 300])("a study with a threshold of %i tries no refused limit", async (threshold) => {
-  begin(EDITS);
   const engine = new Threshold(threshold);
   const study = new Study(engine as unknown as Engine, () => undefined);
   study.about({ text: "[links.l]\n", link: "l", largest: 200, seed: 1 }, []);

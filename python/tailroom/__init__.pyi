@@ -69,6 +69,7 @@ from tailroom.studies.prediction import (
 )
 from tailroom.studies.report_card.evaluation import Evaluation as Evaluation, evaluate as evaluate
 from tailroom.studies.size_study.answer import Size as Size
+from tailroom.studies.size_study.frontier import Frontier as Frontier, frontier as frontier
 from tailroom.studies.size_study.study import size as size
 from tailroom.studies.size_study.targets import Target as Target
 from tailroom.studies.sweep_study.plan import Precision as Precision

@@ -1,4 +1,5 @@
 // Answers questions with the engine of the page: a JSON object per line in, the answer's text out.
+// An object with `limits` is the question of a search, any other that of a run.
 //
 //     node answers.mjs page/wasm < questions
 import { readFileSync } from "node:fs";
@@ -21,5 +22,6 @@ function answer({ text, set, seed, files = {} }) {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  console.log(answer(JSON.parse(line)));
+  const question = JSON.parse(line);
+  console.log("limits" in question ? engine.size_search_step(line) : answer(question));
 }

@@ -1,6 +1,7 @@
 """The engine in the page gives the bytes of the native engine."""
 
 import json
+import random
 import shutil
 import subprocess
 import tomllib
@@ -88,6 +89,40 @@ source = {{ kind = "finite_flows", arrivals_per_second = 5, size = {SIZES} }}
 """
     [found] = answers([{"text": text, "set": SERIES, "seed": 7, "files": files}])
     assert found == native_answer(text, SERIES, 7, tmp_path)
+
+
+def test_searches_have_the_same_bytes() -> None:
+    """Each step, on runs whose utilization misses by the power 1.5 of the limit what it lacks."""
+    draw = random.Random(1)
+    question = {
+        "targets": [
+            {
+                "text": "utilization >= 98%",
+                "metric": "utilization",
+                "at_least": True,
+                "bound": 0.98,
+                "highest": 1.0,
+            }
+        ],
+        "precision": 0.06,
+        "smallest": 1,
+        "largest": 5000,
+        "max_seeds": 32,
+        "is_whole": True,
+        "limits": [110, 270, 650],
+    }
+    runs: dict[str, list[list[float]]] = {}
+    texts: list[str] = []
+    steps: list[str] = []
+    while not steps or json.loads(steps[-1])["wanted"]:
+        for limit, count in (json.loads(steps[-1])["wanted"] if steps else {}).items():
+            missing = 0.02 * (276 / int(limit)) ** 1.5
+            values = runs.setdefault(limit, [[]])[0]
+            values += [1 - missing * draw.uniform(0.7, 1.3) for _ in range(count - len(values))]
+        texts.append(json.dumps({**question, "runs": runs}))
+        steps.append(_engine.size_search_step(texts[-1]))
+    assert answers([json.loads(text) for text in texts]) == steps
+    assert json.loads(steps[-1])["interval"]
 
 
 def test_problems_are_those_of_the_native_engine() -> None:

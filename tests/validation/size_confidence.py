@@ -69,7 +69,7 @@ def items() -> Iterator[Item]:
     edge = places_for(bound, ROUNDING * LOAD) - 1
     suffices, is_exact, is_bounded, is_held, is_edge_held, runs = [], [], [], [], [], []
     for repetition in range(REPETITIONS):
-        scenario = tr.Scenario.from_toml(f"seed = {1 + 1000 * repetition}\n{SCENARIO}")
+        scenario = tr.Scenario.from_toml(f"seed = {1 + 1_000_000 * repetition}\n{SCENARIO}")
         found = tr.size(scenario, [f"loss_fraction <= {bound}"])
         answer, chosen = found.limit_packets, found.chosen
         assert answer is not None
@@ -77,9 +77,9 @@ def items() -> Iterator[Item]:
         suffices.append(answer >= right)
         is_exact.append(answer == right)
         is_bounded.append(found.too_small < right)
+        # The test for lack of fit refuses one search in a hundred.
         limits = found.interval
-        assert limits is not None
-        is_edge_held.append(limits.low <= edge <= limits.high)
+        is_edge_held.append(limits is not None and limits.low <= edge <= limits.high)
         interval = chosen.interval("loss_fraction")
         is_held.append(
             interval.low <= loss_of_a_queue(answer + 1, ROUNDING * LOAD) <= interval.high

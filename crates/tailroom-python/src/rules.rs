@@ -13,7 +13,8 @@ use tailroom_rules::rules::{
     square_root_rule, stability, tiny_buffers,
 };
 use tailroom_rules::sawtooth::Flows;
-use tailroom_rules::{RULES, assumptions, other_tools, traffic, window_law};
+use tailroom_rules::statistics::distributions;
+use tailroom_rules::{RULES, assumptions, other_tools, size_search, traffic, window_law};
 
 import_exception!(tailroom.errors, NotApplicableError);
 
@@ -265,7 +266,13 @@ pub(crate) fn equivalents(
     Ok(lines.into_iter().map(|line| (line.tool, line.purpose, line.text)).collect())
 }
 
-/// Makes a formula of a rule a function of Python.
+/// The next runs of a search for the smallest sufficient buffer, or its answer: JSON in and out.
+#[pyfunction]
+pub(crate) fn size_search_step(question: &str) -> PyResult<String> {
+    size_search::next_step_json(question).map_err(PyValueError::new_err)
+}
+
+/// Makes a formula a function of Python.
 macro_rules! formulas {
     ($($(#[$doc:meta])* $name:ident($($argument:ident),+) -> $value:ty = $formula:path;)+) => {$(
         $(#[$doc])*
@@ -293,6 +300,8 @@ formulas! {
     dctcp_queue_mean(lowest, highest, bdp) -> f64 = dctcp_threshold::queue_mean;
     /// Mean utilization of a sawtooth of packets in flight.
     dctcp_utilization(lowest, highest, bdp) -> f64 = dctcp_threshold::utilization;
+    /// The value below which F, a ratio of two variances, lies with a probability.
+    f_quantile(numerator, denominator, probability) -> f64 = distributions::f_quantile;
     /// Limit that the sum of windows exceeds only with this probability.
     square_root_quantile(loss_fraction, bdp, flows) -> f64 = square_root_rule::quantile;
     /// Limit at which the bound of the utilization is the target.
@@ -305,6 +314,10 @@ formulas! {
     stability_margin(share, packets) -> f64 = stability::margin;
     /// Window at which flows settle.
     stability_window(share, packets) -> f64 = stability::window;
+    /// The value below which Student's t lies with a probability.
+    student_quantile(degrees_of_freedom, probability) -> f64 = distributions::student_quantile;
+    /// The probability that Student's t is above a value.
+    student_tail(degrees_of_freedom, t) -> f64 = distributions::student_tail;
     /// Least share of its own rate limit that a flow gets.
     tiny_kept(load, packets, window) -> f64 = tiny_buffers::kept;
     /// Smallest whole limit that gives flows this share.

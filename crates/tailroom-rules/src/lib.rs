@@ -2,7 +2,8 @@
 //!
 //! A [`Bottleneck`](bottleneck::Bottleneck) is one link of a scenario and the traffic that crosses
 //! it. The [rules](RULES) predict from it, each with its assumptions, and [`other_tools`] writes its
-//! buffer as settings of Linux, ns-3 and Mahimahi. [`scenario_text`] changes one key of a scenario's
+//! buffer as settings of Linux, ns-3 and Mahimahi. [`size_search`] says which runs find the smallest
+//! sufficient buffer, and finds it in their results. [`scenario_text`] changes one key of a scenario's
 //! text. The Python package and the page call all of this through their bindings.
 
 pub mod assumptions;
@@ -15,6 +16,8 @@ pub mod rule;
 pub mod rules;
 pub mod sawtooth;
 pub mod scenario_text;
+pub mod size_search;
+pub mod statistics;
 pub mod traffic;
 pub mod window_law;
 

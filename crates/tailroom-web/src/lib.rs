@@ -19,7 +19,7 @@ use wasm_bindgen::prelude::*;
 use failure::Failure;
 pub use files::Files;
 use question::Question;
-pub use rules::{advice, equivalents, remove_key, set_key};
+pub use rules::{advice, equivalents, remove_key, set_key, size_search_step, student_quantile};
 pub use run::Run;
 
 /// Version of the engine, and a hash of the sources that it was built from.

@@ -1,11 +1,13 @@
-//! What the page asks about a link without a run: rules of the literature, and other tools' words.
+//! What the page asks about a link without a run: rules of the literature, other tools' words, the
+//! next runs of a search, and quantiles.
 
 use serde_json::{Value, json};
 use tailroom_engine::model_input::ModelInput;
 use tailroom_rules::bottleneck::Bottleneck;
 use tailroom_rules::reading::Bottlenecks;
 use tailroom_rules::rule::{NotApplicable, Requirement, Rule};
-use tailroom_rules::{RULES, other_tools, scenario_text};
+use tailroom_rules::statistics::distributions;
+use tailroom_rules::{RULES, other_tools, scenario_text, size_search};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
@@ -74,6 +76,21 @@ fn of_rule(rule: &Rule, link: &Bottleneck, target: Requirement) -> Value {
 #[wasm_bindgen]
 pub fn equivalents(link: &str, limit: f64) -> Result<String, JsValue> {
     Ok(json!(other_tools::equivalents(&self::link(link)?, limit as u64)).to_string())
+}
+
+/// The next runs of a search for the smallest sufficient buffer, or its answer: JSON in and out.
+///
+/// # Errors
+/// The text is no question; as JSON.
+#[wasm_bindgen]
+pub fn size_search_step(question: &str) -> Result<String, JsValue> {
+    Ok(size_search::next_step_json(question).map_err(Failure::Page)?)
+}
+
+/// The value below which Student's t lies with a probability in [0.5, 1).
+#[wasm_bindgen]
+pub fn student_quantile(degrees_of_freedom: f64, probability: f64) -> f64 {
+    distributions::student_quantile(degrees_of_freedom, probability)
 }
 
 /// A scenario's text with another value of a key; `path` is a list of keys.

@@ -2,7 +2,10 @@
 
 import type * as wasm from "#wasm/tailroom_web.js";
 
-export type Here = Pick<typeof wasm, "advice" | "equivalents" | "set_key" | "remove_key">;
+export type Here = Pick<
+  typeof wasm,
+  "advice" | "equivalents" | "set_key" | "remove_key" | "size_search_step" | "student_quantile"
+>;
 
 const started: { engine: Here | null } = { engine: null };
 

@@ -1,8 +1,9 @@
 /** Which buffers meet the targets, and which of them is the smallest. */
 
-import { duration, loss, percent } from "../scenario/quantities";
+import { duration, loss, packets, percent } from "../scenario/quantities";
 import type { Targets } from "../state";
 import { intervalOf, type Metric, type Point, pointAt } from "./point";
+import type { Crossing, SearchStep } from "./search";
 
 export type Verdict = "meets" | "misses" | "undecided";
 
@@ -10,6 +11,8 @@ export interface Target {
   metric: Metric;
   atLeast: boolean;
   bound: number;
+  /** Largest possible value of the metric; null without one. */
+  highest: number | null;
   text: string;
 }
 
@@ -18,17 +21,18 @@ export function targetsOf(targets: Targets): Target[] {
   const { utilization, delayS, loss: most } = targets;
   if (utilization !== null) {
     const text = `utilization of at least ${percent(utilization, 1)}`;
-    list.push({ metric: "utilization", atLeast: true, bound: utilization, text });
+    list.push({ metric: "utilization", atLeast: true, bound: utilization, highest: 1, text });
   }
   if (delayS !== null) {
     const text = `99 % of the packets wait at most ${duration(delayS)}`;
-    list.push({ metric: "delayP99S", atLeast: false, bound: delayS, text });
+    list.push({ metric: "delayP99S", atLeast: false, bound: delayS, highest: null, text });
   }
   if (most !== null) {
     list.push({
       metric: "loss",
       atLeast: false,
       bound: most,
+      highest: 1,
       text: `loss of at most ${loss(most)}`,
     });
   }
@@ -45,9 +49,26 @@ export function verdictOf(point: Point, target: Target): Verdict {
   return margin + interval.halfWidth < 0 ? "misses" : "undecided";
 }
 
-/** The verdict on a buffer for all targets together. */
-export function verdictOfAll(point: Point, targets: Target[]): Verdict {
-  const verdicts = targets.map((target) => verdictOf(point, target));
+/** The verdict on a buffer by the runs of all buffers near the crossing. */
+function verdictBy({ low, high }: Crossing, limit: number): Verdict {
+  if (limit >= high) return "meets";
+  return limit <= low ? "misses" : "undecided";
+}
+
+/** The verdict on a buffer for all targets together.
+ *
+ * @param crossings - By target, where a search found its crossing, if it did.
+ */
+export function verdictOfAll(
+  limit: number,
+  point: Point,
+  targets: Target[],
+  crossings: (Crossing | null)[] = [],
+): Verdict {
+  const verdicts = targets.map((target, at) => {
+    const crossing = crossings[at];
+    return crossing ? verdictBy(crossing, limit) : verdictOf(point, target);
+  });
   if (verdicts.includes("misses")) return "misses";
   return verdicts.every((verdict) => verdict === "meets") ? "meets" : "undecided";
 }
@@ -66,15 +87,29 @@ export interface SizeAnswer {
   verdict: Verdict;
   /** Largest smaller buffer that misses a target; 0 if there is none. */
   tooSmall: number;
+  /** The smallest sufficient buffer by a search; null without one. */
+  interval: Crossing | null;
 }
 
-/** The smallest of the buffers that were tried which meets every target. */
+/** The answer of a search; without one, the smallest of the buffers that were tried which meets every
+ * target. */
+export function answerOf(
+  points: Map<number, Point>,
+  targets: Target[],
+  search: SearchStep | null,
+): SizeAnswer {
+  if (!search?.interval) return smallest(points, targets);
+  const { answer, interval } = search;
+  return { limit: answer, verdict: "meets", tooSmall: Math.floor(interval.low), interval };
+}
+
+/** The smallest of the buffers that were tried which meets every target, by its own runs. */
 export function smallest(points: Map<number, Point>, targets: Target[]): SizeAnswer {
   const limits = [...points.keys()]
     .filter((limit) => points.get(limit)?.size)
     .sort((a, b) => a - b);
   const verdicts = new Map(
-    limits.map((limit) => [limit, verdictOfAll(pointAt(points, limit), targets)]),
+    limits.map((limit) => [limit, verdictOfAll(limit, pointAt(points, limit), targets)]),
   );
   const sure = limits.find((limit) => verdicts.get(limit) === "meets");
   const likely = limits.find((limit) => meansMeet(pointAt(points, limit), targets));
@@ -83,7 +118,7 @@ export function smallest(points: Map<number, Point>, targets: Target[]): SizeAns
   const tooSmall = below.findLast((other) => verdicts.get(other) === "misses") ?? 0;
   const isClosed = limits.length > 0 && limits.every((other) => verdicts.get(other) === "misses");
   const verdict = sure !== undefined ? "meets" : isClosed ? "misses" : "undecided";
-  return { limit, verdict, tooSmall };
+  return { limit, verdict, tooSmall, interval: null };
 }
 
 /** The answer as a sentence. */
@@ -93,11 +128,18 @@ export function answerText(
   amounts: (limit: number) => string,
 ): string {
   const asked = targets.map((target) => target.text).join("; ");
-  const { limit, verdict, tooSmall } = answer;
+  const { limit, verdict, tooSmall, interval } = answer;
   if (limit === null) {
     return verdict === "misses"
       ? `No buffer that was tried meets them all (${asked}).`
       : `No buffer that was tried meets them all so far (${asked}); the runs do not decide yet.`;
+  }
+  if (interval) {
+    const [low, high] = [packets(interval.low), packets(interval.high)];
+    return (
+      `Smallest buffer that meets the targets (${asked}): ${amounts(limit)}. ` +
+      `Estimate ${packets(interval.estimate)}, 95 % interval ${low} to ${high}.`
+    );
   }
   const small = tooSmall > 0 ? ` ${tooSmall} packets do not meet them.` : "";
   const sure =

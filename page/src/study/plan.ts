@@ -1,8 +1,9 @@
-/** Which run comes next: few buffers first, then more buffers, then more seeds, then the answer. */
+/** Which run comes next: few buffers first, then the answer, then more buffers, then more seeds. */
 
 import type { BufferRange } from "../rules/buffer_units";
 import { smallest, verdictOfAll, type Target } from "./answer";
 import { intervalOf, type Point, pointAt } from "./point";
+import { searchStep, type SearchStep } from "./search";
 
 export const COARSE = 9;
 export const FINE = 17;
@@ -30,37 +31,54 @@ export function spread({ smallest, largest }: BufferRange, count: number): numbe
   return [...new Set(limits)];
 }
 
-function isPrecise(point: Point, targets: Target[]): boolean {
+export interface Plan {
+  /** Tasks of the next stage that are not done, in the order in which they shall begin; empty at the
+   * end. */
+  tasks: Task[];
+  /** The search for the answer as far as it got; null without targets, and before it begins. */
+  search: SearchStep | null;
+}
+
+export function plan(points: Map<number, Point>, range: BufferRange, targets: Target[]): Plan {
+  const open = (limits: number[], seed: number): Task[] =>
+    limits.filter((limit) => !points.get(limit)?.has(seed)).map((limit) => ({ limit, seed }));
+  const scan = spread(range, COARSE);
+  const first = open(scan, 0);
+  if (first.length > 0) return { tasks: first, search: null };
+  const search = targets.length > 0 ? searchStep(points, scan, range, targets) : null;
+  const wanted = search ? wantedTasks(points, search) : [];
+  if (wanted.length > 0) return { tasks: wanted, search };
+  const more = open(spread(range, FINE), 0);
+  if (more.length > 0) return { tasks: more, search };
+  // Buffers are judged one by one where the search has no answer.
+  const judged = search?.interval ? [] : targets;
+  for (let seed = 0; seed < MOST_SEEDS; seed++) {
+    const rough = [...points.keys()]
+      .sort((a, b) => a - b)
+      .filter((limit) => !isPrecise(limit, pointAt(points, limit), judged));
+    const tasks = open(rough, seed);
+    if (tasks.length > 0) return { tasks, search };
+  }
+  const added = between(points, range, judged);
+  return { tasks: added === null ? [] : open([added], 0), search };
+}
+
+function wantedTasks(points: Map<number, Point>, { wanted }: SearchStep): Task[] {
+  return Object.entries(wanted).flatMap(([key, runs]) => {
+    const limit = Number(key);
+    const seeds = Array.from({ length: runs }, (_, seed) => seed);
+    return seeds.filter((seed) => !points.get(limit)?.has(seed)).map((seed) => ({ limit, seed }));
+  });
+}
+
+function isPrecise(limit: number, point: Point, targets: Target[]): boolean {
   if (point.size < FEWEST_SEEDS) return false;
   const utilization = intervalOf(point, "utilization");
   const delay = intervalOf(point, "delayP99S");
   const isNarrow =
     (utilization?.halfWidth ?? 0) <= WIDTH.utilization &&
     (delay?.halfWidth ?? 0) <= WIDTH.delay * (delay?.mean ?? 0);
-  return isNarrow && (targets.length === 0 || verdictOfAll(point, targets) !== "undecided");
-}
-
-/** Tasks of the next stage that are not done, in the order in which they shall begin; empty at the end. */
-export function nextTasks(
-  points: Map<number, Point>,
-  range: BufferRange,
-  targets: Target[],
-): Task[] {
-  const open = (limits: number[], seed: number): Task[] =>
-    limits.filter((limit) => !points.get(limit)?.has(seed)).map((limit) => ({ limit, seed }));
-  for (const count of [COARSE, FINE]) {
-    const tasks = open(spread(range, count), 0);
-    if (tasks.length > 0) return tasks;
-  }
-  for (let seed = 0; seed < MOST_SEEDS; seed++) {
-    const rough = [...points.keys()]
-      .sort((a, b) => a - b)
-      .filter((limit) => !isPrecise(pointAt(points, limit), targets));
-    const tasks = open(rough, seed);
-    if (tasks.length > 0) return tasks;
-  }
-  const added = between(points, range, targets);
-  return added === null ? [] : open([added], 0);
+  return isNarrow && (targets.length === 0 || verdictOfAll(limit, point, targets) !== "undecided");
 }
 
 /** A buffer between the answer and the next smaller one; null if they are close. */

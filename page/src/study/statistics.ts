@@ -1,11 +1,13 @@
 /** Means over runs with their 95 % intervals. */
 
-/** 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom. */
-const T = [
-  12.706204736175, 4.302652729749, 3.182446305284, 2.776445105198, 2.570581835636, 2.446911851145,
-  2.364624251593, 2.306004135204, 2.262157162798, 2.228138851986, 2.200985160092, 2.178812829667,
-  2.160368656463, 2.144786687918, 2.13144954556,
-];
+import { here } from "../engine/here";
+
+/** 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom, as far as used. */
+const quantiles: number[] = [];
+
+function quantile(degrees: number): number {
+  return (quantiles[degrees - 1] ??= here().student_quantile(degrees, 0.975));
+}
 
 export interface Interval {
   mean: number;
@@ -14,7 +16,7 @@ export interface Interval {
   count: number;
 }
 
-/** The mean of independent values with its interval; null without values. At most 16 values. */
+/** The mean of independent values with its interval; null without values. */
 export function meanInterval(values: number[]): Interval | null {
   const count = values.length;
   const first = values[0];
@@ -25,7 +27,7 @@ export function meanInterval(values: number[]): Interval | null {
   const mean = differences.reduce((total, value) => total + value, 0) / count;
   const squares = differences.reduce((total, value) => total + (value - mean) ** 2, 0);
   const error = Math.sqrt(squares / (count - 1) / count);
-  return { mean: first + mean, halfWidth: (T[count - 2] ?? Number.NaN) * error, count };
+  return { mean: first + mean, halfWidth: quantile(count - 1) * error, count };
 }
 
 /** Jain's index (sum x)^2 / (n sum x^2) of rates; null without flows or if all rates are 0. */

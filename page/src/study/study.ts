@@ -5,11 +5,15 @@ import type { Engine } from "../engine/pool";
 import { questionOf } from "../scenario/reading";
 import { removeKey, setKey } from "../scenario/text";
 import type { Target } from "./answer";
-import { nextTasks, type Task } from "./plan";
+import { plan, type Plan, type Task } from "./plan";
 import { measure, type Point, pointAt } from "./point";
+import type { SearchStep } from "./search";
 import { smallestAccepted } from "./smallest_accepted";
 
 const PRIORITY = 1;
+/** Distance between the first seeds of buffers of n and n + 1 packets, as of `tailroom size`: runs with
+ * common seeds are not independent. */
+const SEEDS_APART = 10_000;
 /** Studies that are remembered, so that going back to a setting shows its curve at once. */
 const MOST_REMEMBERED = 12;
 /** A study whose runs are expected to take longer begins only if asked. */
@@ -20,7 +24,7 @@ export interface Subject {
   link: string;
   /** Largest buffer, in packets. */
   largest: number;
-  /** Seed of the first run; the others follow. */
+  /** Seed of the scenario, from which those of the runs follow. */
   seed: number;
 }
 
@@ -29,6 +33,8 @@ export interface StudyState {
   points: Map<number, Point>;
   /** The smallest buffer that the queue accepts, in packets; null until it is known. */
   smallest: number | null;
+  /** The search for the answer as far as it got; null without targets, and before it begins. */
+  search: SearchStep | null;
   /** Runs that have ended. */
   runs: number;
   running: boolean;
@@ -62,6 +68,7 @@ export class Study {
   #subject: Subject | null = null;
   #known: Known = { points: new Map(), smallest: null };
   #targets: Target[] = [];
+  #search: SearchStep | null = null;
   #abort: AbortController | null = null;
   #lost = new Set<string>();
   #fault = "";
@@ -78,6 +85,7 @@ export class Study {
     return {
       subject: this.#subject,
       ...this.#known,
+      search: this.#search,
       runs: [...this.#known.points.values()].reduce((total, point) => total + point.size, 0),
       running: this.#abort !== null,
       done: this.#done,
@@ -105,7 +113,8 @@ export class Study {
       this.#wanted = false;
     }
     this.#subject = subject;
-    this.#done = this.#tasks(subject)?.length === 0;
+    const next = this.#plan(subject);
+    this.#done = next?.tasks.length === 0;
     this.#onChange();
   }
 
@@ -132,18 +141,20 @@ export class Study {
   async #work(subject: Subject, signal: AbortSignal): Promise<void> {
     await this.#findSmallest(subject);
     while (!signal.aborted) {
-      const tasks = this.#tasks(subject)?.filter((task) => !this.#lost.has(nameOf(task))) ?? [];
+      const next = this.#plan(subject)?.tasks ?? [];
+      const tasks = next.filter((task) => !this.#lost.has(nameOf(task)));
       this.#done = tasks.length === 0;
       if (this.#done) return;
       await Promise.all(tasks.map((task) => this.#run(subject, task, signal)));
     }
   }
 
-  /** The next tasks; null while the smallest buffer is not known. */
-  #tasks({ largest }: Subject): Task[] | null {
+  /** What comes next; null while the smallest buffer is not known. */
+  #plan({ largest }: Subject): Plan | null {
     const { points, smallest } = this.#known;
-    if (smallest === null) return null;
-    return nextTasks(points, { smallest, largest }, this.#targets);
+    const next = smallest === null ? null : plan(points, { smallest, largest }, this.#targets);
+    this.#search = next?.search ?? null;
+    return next;
   }
 
   async #findSmallest({ text, link, largest }: Subject): Promise<void> {
@@ -164,7 +175,7 @@ export class Study {
 
   async #run(subject: Subject, task: Task, signal: AbortSignal): Promise<void> {
     const text = studyText(subject.text, subject.link, task.limit);
-    const question = { ...questionOf(text), seed: subject.seed + task.seed };
+    const question = { ...questionOf(text), seed: seedOf(subject, task) };
     const { points } = this.#known;
     try {
       const answer = await this.#engine.run(question, { signal, priority: PRIORITY });
@@ -189,6 +200,10 @@ export class Study {
     }
     return known;
   }
+}
+
+export function seedOf(subject: Pick<Subject, "seed">, { limit, seed }: Task): number {
+  return subject.seed + SEEDS_APART * limit + seed;
 }
 
 function nameOf(task: Task): string {

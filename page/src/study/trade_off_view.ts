@@ -7,13 +7,19 @@ import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { bdpText, limitTexts } from "../rules/buffer_units";
 import { duration, loss, percent, plain } from "../scenario/quantities";
 import type { Targets } from "../state";
-import { answerText, smallest, targetsOf, verdictOfAll } from "./answer";
+import { answerOf, answerText, targetsOf, verdictOfAll } from "./answer";
 import { FINE, MOST_SEEDS, WIDTH } from "./plan";
 import { intervalOf, type Metric, type Point, pointAt } from "./point";
+import type { SearchStep } from "./search";
 import type { StudyState } from "./study";
 import { tradeOffPictures, type Curve } from "./trade_off_pictures";
 
 const WORDS = { meets: "meets them", misses: "does not", undecided: "undecided" };
+
+const INTERVAL =
+  "The answer is the next packet above its interval, which holds the smallest buffer whose long-run " +
+  "means meet the targets in at least 95 of 100 searches: all runs near it count. `tailroom size`, " +
+  "whose command stands below, searches in the same way, and also bounds the loss.";
 
 export interface Shown {
   state: StudyState;
@@ -55,11 +61,7 @@ export class TradeOffView {
     });
     const numbers = make("details", {}, make("summary", {}, "The numbers"), this.#numbers);
     const status = make("div", { class: "row" }, this.#button, this.#status);
-    const note = make(
-      "p",
-      { class: "quiet" },
-      "This search is coarser than that of `tailroom size`, whose command stands below.",
-    );
+    const note = make("p", { class: "quiet" }, INTERVAL);
     host.append(
       this.#verdict,
       note,
@@ -102,10 +104,11 @@ export class TradeOffView {
     this.#button.textContent = this.#paused ? "Go on" : "Pause";
     this.#button.hidden = state.done;
     const asked = targetsOf(targets);
-    const answer = asked.length > 0 && state.runs > 0 ? smallest(state.points, asked) : null;
+    const answer =
+      asked.length > 0 && state.runs > 0 ? answerOf(state.points, asked, state.search) : null;
     const amounts = (limit: number): string => limitTexts(link, limit).join(", ");
     this.#verdict.textContent = answer
-      ? answerText(answer, asked, amounts)
+      ? answerText(answer, asked, amounts) + why(state.search)
       : "Give a target above to ask for the smallest buffer that meets it.";
     if (answer && state.done) announce(this.#verdict.textContent);
     const marks = [...rules, ...limitMark(link)];
@@ -121,11 +124,16 @@ export class TradeOffView {
       if (title?.parentElement) title.parentElement.hidden = isEmpty(picture) && state.runs > 0;
       this.#charts[place]?.show(picture);
     });
-    this.#table = numbersTable(state.points, link, targets);
+    this.#table = numbersTable(state, link, targets);
     const [head = [], ...rows] = this.#table;
     const caption = "Mean and half of the 95 % interval, by buffer";
     this.#numbers.replaceChildren(table(caption, head, rows));
   }
+}
+
+/** Why buffers are judged one by one. */
+function why(search: SearchStep | null): string {
+  return search?.refused ? ` The buffers are judged one by one: ${search.refused}.` : "";
 }
 
 function limitMark(link: Bottleneck): Mark[] {
@@ -150,7 +158,11 @@ function statusText(state: StudyState): string {
 }
 
 /** Head and rows of the table of numbers. */
-function numbersTable(points: Map<number, Point>, link: Bottleneck, targets: Targets): string[][] {
+function numbersTable(
+  { points, search }: StudyState,
+  link: Bottleneck,
+  targets: Targets,
+): string[][] {
   const asked = targetsOf(targets);
   const rows = [...points.keys()]
     .sort((a, b) => a - b)
@@ -165,7 +177,7 @@ function numbersTable(points: Map<number, Point>, link: Bottleneck, targets: Tar
         cell(point, "delayP99S", duration),
         cell(point, "loss", loss),
         cell(point, "jain", (value) => plain(value)),
-        asked.length > 0 ? WORDS[verdictOfAll(point, asked)] : "–",
+        asked.length > 0 ? WORDS[verdictOfAll(limit, point, asked, search?.crossings)] : "–",
       ];
     });
   const head = [

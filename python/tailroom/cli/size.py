@@ -12,14 +12,16 @@ from rich.console import Console
 import tailroom
 from tailroom.cli import completion, failures
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import Json, PictureFile
+from tailroom.cli.options import Json, PictureFile, read_axes
 from tailroom.cli.progress import size_bar
 from tailroom.cli.signature import options_of
-from tailroom.cli.size_report import show
+from tailroom.cli.size_report import show, show_frontier
 from tailroom.storage.output import output_file
 
 if TYPE_CHECKING:
+    from tailroom.scenario.axis import Axis
     from tailroom.studies.size_study.answer import Size
+    from tailroom.studies.size_study.frontier import Frontier
 
 
 def _show_known(answer: "Size") -> str:
@@ -46,13 +48,14 @@ def size_command(
     ] = None,
     *,
     vary: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            metavar="KEY",
+            metavar="KEY[=VALUES]",
             help="Key of the scenario, or its end, whose smallest sufficient value is sought "
             "instead of the limit of the link's queue: a target delay, a threshold, the burst of "
             "a shaper. It has a number of packets, bytes, seconds or bit/s, or a number without a "
-            "unit; the search begins around it. Example: --vary queue.target.",
+            "unit; the search begins around it. Example: --vary queue.target. A key with values, "
+            "such as --vary queue.target=5ms,20ms, gives an answer per value.",
             autocompletion=completion.keys_to_vary,
         ),
     ] = None,
@@ -69,9 +72,14 @@ def size_command(
     answer. If no buffer meets all targets, the answer lists the limits that meet each target and
     the pairs of targets that conflict, and the exit status is 4.
     """
+    sought, over = _split(vary or [])
     with output_file(out) if out else nullcontext() as output:
         with size_bar() as progress:
-            answer = tailroom.size(scenario, vary=vary, progress=progress, **question)
+            answer: Size | Frontier = (
+                tailroom.frontier(scenario, over=over, vary=sought, progress=progress, **question)
+                if over
+                else tailroom.size(scenario, vary=sought, progress=progress, **question)
+            )
         write_and_print(
             output,
             lambda path: answer.plot().savefig(path, dpi=150),
@@ -79,12 +87,28 @@ def size_command(
         )
     if out and not json:
         print(f"The picture is {out}")
-    if answer.smallest is None:
+    if answer.is_unmet:
         raise typer.Exit(failures.NO_BUFFER)
 
 
-def _print(answer: "Size", *, json: bool) -> None:
+def _split(vary: list[str]) -> "tuple[str | None, dict[str, Axis]]":
+    """The key that is sought, and the other one with its values."""
+    keys = [text for text in vary if "=" not in text]
+    over = read_axes("vary", [text for text in vary if "=" in text])
+    if len(keys) > 1 or len(over) > 1:
+        raise failures.InputError(
+            f"--vary: {' and '.join(keys if len(keys) > 1 else over)}: give at most one key that "
+            "is sought, and at most one with values, as in --vary queue.target --vary "
+            "queue.interval=50ms,100ms"
+        )
+    return (keys[0] if keys else None), over
+
+
+def _print(answer: "Size | Frontier", *, json: bool) -> None:
+    console = Console(highlight=False)
     if json:
         print(json_text.dumps(answer.as_dict(), indent=2))
+    elif isinstance(answer, tailroom.Frontier):
+        show_frontier(answer, console)
     else:
-        show(answer, Console(highlight=False))
+        show(answer, console)

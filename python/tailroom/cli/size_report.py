@@ -12,6 +12,7 @@ from tailroom.cli.terminal_text import escape
 from tailroom.export.other_tools import equivalents
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.frontier import Frontier
 from tailroom.studies.size_study.search import Feasible, Tried
 
 
@@ -42,6 +43,37 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
         console.print("\nThe same buffer elsewhere")
         for line in equivalents(answer.link, answer.limit_packets):
             console.print(f"  {line.heading}:\n    {escape(line.text)}", soft_wrap=True)
+
+
+def show_frontier(frontier: Frontier, console: Console) -> None:
+    """Prints a line per value of the other key: the answer, its interval, and what it costs.
+
+    Args:
+        frontier: The answers.
+        console: Where to print them.
+    """
+    first = frontier.sizes[0]
+    targets = " and ".join(map(str, first.targets))
+    what = "queue limit" if first.varied.is_limit else first.varied.key
+    metrics = frontier.shown_metrics
+    table = report.table_of(
+        f"Smallest {escape(what)} for {escape(targets)}",
+        escape(frontier.axis.key.rpartition(".")[2]),
+        "smallest",
+        "95 % interval",
+        *(escape(_short(metric, first)) for metric in metrics),
+    )
+    for words, one in frontier.named:
+        chosen, interval = one.chosen, one.interval
+        table.add_row(
+            escape(words),
+            "none" if one.smallest is None else one.varied.text(one.smallest),
+            one.varied.range_text(interval.low, interval.high) if interval else "-",
+            *(_cell(one, metric, chosen) if chosen else "-" for metric in metrics),
+        )
+    console.print(table)
+    for warning in frontier.warnings:
+        console.print(f"  [yellow]warning:[/yellow] {escape(warning['text'])}", soft_wrap=True)
 
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tailroom.studies.prediction import Curves, Predictions
     from tailroom.studies.report_card.evaluation import Evaluation
     from tailroom.studies.size_study.answer import Size
+    from tailroom.studies.size_study.frontier import Frontier
     from tailroom.studies.sweep_study.study import SweepResult
 
 MOST_ROWS = 30
@@ -131,6 +132,28 @@ def size_html(size: Size) -> str:
             *(Paragraph(f"Warning: {warning['text']}") for warning in size.warnings),
             _table(headings, rows),
             *(_picture(size.plot, "targets over the buffer") if size.tried else []),
+        ]
+    )
+
+
+def frontier_html(frontier: Frontier) -> str:
+    """A row per value of the other key: the answer, its interval, and what it costs."""
+    shown = frontier.shown_metrics
+    rows = [
+        [
+            words,
+            "none" if one.smallest is None else one.varied.text(one.smallest),
+            one.varied.range_text(one.interval.low, one.interval.high) if one.interval else "-",
+            *(_interval(name, one.chosen.interval(name)) if one.chosen else "-" for name in shown),
+        ]
+        for words, one in frontier.named
+    ]
+    headings = [frontier.axis.key, "smallest", "95 % interval", *_headings(shown)]
+    return fragment(
+        [
+            *(Paragraph(f"Warning: {warning['text']}") for warning in frontier.warnings),
+            _table(headings, rows),
+            *_picture(frontier.plot, "the answer over the other key"),
         ]
     )
 

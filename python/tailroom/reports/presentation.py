@@ -28,6 +28,7 @@ SHOWN_BY = {
     "Result": ("draw", "result_html"),
     "SweepResult": ("draw_sweep", "sweep_html"),
     "Size": ("size_curves.draw", "size_html"),
+    "Frontier": ("frontier_curves.draw", "frontier_html"),
     "Choices": ("choices_trade_off.draw", "choices_html"),
     "Evaluation": ("report_card.draw", "evaluation_html"),
     "Predictions": ("required_buffers.draw", "predictions_html"),

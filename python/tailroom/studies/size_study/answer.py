@@ -15,13 +15,13 @@ from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.progress import Progress
 from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once
-from tailroom.statistics.inverse_regression import Crossing
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
+from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.varied import Varied
@@ -101,6 +101,11 @@ class Size(AnyResult):
     def __repr__(self) -> str:
         """The answer in a sentence."""
         return f"<Size: {self.sentence}>"
+
+    @property
+    def is_unmet(self) -> bool:
+        """Whether no tested value meets the targets."""
+        return self.smallest is None
 
     @property
     def limit_packets(self) -> int | None:

@@ -1,7 +1,6 @@
 """What `size` varies: the limit of a queue, or another number of the scenario."""
 
 from dataclasses import dataclass
-from math import ceil, floor, log10
 from typing import Any
 
 from tailroom import _engine
@@ -152,16 +151,10 @@ class Varied:
         """
         return f"{self.text(steps)} {'suffice' if self.is_limit and steps != 1 else 'suffices'}"
 
-    def rounded_up(self, steps: float) -> int:
-        """Returns the next value that people would write: whole packets, else three digits.
-
-        Args:
-            steps: Number of steps, at least 1.
-        """
-        if self.is_limit or self.is_whole or self.quantity == "packets":
-            return ceil(steps)
-        unit: int = 10 ** max(0, floor(log10(steps)) - 2)
-        return ceil(steps / unit) * unit
+    @property
+    def is_counted(self) -> bool:
+        """Whether people write any number of steps; otherwise they write three digits."""
+        return self.is_limit or self.is_whole or self.quantity == "packets"
 
     @property
     def axis(self) -> tuple[float, str]:

@@ -1,0 +1,495 @@
+//! The search: where it adds runs, and when it ends.
+
+use std::collections::BTreeMap;
+
+use super::buffers::{Buffer, Buffers};
+use super::question::{Question, Stage, Step};
+use crate::statistics::inverse_regression::{Crossing, Setting, fit_mean};
+
+/// Confidence of the crossing's interval by a single fit. Runs are added until the interval is narrow,
+/// which selects fits with a small scatter: over repeated searches, at least 95 % of the intervals
+/// hold the truth.
+const FIT_CONFIDENCE: f64 = 0.985;
+/// Confidence of the verdict on the answer.
+const CONFIDENCE: f64 = 0.95;
+/// Buffers within this factor of the crossing enter the fit.
+const WINDOW: f64 = 1.6;
+/// Buffers whose mean is within this factor of the bound enter the fit.
+const SPAN: f64 = 4.0;
+/// Factor from the crossing to the buffers that show slope and bend.
+const FLANKS: f64 = 1.4;
+/// Runs at each flank, relative to those at the crossing, where they tell most about it.
+const FLANK_SHARE: f64 = 0.2;
+/// A tested buffer stands for the crossing if it is within this factor of it.
+const SAME: f64 = 1.05;
+/// The same for a flank, whose place matters less.
+const SAME_FLANK: f64 = 1.15;
+/// Runs of each buffer in the scan.
+const FIRST_RUNS: usize = 4;
+/// Runs at the crossing and at each flank before the first fit.
+const FIRST_AT_EACH: usize = 2;
+/// Minimum number of runs in a fit that ends the search: fewer estimate the scatter badly.
+const FEWEST_FITTED: usize = 12;
+/// Number of runs in a fit up to which an interval of less than a packet is narrowed further.
+const RUNS_FOR_A_PACKET: usize = 80;
+/// Runs of the answer, which must not contradict the fit, and show what the answer costs.
+const RUNS_AT_ANSWER: usize = 8;
+/// The fit may take the runs of this many buffers with the maximum number of seeds.
+const BUFFERS_WORTH: usize = 6;
+/// Factor by which the scan goes beyond an end of the tested buffers.
+const WIDER: u64 = 4;
+/// Number of times that the scan does so at most.
+const MOST_WIDENINGS: u32 = 4;
+
+/// Why a search stops.
+enum Stop {
+    /// Some limits lack runs; how many each must have.
+    Missing(BTreeMap<u64, usize>),
+    /// The regression cannot answer.
+    Refused(String),
+}
+
+/// Where the targets cross their bounds, together and each, and the answer.
+struct Found {
+    interval: Crossing,
+    answer: u64,
+    crossings: Vec<Option<Crossing>>,
+}
+
+/// A limit that should get more runs, the factor within which a tested one stands for it, and the
+/// number of runs.
+type Wish = (f64, f64, usize);
+
+/// The [next step](next_step) of a question in JSON, as JSON.
+///
+/// # Errors
+/// The text is no such question.
+pub fn next_step_json(question: &str) -> Result<String, String> {
+    let question = serde_json::from_str(question).map_err(|error| error.to_string())?;
+    serde_json::to_string(&next_step(&question)?).map_err(|error| error.to_string())
+}
+
+/// The next runs of a search, given the runs that there are; or its answer, or why it has none.
+///
+/// # Errors
+/// A limit has runs that do not give one value per target and run.
+pub fn next_step(question: &Question) -> Result<Step, String> {
+    let targets = question.targets.len();
+    for (limit, values) in &question.runs {
+        let even = values.windows(2).all(|pair| pair[0].len() == pair[1].len());
+        if values.len() != targets || !even {
+            return Err(format!("the runs of limit {limit} do not have one value per target"));
+        }
+    }
+    let mut search = Search {
+        question,
+        buffers: Buffers::new(question),
+        stage: Stage::Search,
+        runs_left: FIRST_RUNS * (question.limits.len() + 2),
+    };
+    let ended = search.run();
+    let mut step = Step {
+        stage: search.stage,
+        wanted: BTreeMap::new(),
+        runs_left: search.runs_left,
+        used: search.buffers.used(),
+        interval: None,
+        answer: None,
+        crossings: Vec::new(),
+        refused: None,
+    };
+    match ended {
+        Ok(Found { interval, answer, crossings }) => {
+            (step.interval, step.answer, step.crossings) =
+                (Some(interval), Some(answer), crossings);
+        }
+        Err(Stop::Missing(wanted)) => step.wanted = wanted,
+        Err(Stop::Refused(why)) => step.refused = Some(why),
+    }
+    Ok(step)
+}
+
+struct Search<'a> {
+    question: &'a Question,
+    buffers: Buffers<'a>,
+    stage: Stage,
+    runs_left: usize,
+}
+
+impl<'a> Search<'a> {
+    fn run(&mut self) -> Result<Found, Stop> {
+        self.add(self.question.known.clone())?;
+        self.scan()?;
+        let mut crossings = vec![None; self.question.targets.len()];
+        for (target, place) in self.binding()? {
+            crossings[target] = Some(self.cross(target, place)?);
+        }
+        self.finish(crossings)
+    }
+
+    /// Uses few runs of each buffer, and of further ones until all targets are met.
+    fn scan(&mut self) -> Result<(), Stop> {
+        self.add(self.question.limits.iter().map(|&limit| (limit, FIRST_RUNS)).collect())?;
+        for _ in 0..MOST_WIDENINGS {
+            for target in self.targets() {
+                self.check_shape(target)?;
+            }
+            let Some(beyond) = self.beyond() else { return Ok(()) };
+            self.add(BTreeMap::from([(beyond, FIRST_RUNS)]))?;
+        }
+        refused("the answer is not within the tested values")
+    }
+
+    fn targets(&self) -> std::ops::Range<usize> {
+        0..self.question.targets.len()
+    }
+
+    /// A limit beyond the tested ones, if these do not enclose the answer by their means.
+    fn beyond(&self) -> Option<u64> {
+        let buffers = self.buffers.sorted();
+        let (small, large) = (buffers.first()?, buffers.last()?);
+        for target in self.targets() {
+            if buffers.iter().all(|one| one.margin(target) < 0.0) {
+                let is_rising = large.margin(target) > small.margin(target);
+                return Some(if is_rising { WIDER * large.limit } else { small.limit / WIDER });
+            }
+        }
+        let is_met = self.targets().all(|target| small.margin(target) >= 0.0);
+        is_met.then_some(small.limit / WIDER)
+    }
+
+    /// Checks that a target has a crossing that a fit can find.
+    fn check_shape(&self, target: usize) -> Result<(), Stop> {
+        let asked = &self.question.targets[target];
+        if self.bound(target) <= 0.0 {
+            return refused(format!("{} allows no deviation", asked.text));
+        }
+        let verdicts = self.buffers.verdicts(target);
+        if verdicts.windows(2).filter(|pair| pair[0] != pair[1]).count() > 1 {
+            return refused(format!("{} is not monotone", asked.text));
+        }
+        Ok(())
+    }
+
+    /// The bound of a target on the scale of the fit.
+    fn bound(&self, target: usize) -> f64 {
+        let asked = &self.question.targets[target];
+        asked.on_scale(asked.bound)
+    }
+
+    /// The targets that may decide on the answer, with about the limit that each needs.
+    fn binding(&self) -> Result<Vec<(usize, f64)>, Stop> {
+        let crossings = self.targets().filter_map(|target| Some((target, self.rises(target)?)));
+        let places: Vec<(usize, f64)> = crossings.collect();
+        if places.is_empty() {
+            return refused("no target begins to be met within the tested values");
+        }
+        let largest = places.iter().map(|(_, place)| *place).fold(0.0, f64::max);
+        for target in self.targets() {
+            if self.falls(target).is_some_and(|most| WINDOW * most < largest) {
+                let text = &self.question.targets[target].text;
+                return refused(format!("{text} is met by smaller values only"));
+            }
+        }
+        let binding: Vec<(usize, f64)> =
+            places.into_iter().filter(|(_, place)| place * WINDOW >= largest).collect();
+        for &(target, _) in &binding {
+            if self.buffers.sorted().iter().all(|one| one.is_constant(target)) {
+                let metric = &self.question.targets[target].metric;
+                return refused(format!("{metric} is the same in runs with different seeds"));
+            }
+        }
+        Ok(binding)
+    }
+
+    /// About the smallest limit that meets a target; `None` if no smaller mean misses it.
+    fn rises(&self, target: usize) -> Option<f64> {
+        let buffers = self.buffers.sorted();
+        let mut pairs = buffers.windows(2).rev();
+        let is_met = |one: &Buffer<'_>| one.margin(target) >= 0.0;
+        pairs
+            .find(|pair| !is_met(&pair[0]) && is_met(&pair[1]))
+            .map(|pair| between(&pair[0], &pair[1], target))
+    }
+
+    /// About the largest limit that meets a target; `None` if no larger mean misses it.
+    fn falls(&self, target: usize) -> Option<f64> {
+        let buffers = self.buffers.sorted();
+        let mut pairs = buffers.windows(2);
+        let is_met = |one: &Buffer<'_>| one.margin(target) >= 0.0;
+        pairs
+            .find(|pair| is_met(&pair[0]) && !is_met(&pair[1]))
+            .map(|pair| between(&pair[0], &pair[1], target))
+    }
+
+    /// Adds runs around a target's crossing until its interval is narrow.
+    fn cross(&mut self, target: usize, place: f64) -> Result<Crossing, Stop> {
+        let mut place = place;
+        // A parabola needs four buffers.
+        let step = libm::cbrt(FLANKS);
+        let mut wishes: Vec<Wish> =
+            [-3, -1, 1, 3].map(|at| (place * step.powi(at), SAME, FIRST_AT_EACH)).into();
+        loop {
+            let is_added = self.add_near(&wishes)?;
+            let fitted = self.near(target, place);
+            let crossing = self.crossing(target, &fitted);
+            let runs: usize = fitted.iter().map(|one| one.runs).sum();
+            if let Some(found) = crossing
+                && runs >= FEWEST_FITTED
+                && self.is_narrow(&found, runs)
+            {
+                return Ok(found);
+            }
+            let most = if crossing.is_some() { BUFFERS_WORTH } else { 2 };
+            if !is_added || runs >= self.question.max_seeds * most {
+                let metric = &self.question.targets[target].metric;
+                return crossing.ok_or_else(|| {
+                    Stop::Refused(format!("{metric} departs from the fitted curve"))
+                });
+            }
+            let estimate = crossing.map(|found| found.estimate);
+            place = estimate.or_else(|| self.rises(target)).unwrap_or(place);
+            let more = self.runs_wanted(crossing, runs);
+            self.runs_left = more + RUNS_AT_ANSWER;
+            let share = more as f64 * FLANK_SHARE / (1.0 + 2.0 * FLANK_SHARE);
+            let flank = (share.round_ties_even() as usize).max(1);
+            wishes = vec![
+                (place / FLANKS, SAME_FLANK, flank),
+                (place, SAME, more - 2 * flank),
+                (place * FLANKS, SAME_FLANK, flank),
+            ];
+        }
+    }
+
+    /// Number of further runs that should make the interval narrow, at most as many again.
+    fn runs_wanted(&self, crossing: Option<Crossing>, runs: usize) -> usize {
+        let Some(crossing) = crossing else { return 3 * FIRST_AT_EACH };
+        let ratio = crossing.half_width() / self.question.precision;
+        let narrower = (runs as f64 * (ratio * ratio - 1.0)).ceil().max(0.0) as usize;
+        let mut wanted = narrower.max(FEWEST_FITTED.saturating_sub(runs));
+        if crossing.high - crossing.low < 1.0 {
+            wanted = wanted.max(runs / 2);
+        }
+        wanted.max(2 * FIRST_AT_EACH).min(runs)
+    }
+
+    /// Whether an interval is as narrow as wanted, or leaves only one number of packets. An interval
+    /// of less than a packet that leaves two gets some more runs.
+    fn is_narrow(&self, crossing: &Crossing, runs: usize) -> bool {
+        if crossing.low.ceil() >= crossing.high.ceil() {
+            return true;
+        }
+        let is_within_a_packet = crossing.high - crossing.low < 1.0;
+        let enough = if is_within_a_packet { RUNS_FOR_A_PACKET } else { FEWEST_FITTED };
+        crossing.half_width() <= self.question.precision && runs >= enough
+    }
+
+    /// The buffers near a crossing.
+    fn near(&self, target: usize, place: f64) -> Vec<Buffer<'a>> {
+        let bound = self.bound(target);
+        let mut buffers = self.buffers.sorted();
+        buffers.retain(|one| {
+            let (limit, mean) = (one.limit as f64, one.mean_on_scale(target));
+            (place / WINDOW..=place * WINDOW).contains(&limit)
+                && (bound / SPAN..=SPAN * bound).contains(&mean)
+        });
+        buffers
+    }
+
+    /// The crossing by the runs of some buffers; `None` if the fit does not say.
+    fn crossing(&self, target: usize, buffers: &[Buffer<'_>]) -> Option<Crossing> {
+        let (first, last) = (buffers.first()?, buffers.last()?);
+        if first.margin(target) >= last.margin(target) {
+            return None;
+        }
+        let values: Vec<Vec<f64>> = buffers.iter().map(|one| one.on_scale(target)).collect();
+        let settings: Vec<Setting<'_>> = buffers
+            .iter()
+            .zip(&values)
+            .map(|(one, values)| (one.limit as f64, &values[..]))
+            .collect();
+        let (low, high) = (first.limit as f64, last.limit as f64);
+        fit_mean(&settings)?.crossing(self.bound(target), low, high, FIT_CONFIDENCE)
+    }
+
+    /// Repeats the answer, whose runs must not contradict the fits.
+    fn finish(&mut self, crossings: Vec<Option<Crossing>>) -> Result<Found, Stop> {
+        let largest =
+            |of: fn(&Crossing) -> f64| crossings.iter().flatten().map(of).fold(0.0, f64::max);
+        let interval = Crossing {
+            estimate: largest(|one| one.estimate),
+            low: largest(|one| one.low),
+            high: largest(|one| one.high),
+        };
+        let answer = self.rounded_up(interval.high);
+        if answer > self.question.largest {
+            return refused("the answer is beyond the largest value in question");
+        }
+        (self.stage, self.runs_left) = (Stage::Confirm, RUNS_AT_ANSWER);
+        for target in self.targets() {
+            self.check_answer(answer, target, crossings[target].is_some())?;
+        }
+        self.runs_left = 0;
+        Ok(Found { interval, answer, crossings })
+    }
+
+    /// The next value that may be an answer: a whole number, else one of three digits.
+    fn rounded_up(&self, value: f64) -> u64 {
+        let mut unit = 1.0;
+        while !self.question.is_whole && value >= 1000.0 * unit {
+            unit *= 10.0;
+        }
+        ((value / unit).ceil() * unit) as u64
+    }
+
+    /// Checks that the runs of the answer do not contradict a fit, or show what has none.
+    fn check_answer(&mut self, answer: u64, target: usize, has_fit: bool) -> Result<(), Stop> {
+        let most = self.question.max_seeds;
+        for runs in [RUNS_AT_ANSWER.min(most), most] {
+            self.add(BTreeMap::from([(answer, runs)]))?;
+            let runs = self.buffers.runs(answer);
+            let buffer = Buffer::new(self.question, answer, runs);
+            match buffer.verdict(target, CONFIDENCE) {
+                Some(true) => return Ok(()),
+                None if has_fit => return Ok(()),
+                _ => {}
+            }
+        }
+        let text = &self.question.targets[target].text;
+        refused(format!("its own runs do not show that the answer meets {text}"))
+    }
+
+    /// Adds runs at or near limits; returns whether any buffer had room.
+    fn add_near(&mut self, wishes: &[Wish]) -> Result<bool, Stop> {
+        let mut totals = BTreeMap::new();
+        for &(place, same, more) in wishes {
+            if let Some(limit) = self.with_room(place, same) {
+                let total = totals.entry(limit).or_insert(0_usize);
+                *total =
+                    ((*total).max(self.buffers.runs(limit)) + more).min(self.question.max_seeds);
+            }
+        }
+        let is_added = !totals.is_empty();
+        self.add(totals)?;
+        Ok(is_added)
+    }
+
+    /// A limit near a place that may still get runs, if possible a tested one.
+    fn with_room(&self, place: f64, same: f64) -> Option<u64> {
+        let distance = |limit: u64| libm::log(limit as f64 / place).abs();
+        let is_allowed = |limit: u64| {
+            let range = self.question.smallest..=self.question.largest;
+            range.contains(&limit) && !self.buffers.is_full(limit)
+        };
+        let tested = self.buffers.sorted().into_iter().map(|one| one.limit);
+        let near = tested
+            .filter(|&limit| (place / same..=place * same).contains(&(limit as f64)))
+            .filter(|&limit| is_allowed(limit))
+            .min_by(|&one, &other| distance(one).total_cmp(&distance(other)));
+        // No tested limit near the place has room, so that a limit with room is a new one.
+        let below =
+            ((place / SAME).floor() as u64..=place as u64).rev().find(|&one| is_allowed(one));
+        let above = (place as u64 + 1..=(place * SAME).ceil() as u64).find(|&one| is_allowed(one));
+        near.or(match (below, above) {
+            (Some(below), Some(above)) if distance(above) < distance(below) => Some(above),
+            (below, above) => below.or(above),
+        })
+    }
+
+    /// Uses runs of buffers until each has a number of them.
+    fn add(&mut self, totals: BTreeMap<u64, usize>) -> Result<(), Stop> {
+        let (smallest, largest) = (self.question.smallest, self.question.largest);
+        let allowed =
+            totals.into_iter().map(|(limit, runs)| (limit.max(smallest).min(largest), runs));
+        self.buffers.add(&allowed.collect()).map_err(Stop::Missing)
+    }
+}
+
+fn refused<T>(why: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::Refused(why.into()))
+}
+
+/// The limit at which the line between two means, over the logarithm, meets the bound.
+fn between(small: &Buffer<'_>, large: &Buffer<'_>, target: usize) -> f64 {
+    let (low, high) = (small.limit as f64, large.limit as f64);
+    let part = small.margin(target) / (small.margin(target) - large.margin(target));
+    low * libm::pow(high / low, part)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::question::{Question, Step, Target};
+    use super::next_step;
+
+    const ROOT: f64 = 1_234_000.0;
+
+    /// What is missing falls by the power 1.5 of the value; every fourth run is at the mean plus or
+    /// minus a tenth or a fifth of it.
+    fn utilization(value: u64, seed: usize) -> f64 {
+        let scatter = [0.1, -0.2, 0.2, -0.1][seed % 4];
+        1.0 - 0.02 * (value as f64 / ROOT).powf(-1.5) * (1.0 + scatter)
+    }
+
+    fn question() -> Question {
+        Question {
+            targets: vec![Target {
+                text: "utilization >= 98%".to_owned(),
+                metric: "utilization".to_owned(),
+                at_least: true,
+                bound: 0.98,
+                highest: Some(1.0),
+            }],
+            precision: 0.06,
+            smallest: 1,
+            largest: 1_000_000_000,
+            max_seeds: 32,
+            is_whole: false,
+            limits: vec![500_000, 1_000_000, 2_000_000],
+            known: BTreeMap::new(),
+            runs: BTreeMap::new(),
+        }
+    }
+
+    /// Performs the runs that the search wants until it ends.
+    fn searched(question: &mut Question) -> Step {
+        loop {
+            let step = next_step(question).expect("a question");
+            if step.wanted.is_empty() {
+                return step;
+            }
+            for (&value, &runs) in &step.wanted {
+                let all = (0..runs).map(|seed| utilization(value, seed)).collect();
+                question.runs.insert(value, vec![all]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_answer_is_the_next_value_of_three_digits_above_the_interval() {
+        let step = searched(&mut question());
+        let (interval, answer) = (step.interval.expect("an interval"), step.answer.expect("one"));
+        assert!(interval.low < ROOT && ROOT < interval.high, "{interval:?}");
+        assert_eq!(answer % 10_000, 0);
+        assert!((0.0..10_000.0).contains(&(answer as f64 - interval.high)));
+    }
+
+    #[test]
+    fn other_runs_than_those_that_it_wants_do_not_change_the_answer() {
+        let mut asked = question();
+        let step = searched(&mut asked);
+        for values in asked.runs.values_mut() {
+            values[0].extend([0.1; 5]);
+        }
+        asked.runs.insert(1_300_000, vec![vec![0.1; 40]]);
+        assert_eq!(next_step(&asked).expect("a question"), step);
+    }
+
+    #[test]
+    fn runs_without_a_value_per_target_are_refused() {
+        let mut asked = question();
+        asked.runs.insert(500_000, vec![vec![0.9; 4], vec![0.1; 3]]);
+        assert!(next_step(&asked).is_err());
+    }
+}

@@ -1,0 +1,372 @@
+//! Inverse regression: at which setting the mean of a noisy quantity crosses a bound.
+//!
+//! The logarithm of the mean is a parabola over the logarithm of the setting, fitted by
+//! quasi-likelihood with a constant coefficient of variation (`McCullagh` and Nelder, "Generalized
+//! Linear Models", 2nd ed., ch. 9), which fits the mean of the values, not of their logarithms, and
+//! admits zeros. The crossing has Fieller's interval: all settings at which the confidence interval
+//! of the fitted mean contains the bound (Fieller, "Some problems in interval estimation", J. Royal
+//! Stat. Soc. B 16(2), 1954). A straight line would need fewer runs, but means bend; a test for the
+//! bend that chooses between the two costs more coverage than the bend.
+
+use std::array::from_fn;
+
+use serde::Serialize;
+
+use super::distributions::{f_quantile, student_quantile};
+
+/// Number of steps in which the range of the settings is searched for the crossing.
+const STEPS: u32 = 400;
+/// Maximum number of rounds of reweighting; a fit that needs more has no solution.
+const ROUNDS: u32 = 40;
+/// Change of the coefficients at which a fit has converged.
+const CONVERGED: f64 = 1e-9;
+/// Height, slope and bend of the parabola; whether it fits only more settings can tell.
+const COEFFICIENTS: usize = 3;
+/// Largest change of a coefficient in a round, so that a bad start does not overflow.
+const LARGEST_STEP: f64 = 2.0;
+/// Confidence with which the means at the settings depart from a fit that is refused.
+const MISFIT_CONFIDENCE: f64 = 0.99;
+
+type Vector = [f64; COEFFICIENTS];
+type Matrix = [Vector; COEFFICIENTS];
+
+/// The setting at which the mean crosses the bound, with its confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Crossing {
+    /// Setting at which the fitted mean equals the bound.
+    pub estimate: f64,
+    /// Smallest setting in the interval.
+    pub low: f64,
+    /// Largest setting in the interval.
+    pub high: f64,
+}
+
+impl Crossing {
+    /// Half of the width of the interval on the logarithmic scale: about a relative error.
+    pub fn half_width(&self) -> f64 {
+        libm::log(self.high / self.low) / 2.0
+    }
+}
+
+/// The values at one setting, which is above 0.
+pub type Setting<'a> = (f64, &'a [f64]);
+
+/// The fitted logarithm of the mean over the logarithm of the setting.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// Logarithm of the setting at which the parabola has its height and slope.
+    centre: f64,
+    coefficients: Vector,
+    covariance: Matrix,
+    degrees_of_freedom: f64,
+}
+
+/// A value: the powers 0, 1, 2 of its place from the centre, and the number of its setting.
+struct Value {
+    powers: Vector,
+    setting: usize,
+    measured: f64,
+}
+
+/// Fits the mean of a quantity over distinct settings, each with at least one value.
+///
+/// `None` if there are fewer than four settings or too few values, if the values do not scatter, or if
+/// the means depart from a parabola.
+pub fn fit_mean(settings: &[Setting<'_>]) -> Option<Fit> {
+    let count: usize = settings.iter().map(|(_, values)| values.len()).sum();
+    let total: f64 = settings.iter().flat_map(|(_, values)| *values).sum();
+    if settings.len() <= COEFFICIENTS || count < settings.len() + COEFFICIENTS || total <= 0.0 {
+        return None;
+    }
+    let logs: f64 = settings.iter().map(|(at, values)| libm::log(*at) * values.len() as f64).sum();
+    let centre = logs / count as f64;
+    let values: Vec<Value> = settings
+        .iter()
+        .enumerate()
+        .flat_map(|(setting, (at, values))| {
+            let powers = powers(libm::log(*at) - centre);
+            values.iter().map(move |&measured| Value { powers, setting, measured })
+        })
+        .collect();
+    let inverse = inverse(&products(values.iter().map(|one| (one.powers, 1.0))))?;
+    let coefficients = solved(&values, &inverse, libm::log(total / count as f64))?;
+    let residuals = residuals(&values, &coefficients);
+    if departs(settings.len(), &values, &residuals) {
+        return None;
+    }
+    let degrees_of_freedom = (count - COEFFICIENTS) as f64;
+    let covariance = covariance(&values, &residuals, &inverse, degrees_of_freedom);
+    let fit = Fit { centre, coefficients, covariance, degrees_of_freedom };
+    (trace(&covariance) > 0.0).then_some(fit)
+}
+
+impl Fit {
+    /// Where the mean crosses a bound between two settings, with a confidence in (0, 1); `None` if
+    /// its interval is no single interval between them.
+    pub fn crossing(&self, bound: f64, low: f64, high: f64, confidence: f64) -> Option<Crossing> {
+        let (start, span) = (libm::log(low), libm::log(high) - libm::log(low));
+        let places: Vec<f64> =
+            (0..=STEPS).map(|step| start + span * f64::from(step) / f64::from(STEPS)).collect();
+        let quantile = student_quantile(self.degrees_of_freedom, 0.5 + confidence / 2.0);
+        let root = |side: f64| {
+            let heights = places.iter().map(|place| {
+                let powers = powers(place - self.centre);
+                let error = dot(&powers, &times(&self.covariance, &powers)).sqrt();
+                dot(&powers, &self.coefficients) - libm::log(bound) + side * quantile * error
+            });
+            only_root(&places, &heights.collect::<Vec<f64>>()).map(libm::exp)
+        };
+        let (first, estimate, last) = (root(-1.0)?, root(0.0)?, root(1.0)?);
+        Some(Crossing { estimate, low: first.min(last), high: first.max(last) })
+    }
+}
+
+fn powers(x: f64) -> Vector {
+    [1.0, x, x * x]
+}
+
+/// The coefficients at which the relative residuals are orthogonal to the powers.
+fn solved(values: &[Value], inverse: &Matrix, height: f64) -> Option<Vector> {
+    let mut coefficients = [height, 0.0, 0.0];
+    for _ in 0..ROUNDS {
+        let residuals = residuals(values, &coefficients);
+        let score: Vector = from_fn(|at| {
+            values.iter().zip(&residuals).map(|(one, residual)| one.powers[at] * residual).sum()
+        });
+        let step = times(inverse, &score);
+        for (coefficient, change) in coefficients.iter_mut().zip(step) {
+            *coefficient += change.clamp(-LARGEST_STEP, LARGEST_STEP);
+        }
+        if step.iter().all(|change| change.abs() < CONVERGED) {
+            return Some(coefficients);
+        }
+    }
+    None
+}
+
+/// The differences from the fitted means, relative to these.
+fn residuals(values: &[Value], coefficients: &Vector) -> Vec<f64> {
+    let mean = |one: &Value| libm::exp(dot(&one.powers, coefficients).clamp(-700.0, 700.0));
+    values.iter().map(|one| one.measured / mean(one) - 1.0).collect()
+}
+
+/// Whether the means at the settings depart from the fit by more than chance (F test).
+fn departs(settings: usize, values: &[Value], residuals: &[f64]) -> bool {
+    let mut sums = vec![(0.0, 0.0); settings];
+    for (one, residual) in values.iter().zip(residuals) {
+        let (count, sum) = &mut sums[one.setting];
+        *count += 1.0;
+        *sum += residual;
+    }
+    let over = (settings - COEFFICIENTS) as f64;
+    let within = (values.len() - settings) as f64;
+    let lacking: f64 = sums.iter().map(|(count, sum)| sum * sum / count).sum();
+    let pure: f64 = values
+        .iter()
+        .zip(residuals)
+        .map(|(one, residual)| (residual - sums[one.setting].1 / sums[one.setting].0).powi(2))
+        .sum();
+    lacking / over > pure / within * f_quantile(over, within, MISFIT_CONFIDENCE)
+}
+
+/// The covariance of the coefficients: the larger of two estimates, as the spread may differ between
+/// settings (HC3: `MacKinnon` and White 1985).
+fn covariance(values: &[Value], residuals: &[f64], inverse: &Matrix, freedom: f64) -> Matrix {
+    let variance = residuals.iter().map(|residual| residual * residual).sum::<f64>() / freedom;
+    let constant: Matrix = inverse.map(|row| row.map(|entry| entry * variance));
+    let middle = products(values.iter().zip(residuals).map(|(one, residual)| {
+        let leverage = dot(&one.powers, &times(inverse, &one.powers));
+        (one.powers, (residual / (1.0 - leverage).max(1e-3)).powi(2))
+    }));
+    let varying: Matrix = inverse.map(|row| times(inverse, &times(&middle, &row)));
+    if trace(&varying) > trace(&constant) { varying } else { constant }
+}
+
+/// Where a function changes its sign, if it does so once; linear between places.
+fn only_root(places: &[f64], heights: &[f64]) -> Option<f64> {
+    let mut changes =
+        (1..places.len()).filter(|&at| (heights[at] > 0.0) != (heights[at - 1] > 0.0));
+    let (at, None) = (changes.next()?, changes.next()) else { return None };
+    let part = heights[at - 1] / (heights[at - 1] - heights[at]);
+    Some(places[at - 1] + part * (places[at] - places[at - 1]))
+}
+
+fn dot(one: &Vector, other: &Vector) -> f64 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+fn times(matrix: &Matrix, vector: &Vector) -> Vector {
+    matrix.map(|row| dot(&row, vector))
+}
+
+fn trace(matrix: &Matrix) -> f64 {
+    (0..COEFFICIENTS).map(|at| matrix[at][at]).sum()
+}
+
+/// The sum of weighted products of vectors with themselves.
+fn products(vectors: impl Iterator<Item = (Vector, f64)>) -> Matrix {
+    let mut sum = Matrix::default();
+    for (vector, weight) in vectors {
+        for (row, one) in sum.iter_mut().zip(vector) {
+            for (entry, other) in row.iter_mut().zip(vector) {
+                *entry += weight * one * other;
+            }
+        }
+    }
+    sum
+}
+
+/// The inverse of a positive definite matrix, by elimination; `None` of a singular one.
+fn inverse(matrix: &Matrix) -> Option<Matrix> {
+    let mut left = *matrix;
+    let mut right: Matrix = from_fn(|row| from_fn(|column| f64::from(u8::from(row == column))));
+    for pivot in 0..COEFFICIENTS {
+        let by = left[pivot][pivot];
+        if by.is_nan() || by <= 0.0 {
+            return None;
+        }
+        left[pivot] = left[pivot].map(|entry| entry / by);
+        right[pivot] = right[pivot].map(|entry| entry / by);
+        for row in (0..COEFFICIENTS).filter(|&row| row != pivot) {
+            let factor = left[row][pivot];
+            left[row] = from_fn(|at| left[row][at] - factor * left[pivot][at]);
+            right[row] = from_fn(|at| right[row][at] - factor * right[pivot][at]);
+        }
+    }
+    Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Crossing, Fit, Setting, fit_mean};
+
+    const ROOT: f64 = 276.0;
+    const BOUND: f64 = 0.02;
+    const PLACES: [f64; 5] = [190.0, 230.0, 276.0, 330.0, 400.0];
+    const RUNS: usize = 8;
+
+    /// `SplitMix64` (Steele, Lea, Flood 2014), as uniform numbers in (0, 1).
+    struct Uniform(u64);
+
+    impl Uniform {
+        fn draw(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        }
+
+        /// Mean 1, and a standard deviation of 1 / sqrt(shape): the sum of exponential numbers.
+        fn gamma(&mut self, shape: u32) -> f64 {
+            let sum: f64 = (0..shape).map(|_| -self.draw().ln()).sum();
+            sum / f64::from(shape)
+        }
+    }
+
+    fn mean(setting: f64, bend: f64) -> f64 {
+        let x = (setting / ROOT).ln();
+        BOUND * (-1.5 * x + bend * x * x).exp()
+    }
+
+    fn values(of: impl FnMut(f64) -> f64) -> Vec<Vec<f64>> {
+        let mut of = of;
+        PLACES.iter().map(|&at| (0..RUNS).map(|_| of(at)).collect()).collect()
+    }
+
+    fn fitted(values: &[Vec<f64>]) -> Option<Fit> {
+        let settings: Vec<Setting<'_>> =
+            PLACES.iter().zip(values).map(|(&at, values)| (at, &values[..])).collect();
+        fit_mean(&settings)
+    }
+
+    fn crossing(values: &[Vec<f64>]) -> Option<Crossing> {
+        fitted(values)?.crossing(BOUND, 190.0, 400.0, 0.95)
+    }
+
+    #[test]
+    fn a_parabola_without_much_noise_is_found() {
+        let mut sign = 1.0;
+        let found = crossing(&values(|at| {
+            sign = -sign;
+            mean(at, -0.8) * (1.0 + 1e-6 * sign)
+        }))
+        .expect("a crossing");
+        assert!((found.estimate / ROOT - 1.0).abs() < 1e-5);
+        assert!(found.low < ROOT * (1.0 + 1e-5) && found.high > ROOT * (1.0 - 1e-5));
+        assert!(found.half_width() < 1e-5);
+    }
+
+    /// In 95 of 100 samples but for three standard errors of 400 samples; an interval that always
+    /// holds the root would be too wide.
+    #[test]
+    fn the_interval_holds_the_root_as_often_as_it_says() {
+        for bend in [-0.8, 0.0, 0.8] {
+            let mut random = Uniform(1);
+            let samples = (0..400).map(|_| values(|at| mean(at, bend) * random.gamma(25)));
+            let found: Vec<Crossing> = samples.filter_map(|one| crossing(&one)).collect();
+            assert!(found.len() > 380, "{}", found.len());
+            let held = found.iter().filter(|one| one.low <= ROOT && ROOT <= one.high).count();
+            let share = held as f64 / found.len() as f64;
+            assert!((0.917..=0.985).contains(&share), "bend {bend}: {share}");
+        }
+    }
+
+    /// The definition of the fit: each sum of relative residuals over a power is zero.
+    #[test]
+    fn the_relative_residuals_are_orthogonal_to_the_powers() {
+        let mut random = Uniform(2);
+        let values = values(|at| mean(at, 0.3) * random.gamma(25));
+        let fit = fitted(&values).expect("a fit");
+        let [height, slope, bend] = fit.coefficients;
+        let mut sums = [0.0; 3];
+        for (at, values) in PLACES.iter().zip(&values) {
+            let x = at.ln() - fit.centre;
+            let mean = (height + slope * x + bend * x * x).exp();
+            let residual: f64 = values.iter().map(|value| value / mean - 1.0).sum();
+            for (sum, power) in sums.iter_mut().zip([1.0, x, x * x]) {
+                *sum += residual * power;
+            }
+        }
+        assert!(sums.iter().all(|sum| sum.abs() < 1e-7), "{sums:?}");
+    }
+
+    /// A tenth of the runs loses nothing; the mean of all is on the line.
+    #[test]
+    fn zeros_are_values_like_others() {
+        let (mut random, mut run) = (Uniform(3), 0);
+        let found = crossing(&values(|at| {
+            run += 1;
+            if run % 10 == 5 { 0.0 } else { mean(at, 0.0) * random.gamma(400) / 0.9 }
+        }))
+        .expect("a crossing");
+        assert!(found.low < ROOT && ROOT < found.high);
+    }
+
+    #[test]
+    fn a_step_is_no_parabola() {
+        let mut random = Uniform(4);
+        let step = |at: f64| if at < ROOT { 0.05 } else { 0.01 };
+        assert!(fitted(&values(|at| step(at) * random.gamma(100))).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_fitted() {
+        let same = |count: usize, value: f64| vec![value; count];
+        let scattered = [0.04, 0.041, 0.03, 0.031];
+        let few: Vec<Setting<'_>> = PLACES[..3].iter().map(|&at| (at, &scattered[..])).collect();
+        assert!(fit_mean(&few).is_none(), "three settings");
+        let single: Vec<Setting<'_>> = PLACES.iter().map(|&at| (at, &scattered[..1])).collect();
+        assert!(fit_mean(&single).is_none(), "no repetition");
+        assert!(fitted(&vec![same(RUNS, 0.0); PLACES.len()]).is_none(), "no mean");
+        assert!(fitted(&vec![same(RUNS, BOUND); PLACES.len()]).is_none(), "no scatter");
+    }
+
+    #[test]
+    fn a_crossing_near_the_end_of_the_range_is_none() {
+        let mut random = Uniform(5);
+        let fit = fitted(&values(|at| mean(at, 0.0) * random.gamma(25))).expect("a fit");
+        assert!(fit.crossing(mean(398.0, 0.0), 190.0, 400.0, 0.95).is_none());
+        assert!(fit.crossing(mean(150.0, 0.0), 190.0, 400.0, 0.95).is_none());
+    }
+}
