@@ -242,7 +242,7 @@ fn request_group(
     source: &FlowSourceSpec,
     controls: &[(String, String)],
 ) -> Result<FlowPlan, String> {
-    let (forward, backward) = network.propagation(group);
+    let (forward, backward) = network.propagation(group, None);
     let mut source = source.start(&source_group(network, group), forward + backward);
     let mut flows = Vec::new();
     while source.next_arrival() < network.duration

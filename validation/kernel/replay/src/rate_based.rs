@@ -57,6 +57,8 @@ fn replay_with(trace: &Trace, seed: u64) -> Result<Found, String> {
         seed,
         cwnd_packets: first.cwnd as f64,
         packet_bytes: description.packet_bytes,
+        line_rate: f64::INFINITY,
+        hops: 1,
         has_sack: true,
     });
     let mut found = Found::default();
@@ -120,6 +122,7 @@ fn answer(
         newly_delivered: rates.newly_delivered,
         newly_lost: rates.newly_lost,
         delivered: rates.delivered,
+        marked: 0,
         rtt: rates.rtt,
         rate: rates.sample.map(|(delivered, interval)| RateSample {
             delivered,

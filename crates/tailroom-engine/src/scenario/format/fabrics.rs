@@ -4,9 +4,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pools::PoolConfig;
 use crate::kind_or_name;
 use crate::quantity::limit::Limit;
-use crate::quantity::{BitRate, Duration};
+use crate::quantity::{BitRate, Duration, Size};
 use crate::queue::QueueConfig;
 use crate::queue::drop_tail::DropTailParams;
 
@@ -68,6 +69,21 @@ pub(in crate::scenario) struct PortsConfig {
     /// One-way delay of these links. Default: `delay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) uplink_delay: Option<Duration>,
+    /// Memory that the ports of each switch share, as a table of `[pools]`; a queue without a limit is
+    /// limited by it alone. The far ends of uplinks and the interfaces of hosts have their queues to
+    /// themselves. Without it, every port has the limit of its queue to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "size": "16 MB", "policy": "complete_sharing" }))]
+    pub(in crate::scenario) pool: Option<PoolConfig>,
+    /// Number of ports, first those of hosts and then uplinks, that share memory of this size, where
+    /// the memory of a chip is in slices. Default: all ports of the switch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(in crate::scenario) ports_per_pool: Option<u32>,
+    /// Memory of the pool that no other port may use, for each port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "18 kB")]
+    pub(in crate::scenario) reserved: Option<Size>,
 }
 
 fn long_queue() -> QueueConfig {

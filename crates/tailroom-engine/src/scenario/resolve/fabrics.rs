@@ -5,9 +5,11 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
+use super::switch_memory::SwitchMemory;
 use crate::fabric::{Fabric, OUTSIDE};
 use crate::scenario::format::fabrics::{HostsConfig, PortsConfig};
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
+use crate::scenario::format::pools::PoolConfig;
 use crate::scenario::text::error::{Fault, Path, Step, suggestion};
 
 /// The most links of a switch or fabric.
@@ -18,6 +20,8 @@ const MOST_LINKS: u64 = 100_000;
 pub(in crate::scenario) struct Fabrics {
     by_name: IndexMap<String, Fabric>,
     origins: HashMap<String, Origin>,
+    /// Where each of their pools comes from.
+    pools: HashMap<String, Path>,
 }
 
 /// Where a link comes from.
@@ -32,7 +36,8 @@ struct Origin {
 enum Place {
     FromHost,
     ToHost,
-    Uplink,
+    ToSpine,
+    FromSpine,
 }
 
 impl Place {
@@ -40,8 +45,8 @@ impl Place {
     fn key(self, key: &str) -> &str {
         match (self, key) {
             (Place::FromHost, "queue") => "nic_queue",
-            (Place::Uplink, "rate") => "uplink_rate",
-            (Place::Uplink, "delay") => "uplink_delay",
+            (Place::ToSpine | Place::FromSpine, "rate") => "uplink_rate",
+            (Place::ToSpine | Place::FromSpine, "delay") => "uplink_delay",
             _ => key,
         }
     }
@@ -70,7 +75,7 @@ pub(in crate::scenario) fn expand(
             hosts_per_leaf: ports.hosts,
             spines,
         };
-        let added = fabrics.add(name, fabric, ports, &at, &mut expanded.links);
+        let added = fabrics.add(name, fabric, ports, &at, &mut expanded);
         faults.extend(added.err());
     }
     if faults.is_empty() { Ok((Cow::Owned(expanded), fabrics)) } else { Err(faults) }
@@ -83,7 +88,7 @@ impl Fabrics {
         fabric: Fabric,
         ports: &PortsConfig,
         at: &Path,
-        links: &mut IndexMap<String, LinkConfig>,
+        expanded: &mut ScenarioFile,
     ) -> Result<(), Fault> {
         let Fabric { leaves, hosts_per_leaf, spines, .. } = fabric;
         let count = 2 * u64::from(leaves) * (u64::from(hosts_per_leaf) + u64::from(spines));
@@ -96,6 +101,7 @@ impl Fabrics {
             return Err(Fault::new(at, problem, "choose another name"));
         }
         let is_switch = leaves == 1;
+        let mut memory = SwitchMemory::new(name, ports);
         let spine =
             |number| if is_switch { format!("uplink{number}") } else { format!("spine{number}") };
         for number in 0..leaves {
@@ -106,13 +112,28 @@ impl Fabrics {
                 [(Place::FromHost, host.clone(), leaf.clone()), (Place::ToHost, leaf.clone(), host)]
             });
             let spine_links = (0..spines).flat_map(|number| {
-                [(leaf.clone(), spine(number)), (spine(number), leaf.clone())]
-                    .map(|(from, to)| (Place::Uplink, from, to))
+                [
+                    (Place::ToSpine, leaf.clone(), spine(number)),
+                    (Place::FromSpine, spine(number), leaf.clone()),
+                ]
             });
             for (place, from, to) in host_links.chain(spine_links) {
                 let link = format!("{name}-{from}-{to}");
                 let origin = Origin { at: at.clone(), place };
-                if links.insert(link.clone(), link_at(place, ports)).is_some() {
+                let mut config = link_at(place, ports);
+                let pool = match place {
+                    Place::FromHost => None,
+                    Place::FromSpine if is_switch => None,
+                    Place::FromSpine => memory.of_next_port(&from, leaves),
+                    Place::ToHost | Place::ToSpine => {
+                        memory.of_next_port(&from, hosts_per_leaf + spines)
+                    }
+                };
+                if let Some((pool, memory)) = pool {
+                    (config.pool, config.reserved) = (Some(pool.clone()), ports.reserved);
+                    self.add_pool(pool, memory, at, &mut expanded.pools)?;
+                }
+                if expanded.links.insert(link.clone(), config).is_some() {
                     let problem =
                         format!("has a link \"{link}\", and [links] has one of this name");
                     return Err(Fault::new(at, problem, "choose another name"));
@@ -123,12 +144,33 @@ impl Fabrics {
         Ok(())
     }
 
-    /// A fault of a link that a switch or fabric has, at the key that caused it.
+    fn add_pool(
+        &mut self,
+        name: String,
+        pool: &PoolConfig,
+        at: &Path,
+        pools: &mut IndexMap<String, PoolConfig>,
+    ) -> Result<(), Fault> {
+        let is_new = self.pools.insert(name.clone(), at.key("pool")).is_none();
+        if is_new && pools.contains_key(&name) {
+            let problem = format!("has a pool \"{name}\", and [pools] has one of this name");
+            return Err(Fault::new(at, problem, "choose another name"));
+        }
+        pools.entry(name).or_insert_with(|| pool.clone());
+        Ok(())
+    }
+
+    /// A fault of a link or a pool that a switch or fabric has, at the key that caused it.
     pub(in crate::scenario) fn at_origin(&self, fault: Fault) -> Fault {
-        let [Step::Key(table), Step::Key(link), rest @ ..] = fault.path.0.as_slice() else {
+        let [Step::Key(table), Step::Key(name), rest @ ..] = fault.path.0.as_slice() else {
             return fault;
         };
-        let Some(Origin { at, place }) = self.origins.get(link).filter(|_| table == "links") else {
+        if let Some(at) = self.pools.get(name).filter(|_| table == "pools") {
+            let mut path = at.clone();
+            path.0.extend_from_slice(rest);
+            return Fault { path, ..fault };
+        }
+        let Some(Origin { at, place }) = self.origins.get(name).filter(|_| table == "links") else {
             return fault;
         };
         let mut path = at.clone();
@@ -223,7 +265,7 @@ fn link_at(place: Place, ports: &PortsConfig) -> LinkConfig {
     match place {
         Place::FromHost => LinkConfig::new(*rate, *delay, nic_queue.clone()),
         Place::ToHost => LinkConfig::new(*rate, *delay, queue.clone()),
-        Place::Uplink => LinkConfig::new(
+        Place::ToSpine | Place::FromSpine => LinkConfig::new(
             uplink_rate.unwrap_or(*rate),
             uplink_delay.unwrap_or(*delay),
             queue.clone(),

@@ -16,6 +16,7 @@ mod per_flow;
 mod phases;
 pub(in crate::scenario) mod pools;
 mod sources;
+mod switch_memory;
 mod transport;
 
 use std::iter;

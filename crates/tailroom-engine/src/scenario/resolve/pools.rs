@@ -10,24 +10,36 @@ use crate::quantity::limit::QueueLimit;
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::text::error::{Fault, Path, bad_parameter, suggestion};
 
-/// Gives the queues of links with a pool that have no limit of their own the size of the pool, which
-/// never binds before the pool does.
+/// Gives the queues of links and switches with a pool that have no limit of their own the size of the
+/// pool, which never binds before the pool does.
 pub(in crate::scenario) fn write_out(table: &mut Table) {
     let pools = table.get("pools").and_then(Value::as_table).cloned().unwrap_or_default();
-    let links = table.get_mut("links").and_then(Value::as_table_mut);
-    for (_, link) in links.into_iter().flatten() {
-        let Some(link) = link.as_table_mut() else { continue };
-        let Some(pool) = link.get("pool").and_then(Value::as_str) else { continue };
-        let size = pools.get(pool).and_then(|pool| pool.get("size")).and_then(Value::as_str);
-        // The scenario of a pool without a size is refused there, whatever the limit.
-        let limit = size.filter(|size| QueueLimit::read(size).is_ok()).unwrap_or("1 packet");
-        let Some(queue) = link.get_mut("queue") else { continue };
-        if let Some(name) = queue.as_str() {
-            *queue = Table::from_iter([("kind".to_owned(), name.into())]).into();
+    for name in ["links", "switches", "fabrics"] {
+        let tables = table.get_mut(name).and_then(Value::as_table_mut);
+        for (_, entry) in tables.into_iter().flatten() {
+            let Some(entry) = entry.as_table_mut() else { continue };
+            let pool = match entry.get("pool") {
+                Some(Value::String(pool)) if name == "links" => pools.get(pool),
+                Some(pool) if name != "links" => Some(pool),
+                _ => continue,
+            };
+            let size = pool.and_then(|pool| pool.get("size")).and_then(Value::as_str);
+            // The scenario of a pool without a size is refused there, whatever the limit.
+            let limit = size.filter(|size| QueueLimit::read(size).is_ok()).unwrap_or("1 packet");
+            let limit = limit.to_owned();
+            if let Some(queue) = entry.get_mut("queue") {
+                write_limit(queue, limit);
+            }
         }
-        if let Some(queue) = queue.as_table_mut() {
-            queue.entry("limit").or_insert_with(|| limit.into());
-        }
+    }
+}
+
+fn write_limit(queue: &mut Value, limit: String) {
+    if let Some(name) = queue.as_str() {
+        *queue = Table::from_iter([("kind".to_owned(), name.into())]).into();
+    }
+    if let Some(queue) = queue.as_table_mut() {
+        queue.entry("limit").or_insert_with(|| limit.into());
     }
 }
 

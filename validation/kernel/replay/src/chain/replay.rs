@@ -5,7 +5,7 @@ use tailroom_engine::congestion::{AckEvent, CongestionKind};
 use tailroom_engine::packet::{Ack, Packet};
 use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
-use tailroom_engine::units::Time;
+use tailroom_engine::units::{Rate, Time};
 
 use super::arrivals::Arrivals;
 use super::control::{Call, Recorded, Script};
@@ -135,6 +135,8 @@ impl<'a> Driver<'a> {
             packet_bytes: bytes,
             last_packet_bytes: bytes,
             header_bytes: HEADER_BYTES,
+            line_rate: Rate::FASTEST,
+            hops: 1,
         };
         let tcp = transport(&recording.description, &control)?;
         let sender = Sender::new(&tcp, send_queue, 1, NO_CHECKPOINTS);
