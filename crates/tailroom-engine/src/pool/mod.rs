@@ -277,7 +277,7 @@ impl Pool {
 /// The pools of a network.
 #[derive(Debug, Default)]
 pub struct Pools {
-    pools: Vec<Pool>,
+    all: Vec<Pool>,
     /// By link, its pool and its place among the members.
     places: Vec<Option<(u32, u32)>>,
     /// By pool, the links that are its members, in order.
@@ -301,12 +301,12 @@ impl Pools {
                 links.iter().filter_map(|&link| of_links[link]).collect();
             Pool::new(spec, &members, seed)
         });
-        Pools { pools: pools.collect(), places, members }
+        Pools { all: pools.collect(), places, members }
     }
 
     /// Whether no links share memory.
     pub fn is_empty(&self) -> bool {
-        self.pools.is_empty()
+        self.all.is_empty()
     }
 
     /// Whether a link has a pool.
@@ -317,7 +317,7 @@ impl Pools {
 
     /// The pools, in order.
     pub fn list(&self) -> &[Pool] {
-        &self.pools
+        &self.all
     }
 
     /// The links that are members of the pool at `index`, in order.
@@ -328,11 +328,14 @@ impl Pools {
     #[inline]
     fn place(&mut self, link: usize) -> Option<(&mut Pool, usize)> {
         let (pool, member) = self.places[link]?;
-        Some((&mut self.pools[pool as usize], member as usize))
+        Some((&mut self.all[pool as usize], member as usize))
     }
 
-    /// Whether a packet that arrives at a link finds memory: the cells to [take](Pools::take), none
-    /// without a pool; or why it is refused. Memory that is freed at the time of the arrival is free.
+    /// Asks for the memory of a packet that arrives at a link; returns the cells to
+    /// [take](Pools::take), none without a pool. Memory that is freed at the time of the arrival is free.
+    ///
+    /// # Errors
+    /// Why the packet is refused.
     #[inline]
     pub fn ask(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
         let Some((pool, member)) = self.place(link) else { return Ok(0) };
@@ -349,7 +352,7 @@ impl Pools {
         can_drop: impl Fn(usize) -> bool,
     ) -> Option<usize> {
         let (index, member) = self.places[link]?;
-        let pool = &mut self.pools[index as usize];
+        let pool = &mut self.all[index as usize];
         if !pool.spec.policy.parameters().pushes_out() {
             return None;
         }
@@ -395,24 +398,24 @@ impl Pools {
 
     /// Starts the statistics at `now`.
     pub fn begin_measuring(&mut self, now: Time) {
-        self.pools.iter_mut().for_each(|pool| pool.begin_measuring(now));
+        self.all.iter_mut().for_each(|pool| pool.begin_measuring(now));
     }
 
     /// Closes the statistics at `now`.
     pub fn end_measuring(&mut self, now: Time) {
-        self.pools.iter_mut().for_each(|pool| pool.end_measuring(now));
+        self.all.iter_mut().for_each(|pool| pool.end_measuring(now));
     }
 
     /// Records a sample of the time series at `now`.
     pub fn sample(&mut self, now: Time) {
-        self.pools.iter_mut().for_each(|pool| pool.sample(now));
+        self.all.iter_mut().for_each(|pool| pool.sample(now));
     }
 
     /// The index of a pool that does not agree with the packets that its links hold, the cells that
     /// they take, and those that the pool counts; `held` has the bytes of the packets that wait to be
     /// served at a link.
     pub fn unbalanced(&self, held: impl Fn(usize) -> Vec<u32>) -> Option<(usize, u64, u64)> {
-        let mut pools = self.pools.iter().zip(&self.members).enumerate();
+        let mut pools = self.all.iter().zip(&self.members).enumerate();
         pools.find_map(|(index, (pool, links))| {
             let held: Vec<Vec<u32>> = links.iter().map(|&link| held(link)).collect();
             let (counted, taken) = pool.account(&held);
@@ -422,7 +425,7 @@ impl Pools {
 
     /// Memory of the simulator, in bytes, that the pools need.
     pub fn memory_bytes(&self) -> u64 {
-        let members = self.pools.iter().flat_map(|pool| &pool.members);
+        let members = self.all.iter().flat_map(|pool| &pool.members);
         let releases = members.map(|member| member.releases.capacity());
         (releases.sum::<usize>() * size_of::<(Time, Cells)>()) as u64
     }

@@ -4,7 +4,7 @@ use super::Simulation;
 use super::error::RunError;
 use crate::flow::Endpoints;
 use crate::link::Link;
-use crate::packet::transit::Stage;
+use crate::packet::transit::{Stage, Transit};
 
 impl Simulation {
     /// Sent = received + lost + on the way, for each flow and for the ACKs; received = new +
@@ -44,7 +44,7 @@ impl Simulation {
             let (expected, found) = (self.pending.acks.held() as u64, acks_on_the_way as u64);
             return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
         }
-        let held = |link: usize| self.links[link].held().map(|packet| packet.bytes()).collect();
+        let held = |link: usize| self.links[link].held().map(Transit::bytes).collect();
         if let Some((pool, expected, found)) = self.pools.unbalanced(held) {
             let place = format!("pool {}", self.network.pools[pool].name);
             return Err(RunError::Conservation { place, expected, found });

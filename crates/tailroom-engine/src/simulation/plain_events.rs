@@ -7,7 +7,7 @@ use super::Simulation;
 use super::limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use super::link_events::Step;
 use super::pending::Pending;
-use super::routes::{Door, Exit};
+use super::routes::{Door, Exit, Hop};
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
 use crate::prefetch::prefetch;
@@ -100,11 +100,12 @@ impl Simulation {
                 taken += 1;
                 self.pending.agenda.skip();
                 exit = hop.exit;
-                outcome = if has_pool {
-                    self.arrive_at_pool::<true>(&mut event, hop)
+                if has_pool {
+                    let [time, size, place] = event.words();
+                    (event, outcome) = self.arrive_at_pool_by_words(time, size, place, hop);
                 } else {
-                    link.pass(&mut event, hop.class)
-                };
+                    outcome = link.pass(&mut event, hop.class);
+                }
                 self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
                     self.note_queue(hop.link as usize, event.time());
@@ -153,6 +154,21 @@ impl Simulation {
     ) {
         let packet = Transit::from_words([time, size, place]);
         self.follow(Step { packet, outcome, exit, clocks_source });
+    }
+
+    /// A packet reaches a plain link that shares memory. Its event comes and returns word by word: the
+    /// loop keeps the events of other links in registers.
+    #[inline(never)]
+    fn arrive_at_pool_by_words(
+        &mut self,
+        time: u64,
+        size: u64,
+        place: u64,
+        hop: Hop,
+    ) -> (Transit, LinkOutcome) {
+        let mut packet = Transit::from_words([time, size, place]);
+        let outcome = self.arrive_at_pool::<true>(&mut packet, hop);
+        (packet, outcome)
     }
 
     /// Delivers a packet that is not the predicted one of a flow on its fast path. Its event comes word

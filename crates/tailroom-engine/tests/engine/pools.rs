@@ -125,7 +125,7 @@ fn a_burst_beside_saturated_queues_is_cut_where_the_fluid_model_says() {
 }
 
 /// Cells at which Tomahawk 5 pauses priority groups that are filled one after another, with alpha 1,
-/// while nothing is sent: SONiC's test of its buffers (sonic-mgmt, `qos_params.th5.yaml`). The shared
+/// while nothing is sent: the test of buffers of `sonic-mgmt` (`qos_params.th5.yaml`). The shared
 /// memory of 284,504 cells and the reserve of 34 cells, 8636 B, explain all of them.
 #[test]
 fn queues_that_fill_in_turn_stop_where_those_of_a_tomahawk_5_do() {

@@ -22,6 +22,7 @@ use crate::support::{networks, transport};
 type Vector = (usize, &'static [f64], Rule, [f64; 2], Option<f64>);
 
 /// Solved with sparse matrices, outside this repository, to ten digits.
+#[expect(clippy::unreadable_literal, reason = "digits as they are published")]
 const EXACT: &[Vector] = &[
     (20, &[0.8, 0.8], Rule::CompleteSharing, [1.017242579e-2, 1.017242579e-2], None),
     (40, &[0.9, 0.9], Rule::CompleteSharing, [6.501233322e-3, 6.501233322e-3], None),
@@ -46,7 +47,7 @@ fn loss_of_complete_sharing(places: usize, queues: usize, load: f64) -> f64 {
     let states = |packets: usize| {
         (1..queues).fold(1.0, |product, one| product * (packets + one) as f64 / one as f64)
     };
-    let weight = |packets: usize| states(packets) * load.powi(packets as i32);
+    let weight = |packets: usize| states(packets) * load.powf(packets as f64);
     weight(places) / (0..=places).map(weight).sum::<f64>()
 }
 

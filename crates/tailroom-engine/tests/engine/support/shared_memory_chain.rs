@@ -103,7 +103,9 @@ pub(crate) fn solve(places: usize, rates: &[f64], rule: Rule) -> Stationary {
         }
     }
     let mut shares = vec![0.0; count];
-    numbers.iter().for_each(|&number| shares[number] = 1.0);
+    for &number in &numbers {
+        shares[number] = 1.0;
+    }
     for sweep in 0_u32.. {
         let mut change = 0.0_f64;
         // Forth and back, as mass moves both ways.
@@ -116,7 +118,9 @@ pub(crate) fn solve(places: usize, rates: &[f64], rule: Rule) -> Stationary {
             shares[state] = share;
         }
         let sum: f64 = shares.iter().sum();
-        shares.iter_mut().for_each(|share| *share /= sum);
+        for share in &mut shares {
+            *share /= sum;
+        }
         if change < 1e-13 || sweep > 200_000 {
             break;
         }
