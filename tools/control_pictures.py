@@ -36,8 +36,6 @@ GROUPS = (
     ("by the share of marks", ("dctcp", "prague")),
 )
 OTHERS = "models of the path and others"
-NOT_DRAWN = ("dcqcn", "timely", "swift")
-"""Controls for round trips that are thousands of times shorter than that of the scripts."""
 
 
 class Script(NamedTuple):
@@ -89,7 +87,7 @@ def draw(script: Script) -> Figure:
     """Small multiples: a panel a group, with the same axes."""
     columns = read(script.name)
     time_s = columns.pop("time_s")
-    panels = groups([name for name in columns if name not in NOT_DRAWN])
+    panels = groups(list(columns))
     rows = -(-len(panels) // 2)
     figure = Figure(figsize=(9, 0.9 + 2.3 * rows), layout="constrained")
     grid = list(figure.subplots(rows, 2, squeeze=False).flat)

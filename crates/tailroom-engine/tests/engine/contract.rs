@@ -512,7 +512,7 @@ proptest! {
             packet_bytes: 1_000,
             last_packet_bytes: 500,
             header_bytes: 40,
-            line_rate: Rate::from_bits_per_second(10_000_000_000),
+            line_rate: Rate::from_bits_per_second(10_000_000),
             hops: 1,
         };
         let (mut sender, mut out) = (Sender::new(&tcp, send_queue, 1, marks()), Counter::default());

@@ -115,8 +115,8 @@ fn equal_groups_get_equal_results_wherever_they_are_declared() {
 #[test]
 fn an_overload_that_ends_leaves_no_flow_waiting() {
     for queue in disciplines::all("100 packets") {
-        for (control, _) in controls::all() {
-            let ecn = if matches!(control.as_str(), "dctcp" | "prague") { "l4s" } else { "off" };
+        for (control, config) in controls::all() {
+            let ecn = if config.parameters().needs_marks() { "l4s" } else { "off" };
             for recovery in ["newreno", "sack", "rack"] {
                 let groups = format!(
                     r#"
