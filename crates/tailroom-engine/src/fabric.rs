@@ -196,7 +196,9 @@ impl HostPairs {
                 }
             }
         }
-        pairs_at.values_mut().for_each(|count| *count /= pairs);
+        for count in pairs_at.values_mut() {
+            *count /= pairs;
+        }
         pairs_at
     }
 }

@@ -1021,8 +1021,11 @@ class Link(TypedDict):
 
 
 class Switch(TypedDict):
-    """A switch with its hosts: short for a link each way between each host and the switch, and
-    between the switch and the other end of each uplink."""
+    """A switch with its hosts.
+
+    It is short for a link each way between each host and the switch, and between the switch and
+    the other end of each uplink.
+    """
 
     uplinks: NotRequired[int]
     """Number of uplinks.
@@ -1041,7 +1044,7 @@ class Switch(TypedDict):
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]]
     """Queue discipline of each host's interface, which the flows of the host share.
 
-    Default: drop_tail with room for 10,000 packets, so that hosts lose nothing themselves.
+    Default: `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves.
     Default: {'kind': 'drop_tail', 'limit': '10000 packets'}.
     """
     uplink_rate: NotRequired[Rate]
@@ -1051,8 +1054,11 @@ class Switch(TypedDict):
 
 
 class Fabric(TypedDict):
-    """A leaf-spine fabric: leaves with hosts, each connected to every spine; short for a link
-    each way between each host and its leaf, and between each leaf and each spine."""
+    """A leaf-spine fabric: leaves with hosts, each connected to every spine.
+
+    It is short for a link each way between each host and its leaf, and between each leaf and
+    each spine.
+    """
 
     leaves: int
     """Number of leaves."""
@@ -1073,7 +1079,7 @@ class Fabric(TypedDict):
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]]
     """Queue discipline of each host's interface, which the flows of the host share.
 
-    Default: drop_tail with room for 10,000 packets, so that hosts lose nothing themselves.
+    Default: `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves.
     Default: {'kind': 'drop_tail', 'limit': '10000 packets'}.
     """
     uplink_rate: NotRequired[Rate]
@@ -1569,10 +1575,10 @@ Operation: TypeAlias = Literal["ring_all_reduce", "all_to_all", "permutation"]
 
 
 class CollectiveSource(TypedDict):
-    """Collective operations of the hosts of `from`, as in training: a step begins when all
-    flows of the step before are complete.
+    """Collective operations of the hosts of `from`, as in training.
 
-    Each flow is a connection of its own.
+    A step begins when all flows of the step before are complete. Each flow is a connection of
+    its own.
     """
 
     kind: Literal["collective"]
