@@ -104,7 +104,7 @@ impl Fabric {
     /// The links of a route in order.
     pub fn path(&self, route: Route) -> Vec<usize> {
         let Route { from, to, hash } = route;
-        let spine = (u64::from(hash) * u64::from(self.spines) >> 32) as u32;
+        let spine = ((u64::from(hash) * u64::from(self.spines)) >> 32) as u32;
         let mut path = Vec::with_capacity(4);
         if from != OUTSIDE {
             path.push(self.from_host(from));
@@ -196,7 +196,9 @@ impl HostPairs {
                 }
             }
         }
-        pairs_at.values_mut().for_each(|count| *count /= pairs);
+        for count in pairs_at.values_mut() {
+            *count /= pairs;
+        }
         pairs_at
     }
 }

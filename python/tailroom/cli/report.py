@@ -230,7 +230,8 @@ def _coflows(groups: Mapping[str, Any]) -> Table:
     )
     for name, group in groups.items():
         if coflows := group["coflows"]:
-            times = (of(coflows, f"completion_time_s_{key}") for key in ("mean", "p50", "p99", "p999"))
+            keys = ("mean", "p50", "p99", "p999")
+            times = (of(coflows, f"completion_time_s_{key}") for key in keys)
             counts = (of(coflows, f"{key}_coflows") for key in ("completed", "unfinished"))
             table.add_row(escape(name), *counts, *times)
     return table

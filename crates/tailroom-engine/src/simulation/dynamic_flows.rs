@@ -96,12 +96,12 @@ impl DynamicFlows {
     }
 
     fn end(&mut self, number: u32, completed_at: Time) {
-        let (group, peak_rate, route) = match self.generators.active_flow(number) {
-            Some(flow) => (self.generators.group(flow.generator), flow.peak_rate, flow.route),
-            None => {
-                let flow = self.permanent[number as usize];
-                (flow.group, flow.access_rate, flow.route)
-            }
+        let active_flow = self.generators.active_flow(number);
+        let (group, peak_rate, route) = if let Some(flow) = active_flow {
+            (self.generators.group(flow.generator), flow.peak_rate, flow.route)
+        } else {
+            let flow = self.permanent[number as usize];
+            (flow.group, flow.access_rate, flow.route)
         };
         let (path, fabric) = &self.paths[group];
         for &link in &*path_of(fabric.as_ref(), path, route) {

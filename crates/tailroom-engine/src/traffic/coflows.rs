@@ -1,5 +1,5 @@
 //! Coflows: flows that serve one purpose, which is reached when the last of them is complete
-//! (Chowdhury and Stoica, "Coflow: a networking abstraction for cluster applications", HotNets
+//! (Chowdhury and Stoica, "Coflow: a networking abstraction for cluster applications", `HotNets`
 //! 2012), as the answers to a query or a step of a collective operation.
 
 use crate::units::Time;

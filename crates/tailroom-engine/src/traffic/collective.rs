@@ -259,7 +259,7 @@ impl FlowSource for Collective {
         }
         let CollectiveSpec { operation, bytes, .. } = self.spec;
         let (from, to) = (self.hosts[sender], self.hosts[receiver]);
-        let pair = u64::from(from) << 20 ^ u64::from(to);
+        let pair = (u64::from(from) << 20) ^ u64::from(to);
         Some(FlowRequest {
             start,
             bytes: Some(operation.flow_bytes(self.hosts.len() as u64, bytes)),

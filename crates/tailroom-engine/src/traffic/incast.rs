@@ -310,7 +310,7 @@ impl Incast {
         let (from, to) = answer.hosts?;
         let outside =
             if from == OUTSIDE || to == OUTSIDE { u64::from(answer.place) << 40 } else { 0 };
-        let pair = u64::from(from) << 20 ^ u64::from(to) ^ outside;
+        let pair = (u64::from(from) << 20) ^ u64::from(to) ^ outside;
         Some(Route::of_flow(from, to, self.routes ^ pair))
     }
 }

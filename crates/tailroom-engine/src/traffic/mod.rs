@@ -563,7 +563,7 @@ registry! {
         /// the query is complete when all answers are. One of `load`, `arrivals_per_second`, `period`,
         /// `arrivals` and `think_time` says when queries begin.
         incast::Incast(IncastParams) = "incast",
-        /// Collective operations of the hosts of `from`, as in training: a step begins when all flows
+        /// Collective operations of the hosts of `from`, as in training. A step begins when all flows
         /// of the step before are complete. Each flow is a connection of its own.
         collective::Collective(CollectiveParams) = "collective",
     }

@@ -58,15 +58,15 @@ fn scenario_with(source: &Value, more: &str) -> String {
         rate = "100 Mbit/s"
         delay = "10 ms"
         queue = {{ kind = "drop_tail", limit = "100 packets" }}
+        [flows.some]
+        {place}
+        {more}
+        source = {source}
         [switches.tor]
         hosts = 4
         rate = "100 Mbit/s"
         delay = "5 ms"
         queue = {{ kind = "drop_tail", limit = "100 packets" }}
-        [flows.some]
-        {place}
-        {more}
-        source = {source}
         "#
     )
 }

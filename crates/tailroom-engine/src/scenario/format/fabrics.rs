@@ -11,8 +11,8 @@ use crate::quantity::{BitRate, Duration, Size};
 use crate::queue::QueueConfig;
 use crate::queue::drop_tail::DropTailParams;
 
-/// A switch with its hosts: short for a link each way between each host and the switch, and between
-/// the switch and the other end of each uplink.
+/// A switch with its hosts. It is short for a link each way between each host and the switch, and
+/// between the switch and the other end of each uplink.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
 pub(in crate::scenario) struct SwitchConfig {
@@ -25,8 +25,8 @@ pub(in crate::scenario) struct SwitchConfig {
     pub(in crate::scenario) ports: PortsConfig,
 }
 
-/// A leaf-spine fabric: leaves with hosts, each connected to every spine; short for a link each way
-/// between each host and its leaf, and between each leaf and each spine.
+/// A leaf-spine fabric: leaves with hosts, each connected to every spine. It is short for a link each
+/// way between each host and its leaf, and between each leaf and each spine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
 pub(in crate::scenario) struct FabricConfig {
@@ -59,7 +59,7 @@ pub(in crate::scenario) struct PortsConfig {
     )]
     pub(in crate::scenario) queue: QueueConfig,
     /// Queue discipline of each host's interface, which the flows of the host share. Default:
-    /// drop_tail with room for 10,000 packets, so that hosts lose nothing themselves.
+    /// `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves.
     #[serde(default = "long_queue", deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<QueueConfig>")]
     pub(in crate::scenario) nic_queue: QueueConfig,

@@ -197,7 +197,7 @@ impl Fabrics {
             let Some((name, fabric)) = self.by_name.get_key_value(name) else {
                 return Err(self.no_such_fabric(name, at));
             };
-            let numbers = self.nodes(name, *fabric, node, at)?;
+            let numbers = nodes(name, *fabric, node, at)?;
             let (first, _, all) = found.get_or_insert_with(|| (name, *fabric, Vec::new()));
             if *first != name {
                 let problem = format!("\"{first}\" and \"{name}\" are not connected");
@@ -221,42 +221,34 @@ impl Fabrics {
         };
         Fault::new(at, format!("there is no switch or fabric \"{name}\""), remedy)
     }
+}
 
-    /// The hosts that a node of a fabric stands for; all of them without a node.
-    fn nodes(
-        &self,
-        name: &str,
-        fabric: Fabric,
-        node: Option<&str>,
-        at: &Path,
-    ) -> Result<Vec<u32>, Fault> {
-        let (hosts, is_switch) = (fabric.hosts(), fabric.leaves == 1);
-        let Some(node) = node else { return Ok((0..hosts).collect()) };
-        let numbered =
-            |prefix: &str| node.strip_prefix(prefix).and_then(|digits| digits.parse().ok());
-        match (numbered("h"), numbered("leaf")) {
-            (Some(host), _) if host < hosts => return Ok(vec![host]),
-            (_, Some(leaf)) if leaf < fabric.leaves && !is_switch => {
-                let first = leaf * fabric.hosts_per_leaf;
-                return Ok((first..first + fabric.hosts_per_leaf).collect());
-            }
-            _ if node == "outside" && is_switch && fabric.spines > 0 => return Ok(vec![OUTSIDE]),
-            _ => {}
+/// The hosts that a node of a fabric stands for; all of them without a node.
+fn nodes(name: &str, fabric: Fabric, node: Option<&str>, at: &Path) -> Result<Vec<u32>, Fault> {
+    let (hosts, is_switch) = (fabric.hosts(), fabric.leaves == 1);
+    let Some(node) = node else { return Ok((0..hosts).collect()) };
+    let numbered = |prefix: &str| node.strip_prefix(prefix).and_then(|digits| digits.parse().ok());
+    match (numbered("h"), numbered("leaf")) {
+        (Some(host), _) if host < hosts => return Ok(vec![host]),
+        (_, Some(leaf)) if leaf < fabric.leaves && !is_switch => {
+            let first = leaf * fabric.hosts_per_leaf;
+            return Ok((first..first + fabric.hosts_per_leaf).collect());
         }
-        if node == "outside" && is_switch {
-            let problem = format!("\"{name}\" has no uplinks, so that no host is outside");
-            return Err(Fault::new(at, problem, "add `uplinks` to the switch"));
-        }
-        let most = hosts - 1;
-        let others = if !is_switch {
-            format!("{name}.leaf0 to {name}.leaf{}", fabric.leaves - 1)
-        } else {
-            format!("{name}.outside")
-        };
-        let remedy =
-            format!("use {name} for all its hosts, {name}.h0 to {name}.h{most}, or {others}");
-        Err(Fault::new(at, format!("there is no \"{name}.{node}\""), remedy))
+        _ if node == "outside" && is_switch && fabric.spines > 0 => return Ok(vec![OUTSIDE]),
+        _ => {}
     }
+    if node == "outside" && is_switch {
+        let problem = format!("\"{name}\" has no uplinks, so that no host is outside");
+        return Err(Fault::new(at, problem, "add `uplinks` to the switch"));
+    }
+    let most = hosts - 1;
+    let others = if is_switch {
+        format!("{name}.outside")
+    } else {
+        format!("{name}.leaf0 to {name}.leaf{}", fabric.leaves - 1)
+    };
+    let remedy = format!("use {name} for all its hosts, {name}.h0 to {name}.h{most}, or {others}");
+    Err(Fault::new(at, format!("there is no \"{name}.{node}\""), remedy))
 }
 
 /// The link at this place, before the pools and the traffic are known.

@@ -208,7 +208,7 @@ fn resolve_group(
 }
 
 fn check_path_and_packets(group: &FlowsConfig, at: &Path) -> Result<(), Fault> {
-    if group.path.is_empty() && group.from.is_none() {
+    if group.path.is_empty() && group.from.is_none() && group.to.is_none() {
         let remedy = "add it, as in `path = [\"bottleneck\"]`, here or in [defaults]";
         return Err(Fault::new(&at.key("path"), "is missing", remedy));
     }
