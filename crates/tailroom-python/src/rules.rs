@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
 use serde_json::{Number, Value};
 use tailroom_rules::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
+use tailroom_rules::devices::DEVICES;
 use tailroom_rules::rule::{Assumption, NotApplicable, Requirement, Rule};
 use tailroom_rules::rules::{
     bbr_buffer, burst_cliff, dctcp_threshold, decrease_rule, loss_and_delay_bounds,
@@ -263,6 +264,21 @@ pub(crate) fn equivalents(
 ) -> PyResult<Vec<(String, String, String)>> {
     let lines = other_tools::equivalents(&bottleneck(link)?, limit_packets);
     Ok(lines.into_iter().map(|line| (line.tool, line.purpose, line.text)).collect())
+}
+
+/// The configuration of a link's queue discipline on switches and routers: the short name of each
+/// system, and the fields of its `Equivalent`.
+#[pyfunction]
+pub(crate) fn device_equivalents(
+    link: &Bound<'_, PyAny>,
+    limit_packets: u64,
+) -> PyResult<Vec<(&'static str, String, String, String)>> {
+    let link = bottleneck(link)?;
+    let lines = DEVICES.iter().map(|device| {
+        let line = device.equivalent(&link, limit_packets);
+        (device.key, line.tool, line.purpose, line.text)
+    });
+    Ok(lines.collect())
 }
 
 /// Makes a formula of a rule a function of Python.

@@ -16,6 +16,7 @@ from tailroom.cli.options import Json, PictureFile
 from tailroom.cli.progress import size_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.size_report import show
+from tailroom.export.devices import Device
 from tailroom.storage.output import output_file
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ def size_command(
             autocompletion=completion.keys_to_vary,
         ),
     ] = None,
+    config: Annotated[
+        Device | None,
+        typer.Option(
+            help="Print the buffer as lines for this switch or router instead of tc, ns-3 and "
+            "Mahimahi; --json has all.",
+        ),
+    ] = None,
     json: Json = False,
     out: PictureFile = None,
     **question: Any,
@@ -75,7 +83,7 @@ def size_command(
         write_and_print(
             output,
             lambda path: answer.plot().savefig(path, dpi=150),
-            lambda: _print(answer, json=json),
+            lambda: _print(answer, config, json=json),
         )
     if out and not json:
         print(f"The picture is {out}")
@@ -83,8 +91,8 @@ def size_command(
         raise typer.Exit(failures.NO_BUFFER)
 
 
-def _print(answer: "Size", *, json: bool) -> None:
+def _print(answer: "Size", config: Device | None, *, json: bool) -> None:
     if json:
         print(json_text.dumps(answer.as_dict(), indent=2))
     else:
-        show(answer, Console(highlight=False))
+        show(answer, Console(highlight=False), device=config)
