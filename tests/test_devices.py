@@ -35,7 +35,7 @@ def texts(link: Bottleneck, limit: int = LIMIT) -> dict[Device, str]:
 
 
 def wred(small: Path, **parameters: object) -> dict[Device, str]:
-    return texts(link_with(small, "wred", limit="1 bdp", **{**WRED, **parameters}))
+    return texts(link_with(small, "wred", **{"limit": "1 MB", **WRED, **parameters}))
 
 
 def test_every_device_has_a_name_and_says_that_it_was_not_tried(small: Path) -> None:
@@ -174,7 +174,7 @@ def test_junos_follows_its_statements(small: Path) -> None:
         scheduler + "drop-profile-map loss-priority any protocol any drop-profile tailroom",
         scheduler + "explicit-congestion-notification",
     ]
-    step = texts(link_with(small, "step_mark", threshold="101 packets"))[Device.JUNOS]
+    step = texts(link_with(small, "step_mark", limit="1 MB", threshold="101 packets"))[Device.JUNOS]
     assert drop_profile + "fill-level 30 drop-probability 100" in step.splitlines()
 
 
@@ -224,7 +224,7 @@ def test_slopes_of_sr_os_begin_at_no_time_behind_their_end(
 
 def test_red_has_lines_where_it_is_wred(small: Path) -> None:
     as_wred = {"k_min": "100 packets", "k_max": "200 packets", "p_max": 0.1}
-    assert texts(link_with(small, "red", limit="1 bdp", **SWITCH_RED)) == wred(small, **as_wred)
+    assert texts(link_with(small, "red", limit="1 MB", **SWITCH_RED)) == wred(small, **as_wred)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_red_has_lines_where_it_is_wred(small: Path) -> None:
     ],
 )
 def test_red_that_is_not_wred_gets_a_sentence(small: Path, change: dict[str, object]) -> None:
-    lines = texts(link_with(small, "red", limit="1 bdp", **{**SWITCH_RED, **change}))
+    lines = texts(link_with(small, "red", limit="1 MB", **{**SWITCH_RED, **change}))
     assert all(text.startswith(NO_LINES) for text in lines.values())
 
 
@@ -248,7 +248,10 @@ def test_red_that_is_not_wred_gets_a_sentence(small: Path, change: dict[str, obj
         ({"weight": 0.5}, {Device.SONIC, Device.EOS}),
         ({"k_max": "1 MB"}, {Device.JUNOS, Device.SROS}),
         ({"k_min": "400 kB", "k_max": "401 kB"}, {Device.JUNOS, Device.SROS}),
-        ({"k_max": "300 MB"}, {Device.JUNOS, Device.SROS, Device.EOS}),
+        (
+            {"limit": "1 GB", "k_min": "300 kB", "k_max": "300 MB"},
+            {Device.JUNOS, Device.SROS, Device.EOS},
+        ),
     ],
 )
 def test_what_a_device_cannot_express_gets_a_sentence(

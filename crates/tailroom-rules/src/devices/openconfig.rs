@@ -14,6 +14,7 @@ use crate::other_tools::{Equivalent, none};
 pub(super) const DEVICE: Device =
     Device { key: "openconfig", title: "OpenConfig (openconfig-qos)", write };
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature that all systems have")]
 fn write(queue: &Queue) -> Result<Lines, String> {
     let (leaf, amount, purpose) = match queue.microseconds() {
         Some(us) => {

@@ -15,7 +15,7 @@ use crate::other_tools::{Equivalent, none};
 pub(super) const DEVICE: Device = Device { key: "sonic", title: "SONiC (config_db.json)", write };
 
 fn write(queue: &Queue) -> Result<Lines, String> {
-    let mut tables = profile("POOL", "static_th", queue.bytes.to_string());
+    let mut tables = profile("POOL", "static_th", &queue.bytes.to_string());
     if let Some(wred) = &queue.wred {
         if wred.exponent != 0 {
             return Err("its WRED takes the queue itself: weight = 1".to_owned());
@@ -37,7 +37,7 @@ pub fn pool(size_bytes: u64, alpha: f64) -> Equivalent {
     let Some(n) = alpha_exponent(alpha) else {
         return none(DEVICE.title, "alpha is not a power of two from 2^-128 to 2^127");
     };
-    let mut tables = profile("tailroom", "dynamic_th", n.to_string());
+    let mut tables = profile("tailroom", "dynamic_th", &n.to_string());
     let size = size_bytes.to_string();
     tables["BUFFER_POOL"] =
         json!({ "tailroom": { "type": "egress", "mode": "dynamic", "size": size } });
@@ -50,7 +50,7 @@ pub(super) fn alpha_exponent(alpha: f64) -> Option<i8> {
     (i8::MIN..=i8::MAX).find(|&n| alpha.total_cmp(&2_f64.powi(n.into())).is_eq())
 }
 
-fn profile(pool: &str, threshold: &str, value: String) -> Value {
+fn profile(pool: &str, threshold: &str, value: &str) -> Value {
     json!({
         "BUFFER_PROFILE": { "tailroom": { "pool": pool, "size": "0", threshold: value } },
         "BUFFER_QUEUE": { "PORT|QUEUE": { "profile": "tailroom" } },
