@@ -2,7 +2,6 @@
 
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +202,7 @@ def test_slopes_of_sr_os_begin_at_no_time_behind_their_end(
     words = [line.split() for line in lines]
     slopes = dict(SLOPES)
     current = ""
-    for (first, *rest), _ in pairwise([*words, []]):
+    for first, *rest in words:
         if first in slopes:
             current = first
         start, end = slopes.get(current, (0, 0))

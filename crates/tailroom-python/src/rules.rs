@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyMapping};
 use serde_json::{Number, Value};
 use tailroom_rules::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
 use tailroom_rules::devices::DEVICES;
+use tailroom_rules::other_tools::Equivalent;
 use tailroom_rules::rule::{Assumption, NotApplicable, Requirement, Rule};
 use tailroom_rules::rules::{
     bbr_buffer, burst_cliff, dctcp_threshold, decrease_rule, loss_and_delay_bounds,
@@ -275,8 +276,8 @@ pub(crate) fn device_equivalents(
 ) -> PyResult<Vec<(&'static str, String, String, String)>> {
     let link = bottleneck(link)?;
     let lines = DEVICES.iter().map(|device| {
-        let line = device.equivalent(&link, limit_packets);
-        (device.key, line.tool, line.purpose, line.text)
+        let Equivalent { tool, purpose, text } = device.equivalent(&link, limit_packets);
+        (device.key, tool, purpose, text)
     });
     Ok(lines.collect())
 }

@@ -24,14 +24,14 @@ fn write(queue: &Queue) -> Result<Lines, String> {
         " class class-default".to_owned(),
         format!("  queue-limit {} bytes", queue.bytes),
     ];
-    let mut purpose = "a service policy of the port, output";
+    let mut purpose = "the policy of the port's output".to_owned();
     if let Some(Wred { min_bytes, max_bytes, .. }) = queue.wred {
         if max_bytes > LARGEST_THRESHOLD {
             return Err(format!("random-detect has at most {LARGEST_THRESHOLD} bytes"));
         }
         lines.push(format!("  random-detect {min_bytes} bytes {max_bytes} bytes"));
-        purpose = "a service policy of the port, output; drops packets that ECN would mark, with \
-                   the platform's own average and probability between the thresholds";
+        purpose += "; drops packets that ECN would mark, with the platform's own average and \
+                    probability between the thresholds";
     }
-    Ok(Lines { purpose: purpose.to_owned(), text: commands(&lines) })
+    Ok(Lines { purpose, text: commands(&lines) })
 }

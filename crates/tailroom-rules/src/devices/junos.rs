@@ -13,21 +13,23 @@ pub(super) const DEVICE: Device = Device { key: "junos", title: "Juniper Junos",
 
 const SCHEDULER: &str = "set class-of-service schedulers tailroom";
 
+const TIME: &str = "the range of the time depends on the platform; QFX switches have percent of the \
+                    port's buffer instead";
+
 fn write(queue: &Queue) -> Result<Lines, String> {
     let us = queue.microseconds().ok_or("buffer-size has whole microseconds, too coarse here")?;
     let mut lines = vec![format!("{SCHEDULER} buffer-size temporal {us}")];
-    let mut purpose = "QFX switches have percent of the port's buffer in place of the time";
+    let mut purpose = TIME.to_owned();
     if let Some(wred) = &queue.wred {
         lines.push(profile(queue, wred)?);
         lines.push(format!(
             "{SCHEDULER} drop-profile-map loss-priority any protocol any drop-profile tailroom"
         ));
         lines.push(format!("{SCHEDULER} explicit-congestion-notification"));
-        purpose = "QFX switches have percent of the port's buffer in place of the time; fill levels \
-                   are rounded down to whole percent, and the platform averages them and decides \
-                   whether packets without ECN are dropped before the buffer is full";
+        purpose += "; fill levels are rounded down to whole percent, and the platform averages them \
+                    and decides whether packets without ECN are dropped before the buffer is full";
     }
-    Ok(Lines { purpose: purpose.to_owned(), text: commands(&lines) })
+    Ok(Lines { purpose, text: commands(&lines) })
 }
 
 fn profile(queue: &Queue, wred: &Wred) -> Result<String, String> {
