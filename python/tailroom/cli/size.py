@@ -77,6 +77,11 @@ def size_command(
     answer. If no buffer meets all targets, the answer lists the limits that meet each target and
     the pairs of targets that conflict, and the exit status is 4.
     """
+    if config and vary and not vary.endswith("limit"):
+        raise failures.InputError(
+            f"--config writes the limit of a queue, and --vary {vary} seeks another key; leave out "
+            "one of them"
+        )
     with output_file(out) if out else nullcontext() as output:
         with size_bar() as progress:
             answer = tailroom.size(scenario, vary=vary, progress=progress, **question)
