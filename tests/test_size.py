@@ -337,6 +337,13 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert picture.read_bytes().startswith(b"\x89PNG")
     shown = tailroom(*asked, "--store", tmp_path / "store")
     assert f"Smallest queue limit: {packets} packets" in shown.output
+    assert "switches and routers: --config sonic" in shown.output
+    told = tailroom(*asked, "--store", tmp_path / "store", "--config", "iosxr").output
+    device = answer["devices"]["iosxr"]
+    assert "not tried on a device" in device["purpose"]
+    assert told.endswith(
+        f"{device['purpose']}:\n    " + device["text"].replace("\n", "\n    ") + "\n"
+    )
 
 
 def test_a_conflict_is_shown(tailroom: Tailroom) -> None:

@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
 use serde_json::{Number, Value};
 use tailroom_rules::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
+use tailroom_rules::devices::DEVICES;
+use tailroom_rules::other_tools::Equivalent;
 use tailroom_rules::rule::{Assumption, NotApplicable, Requirement, Rule};
 use tailroom_rules::rules::{
     bbr_buffer, burst_cliff, dctcp_threshold, decrease_rule, loss_and_delay_bounds,
@@ -270,6 +272,21 @@ pub(crate) fn equivalents(
 #[pyfunction]
 pub(crate) fn size_search_step(question: &str) -> PyResult<String> {
     size_search::next_step_json(question).map_err(PyValueError::new_err)
+}
+
+/// The configuration of a link's queue discipline on switches and routers: the short name of each
+/// system, and the fields of its `Equivalent`.
+#[pyfunction]
+pub(crate) fn device_equivalents(
+    link: &Bound<'_, PyAny>,
+    limit_packets: u64,
+) -> PyResult<Vec<(&'static str, String, String, String)>> {
+    let link = bottleneck(link)?;
+    let lines = DEVICES.iter().map(|device| {
+        let Equivalent { tool, purpose, text } = device.equivalent(&link, limit_packets);
+        (device.key, tool, purpose, text)
+    });
+    Ok(lines.collect())
 }
 
 /// Makes a formula a function of Python.

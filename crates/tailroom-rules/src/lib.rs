@@ -2,12 +2,14 @@
 //!
 //! A [`Bottleneck`](bottleneck::Bottleneck) is one link of a scenario and the traffic that crosses
 //! it. The [rules](RULES) predict from it, each with its assumptions, and [`other_tools`] writes its
-//! buffer as settings of Linux, ns-3 and Mahimahi. [`size_search`] says which runs find the smallest
-//! sufficient buffer, and finds it in their results. [`scenario_text`] changes one key of a scenario's
-//! text. The Python package and the page call all of this through their bindings.
+//! buffer as settings of Linux, ns-3 and Mahimahi, [`devices`] as those of switches and routers.
+//! [`size_search`] says which runs find the smallest sufficient buffer, and finds it in their results.
+//! [`scenario_text`] changes one key of a scenario's text. The Python package and the page call all
+//! of this through their bindings.
 
 pub mod assumptions;
 pub mod bottleneck;
+pub mod devices;
 pub mod general_format;
 mod numerics;
 pub mod other_tools;

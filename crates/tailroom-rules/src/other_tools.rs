@@ -38,11 +38,11 @@ pub struct Equivalent {
     pub text: String,
 }
 
-fn line(tool: &str, purpose: impl Into<String>, text: String) -> Equivalent {
+pub(crate) fn line(tool: &str, purpose: impl Into<String>, text: String) -> Equivalent {
     Equivalent { tool: tool.to_owned(), purpose: purpose.into(), text }
 }
 
-fn none(tool: &str, reason: &str) -> Equivalent {
+pub(crate) fn none(tool: &str, reason: &str) -> Equivalent {
     line(tool, "", format!("no exact equivalent: {reason}"))
 }
 

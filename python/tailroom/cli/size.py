@@ -16,6 +16,7 @@ from tailroom.cli.options import Json, PictureFile, read_axes
 from tailroom.cli.progress import size_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.size_report import show, show_frontier
+from tailroom.export.devices import Device
 from tailroom.storage.output import output_file
 
 if TYPE_CHECKING:
@@ -59,6 +60,13 @@ def size_command(
             autocompletion=completion.keys_to_vary,
         ),
     ] = None,
+    config: Annotated[
+        Device | None,
+        typer.Option(
+            help="Print the buffer as lines for this switch or router instead of tc, ns-3 and "
+            "Mahimahi; --json has all.",
+        ),
+    ] = None,
     json: Json = False,
     out: PictureFile = None,
     **question: Any,
@@ -73,6 +81,11 @@ def size_command(
     the pairs of targets that conflict, and the exit status is 4.
     """
     sought, over = _split(vary or [])
+    if config and (over or (sought and not sought.endswith("limit"))):
+        raise failures.InputError(
+            f"--config writes the limit of a queue, and --vary {' --vary '.join(vary or [])} seeks "
+            "another key; leave out one of them"
+        )
     with output_file(out) if out else nullcontext() as output:
         with size_bar() as progress:
             answer: Size | Frontier = (
@@ -83,7 +96,7 @@ def size_command(
         write_and_print(
             output,
             lambda path: answer.plot().savefig(path, dpi=150),
-            lambda: _print(answer, json=json),
+            lambda: _print(answer, config, json=json),
         )
     if out and not json:
         print(f"The picture is {out}")
@@ -104,11 +117,11 @@ def _split(vary: list[str]) -> "tuple[str | None, dict[str, Axis]]":
     return (keys[0] if keys else None), over
 
 
-def _print(answer: "Size | Frontier", *, json: bool) -> None:
+def _print(answer: "Size | Frontier", config: Device | None, *, json: bool) -> None:
     console = Console(highlight=False)
     if json:
         print(json_text.dumps(answer.as_dict(), indent=2))
     elif isinstance(answer, tailroom.Frontier):
         show_frontier(answer, console)
     else:
-        show(answer, console)
+        show(answer, console, device=config)

@@ -1,6 +1,7 @@
 """The answer of `size` as tables for people."""
 
 from math import isfinite, isinf
+from textwrap import indent
 from typing import Any
 
 from rich.console import Console
@@ -9,20 +10,25 @@ from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.terminal_text import escape
+from tailroom.export.devices import Device, on_devices
 from tailroom.export.other_tools import equivalents
+from tailroom.models import Bottleneck
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
 from tailroom.studies.size_study.search import Feasible, Tried
 
 
-def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
+def show(
+    answer: Size, console: Console, *, so_far: bool = False, device: Device | None = None
+) -> None:
     """Prints the answer, the other choices, the tested buffers, and the models' rules.
 
     Args:
         answer: The result of the search.
         console: Where to print it.
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
+        device: Print the buffer as lines of this system instead of those of tc, ns-3 and Mahimahi.
     """
     _show_answer(answer, console, so_far=so_far)
     for warning in answer.warnings:
@@ -40,9 +46,19 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if answer.varied.is_limit:
         _show_models(answer, console)
     if answer.limit_packets is not None:
-        console.print("\nThe same buffer elsewhere")
-        for line in equivalents(answer.link, answer.limit_packets):
-            console.print(f"  {line.heading}:\n    {escape(line.text)}", soft_wrap=True)
+        _show_elsewhere(answer.link, answer.limit_packets, device, console)
+
+
+def _show_elsewhere(
+    link: Bottleneck, packets: int, device: Device | None, console: Console
+) -> None:
+    console.print("\nThe same buffer elsewhere")
+    lines = [on_devices(link, packets)[device]] if device else equivalents(link, packets)
+    for line in lines:
+        text = indent(escape(line.text), "    ")
+        console.print(f"  {escape(line.heading)}:\n{text}", soft_wrap=True)
+    if not device:
+        console.print(f"  switches and routers: --config {', '.join(Device)}")
 
 
 def show_frontier(frontier: Frontier, console: Console) -> None:

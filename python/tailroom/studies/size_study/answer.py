@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from tailroom.execution.point import repeats_itself
+from tailroom.export.devices import on_devices
 from tailroom.export.other_tools import as_texts, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
@@ -191,7 +192,11 @@ class Size(AnyResult):
             "models": self.predictions.as_dict()["models"],
             "phase_check": [spread.as_dict() for spread in self.phases],
             "equivalents": None if packets is None else as_texts(equivalents(self.link, packets)),
+            "devices": None if packets is None else self._devices(packets),
         }
+
+    def _devices(self, packets: int) -> dict[str, dict[str, str]]:
+        return {key.value: asdict(line) for key, line in on_devices(self.link, packets).items()}
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""

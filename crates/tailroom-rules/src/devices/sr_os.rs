@@ -1,0 +1,59 @@
+//! Nokia SR OS, classic CLI.
+//!
+//! Sources: "7450 ESS, 7750 SR, 7950 XRS Quality of Service Guide": `cbs` (kilobytes), `mbs` (bytes
+//! or kilobytes) and `wred-queue` of `sap-egress`, "Slope Policies", and "Tuning the SBAU
+//! Calculation" (with a time average factor of n, a new sample counts 2^-n). The slopes of a queue
+//! with a pool of its own are percent of its `mbs`.
+
+use super::wred::Wred;
+use super::{Device, Lines, Queue, commands};
+
+pub(super) const DEVICE: Device = Device { key: "sros", title: "Nokia SR OS (classic CLI)", write };
+
+fn write(queue: &Queue) -> Result<Lines, String> {
+    let mut lines = vec!["configure qos".to_owned()];
+    let mut purpose = "the card takes whole buffers".to_owned();
+    if let Some(wred) = &queue.wred {
+        lines.extend(slope_policy(queue, wred)?);
+        purpose += "; drops packets that ECN would mark, at whole percent of mbs, rounded down";
+    }
+    lines.push("    sap-egress POLICY create".to_owned());
+    lines.push("        queue QUEUE create".to_owned());
+    if queue.wred.is_some() {
+        lines.push(format!(
+            "{SETTING}wred-queue policy \"tailroom\" mode pool-per-queue slope-usage default"
+        ));
+    }
+    // The reserve must not exceed the limit.
+    lines.push(format!("{SETTING}mbs {} bytes", queue.bytes));
+    lines.push(format!("{SETTING}cbs {}", queue.bytes / 1000));
+    Ok(Lines { purpose, text: commands(&lines) })
+}
+
+/// Indentation of the settings of a queue, and of a slope.
+const SETTING: &str = "            ";
+
+/// In- and out-of-profile packets and those that exceed have the same slope.
+fn slope_policy(queue: &Queue, wred: &Wred) -> Result<Vec<String>, String> {
+    let (start, max) = (queue.percent(wred.min_bytes), queue.percent(wred.max_bytes));
+    if max > 100 {
+        return Err("slopes end at 100 percent of mbs".to_owned());
+    }
+    if start == max && !wred.is_step() {
+        return Err("both thresholds are in the same percent of mbs".to_owned());
+    }
+    let mut lines = vec!["    slope-policy \"tailroom\" create".to_owned()];
+    for slope in ["high-slope", "low-slope", "exceed-slope"] {
+        lines.push(format!("        {slope}"));
+        // The start must at no time be above the end, whatever the defaults are.
+        lines.push(format!("{SETTING}max-avg 100"));
+        lines.push(format!("{SETTING}start-avg {start}"));
+        lines.push(format!("{SETTING}max-avg {max}"));
+        lines.push(format!("{SETTING}max-prob {}", wred.percent));
+        lines.push(format!("{SETTING}no shutdown"));
+        lines.push("        exit".to_owned());
+    }
+    lines.push(format!("        time-average-factor {}", wred.exponent));
+    lines.push("    exit".to_owned());
+    Ok(lines)
+}

@@ -1,0 +1,273 @@
+"""A buffer in the words of switches and routers, against their models and manuals."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tailroom.export.devices import Device, on_devices
+from tailroom.export.other_tools import Equivalent
+from tailroom.models.bottleneck import Bottleneck, read_bottleneck
+from tailroom.scenario.scenario import Scenario
+from tests.conftest import Tailroom
+from tests.test_equivalents import QUEUES, link_with
+
+LIMIT = 335
+BYTES = 1500 * LIMIT
+"""Packets of the small scenario have 1500 B."""
+WRED = {"k_min": "150 kB", "k_max": "400 kB", "p_max": 0.029}
+"""Thresholds that are no whole packets nor percent; 2 % is the largest whole percent."""
+NO_LINES = "no exact equivalent: "
+SWITCH_RED = {
+    "gentle": False,
+    "uniform": False,
+    "min_threshold": "100 packets",
+    "max_threshold": "200 packets",
+    "weight": 1,
+}
+
+
+def texts(link: Bottleneck, limit: int = LIMIT) -> dict[Device, str]:
+    return {device: line.text for device, line in on_devices(link, limit).items()}
+
+
+def wred(small: Path, **parameters: object) -> dict[Device, str]:
+    return texts(link_with(small, "wred", **{"limit": "1 MB", **WRED, **parameters}))
+
+
+def test_every_device_has_a_name_and_says_that_it_was_not_tried(small: Path) -> None:
+    lines = on_devices(link_with(small, "step_mark"), LIMIT)
+    assert list(lines) == list(Device)
+    assert all(line.purpose.startswith("not tried on a device; ") for line in lines.values())
+
+
+@pytest.mark.parametrize("kind", ["drop_tail", *QUEUES])
+def test_only_tail_drop_and_wred_have_lines(small: Path, kind: str) -> None:
+    lines = texts(link_with(small, kind))
+    written = {device for device, text in lines.items() if not text.startswith(NO_LINES)}
+    expected = {"drop_tail": {*Device} - {Device.EOS}, "step_mark": {*Device}, "wred": {*Device}}
+    assert written == expected.get(kind, set())
+
+
+# sonic-wred-profile.yang, sonic-buffer-queue.yang, sonic-queue.yang, sonic-buffer-profile.yang.
+SONIC = {
+    "WRED_PROFILE": {
+        "ecn": r"ecn_(none|green|yellow|red|green_yellow|green_red|yellow_red|all)",
+        "wred_green_enable": "true|false",
+        "green_min_threshold": r"\d+",
+        "green_max_threshold": r"\d+",
+        "green_drop_probability": r"\d{1,2}|100",
+    },
+    "BUFFER_PROFILE": {"pool": "POOL", "size": "0", "static_th": r"\d+"},
+    "BUFFER_QUEUE": {"profile": "tailroom"},
+    "QUEUE": {"wred_profile": "tailroom"},
+}
+
+
+def test_sonic_has_the_leaves_of_its_models(small: Path) -> None:
+    tables = json.loads(wred(small)[Device.SONIC])
+    assert tables.keys() == SONIC.keys()
+    for table, rows in tables.items():
+        [(name, row)] = rows.items()
+        assert name == ("PORT|QUEUE" if "QUEUE" in table else "tailroom")
+        assert row.keys() == SONIC[table].keys()
+        assert all(re.fullmatch(SONIC[table][leaf], value) for leaf, value in row.items())
+    profile = tables["WRED_PROFILE"]["tailroom"]
+    assert profile["green_min_threshold"] == "150000"
+    assert profile["green_max_threshold"] == "400000"
+    assert profile["green_drop_probability"] == "2"
+    assert tables["BUFFER_PROFILE"]["tailroom"]["static_th"] == str(BYTES)
+
+
+def test_sonic_drops_others_where_the_discipline_does(small: Path) -> None:
+    for drops in (True, False):
+        lines = texts(link_with(small, "step_mark", drop_others=drops))
+        profile = json.loads(lines[Device.SONIC])["WRED_PROFILE"]["tailroom"]
+        assert profile["wred_green_enable"] == str(drops).lower()
+        assert profile["green_min_threshold"] == profile["green_max_threshold"] == "15000"
+        assert ("random-detect drop" in lines[Device.EOS]) == drops
+
+
+# openconfig-qos-mem-mgmt.yang 0.11.1; RFC 7951 sec. 6.1: 64-bit numbers are texts.
+OPENCONFIG_QUEUE: dict[str, type] = {
+    "name": str,
+    "dedicated-buffer": str,
+    "dedicated-buffer-temporal": str,
+    "use-shared-buffer": bool,
+}
+OPENCONFIG_WRED: dict[str, type] = {
+    "min-threshold": str,
+    "max-threshold": str,
+    "enable-ecn": bool,
+    "drop": bool,
+    "weight": int,
+    "max-drop-probability-percent": int,
+}
+
+
+def openconfig(text: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The leaves of the queue's buffer, and of WRED."""
+    qos = json.loads(text)["openconfig-qos:qos"]
+    [profile] = qos["buffer-allocation-profiles"]["buffer-allocation-profile"]
+    [queue] = profile["queues"]["queue"]
+    assert profile["name"] == profile["config"]["name"]
+    assert queue["name"] == queue["config"]["name"]
+    [marking] = qos["queue-management-profiles"]["queue-management-profile"]
+    assert marking["name"] == marking["config"]["name"]
+    return queue["config"], marking["wred"]["uniform"]["config"]
+
+
+def test_openconfig_has_the_leaves_and_types_of_its_model(small: Path) -> None:
+    queue, marking = openconfig(wred(small, weight=2**-9)[Device.OPENCONFIG])
+    assert marking.keys() == OPENCONFIG_WRED.keys()
+    for leaves, types in ((queue, OPENCONFIG_QUEUE), (marking, OPENCONFIG_WRED)):
+        assert all(type(value) is types[leaf] for leaf, value in leaves.items())
+    assert (marking["min-threshold"], marking["max-threshold"]) == ("150000", "400000")
+    assert marking["weight"] == 9
+    assert marking["max-drop-probability-percent"] == 2
+
+
+def at(small: Path, rate: str) -> tuple[Bottleneck, dict[Device, Equivalent]]:
+    source = Scenario.of(small, {"links.bottleneck.rate": rate}, None)
+    link = read_bottleneck(source)
+    return link, on_devices(link, LIMIT)
+
+
+@pytest.mark.parametrize("rate", ["10 Mbps", "1 Gbps", "7 Gbps"])
+def test_times_are_rounded_down_to_microseconds(small: Path, rate: str) -> None:
+    link, lines = at(small, rate)
+    exact = 8e6 * BYTES / link.rate_bps
+    qos = json.loads(lines[Device.OPENCONFIG].text)["openconfig-qos:qos"]
+    [profile] = qos["buffer-allocation-profiles"]["buffer-allocation-profile"]
+    told = int(profile["queues"]["queue"][0]["config"]["dedicated-buffer-temporal"])
+    assert exact - 1 < told <= exact
+    junos = "set class-of-service schedulers tailroom buffer-size temporal "
+    assert lines[Device.JUNOS].text == f"{junos}{told}"
+
+
+def test_where_microseconds_are_coarse_openconfig_has_bytes(small: Path) -> None:
+    _, lines = at(small, "100 Gbps")  # 40.2 us
+    assert f'"dedicated-buffer": "{BYTES}"' in lines[Device.OPENCONFIG].text
+    assert lines[Device.JUNOS].text.startswith(NO_LINES)
+
+
+def test_ios_xr_follows_its_command_reference(small: Path) -> None:
+    # queue-limit value [unit]; random-detect min-threshold [units] max-threshold [units].
+    assert wred(small)[Device.IOSXR].splitlines() == [
+        "policy-map tailroom",
+        " class class-default",
+        f"  queue-limit {BYTES} bytes",
+        "  random-detect 150000 bytes 400000 bytes",
+    ]
+
+
+def test_junos_follows_its_statements(small: Path) -> None:
+    drop_profile = "set class-of-service drop-profiles tailroom "
+    # 150,000 and 400,000 of 502,500 bytes are 29.9 and 79.6 %.
+    ramp = "interpolate fill-level 29 fill-level 79 drop-probability 0 drop-probability 2"
+    scheduler = "set class-of-service schedulers tailroom "
+    assert wred(small)[Device.JUNOS].splitlines()[1:] == [
+        drop_profile + ramp,
+        scheduler + "drop-profile-map loss-priority any protocol any drop-profile tailroom",
+        scheduler + "explicit-congestion-notification",
+    ]
+    step = texts(link_with(small, "step_mark", limit="1 MB", threshold="101 packets"))[Device.JUNOS]
+    assert drop_profile + "fill-level 30 drop-probability 100" in step.splitlines()
+
+
+def test_eos_follows_the_lines_of_its_collection(small: Path) -> None:
+    # As `random-detect ecn minimum-threshold 320 kbytes maximum-threshold 320 kbytes
+    # max-mark-probability 90` of arista.avd.
+    assert wred(small)[Device.EOS].splitlines() == [
+        "interface PORT",
+        "   tx-queue QUEUE",
+        "      random-detect ecn minimum-threshold 150000 bytes maximum-threshold 400000 bytes "
+        "max-mark-probability 2 weight 0",
+        "      random-detect drop minimum-threshold 150000 bytes maximum-threshold 400000 bytes "
+        "drop-probability 2 weight 0",
+    ]
+
+
+# Defaults of the high, low and exceed slope (Quality of Service Guide).
+SLOPES = {"high-slope": (70, 90), "low-slope": (50, 75), "exceed-slope": (30, 55)}
+
+
+@pytest.mark.parametrize(("k_min", "k_max"), [("10 kB", "20 kB"), ("480 kB", "500 kB")])
+def test_slopes_of_sr_os_begin_at_no_time_behind_their_end(
+    small: Path, k_min: str, k_max: str
+) -> None:
+    lines = wred(small, k_min=k_min, k_max=k_max, weight=2**-4)[Device.SROS].splitlines()
+    words = [line.split() for line in lines]
+    slopes = dict(SLOPES)
+    current = ""
+    for first, *rest in words:
+        if first in slopes:
+            current = first
+        start, end = slopes.get(current, (0, 0))
+        if first == "start-avg":
+            start = int(rest[0])
+        if first == "max-avg":
+            end = int(rest[0])
+        assert start <= end
+        if current:
+            slopes[current] = (start, end)
+    exact = [100 * 1000 * float(size.split()[0]) / BYTES for size in (k_min, k_max)]
+    assert set(slopes.values()) == {(int(exact[0]), int(exact[1]))}
+    assert ["time-average-factor", "4"] in words
+    assert ["max-prob", "2"] in words
+    # config>qos>sap-egress>queue: mbs size [bytes | kilobytes], cbs size-in-kbytes.
+    assert words[-2:] == [["mbs", f"{BYTES}", "bytes"], ["cbs", f"{BYTES // 1000}"]]
+
+
+def test_red_has_lines_where_it_is_wred(small: Path) -> None:
+    as_wred = {"k_min": "100 packets", "k_max": "200 packets", "p_max": 0.1}
+    assert texts(link_with(small, "red", limit="1 MB", **SWITCH_RED)) == wred(small, **as_wred)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gentle": True},
+        {"uniform": True},
+        {"above_max": "drop"},
+        {"weight": 0.002},
+        {"max_p": 0.005},
+    ],
+)
+def test_red_that_is_not_wred_gets_a_sentence(small: Path, change: dict[str, object]) -> None:
+    lines = texts(link_with(small, "red", limit="1 MB", **{**SWITCH_RED, **change}))
+    assert all(text.startswith(NO_LINES) for text in lines.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "without"),
+    [
+        ({"weight": 0.5}, {Device.SONIC, Device.EOS}),
+        ({"k_max": "1 MB"}, {Device.JUNOS, Device.SROS}),
+        ({"k_min": "400 kB", "k_max": "401 kB"}, {Device.JUNOS, Device.SROS}),
+        (
+            {"limit": "1 GB", "k_min": "300 kB", "k_max": "300 MB"},
+            {Device.JUNOS, Device.SROS, Device.EOS},
+        ),
+    ],
+)
+def test_what_a_device_cannot_express_gets_a_sentence(
+    small: Path, change: dict[str, object], without: set[Device]
+) -> None:
+    lines = wred(small, **change)
+    assert {device for device, text in lines.items() if text.startswith(NO_LINES)} == without
+
+
+def test_a_device_is_not_told_another_key_than_the_limit(tailroom: Tailroom) -> None:
+    ended = tailroom("size", "first", "--config", "sonic", "--vary", "queue.target")
+    assert ended.status == 2
+    assert "leave out one of them" in " ".join(ended.errors.split())
+
+
+def test_an_unknown_device_is_refused(tailroom: Tailroom) -> None:
+    ended = tailroom("size", "first", "--config", "nos")
+    assert ended.status == 2
+    assert "--config" in ended.errors
+    assert all(device.value in ended.errors for device in Device)
