@@ -9,6 +9,7 @@ docs/images/shared_memory.png, in a minute.
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -27,6 +28,10 @@ ALPHAS = [2.0**exponent for exponent in range(-3, 6)]
 SEEDS = range(1, 9)
 PACKET_BYTES, CELL_BYTES, RATE_BPS = 5000, 65536, 40_000_000
 """The mean packet takes 1 ms, and each packet one cell."""
+
+
+Document = Any
+"""A scenario as TOML has it."""
 
 
 def main() -> None:
@@ -59,7 +64,7 @@ def exact_losses(alpha: float) -> list[float]:
     return [float(loss) for loss in refused @ share]
 
 
-def scenario(alpha: float) -> dict[str, object]:
+def scenario(alpha: float) -> Document:
     """The two links and their memory."""
     link = {"rate": f"{RATE_BPS} bit/s", "delay": "0 s", "queue": "drop_tail", "pool": "memory"}
     return {

@@ -184,8 +184,11 @@ def _why_missing(name: str, known: list[str]) -> str:
         own = [full for full in known if full.startswith(f"{ALL_FLOWS}.")]
         return f"there is no such metric of all flows; {_nearest(metric, own, known)}"
     owned = [full for full in known if full.startswith(tuple(f"{kind}." for kind in kinds))]
+    if not owned:
+        return f"the scenario has no {kinds[0]}; choose a metric of a link or of a group"
     owners = list(dict.fromkeys(full.split(".")[1] for full in owned))
-    words = " or ".join(kind.removesuffix("s") for kind in kinds)
+    has = {full.split(".")[0] for full in owned}
+    words = " or ".join(kind.removesuffix("s") for kind in kinds if kind in has)
     return f"there is no {words} {bare}; choose one of {_listed(near(bare, owners) or owners)}"
 
 
