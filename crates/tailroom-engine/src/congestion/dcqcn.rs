@@ -215,7 +215,7 @@ fn expirations(due: &mut Time, now: Time, period: Time) -> u64 {
         return 0;
     }
     let count = 1 + now.since(*due).picoseconds() / period.picoseconds();
-    *due = *due + Time::from_picoseconds(count * period.picoseconds());
+    *due += Time::from_picoseconds(count * period.picoseconds());
     count
 }
 
