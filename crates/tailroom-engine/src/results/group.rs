@@ -158,8 +158,8 @@ pub struct SizeClassSummary {
     pub slowdown_p99: Option<f64>,
 }
 
-/// Coflows (queries of a source of kind `incast`, steps of one of kind `collective`) that began in the
-/// measured window.
+/// Coflows that began in the measured window. They are queries of a source of kind `incast`, or steps of
+/// one of kind `collective`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoflowSummary {

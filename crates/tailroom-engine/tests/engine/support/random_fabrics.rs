@@ -60,9 +60,10 @@ pub(crate) fn network() -> impl Strategy<Value = Network> {
             "congestion = \"reno\"\nsend_jitter = \"{jitter}\"\nhandshake = {opens}\n\
              min_rto = \"20 ms\""
         );
-        let groups: String = groups
+        let groups: Vec<String> = groups
             .map(|(at, group)| format!("[flows.group{at}]\n{transport}\n{group}\n"))
             .collect();
+        let groups = groups.concat();
         let stream = if has_stream { format!("[flows.stream]\n{STREAM}\n") } else { String::new() };
         let text = format!(
             "duration = \"500 ms\"\nmeasure_from = \"50 ms\"\n{size}\nrate = \"8 Mbit/s\"\n\
