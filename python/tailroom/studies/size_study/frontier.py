@@ -127,7 +127,7 @@ def frontier(
             takes it, as in `{"queue.target": ["5 ms", "20 ms"]}`.
         set: Replaces values of the scenario, as `tailroom.run` does.
         progress: Called with a `SizeProgress` of the value in question, as by `tailroom.size`.
-        question: The other arguments of `tailroom.size`.
+        **question: The other arguments of `tailroom.size`.
 
     Raises:
         ArgumentError: Not exactly one key has values, or an argument of `tailroom.size` is wrong.
