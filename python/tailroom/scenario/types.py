@@ -460,7 +460,7 @@ class Shaper(TypedDict):
     the link, and takes those of its own packet; the bits then leave at the rate of the link.
     Linux's `tbf` waits for the tokens of the packet itself: the two are equal where all packets
     have one size, and a smaller packet waits at most a packet's tokens longer here. Limits in
-    time and in bdp are measured by the rate of the shaper.
+    time and in bdp are measured by the rate at which packets leave the shaper.
     """
 
     rate: Rate
@@ -583,6 +583,20 @@ class MixDistribution(TypedDict, Generic[Quantity]):
 
 MixRateDistribution: TypeAlias = MixDistribution[Rate]
 
+PublishedSizes: TypeAlias = Literal["web_search", "data_mining", "hadoop", "storage"]
+"""A published distribution of sizes."""
+
+
+class PublishedDistribution(TypedDict):
+    """Published sizes of flows in data centres."""
+
+    kind: Literal["published"]
+    name: PublishedSizes
+    """Which ones."""
+
+
+PublishedRateDistribution: TypeAlias = PublishedDistribution
+
 
 class EmpiricalDistribution(TypedDict):
     """The distribution function of a file, straight lines between its points."""
@@ -608,6 +622,7 @@ RateDistribution: TypeAlias = (
     | BoundedParetoRateDistribution
     | WeibullRateDistribution
     | MixRateDistribution
+    | PublishedRateDistribution
     | EmpiricalRateDistribution
 )
 """A distribution to draw from."""
@@ -647,6 +662,8 @@ WeibullDurationDistribution: TypeAlias = WeibullDistribution[Duration]
 
 MixDurationDistribution: TypeAlias = MixDistribution[Duration]
 
+PublishedDurationDistribution: TypeAlias = PublishedDistribution
+
 EmpiricalDurationDistribution: TypeAlias = EmpiricalDistribution
 
 DurationDistribution: TypeAlias = (
@@ -657,6 +674,7 @@ DurationDistribution: TypeAlias = (
     | BoundedParetoDurationDistribution
     | WeibullDurationDistribution
     | MixDurationDistribution
+    | PublishedDurationDistribution
     | EmpiricalDurationDistribution
 )
 """A distribution to draw from."""
@@ -715,10 +733,8 @@ class Link(TypedDict):
     delay: Duration
     """One-way propagation delay."""
     queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
-    """Queue discipline, and the limit of its buffer.
-
-    A link with a pool may leave the limit out: the pool is the limit then.
-    """
+    """Queue discipline, and the limit of its buffer. A link with a pool may leave the limit
+    out: the pool is the limit then."""
     pool: NotRequired[str]
     """Name of the memory of `[pools]` that the link shares with others; without it, the memory
     is the link's own, as large as the limit of its queue."""
@@ -789,11 +805,9 @@ class DynamicThresholdPolicy(TypedDict):
 
     kind: Literal["dynamic_threshold"]
     alpha: NotRequired[float]
-    """The threshold of a queue, as a multiple of the shared memory that is free.
-
-    Switches have powers of two, 2^n for n = `dynamic_th`; a link may have an `alpha` of its
-    own. Default: 1.0.
-    """
+    """The threshold of a queue, as a multiple of the shared memory that is free. Switches have
+    powers of two, 2^n for n = `dynamic_th`; a link may have an `alpha` of its own. Default:
+    1.0."""
 
 
 class LongestQueueDropPolicy(TypedDict):
@@ -821,10 +835,8 @@ class Pool(TypedDict):
     size: Size
     """The memory."""
     cell: NotRequired[Size]
-    """The unit in which memory is given out: a packet takes whole cells.
-
-    Without it, a packet takes its bytes.
-    """
+    """The unit in which memory is given out: a packet takes whole cells. Without it, a packet
+    takes its bytes."""
     policy: (
         Policy
         | Literal[
@@ -833,11 +845,93 @@ class Pool(TypedDict):
     )
     """Which packets find room."""
     frees: NotRequired[Frees]
-    """When the memory of a packet that is sent is free again.
+    """When the memory of a packet that is sent is free again. Chips free its cells one by one
+    in between, as they read them. Default: 'at end'."""
 
-    Chips free its cells one by one in between, as they read them. Default: 'at end'.
+
+class Switch(TypedDict):
+    """A switch with its hosts.
+
+    It is short for a link each way between each host and the switch, and between the switch and
+    the other end of each uplink.
     """
 
+    uplinks: NotRequired[int]
+    """Number of uplinks. Flows between hosts and `"NAME.outside"` spread over them by a hash.
+    Default: 0."""
+    hosts: int
+    """Number of hosts of the switch, or of each leaf."""
+    rate: Rate
+    """Rate of the links of hosts, each way."""
+    delay: Duration
+    """One-way delay of the links of hosts: the cable, and the time in the switch and the
+    host."""
+    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
+    """Queue discipline of each port of a switch, and the limit of its buffer."""
+    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]]
+    """Queue discipline of each host's interface, which the flows of the host share. Default:
+    `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves. Default:
+    {'kind': 'drop_tail', 'limit': '10000 packets'}."""
+    uplink_rate: NotRequired[Rate]
+    """Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`."""
+    uplink_delay: NotRequired[Duration]
+    """One-way delay of these links. Default: `delay`."""
+    pool: NotRequired[Pool]
+    """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
+    limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
+    queues to themselves. Without it, every port has the limit of its queue to itself."""
+    ports_per_pool: NotRequired[int]
+    """Number of ports, first those of hosts and then uplinks, that share memory of this size,
+    where the memory of a chip is in slices. Default: all ports of the switch."""
+    reserved: NotRequired[Size]
+    """Memory of the pool that no other port may use, for each port."""
+
+
+class Fabric(TypedDict):
+    """A leaf-spine fabric: leaves with hosts, each connected to every spine.
+
+    It is short for a link each way between each host and its leaf, and between each leaf and
+    each spine.
+    """
+
+    leaves: int
+    """Number of leaves."""
+    spines: int
+    """Number of spines. Flows between hosts of different leaves spread over them by a hash
+    (ECMP)."""
+    hosts: int
+    """Number of hosts of the switch, or of each leaf."""
+    rate: Rate
+    """Rate of the links of hosts, each way."""
+    delay: Duration
+    """One-way delay of the links of hosts: the cable, and the time in the switch and the
+    host."""
+    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
+    """Queue discipline of each port of a switch, and the limit of its buffer."""
+    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]]
+    """Queue discipline of each host's interface, which the flows of the host share. Default:
+    `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves. Default:
+    {'kind': 'drop_tail', 'limit': '10000 packets'}."""
+    uplink_rate: NotRequired[Rate]
+    """Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`."""
+    uplink_delay: NotRequired[Duration]
+    """One-way delay of these links. Default: `delay`."""
+    pool: NotRequired[Pool]
+    """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
+    limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
+    queues to themselves. Without it, every port has the limit of its queue to itself."""
+    ports_per_pool: NotRequired[int]
+    """Number of ports, first those of hosts and then uplinks, that share memory of this size,
+    where the memory of a chip is in slices. Default: all ports of the switch."""
+    reserved: NotRequired[Size]
+    """Memory of the pool that no other port may use, for each port."""
+
+
+Hosts: TypeAlias = str | list[str]
+"""Hosts: one name or several."""
+
+Pairs: TypeAlias = Literal["all", "permutation"]
+"""Which hosts send to which."""
 
 Host: TypeAlias = Literal["plain", "linux", "data_center", "ns2"]
 """The profile of a host. `tailroom list host` shows what each sets."""
@@ -868,6 +962,8 @@ WeibullSizeDistribution: TypeAlias = WeibullDistribution[Size]
 
 MixSizeDistribution: TypeAlias = MixDistribution[Size]
 
+PublishedSizeDistribution: TypeAlias = PublishedDistribution
+
 EmpiricalSizeDistribution: TypeAlias = EmpiricalDistribution
 
 SizeDistribution: TypeAlias = (
@@ -878,6 +974,7 @@ SizeDistribution: TypeAlias = (
     | BoundedParetoSizeDistribution
     | WeibullSizeDistribution
     | MixSizeDistribution
+    | PublishedSizeDistribution
     | EmpiricalSizeDistribution
 )
 """A distribution to draw from."""
@@ -905,8 +1002,8 @@ class FiniteFlowsSource(TypedDict):
     """Flows that arrive and depart.
 
     Each is a connection that begins with slow start, sends its data and ends; `rtt` and
-    `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says
-    when they arrive.
+    `access_rate` are drawn for each. One of `load`, `arrivals_per_second`, `period` and
+    `arrivals` says when they arrive.
     """
 
     kind: Literal["finite_flows"]
@@ -916,9 +1013,13 @@ class FiniteFlowsSource(TypedDict):
     """Poisson arrivals of flows, or of sessions, that offer this share of the rate of
     `load_of`, headers included and retransmissions not."""
     load_of: NotRequired[str]
-    """The link that `load` refers to. Left out, the slowest on the path."""
+    """The link that `load` refers to. Left out, the slowest on the path; between hosts, what
+    the links of all senders, or of all receivers if that is less, carry together."""
     arrivals_per_second: NotRequired[float]
     """Poisson arrivals: mean number of flows, or of sessions, per second."""
+    period: NotRequired[PositiveDuration]
+    """Arrivals of flows, or of sessions, in equal intervals, the first at the group's
+    `start`."""
     arrivals: NotRequired[list[Duration]]
     """Arrivals of flows, or of sessions, at these times, in ascending order."""
     flow_log: NotRequired[int]
@@ -963,6 +1064,8 @@ WeibullPositiveDurationDistribution: TypeAlias = WeibullDistribution[PositiveDur
 
 MixPositiveDurationDistribution: TypeAlias = MixDistribution[PositiveDuration]
 
+PublishedPositiveDurationDistribution: TypeAlias = PublishedDistribution
+
 EmpiricalPositiveDurationDistribution: TypeAlias = EmpiricalDistribution
 
 PositiveDurationDistribution: TypeAlias = (
@@ -973,6 +1076,7 @@ PositiveDurationDistribution: TypeAlias = (
     | BoundedParetoPositiveDurationDistribution
     | WeibullPositiveDurationDistribution
     | MixPositiveDurationDistribution
+    | PublishedPositiveDurationDistribution
     | EmpiricalPositiveDurationDistribution
 )
 """A distribution to draw from."""
@@ -985,8 +1089,8 @@ class StreamingSource(TypedDict):
     """Media flows that arrive and depart, without congestion control.
 
     Each sends equally spaced packets of `packet_size` at a constant rate for as long as it
-    lasts; `rtt` is drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says
-    when they arrive.
+    lasts; `rtt` is drawn for each. One of `load`, `arrivals_per_second`, `period` and
+    `arrivals` says when they arrive.
     """
 
     kind: Literal["streaming"]
@@ -998,9 +1102,13 @@ class StreamingSource(TypedDict):
     """Poisson arrivals of flows, or of sessions, that offer this share of the rate of
     `load_of`, headers included and retransmissions not."""
     load_of: NotRequired[str]
-    """The link that `load` refers to. Left out, the slowest on the path."""
+    """The link that `load` refers to. Left out, the slowest on the path; between hosts, what
+    the links of all senders, or of all receivers if that is less, carry together."""
     arrivals_per_second: NotRequired[float]
     """Poisson arrivals: mean number of flows, or of sessions, per second."""
+    period: NotRequired[PositiveDuration]
+    """Arrivals of flows, or of sessions, in equal intervals, the first at the group's
+    `start`."""
     arrivals: NotRequired[list[Duration]]
     """Arrivals of flows, or of sessions, at these times, in ascending order."""
     flow_log: NotRequired[int]
@@ -1050,7 +1158,7 @@ class WebSource(TypedDict):
     when that is there and parsed, the objects embedded in it, `parallel` at a time. Each object
     is a connection of its own that begins with slow start, a round trip after what it waits for
     is complete. `rtt` and `access_rate` are drawn for each session. One of `load`,
-    `arrivals_per_second` and `arrivals` says when sessions begin.
+    `arrivals_per_second`, `period` and `arrivals` says when sessions begin.
     """
 
     kind: Literal["web"]
@@ -1075,14 +1183,79 @@ class WebSource(TypedDict):
     """Poisson arrivals of flows, or of sessions, that offer this share of the rate of
     `load_of`, headers included and retransmissions not."""
     load_of: NotRequired[str]
-    """The link that `load` refers to. Left out, the slowest on the path."""
+    """The link that `load` refers to. Left out, the slowest on the path; between hosts, what
+    the links of all senders, or of all receivers if that is less, carry together."""
     arrivals_per_second: NotRequired[float]
     """Poisson arrivals: mean number of flows, or of sessions, per second."""
+    period: NotRequired[PositiveDuration]
+    """Arrivals of flows, or of sessions, in equal intervals, the first at the group's
+    `start`."""
     arrivals: NotRequired[list[Duration]]
     """Arrivals of flows, or of sessions, at these times, in ascending order."""
     flow_log: NotRequired[int]
     """How many completed flows, which are objects, to record one by one, the first to complete.
     Default: 0."""
+
+
+class IncastSource(TypedDict):
+    """Queries, each of which many servers answer at once.
+
+    An answer is a connection of its own; the query is complete when all answers are. One of
+    `load`, `arrivals_per_second`, `period`, `arrivals` and `think_time` says when queries
+    begin.
+    """
+
+    kind: Literal["incast"]
+    fan_in: int
+    """Number of servers that answer a query: hosts of `from`, drawn for each query, other than
+    the client, which is one of the hosts of `to`. On a path, number of answers."""
+    size: SizeOrDistribution
+    """Payload of an answer."""
+    service_time: NotRequired[DurationOrDistribution]
+    """From the query until a server begins to send, drawn for each answer. The way of the query
+    to the server is not part of it: it counts with the last ACK, which takes as long. Default:
+    '0 s'."""
+    think_time: NotRequired[Duration]
+    """Instead of `load`, `arrivals_per_second`, `period` and `arrivals`: a query begins this
+    long after the one before is complete, the first at the group's `start`."""
+    load: NotRequired[float]
+    """Poisson arrivals of flows, or of sessions, that offer this share of the rate of
+    `load_of`, headers included and retransmissions not."""
+    load_of: NotRequired[str]
+    """The link that `load` refers to. Left out, the slowest on the path; between hosts, what
+    the links of all senders, or of all receivers if that is less, carry together."""
+    arrivals_per_second: NotRequired[float]
+    """Poisson arrivals: mean number of flows, or of sessions, per second."""
+    period: NotRequired[PositiveDuration]
+    """Arrivals of flows, or of sessions, in equal intervals, the first at the group's
+    `start`."""
+    arrivals: NotRequired[list[Duration]]
+    """Arrivals of flows, or of sessions, at these times, in ascending order."""
+    flow_log: NotRequired[int]
+    """How many completed flows, which are answers, to record one by one, the first to complete.
+    Default: 0."""
+
+
+Operation: TypeAlias = Literal["ring_all_reduce", "all_to_all", "permutation"]
+"""Collective operations of n hosts."""
+
+
+class CollectiveSource(TypedDict):
+    """Collective operations of the hosts of `from`, as in training.
+
+    A step begins when all flows of the step before are complete. Each flow is a connection of
+    its own.
+    """
+
+    kind: Literal["collective"]
+    operation: Operation
+    """What the hosts do together."""
+    size: Size
+    """Payload that each host contributes to an operation."""
+    compute_time: NotRequired[Duration]
+    """From the completion of an operation to the beginning of the next one. Default: '0 s'."""
+    flow_log: NotRequired[int]
+    """How many completed flows to record one by one, the first to complete. Default: 0."""
 
 
 SizesName: TypeAlias = Literal["fixed", "exponential"]
@@ -1139,6 +1312,8 @@ Source: TypeAlias = (
     | TraceSource
     | StreamingSource
     | WebSource
+    | IncastSource
+    | CollectiveSource
     | PoissonSource
     | CbrSource
     | OnOffSource
@@ -1570,43 +1745,28 @@ class DcqcnCongestion(TypedDict):
 
     kind: Literal["dcqcn"]
     notification_interval: NotRequired[PositiveDuration]
-    """Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us).
-
-    Default: '50 us'.
-    """
+    """Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us). Default:
+    '50 us'."""
     gain: NotRequired[float]
     """Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256).
-
-    NVIDIA's parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024. Default: 0.00390625.
-    """
+    NVIDIA's parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024. Default: 0.00390625."""
     alpha_timer: NotRequired[PositiveDuration]
     """Time without notification after which alpha decays, and again decays (K; sec. 3.1: 55
-    us).
-
-    It must exceed `notification_interval`. Default: '55 us'.
-    """
+    us). It must exceed `notification_interval`. Default: '55 us'."""
     increase_timer: NotRequired[PositiveDuration]
     """Time between two increases of the rate (T; Figure 14: 55 us). Default: '55 us'."""
     byte_counter: NotRequired[Size]
     """Bytes between two increases of the rate (B; Figure 14: 10 MB). Default: '10 MB'."""
     fast_recovery: NotRequired[int]
     """Number of increases by the timer, or by the byte counter, from which the target rate
-    grows; those before only return half of the way to it (F; sec. 3.1: 5).
-
-    Default: 5.
-    """
+    grows; those before only return half of the way to it (F; sec. 3.1: 5). Default: 5."""
     additive_increase: NotRequired[Rate]
-    """Growth of the target rate per increase (`R_AI`; Zhu et al. 2016: 40 Mbit/s).
-
-    Default: '40 Mbit/s'.
-    """
+    """Growth of the target rate per increase (`R_AI`; Zhu et al. 2016: 40 Mbit/s). Default: '40
+    Mbit/s'."""
     hyper_increase: NotRequired[Rate]
     """Growth of the target rate per increase when timer and byte counter have both exceeded
     `fast_recovery`, times the number by which they have (`R_HAI`; authors' simulator: 200
-    Mbit/s).
-
-    Default: '200 Mbit/s'.
-    """
+    Mbit/s). Default: '200 Mbit/s'."""
     min_rate: NotRequired[Rate]
     """Lowest rate (NVIDIA: `rpg_min_rate`, 1 Mbit/s). Default: '1 Mbit/s'."""
 
@@ -1623,20 +1783,13 @@ class TimelyCongestion(TypedDict):
     """Which rule applies between the thresholds. Default: 'original'."""
     low_threshold: NotRequired[PositiveDuration]
     """RTT below which the rate grows, whatever the gradient is (`T_low`; sec. 4.4: 50 us).
-
-    Default: '50 us'.
-    """
+    Default: '50 us'."""
     high_threshold: NotRequired[PositiveDuration]
     """RTT above which the rate shrinks, whatever the gradient is (`T_high`; sec. 4.4: 500 us).
-
-    Default: '500 us'.
-    """
+    Default: '500 us'."""
     min_rtt: NotRequired[PositiveDuration]
     """RTT by which the gradient is normalized, and in which the rate changes by one step at
-    most (`D_minRTT`; 20 us).
-
-    Default: '20 us'.
-    """
+    most (`D_minRTT`; 20 us). Default: '20 us'."""
     gain: NotRequired[float]
     """Weight of a new difference of RTTs (alpha; 0.875). Default: 0.875."""
     beta: NotRequired[float]
@@ -1645,9 +1798,7 @@ class TimelyCongestion(TypedDict):
     """Step of an increase (delta; 10 Mbit/s). Default: '10 Mbit/s'."""
     segment: NotRequired[Size]
     """Data whose last ACK gives an RTT and changes the rate, rounded up to whole packets.
-
-    Default: 64 kB; in the patched variant 16 kB.
-    """
+    Default: 64 kB; in the patched variant 16 kB."""
     min_rate: NotRequired[Rate]
     """Lowest rate. Default: 1 % of the line rate (simulator of Zhu et al.)."""
 
@@ -1659,36 +1810,25 @@ class SwiftCongestion(TypedDict):
     base_target: NotRequired[PositiveDuration]
     """Target delay of a path without hops and of a large window (20 us). Default: '20 us'."""
     hop_target: NotRequired[Duration]
-    """Increase of the target per hop, which is a shared link of the path (3 us).
-
-    Default: '3 us'.
-    """
+    """Increase of the target per hop, which is a shared link of the path (3 us). Default: '3
+    us'."""
     flow_range: NotRequired[Duration]
     """Largest increase of the target for a small window (`fs_range`; 100 us, or "0 s" for
-    none).
-
-    Default: '100 us'.
-    """
+    none). Default: '100 us'."""
     flow_window_min: NotRequired[float]
     """Window in packets up to which the target is increased by all of `flow_range`
-    (`fs_min_cwnd`; 0.1).
-
-    In between, the increase depends on the square root of the window. Default: 0.1.
-    """
+    (`fs_min_cwnd`; 0.1). In between, the increase depends on the square root of the window.
+    Default: 0.1."""
     flow_window_max: NotRequired[float]
-    """Window in packets from which the target is not increased (`fs_max_cwnd`; 100).
-
-    Default: 100.0.
-    """
+    """Window in packets from which the target is not increased (`fs_max_cwnd`; 100). Default:
+    100.0."""
     additive_increase: NotRequired[float]
     """Growth of the window, in packets per round trip (ai; 1). Default: 1.0."""
     beta: NotRequired[float]
     """Decrease relative to the part of the delay above the target (beta; 0.8). Default: 0.8."""
     max_decrease: NotRequired[float]
-    """Largest decrease per round trip, which a loss causes too (`max_mdf`; 0.5).
-
-    Default: 0.5.
-    """
+    """Largest decrease per round trip, which a loss causes too (`max_mdf`; 0.5). Default:
+    0.5."""
     min_window: NotRequired[float]
     """Smallest window, in packets (`min_cwnd`; 0.001). Default: 0.001."""
 
@@ -1812,246 +1952,107 @@ Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
 """Explicit congestion notification: the ECN field of the flow's packets, and how the
 receiver reports marks."""
 
+Defaults = TypedDict(
+    "Defaults",
+    {
+        "count": NotRequired[int],
+        "path": NotRequired[list[str]],
+        "from": NotRequired[Hosts],
+        "to": NotRequired[Hosts],
+        "pairs": NotRequired[Pairs],
+        "host": NotRequired[Host],
+        "source": NotRequired[Source | Literal["bulk"]],
+        "packet_size": NotRequired[Size],
+        "header_size": NotRequired[Size],
+        "rtt": NotRequired[PerFlow],
+        "access_rate": NotRequired[RateOrDistribution],
+        "sender_side": NotRequired[float],
+        "send_jitter": NotRequired[SendJitter],
+        "start": NotRequired[PerFlow2],
+        "stop": NotRequired[PositiveDuration],
+        "congestion": NotRequired[Control],
+        "recovery": NotRequired[Recovery],
+        "prr": NotRequired[bool],
+        "count_lost_in_pipe": NotRequired[bool],
+        "delayed_ack": NotRequired[DelayedAck],
+        "quick_acks": NotRequired[int],
+        "sack_compression": NotRequired[bool],
+        "ack_aggregation": NotRequired[PositiveDuration],
+        "reverse_path": NotRequired[list[str]],
+        "ack_size": NotRequired[Size],
+        "initial_window": NotRequired[int],
+        "initial_ssthresh": NotRequired[int],
+        "handshake": NotRequired[Handshake],
+        "initial_rto": NotRequired[PositiveDuration],
+        "min_rto": NotRequired[PositiveDuration],
+        "rto_granularity": NotRequired[PositiveDuration],
+        "restart_rto_at_retransmission": NotRequired[bool],
+        "rtt_samples": NotRequired[RttSamples],
+        "timestamp_tick": NotRequired[PositiveDuration],
+        "max_window": NotRequired[int],
+        "slow_start": NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]],
+        "slow_start_after_idle": NotRequired[bool],
+        "window_validation": NotRequired[bool],
+        "pacing": NotRequired[bool],
+        "send_burst": NotRequired[SendBurst],
+        "forget_sack_at_timeout": NotRequired[bool],
+        "undo": NotRequired[bool],
+        "frto": NotRequired[bool],
+        "ecn": NotRequired[Ecn],
+    },
+)
+"""Keys that groups of flows share. A group has them unless it gives them itself."""
 
-class Defaults(TypedDict):
-    """Keys that groups of flows share. A group has them unless it gives them itself."""
-
-    count: NotRequired[int]
-    """`count` of each group that does not give it."""
-    path: NotRequired[list[str]]
-    """`path` of each group that does not give it."""
-    host: NotRequired[Host]
-    """`host` of each group that does not give it."""
-    source: NotRequired[Source | Literal["bulk"]]
-    """`source` of each group that does not give it."""
-    packet_size: NotRequired[Size]
-    """`packet_size` of each group that does not give it."""
-    header_size: NotRequired[Size]
-    """`header_size` of each group that does not give it."""
-    rtt: NotRequired[PerFlow]
-    """`rtt` of each group that does not give it."""
-    access_rate: NotRequired[RateOrDistribution]
-    """`access_rate` of each group that does not give it."""
-    sender_side: NotRequired[float]
-    """`sender_side` of each group that does not give it."""
-    send_jitter: NotRequired[SendJitter]
-    """`send_jitter` of each group that does not give it."""
-    start: NotRequired[PerFlow2]
-    """`start` of each group that does not give it."""
-    stop: NotRequired[PositiveDuration]
-    """`stop` of each group that does not give it."""
-    congestion: NotRequired[Control]
-    """`congestion` of each group that does not give it."""
-    recovery: NotRequired[Recovery]
-    """`recovery` of each group that does not give it."""
-    prr: NotRequired[bool]
-    """`prr` of each group that does not give it."""
-    count_lost_in_pipe: NotRequired[bool]
-    """`count_lost_in_pipe` of each group that does not give it."""
-    delayed_ack: NotRequired[DelayedAck]
-    """`delayed_ack` of each group that does not give it."""
-    quick_acks: NotRequired[int]
-    """`quick_acks` of each group that does not give it."""
-    sack_compression: NotRequired[bool]
-    """`sack_compression` of each group that does not give it."""
-    ack_aggregation: NotRequired[PositiveDuration]
-    """`ack_aggregation` of each group that does not give it."""
-    reverse_path: NotRequired[list[str]]
-    """`reverse_path` of each group that does not give it."""
-    ack_size: NotRequired[Size]
-    """`ack_size` of each group that does not give it."""
-    initial_window: NotRequired[int]
-    """`initial_window` of each group that does not give it."""
-    initial_ssthresh: NotRequired[int]
-    """`initial_ssthresh` of each group that does not give it."""
-    handshake: NotRequired[Handshake]
-    """`handshake` of each group that does not give it."""
-    initial_rto: NotRequired[PositiveDuration]
-    """`initial_rto` of each group that does not give it."""
-    min_rto: NotRequired[PositiveDuration]
-    """`min_rto` of each group that does not give it."""
-    rto_granularity: NotRequired[PositiveDuration]
-    """`rto_granularity` of each group that does not give it."""
-    restart_rto_at_retransmission: NotRequired[bool]
-    """`restart_rto_at_retransmission` of each group that does not give it."""
-    rtt_samples: NotRequired[RttSamples]
-    """`rtt_samples` of each group that does not give it."""
-    timestamp_tick: NotRequired[PositiveDuration]
-    """`timestamp_tick` of each group that does not give it."""
-    max_window: NotRequired[int]
-    """`max_window` of each group that does not give it."""
-    slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
-    """`slow_start` of each group that does not give it."""
-    slow_start_after_idle: NotRequired[bool]
-    """`slow_start_after_idle` of each group that does not give it."""
-    window_validation: NotRequired[bool]
-    """`window_validation` of each group that does not give it."""
-    pacing: NotRequired[bool]
-    """`pacing` of each group that does not give it."""
-    send_burst: NotRequired[SendBurst]
-    """`send_burst` of each group that does not give it."""
-    forget_sack_at_timeout: NotRequired[bool]
-    """`forget_sack_at_timeout` of each group that does not give it."""
-    undo: NotRequired[bool]
-    """`undo` of each group that does not give it."""
-    frto: NotRequired[bool]
-    """`frto` of each group that does not give it."""
-    ecn: NotRequired[Ecn]
-    """`ecn` of each group that does not give it."""
-
-
-class Flows(TypedDict):
-    """A group of flows on one path."""
-
-    count: NotRequired[int]
-    """How many flows. Default: 1."""
-    path: NotRequired[list[str]]
-    """Names of the shared links on the way to the receiver, in order. Needed, here or in
-    `[defaults]`."""
-    host: NotRequired[Host]
-    """The profile of the group's hosts, which sets the keys of the transport that neither the
-    group nor `[defaults]` gives, where they mean something: `"linux"` is a Linux host of today,
-    `"plain"` no profile; `tailroom list host` shows what each sets, and why. Default:
-    `"linux"`, under congestion control."""
-    source: NotRequired[Source | Literal["bulk"]]
-    """What the application wants to send. Default: {'kind': 'bulk'}."""
-    packet_size: NotRequired[Size]
-    """Size of a data packet on the wire, headers included; at most 65,535 bytes. Default: '1500
-    B'."""
-    header_size: NotRequired[Size]
-    """How much of a packet is header. Default: '40 B'."""
-    rtt: NotRequired[PerFlow]
-    """Two-way propagation delay of the whole path, shared links included: one value, `{ from,
-    to }` to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or
-    `{ uniform = [a, b] }` or another distribution to draw it. Left out, the path's own: its
-    shared links there and back."""
-    access_rate: NotRequired[RateOrDistribution]
-    """Rate of each flow's own access link, its exogenous peak rate: one value, or a
-    distribution to draw it from. Left out, the access link takes no time."""
-    sender_side: NotRequired[float]
-    """The fraction of the private propagation delay (what `rtt` has beyond the shared links)
-    that lies on the sender's side of the shared links, half of it on the way of the data and
-    half on that of the ACKs; the rest lies on the receiver's side. Left out, 0.5: a quarter
-    before the first link, a quarter after the last one, and the same on the way back. 1 is the
-    layout of many ns-2 scripts. It decides results where data of other flows cross the links of
-    `reverse_path`."""
-    send_jitter: NotRequired[SendJitter]
-    """Before a packet leaves its sender it is processed for a random time, drawn uniformly from
-    0 to this; what is sent meanwhile leaves with it, so that no packet overtakes another.
-    `"auto"` is the time that one packet of the group takes on the slowest link of its path at
-    the start of the run, which breaks the phases that flows without any randomness keep (Floyd
-    and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992), and nothing for
-    sources without congestion control. `"none"` switches it off. ns-2's `overhead_` is the
-    same. Default: 'auto'."""
-    start: NotRequired[PerFlow2]
-    """When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n,
-    from 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s),
-    or `{ uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and
-    depart, when the first may arrive. Default: '0 s'."""
-    stop: NotRequired[PositiveDuration]
-    """When the application stops offering data; of flows that arrive and depart, from when on
-    none arrives. Left out, it does not."""
-    congestion: NotRequired[Control]
-    """How large the window is. Needed by a bulk source."""
-    recovery: NotRequired[Recovery]
-    """How losses are detected and repaired. Default: 'sack'."""
-    prr: NotRequired[bool]
-    """Proportional rate reduction during recovery (RFC 9937); needs `recovery = "rack"` or
-    `"sack"`. Default: False."""
-    count_lost_in_pipe: NotRequired[bool]
-    """Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    acknowledged, as ns-2 does, instead of excluding them (RFC 6675 sec. 4, Linux). The first
-    round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr = false`.
-    Default: False."""
-    delayed_ack: NotRequired[DelayedAck]
-    """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms. Default:
-    False."""
-    quick_acks: NotRequired[int]
-    """Number of ACKs at the beginning that are not delayed, and again after a packet that
-    arrives twice (Linux: 16, `TCP_MAX_QUICKACKS`). It has an effect only with `delayed_ack`.
-    Default: 0."""
-    sack_compression: NotRequired[bool]
-    """Behind a gap, the ACKs of all but the first three packets wait for a twentieth of the
-    RTT, at most 1 ms, and are sent as one (Linux: `tcp_comp_sack_delay_ns`,
-    `tcp_comp_sack_nr`). Needs selective ACKs. Default: False."""
-    ack_aggregation: NotRequired[PositiveDuration]
-    """The ACK path releases ACKs only at multiples of this time, as cable and wireless links
-    do. Default: ACKs are not held."""
-    reverse_path: NotRequired[list[str]]
-    """Names of the shared links that the ACKs cross, in order. Default: none, so that ACKs meet
-    no queue."""
-    ack_size: NotRequired[Size]
-    """Size of a pure ACK on the wire. It has an effect only with a `reverse_path`. Default: '40
-    B'."""
-    initial_window: NotRequired[int]
-    """Initial window, in packets (RFC 6928: 10). Default: 10."""
-    initial_ssthresh: NotRequired[int]
-    """Initial slow-start threshold, in packets. Default: none, so that slow start lasts until
-    the first loss or mark."""
-    handshake: NotRequired[Handshake]
-    """Whether the connection is opened by the flow. Default: False."""
-    initial_rto: NotRequired[PositiveDuration]
-    """Retransmission timeout before the first RTT sample, at least `min_rto`. Default: 1 s (RFC
-    6298 sec. 2.1), or `min_rto` if that is longer."""
-    min_rto: NotRequired[PositiveDuration]
-    """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms), at
-    most the upper bound of 60 s (RFC 6298 sec. 2.5). Packets whose RTT is longer time out each
-    time. Default: '200 ms'."""
-    rto_granularity: NotRequired[PositiveDuration]
-    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G.
-    Default: `min_rto`, as in Linux, because a timeout barely above a constant RTT expires
-    before the ACK of a retransmission arrives. ns-2: "10 ms"."""
-    restart_rto_at_retransmission: NotRequired[bool]
-    """Restart the retransmission timer when SACK recovery retransmits the first packet in
-    flight (as Linux and ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
-    Default: True."""
-    rtt_samples: NotRequired[RttSamples]
-    """Which packets give RTT samples (RFC 6298 sec. 3). Default: 'timestamps'."""
-    timestamp_tick: NotRequired[PositiveDuration]
-    """Tick of the clock that an ACK of a retransmission is timed with, for a rate-based
-    control: the RTT sample is the difference of two timestamps in whole ticks (Linux: "1 ms",
-    `tcp_ack_update_rtt`). Default: such an ACK gives no sample."""
-    max_window: NotRequired[int]
-    """Upper bound of the window, in packets. Default: 100,000,000, which is more than a
-    connection can have in flight (RFC 7323: 2^30 bytes)."""
-    slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
-    """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
-    slow_start_after_idle: NotRequired[bool]
-    """After an idle time longer than the retransmission timeout, restart from the initial
-    window, or from the current window if that is smaller, with slow start up to the old
-    `ssthresh` (RFC 5681 sec. 4.1; `tcp_slow_start_after_idle` in Linux). It has an effect if
-    the application pauses, as with a source of kind `objects`. Rate-based controls have their
-    own rules. Default: True."""
-    window_validation: NotRequired[bool]
-    """A window that the application has not filled for a retransmission timeout moves half of
-    the way to what was in flight (RFC 2861; Linux `tcp_cwnd_application_limited`). It has an
-    effect if the application pauses. Rate-based controls have their own rules. Default:
-    False."""
-    pacing: NotRequired[bool]
-    """Spread packets over the round trip instead of sending them as soon as an ACK allows.
-    Default: False."""
-    send_burst: NotRequired[SendBurst]
-    """Wait until this many packets may be sent at once, as a host with segmentation offload
-    does. Default: 1."""
-    forget_sack_at_timeout: NotRequired[bool]
-    """Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
-    (RFC 6675 sec. 5.1, Linux). With `recovery = "rack"` the scoreboard is always kept. Default:
-    False."""
-    undo: NotRequired[bool]
-    """Take a reduction of the window back if the recovery turns out to have been unnecessary:
-    an ACK echoes a timestamp from before the first retransmission (RFC 3522), the receiver
-    reports each retransmission as a duplicate (RFC 3708; with `recovery = "rack"`), or `frto`
-    finds it. As in Linux (`tcp_undo_cwnd_reduction`), the window returns at once to what it was
-    before. Needs `rtt_samples = "timestamps"`, `recovery = "rack"` or `frto = true`. Default:
-    False."""
-    frto: NotRequired[bool]
-    """After a timeout send new data before old data are sent again, and see from the next ACKs
-    whether the packets in flight were lost or late (F-RTO, RFC 5682 sec. 3; Linux:
-    `net.ipv4.tcp_frto`). Needs `undo = true` and selective ACKs that a timeout does not
-    discard. Default: False."""
-    ecn: NotRequired[Ecn]
-    """Explicit congestion notification: whether queues may mark the flow's packets instead of
-    dropping them, and how the receiver reports marks. Default: 'off'."""
+Flows = TypedDict(
+    "Flows",
+    {
+        "count": NotRequired[int],
+        "path": NotRequired[list[str]],
+        "from": NotRequired[Hosts],
+        "to": NotRequired[Hosts],
+        "pairs": NotRequired[Pairs],
+        "host": NotRequired[Host],
+        "source": NotRequired[Source | Literal["bulk"]],
+        "packet_size": NotRequired[Size],
+        "header_size": NotRequired[Size],
+        "rtt": NotRequired[PerFlow],
+        "access_rate": NotRequired[RateOrDistribution],
+        "sender_side": NotRequired[float],
+        "send_jitter": NotRequired[SendJitter],
+        "start": NotRequired[PerFlow2],
+        "stop": NotRequired[PositiveDuration],
+        "congestion": NotRequired[Control],
+        "recovery": NotRequired[Recovery],
+        "prr": NotRequired[bool],
+        "count_lost_in_pipe": NotRequired[bool],
+        "delayed_ack": NotRequired[DelayedAck],
+        "quick_acks": NotRequired[int],
+        "sack_compression": NotRequired[bool],
+        "ack_aggregation": NotRequired[PositiveDuration],
+        "reverse_path": NotRequired[list[str]],
+        "ack_size": NotRequired[Size],
+        "initial_window": NotRequired[int],
+        "initial_ssthresh": NotRequired[int],
+        "handshake": NotRequired[Handshake],
+        "initial_rto": NotRequired[PositiveDuration],
+        "min_rto": NotRequired[PositiveDuration],
+        "rto_granularity": NotRequired[PositiveDuration],
+        "restart_rto_at_retransmission": NotRequired[bool],
+        "rtt_samples": NotRequired[RttSamples],
+        "timestamp_tick": NotRequired[PositiveDuration],
+        "max_window": NotRequired[int],
+        "slow_start": NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]],
+        "slow_start_after_idle": NotRequired[bool],
+        "window_validation": NotRequired[bool],
+        "pacing": NotRequired[bool],
+        "send_burst": NotRequired[SendBurst],
+        "forget_sack_at_timeout": NotRequired[bool],
+        "undo": NotRequired[bool],
+        "frto": NotRequired[bool],
+        "ecn": NotRequired[Ecn],
+    },
+)
+"""A group of flows, on one path or between hosts."""
 
 
 class Until(TypedDict):
@@ -2122,6 +2123,10 @@ class Scenario(TypedDict):
     """Shared links by name: each queue in which packets of several flows may meet."""
     pools: NotRequired[dict[str, Pool]]
     """Memory that links share, by name."""
+    switches: NotRequired[dict[str, Switch]]
+    """Switches with hosts by name. Groups of flows name hosts in `from` and `to`."""
+    fabrics: NotRequired[dict[str, Fabric]]
+    """Leaf-spine fabrics by name. Groups of flows name hosts in `from` and `to`."""
     defaults: NotRequired[Defaults]
     """Keys that groups of flows share. A group has them unless it gives them itself. `host` and
     the keys of a transport apply to groups under congestion control, `count` to groups of

@@ -21,6 +21,10 @@ class ResultTables:
     """Time series of the links: one row per sample and link, in that order. Recorded if the
     scenario has a `[series]`. Columns: `time_s link queue_packets utilization drops_packets
     marks_packets ...`."""
+    pool_series: pa.Table | None = lazy_table()
+    """Time series of the memory that links share: one row per sample and link of a pool, in
+    that order. Recorded if the scenario has a `[series]` and `[pools]`. Columns: `time_s link
+    memory_bytes`."""
     flow_series: pa.Table | None = lazy_table()
     """Time series of the permanent flows under congestion control: one row per sample and flow,
     in that order. Recorded if the scenario has a `[series]`. Columns: `time_s flow cwnd_packets

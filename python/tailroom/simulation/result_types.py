@@ -146,7 +146,8 @@ class LinkSummary(TypedDict):
     offered_load: float
     """Traffic that arrives whatever the link does, divided by the capacity: bytes on the wire
     of the flows that arrived, and the mean rates of unresponsive flows. Permanent flows under
-    congestion control use the rest and do not count."""
+    congestion control use the rest and do not count, nor do flows that begin when others are
+    complete."""
     flows_in_progress_mean: float | None
     """Time-weighted mean number of flows in progress."""
     flows_in_progress_p99: float | None
@@ -288,11 +289,30 @@ class SizeClassSummary(TypedDict):
     """99.9th percentile of the completion time."""
     slowdown_mean: float | None
     """Mean of the completion time divided by the time that the flow would take alone: its bits,
-    headers included, at its peak rate or that of the slowest link, and one round trip."""
+    headers included, at its peak rate or that of the slowest link, what the further links add
+    because each sends whole packets, and one round trip."""
     slowdown_p50: float | None
     """Median of the slowdown."""
     slowdown_p99: float | None
     """99th percentile of the slowdown."""
+
+
+class CoflowSummary(TypedDict):
+    """Coflows (queries of a source of kind `incast`, steps of one of kind `collective`) that
+    began in the measured window."""
+
+    completed_coflows: int
+    """Number of coflows that completed before the end of the run."""
+    unfinished_coflows: int
+    """Number of coflows that did not complete before the end of the run."""
+    completion_time_s_mean: float | None
+    """Mean time from the beginning until the last byte of the last flow is acknowledged."""
+    completion_time_s_p50: float | None
+    """Median of that time."""
+    completion_time_s_p99: float | None
+    """99th percentile of that time."""
+    completion_time_s_p999: float | None
+    """99.9th percentile of that time."""
 
 
 class GroupLinkSummary(TypedDict):
@@ -396,6 +416,9 @@ class GroupSummary(TypedDict):
     """The flows that arrived in the measured window; null for permanent flows."""
     size_classes: list[SizeClassSummary]
     """These flows by size; classes without a flow are left out."""
+    coflows: CoflowSummary | None
+    """The queries or steps that began in the measured window; null for sources without
+    coflows."""
     links: dict[str, GroupLinkSummary]
     """What the packets of the group, and its ACKs, meet at each link that they cross."""
     settings: dict[str, Any]
