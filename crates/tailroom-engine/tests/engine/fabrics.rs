@@ -212,3 +212,55 @@ fn a_resolved_scenario_with_hosts_reads_back_as_the_same_network() {
     });
     assert_eq!(one, other);
 }
+
+/// By pool, its links.
+fn members(text: &str) -> Vec<(String, Vec<String>)> {
+    let network = network(text, 1);
+    let of = |pool: usize| {
+        let links = network.links.iter();
+        let members = links.filter(|link| link.pool.is_some_and(|member| member.pool == pool));
+        members.map(|link| link.name.clone()).collect()
+    };
+    let pools = network.pools.iter().enumerate();
+    pools.map(|(pool, spec)| (spec.name.clone(), of(pool))).collect()
+}
+
+#[test]
+fn the_ports_of_a_switch_share_its_memory_and_those_of_others_do_not() {
+    let memory = "queue = \"drop_tail\"\npool = { size = \"1 MB\", policy = \"complete_sharing\" }";
+    let fabric = format!(
+        r#"
+        duration = "1 s"
+        [fabrics.dc]
+        leaves = 2
+        hosts = 3
+        spines = 2
+        rate = "1 Gbit/s"
+        delay = "1 us"
+        reserved = "5 kB"
+        {memory}
+        [flows.some]
+        congestion = "reno"
+        from = "dc"
+        "#
+    );
+    let names = |links: &[&str]| links.iter().map(|link| (*link).to_owned()).collect::<Vec<_>>();
+    let leaf0 = ["dc-leaf0-h0", "dc-leaf0-h1", "dc-leaf0-h2", "dc-leaf0-spine0", "dc-leaf0-spine1"];
+    let whole = members(&fabric);
+    assert_eq!(whole.len(), 4);
+    assert_eq!(whole[0], ("dc-leaf0".to_owned(), names(&leaf0)));
+    let spine0 = ["dc-spine0-leaf0", "dc-spine0-leaf1"];
+    assert!(whole.contains(&("dc-spine0".to_owned(), names(&spine0))), "{whole:?}");
+
+    let slices = members(&fabric.replace("reserved", "ports_per_pool = 3\nreserved"));
+    assert_eq!(slices.len(), 6, "a leaf has two slices, a spine with two ports one");
+    assert_eq!(slices[0], ("dc-leaf0-0".to_owned(), names(&leaf0[..3])));
+    assert_eq!(slices[1], ("dc-leaf0-1".to_owned(), names(&leaf0[3..])));
+
+    let switch = switch("1 s", "10 packets", "from = \"tor\"").replace(
+        "hosts = 40",
+        "hosts = 2\nuplinks = 1\npool = { size = \"1 MB\", policy = \"complete_sharing\" }",
+    );
+    let ports = ["tor-switch-h0", "tor-switch-h1", "tor-switch-uplink0"];
+    assert_eq!(members(&switch), [("tor-switch".to_owned(), names(&ports))]);
+}

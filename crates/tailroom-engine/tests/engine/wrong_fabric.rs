@@ -106,3 +106,32 @@ fn a_wrong_switch_or_fabric_is_refused_at_the_key_that_caused_it() {
     let rtt = refusal(&scenario("from = \"dc\"\nrtt = \"5 us\""));
     assert_refused(&rtt, "line 18, flows.some.rtt", &["8 us"]);
 }
+
+#[test]
+fn wrong_memory_of_a_switch_is_refused_where_it_stands() {
+    let with = |keys: &str| {
+        let fabric = "[fabrics.dc]\n";
+        refusal(&scenario("from = \"dc\"").replace(fabric, &format!("{fabric}{keys}\n")))
+    };
+    let policy = "policy = \"complete_sharing\"";
+    for (keys, key, names) in [
+        (format!("pool = {{ size = \"1 kB\", {policy} }}"), "pool.size", ["1500 B"]),
+        (
+            format!("ports_per_pool = 0\npool = {{ size = \"1 MB\", {policy} }}"),
+            "ports_per_pool",
+            ["1"],
+        ),
+        (
+            format!("reserved = \"1 MB\"\npool = {{ size = \"1 MB\", {policy} }}"),
+            "reserved",
+            ["pool"],
+        ),
+        ("pool = { size = \"1 MB\" }".to_owned(), "pool.policy", ["policy"]),
+        ("reserved = \"1 kB\"".to_owned(), "reserved", ["`pool`"]),
+        ("ports_per_pool = 4".to_owned(), "ports_per_pool", ["`pool`"]),
+    ] {
+        let found = with(&keys);
+        assert!(found.contains(&format!("fabrics.dc.{key}: ")), "{found}");
+        assert!(names.iter().all(|name| found.contains(name)), "{found}");
+    }
+}
