@@ -260,8 +260,8 @@ mod tests {
     }
 
     impl Bench {
-        fn new(params: DcqcnParams) -> Self {
-            let mut control = Dcqcn::new(&params);
+        fn new(params: &DcqcnParams) -> Self {
+            let mut control = Dcqcn::new(params);
             control.begin(&begin_event(1));
             Bench { control, path: Path::new(10) }
         }
@@ -281,7 +281,7 @@ mod tests {
     /// us cause no further one; after 50 us the next one halves again, as alpha stays at 1.
     #[test]
     fn a_notification_per_interval_reduces_the_rate_by_half_of_alpha() {
-        let mut bench = Bench::new(DcqcnParams::default());
+        let mut bench = Bench::new(&DcqcnParams::default());
         assert_close(bench.ack(10.0, 0, 1), LINE_RATE);
         assert_close(bench.ack(10.0, 1, 1), LINE_RATE / 2.0);
         assert_close(bench.ack(49.9, 5, 1), LINE_RATE / 2.0);
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn alpha_decays_without_notifications_and_is_used_before_it_is_raised() {
         let params = DcqcnParams { min_rate: BitRate::new(1), ..DcqcnParams::default() };
-        let mut bench = Bench::new(params);
+        let mut bench = Bench::new(&params);
         bench.ack(0.0, 1, 1);
         bench.ack(55.0 * 256.0, 0, 1);
         let alpha = libm::pow(255.0 / 256.0, 256.0);
@@ -309,7 +309,7 @@ mod tests {
     /// is below the line rate.
     #[test]
     fn fast_recovery_returns_half_of_the_way_and_then_the_target_grows() {
-        let mut bench = Bench::new(DcqcnParams::default());
+        let mut bench = Bench::new(&DcqcnParams::default());
         bench.ack(0.0, 1, 1);
         bench.ack(50.0, 1, 1);
         let (mut target, mut rate) = (LINE_RATE / 2.0, LINE_RATE / 4.0);
@@ -318,7 +318,7 @@ mod tests {
                 target += STEP;
             }
             assert_close(bench.ack(54.99, 0, 1), rate);
-            rate = (rate + target) / 2.0;
+            rate = f64::midpoint(rate, target);
             assert_close(bench.ack(0.01, 0, 1), rate);
         }
     }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn the_byte_counter_increases_too_and_both_together_hyper() {
         let params = DcqcnParams { byte_counter: Size::new(15_000), ..DcqcnParams::default() };
-        let mut bench = Bench::new(params);
+        let mut bench = Bench::new(&params);
         bench.ack(0.0, 1, 1);
         bench.ack(50.0, 1, 1);
         bench.ack(0.0, 0, 40);
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn neither_rate_exceeds_the_line_rate() {
-        let mut bench = Bench::new(DcqcnParams::default());
+        let mut bench = Bench::new(&DcqcnParams::default());
         bench.ack(0.0, 1, 1);
         assert_close(bench.ack(1e7, 0, 1), LINE_RATE);
         assert_close(bench.control.target, LINE_RATE);

@@ -189,8 +189,8 @@ mod tests {
 
     /// A control with this window behind four hops: a target of 20 + 4 * 3 us, and more for a window
     /// below 100 packets.
-    fn control(cwnd: f64, params: SwiftParams) -> (Swift, Path) {
-        let mut control = Swift::new(&params);
+    fn control(cwnd: f64) -> (Swift, Path) {
+        let mut control = Swift::new(&SwiftParams::default());
         control.begin(&BeginEvent { hops: 4, cwnd_packets: cwnd, ..begin_event(1) });
         let mut path = Path::new(10);
         path.event.is_cwnd_limited = true;
@@ -218,7 +218,7 @@ mod tests {
             (100.0, 0.0),
             (1e4, 0.0),
         ] {
-            let (control, _) = control(cwnd, SwiftParams::default());
+            let (control, _) = control(cwnd);
             let target_us = control.target() * 1e6;
             assert!((target_us - 32.0 - increase_us).abs() < 1e-5, "{cwnd}: {target_us}");
         }
@@ -227,10 +227,10 @@ mod tests {
     /// Algorithm 1: ai / cwnd per packet from one packet on, ai below.
     #[test]
     fn below_the_target_a_packet_adds_a_part_of_a_packet() {
-        let (mut large, mut path) = control(200.0, SwiftParams::default());
+        let (mut large, mut path) = control(200.0);
         path.event.newly_delivered = 3;
         assert_close(ack(&mut large, &mut path, 10.0, 31.0).cwnd_packets, 200.0 + 3.0 / 200.0);
-        let (mut small, mut path) = control(0.5, SwiftParams::default());
+        let (mut small, mut path) = control(0.5);
         ack(&mut small, &mut path, 10.0, 31.0);
         assert_close(small.cwnd, 1.5);
     }
@@ -239,7 +239,7 @@ mod tests {
     /// us would leave 0.28: at least half stays.
     #[test]
     fn above_the_target_the_window_shrinks_in_proportion_once_per_round_trip() {
-        let (mut control, mut path) = control(1_000.0, SwiftParams::default());
+        let (mut control, mut path) = control(1_000.0);
         assert_close(ack(&mut control, &mut path, 100.0, 40.0).cwnd_packets, 840.0);
         assert_close(ack(&mut control, &mut path, 39.9, 40.0).cwnd_packets, 840.0);
         assert_close(ack(&mut control, &mut path, 0.2, 40.0).cwnd_packets, 840.0 * 0.84);
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_loss_or_a_timeout_takes_the_largest_decrease_once_per_round_trip() {
         for kind in [CongestionKind::Loss, CongestionKind::Timeout] {
-            let (mut control, mut path) = control(200.0, SwiftParams::default());
+            let (mut control, mut path) = control(200.0);
             ack(&mut control, &mut path, 100.0, 31.0);
             let before = control.cwnd;
             for _ in 0..2 {
@@ -265,7 +265,7 @@ mod tests {
     /// A quarter of a packet at an RTT of 50 us is a packet every 200 us.
     #[test]
     fn a_window_below_one_packet_is_paced() {
-        let (mut control, mut path) = control(0.25, SwiftParams::default());
+        let (mut control, mut path) = control(0.25);
         control.last_decrease = ms(1.0);
         let output = ack(&mut control, &mut path, 1_000.0, 200.0);
         assert_close(output.cwnd_packets, 1.0);

@@ -231,8 +231,8 @@ mod tests {
 
     /// A control at half of the line rate, and the rates after segments with these RTTs, in
     /// microseconds; `gap_us` after one another.
-    fn rates(params: TimelyParams, gap_us: f64, rtts_us: &[f64]) -> Vec<f64> {
-        let mut control = Timely::new(&params);
+    fn rates(params: &TimelyParams, gap_us: f64, rtts_us: &[f64]) -> Vec<f64> {
+        let mut control = Timely::new(params);
         control.begin(&begin_event(1));
         control.rate = LINE_RATE / 2.0;
         let mut path = Path::new(10);
@@ -251,9 +251,9 @@ mod tests {
     #[test]
     fn outside_the_thresholds_the_rtt_alone_counts() {
         let half = LINE_RATE / 2.0;
-        let below = rates(TimelyParams::default(), 100.0, &[30.0, 40.0]);
+        let below = rates(&TimelyParams::default(), 100.0, &[30.0, 40.0]);
         assert_close(below[1], half + 2.0 * STEP);
-        let above = rates(TimelyParams::default(), 100.0, &[700.0, 625.0]);
+        let above = rates(&TimelyParams::default(), 100.0, &[700.0, 625.0]);
         assert_close(above[1], half * (1.0 - 0.8 * (1.0 - 500.0 / 700.0)) * 0.84);
     }
 
@@ -261,7 +261,7 @@ mod tests {
     /// -1.3125 us. So a step up, a decrease by 0.8 * 3.5/20 = 0.14, and a step up.
     #[test]
     fn between_the_thresholds_the_gradient_counts() {
-        let found = rates(TimelyParams::default(), 100.0, &[100.0, 104.0, 102.0]);
+        let found = rates(&TimelyParams::default(), 100.0, &[100.0, 104.0, 102.0]);
         let first = LINE_RATE / 2.0 + STEP;
         assert_close(found[0], first);
         assert!((found[1] / (0.86 * first) - 1.0).abs() < 1e-6, "{}", found[1]);
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn five_falling_rtts_in_succession_make_the_increase_hyperactive() {
         let rtts: Vec<f64> = (0..8).map(|fall| 200.0 - f64::from(fall)).collect();
-        let found = rates(TimelyParams::default(), 100.0, &rtts);
+        let found = rates(&TimelyParams::default(), 100.0, &rtts);
         let steps = [1.0, 1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0];
         let mut expected = LINE_RATE / 2.0;
         for (found, steps) in found.iter().zip(steps) {
@@ -285,9 +285,9 @@ mod tests {
     /// step; a steep rise leaves half of the rate.
     #[test]
     fn frequent_segments_change_the_rate_by_less_and_no_segment_by_more_than_half() {
-        let found = rates(TimelyParams::default(), 5.0, &[30.0, 30.0]);
+        let found = rates(&TimelyParams::default(), 5.0, &[30.0, 30.0]);
         assert_close(found[1] - found[0], STEP / 4.0);
-        let found = rates(TimelyParams::default(), 100.0, &[100.0, 400.0]);
+        let found = rates(&TimelyParams::default(), 100.0, &[100.0, 400.0]);
         assert_close(found[1], found[0] / 2.0);
     }
 
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_patched_variant_weighs_increase_and_decrease() {
         let params = TimelyParams { variant: TimelyVariant::Patched, ..TimelyParams::default() };
-        let found = rates(params, 100.0, &[75.0, 79.0]);
+        let found = rates(&params, 100.0, &[75.0, 79.0]);
         let first = LINE_RATE / 2.0 * (1.0 - 0.008 * 0.25) + STEP / 2.0;
         assert_close(found[0], first);
         let second = first * (1.0 - 0.008 * 0.85 * 29.0 / 50.0) + 0.15 * STEP;
