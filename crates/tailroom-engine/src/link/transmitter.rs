@@ -137,6 +137,9 @@ impl VaryingDelay {
     /// than those before it. `first` is the delay before all changes.
     #[inline(never)]
     fn deliver(&mut self, departure: Time, first: Time) -> Time {
+        if departure >= Time::AFTER_ALL_RUNS {
+            return departure; // without the draws of jitter until then, which would take minutes
+        }
         let passed = self.changes.partition_point(|change| change.at <= departure);
         let delay = passed.checked_sub(1).map_or(first, |at| self.changes[at].delay);
         let jitter = self.jitter.as_mut().map_or(Time::ZERO, |jitter| jitter.delay_at(departure));

@@ -163,3 +163,24 @@ fn wrong_variations_of_the_rate_are_refused() {
         link_message(&format!("rate_variation = {{ {rates}, every = \"1 s\" }}\n{changes}"));
     assert_refused_at(&found, "rate_variation", &["remove one of the two"]);
 }
+
+/// A departure that never comes has no jitter: drawing it until then would take hours.
+#[test]
+fn a_link_that_stops_for_good_ends_its_jitter() {
+    let text = r#"
+        duration = "2 s"
+        [links.link]
+        rate = "1 Mbit/s"
+        delay = "5 ms"
+        queue = { kind = "drop_tail", limit = "10 packets" }
+        jitter = { extra_delay = { kind = "uniform", from = "0 ms", to = "1 ms" }, on_average_every = "1 ms" }
+        changes = [{ at = "1 s", rate = "0 bit/s" }]
+        [flows.flow]
+        path = ["link"]
+        congestion = "reno"
+        rtt = "40 ms"
+    "#;
+    let results = run(text, 1);
+    let at = link(&results.summary, "link");
+    assert!((at.utilization - 1.0).abs() < 0.1, "{}", at.utilization);
+}

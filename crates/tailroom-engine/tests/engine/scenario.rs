@@ -376,6 +376,8 @@ fn every_component_is_listed_with_its_documented_parameters() {
         "trace",
         "streaming",
         "web",
+        "incast",
+        "collective",
         "poisson",
         "cbr",
         "on_off",

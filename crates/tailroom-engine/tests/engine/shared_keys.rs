@@ -277,12 +277,14 @@ fn defaults_of_the_transport_and_counts_apply_only_to_groups_that_have_them() {
         ("trace", "file = \"flows.csv\"", true, 0),
         ("streaming", "rate = \"1 Mbps\", duration = \"1 s\", load = 0.1", false, 0),
         ("web", "model = \"ns3\", pages = 5, arrivals_per_second = 1", true, 0),
+        ("incast", "fan_in = 3, size = \"9 kB\", period = \"1 s\"", true, 0),
         ("poisson", "rate = \"1 Mbit/s\"", false, 4),
         ("cbr", "rate = \"1 Mbit/s\"", false, 4),
         ("on_off", "rate = \"1 Mbit/s\", on = \"1 s\", off = \"1 s\"", false, 4),
     ];
     let known = scenario_text::components()["source"].as_array().unwrap().len();
-    assert_eq!(sources.len(), known, "every kind of source is in the list above");
+    // A collective needs hosts.
+    assert_eq!(sources.len() + 1, known, "every kind of source on a path is in the list above");
     for (kind, parameters, has_transport, flows) in sources {
         let source = format!("source = {{ kind = \"{kind}\", {parameters} }}");
         let source = source.replace(", }", " }");

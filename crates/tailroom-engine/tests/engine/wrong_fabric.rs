@@ -123,8 +123,8 @@ fn wrong_memory_of_a_switch_is_refused_where_it_stands() {
         ),
         (
             format!("reserved = \"1 MB\"\npool = {{ size = \"1 MB\", {policy} }}"),
-            "reserved",
-            ["pool"],
+            "pool.size",
+            ["`reserved`"],
         ),
         ("pool = { size = \"1 MB\" }".to_owned(), "pool.policy", ["policy"]),
         ("reserved = \"1 kB\"".to_owned(), "reserved", ["`pool`"]),

@@ -101,7 +101,7 @@ impl Fabrics {
             return Err(Fault::new(at, problem, "choose another name"));
         }
         let is_switch = leaves == 1;
-        let mut memory = SwitchMemory::new(name, ports);
+        let mut memory = SwitchMemory::new(name, ports, at)?;
         let spine =
             |number| if is_switch { format!("uplink{number}") } else { format!("spine{number}") };
         for number in 0..leaves {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::scenario::format::fabrics::PortsConfig;
 use crate::scenario::format::pools::PoolConfig;
+use crate::scenario::text::error::{Fault, Path};
 
 /// The pools of the switches of a table `[switches.NAME]` or `[fabrics.NAME]`.
 #[derive(Debug)]
@@ -15,9 +16,19 @@ pub(super) struct SwitchMemory<'a> {
 }
 
 impl<'a> SwitchMemory<'a> {
-    /// The memory that the table gives its switches.
-    pub(super) fn new(table: &'a str, ports: &'a PortsConfig) -> Self {
-        SwitchMemory { table, ports, placed: HashMap::new() }
+    /// The memory that the table at `at` gives its switches.
+    pub(super) fn new(table: &'a str, ports: &'a PortsConfig, at: &Path) -> Result<Self, Fault> {
+        let keys = [
+            ("ports_per_pool", ports.ports_per_pool.is_some()),
+            ("reserved", ports.reserved.is_some()),
+        ];
+        match keys.iter().find(|(_, is_given)| *is_given && ports.pool.is_none()) {
+            Some((key, _)) => {
+                let problem = "the ports share no memory";
+                Err(Fault::new(&at.key(key), problem, "add a table `pool`, or remove it"))
+            }
+            None => Ok(SwitchMemory { table, ports, placed: HashMap::new() }),
+        }
     }
 
     /// The pool of the next port of a switch that has this many, and its name; `None` if the ports
