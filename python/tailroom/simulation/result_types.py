@@ -298,8 +298,10 @@ class SizeClassSummary(TypedDict):
 
 
 class CoflowSummary(TypedDict):
-    """Coflows (queries of a source of kind `incast`, steps of one of kind `collective`) that
-    began in the measured window."""
+    """Coflows that began in the measured window.
+
+    They are queries of a source of kind `incast`, or steps of one of kind `collective`.
+    """
 
     completed_coflows: int
     """Number of coflows that completed before the end of the run."""
