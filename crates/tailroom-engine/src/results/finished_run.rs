@@ -50,12 +50,11 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        shared: SharedLinks<'a>,
+        SharedLinks { links, pools }: SharedLinks<'a>,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
     ) -> Self {
-        let SharedLinks { links, pools } = shared;
         let (from, to) = (network.measure_from, network.duration);
         let capacity = |link: &Link| link.capacity_bits(from, to) / to.since(from).seconds();
         let capacities_bps = links.iter().map(capacity).collect();
