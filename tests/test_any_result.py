@@ -29,7 +29,7 @@ MAKE: dict[str, Callable[[], AnyResult]] = {
 SLOW = {"Evaluation"}
 """Results of more than ten seconds of runs."""
 TABLES = {
-    "Result": ("flows", "links", "pools", "groups", "link_series", "flow_series"),
+    "Result": ("flows", "links", "pools", "groups", "link_series"),
     "SweepResult": ("runs",),
     "Size": ("buffers", "models"),
     "Choices": ("choices",),

@@ -39,7 +39,9 @@ def test_a_recorded_table_is_a_frame_with_its_columns(result: tr.Result, kind: s
 
 
 def test_a_wrong_table_names_those_that_there_are(result: tr.Result) -> None:
-    with pytest.raises(ValueError, match="no table 'nodes'; choose one of flows, links, groups, "):
+    with pytest.raises(
+        ValueError, match="no table 'nodes'; choose one of flows, links, pools, groups, "
+    ):
         result.to_pandas("nodes")
     with pytest.raises(ValueError, match="'packet_log' was not recorded"):
         result.to_pandas("packet_log")

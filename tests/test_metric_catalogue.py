@@ -30,10 +30,12 @@ STRUCTS = {
     "GroupSummary": catalogue.GROUP,
     "GroupLinkSummary": catalogue.GROUP_AT_LINK,
     "SizeClassSummary": catalogue.SIZES,
+    "CoflowSummary": catalogue.COFLOWS,
+    "PoolSummary": catalogue.POOL,
 }
 """What the engine declares, with its part of the catalogue."""
 NOT_NUMBERS = {"name", "group", "congestion", "regime", "discipline", "discipline_state"}
-NOT_NUMBERS |= {"all_sizes", "size_classes", "links"}
+NOT_NUMBERS |= {"all_sizes", "size_classes", "links", "coflows", "policy"}
 """Texts and tables of a summary."""
 NO_UNIT_AT_THE_END = {"packets_between_reductions_mean", "seconds_between_reductions_mean"}
 """Names of the engine that begin with their unit: N_d and T_d of Barman et al. 2004."""
@@ -48,7 +50,7 @@ def produced() -> set[str]:
     scenario: Any
     for name, scenario in recorded_scenarios().items():
         # A trace is a file beside the scenario; it brings no metric of its own.
-        if name.startswith(("shipped/", "queue/", "network/")) and "/trace_" not in name:
+        if name.startswith(("shipped/", "queue/", "network/", "pool/")) and "/trace_" not in name:
             names = expected_names(Scenario.of(scenario, {}))
             assert names is not None or name == f"shipped/{TOO_LONG}", name
             found |= {pattern_of(one) for one in names or ()}

@@ -83,7 +83,8 @@ class Values:
             return self._one_of(USUAL[schema[QUANTITY]], EXTREME[schema[QUANTITY]])
         for alternatives in (schema.get("oneOf"), schema.get("anyOf")):
             if alternatives:
-                return self.of(self.draw(st.sampled_from(alternatives)), key)
+                fitting = [one for one in alternatives if key == "size" or not _gives_sizes(one)]
+                return self.of(self.draw(st.sampled_from(fitting)), key)
         if "const" in schema:
             return schema["const"]
         make: dict[str, Callable[[Mapping[str, Any], str], Any]] = {
@@ -157,3 +158,9 @@ class Values:
         if whole:
             return int(self.draw(st.integers(int(least), int(top))))
         return float(least + (top - least) * self.draw(st.integers(1, STEPS - 1)) / STEPS)
+
+
+def _gives_sizes(schema: Mapping[str, Any]) -> bool:
+    """Whether these are the published sizes, which the engine refuses for a rate or a duration."""
+    kind = schema.get("properties", {}).get("kind", {})
+    return kind.get("const") == "published"

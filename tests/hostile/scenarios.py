@@ -154,7 +154,9 @@ def _mend_pools(values: Values, scenario: Scenario) -> None:
             link.pop("alpha", None)
     if members:
         pool = values.of(schema()["$defs"]["PoolConfig"])
-        policies = ("dynamic_threshold", "complete_sharing", "longest_queue_drop")
+        policies = ["dynamic_threshold", "complete_sharing"]
+        if all(_decides_at_arrival(link["queue"]) for link in members):
+            policies.append("longest_queue_drop")
         has_alpha = any("alpha" in link for link in members)
         policy = policies[0] if has_alpha else values.draw(st.sampled_from(policies))
         scenario["pools"] = {"memory": {**pool, "size": "1 MB", "cell": "208 B", "policy": policy}}
@@ -162,6 +164,11 @@ def _mend_pools(values: Values, scenario: Scenario) -> None:
         link["pool"] = "memory"
         if "reserved" in link:
             link["reserved"] = "80 kB"
+
+
+def _decides_at_arrival(queue: Any) -> bool:
+    kind = queue["kind"] if isinstance(queue, dict) else queue
+    return kind in {"drop_tail", "red", "adaptive_red", "step_mark", "wred"}
 
 
 def _mend_changes(link: Scenario) -> None:
