@@ -13,7 +13,7 @@ import { smallestAccepted } from "./smallest_accepted";
 const PRIORITY = 1;
 /** Distance between the first seeds of buffers of n and n + 1 packets, as of `tailroom size`: runs with
  * common seeds are not independent. */
-const SEEDS_APART = 10_000;
+const SEEDS_APART = 1_000;
 /** Studies that are remembered, so that going back to a setting shows its curve at once. */
 const MOST_REMEMBERED = 12;
 /** A study whose runs are expected to take longer begins only if asked. */

@@ -75,7 +75,7 @@ PRECISION = 0.06
 """Half-width of the interval of the answer, relative to the answer (0.06 = 6 %)."""
 NARROW_GRID_POINTS = 3
 """Number of buffers in an initial bracket of the atlas, which is narrow."""
-SEEDS_APART = 10_000
+SEEDS_APART = 1000
 """Distance between the first seeds of buffers of n and n + 1 packets. Runs of two buffers with a
 common seed correlate, by 0.9 on the home router's link; the regression would take them for
 independent, and 85 % of its intervals would hold the truth."""

@@ -85,21 +85,6 @@ fn a_full_bucket_leaves_at_once_and_the_rest_at_the_rate() {
 }
 
 #[test]
-fn a_bucket_fills_between_bursts() {
-    assert_within_a_packet("bursts");
-}
-
-#[test]
 fn a_burst_leaves_at_the_peak_rate() {
     assert_within_a_packet("peak-rate");
-}
-
-#[test]
-fn small_packets_among_large_ones_leave_within_a_packet() {
-    assert_within_a_packet("two-sizes");
-}
-
-#[test]
-fn the_same_number_of_packets_finds_the_queue_full() {
-    assert_within_a_packet("drops");
 }
