@@ -31,10 +31,9 @@ fn another_limit_changes_nothing_else() {
     for file in files {
         let text = fs::read_to_string(&file).expect("a scenario");
         let before: DocumentMut = text.parse().expect("TOML");
-        let Some((link, _)) = before["links"].as_table_like().and_then(|links| links.iter().next())
-        else {
-            continue;
-        };
+        // Switches and fabrics name no links.
+        let links = before.get("links").and_then(|links| links.as_table_like());
+        let Some((link, _)) = links.and_then(|links| links.iter().next()) else { continue };
         let path = ["links", link, "queue", "limit"].map(str::to_owned);
         let changed = set_key(&text, &path, "\"7 packets\"").expect("a change");
         let mut after: DocumentMut = changed.parse().expect("TOML");

@@ -2,8 +2,12 @@
 
 use super::token_bucket::TokenBucket;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::packet::MAX_PACKET_BYTES;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::units::{Rate, Time};
+
+/// The most bytes of the link layer per packet.
+pub(crate) const MOST_OVERHEAD_BYTES: u64 = 256;
 
 /// A token bucket in front of a link, which makes packets wait.
 ///
@@ -67,13 +71,16 @@ impl ShaperSpec {
         if self.overhead.is_none() && self.cells.is_none() {
             return rate;
         }
-        let share = packet_bytes / f64::from(self.cost(packet_bytes.ceil() as u32));
+        let share =
+            packet_bytes / f64::from(self.cost((packet_bytes.ceil() as u32).min(MAX_PACKET_BYTES)));
         Rate::from_bits_per_second(((rate.bits_per_second() as f64 * share) as u64).max(1))
     }
 
     /// The tokens that a packet costs, in bytes (Linux, `cake_calc_overhead` in `sch_cake.c`).
     pub fn cost(&self, bytes: u32) -> u32 {
-        let framed = bytes + self.overhead.map_or(0, Size::bytes) as u32;
+        // A network built by hand is asked before it is checked.
+        let framed =
+            bytes + self.overhead.map_or(0, |size| size.bytes().min(MOST_OVERHEAD_BYTES)) as u32;
         match self.cells {
             None => framed,
             Some(Cells::Atm) => framed.div_ceil(48) * 53,

@@ -3,14 +3,11 @@
 use super::LONGEST_SPAN;
 use crate::link::LinkSpec;
 use crate::link::policer::PolicerSpec;
-use crate::link::shaper::ShaperSpec;
+use crate::link::shaper::{MOST_OVERHEAD_BYTES, ShaperSpec};
 use crate::link::token_bucket::fill_time;
 use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{BitRate, Size};
 use crate::queue::LinkInfo;
-
-/// The largest overhead that CAKE accepts.
-const LARGEST_OVERHEAD_BYTES: u64 = 256;
 
 /// Checks the token buckets of a link whose largest packet `info` knows.
 pub(crate) fn check_token_buckets(link: &LinkSpec, info: &LinkInfo) -> Result<(), BadParameter> {
@@ -49,7 +46,7 @@ fn check_shaper(
         return Err(BadParameter::new("shaper.peak_rate", problem, remedy));
     }
     if let Some(overhead) = shaper.overhead {
-        let is_allowed = overhead.bytes() <= LARGEST_OVERHEAD_BYTES;
+        let is_allowed = overhead.bytes() <= MOST_OVERHEAD_BYTES;
         check("shaper.overhead", overhead, is_allowed, "at most \"256 B\"")?;
     }
     check_burst("shaper.burst", shaper.rate, shaper.burst, packet_bytes, shaper.cost(packet_bytes))
