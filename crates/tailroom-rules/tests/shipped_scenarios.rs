@@ -32,8 +32,8 @@ fn another_limit_changes_nothing_else() {
         let text = fs::read_to_string(&file).expect("a scenario");
         let before: DocumentMut = text.parse().expect("TOML");
         // Switches and fabrics name no links.
-        let links = before.get("links").and_then(|links| links.as_table_like());
-        let Some((link, _)) = links.and_then(|links| links.iter().next()) else { continue };
+        let table = before.get("links").and_then(|links| links.as_table_like());
+        let Some((link, _)) = table.and_then(|links| links.iter().next()) else { continue };
         let path = ["links", link, "queue", "limit"].map(str::to_owned);
         let changed = set_key(&text, &path, "\"7 packets\"").expect("a change");
         let mut after: DocumentMut = changed.parse().expect("TOML");
