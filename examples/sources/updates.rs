@@ -9,9 +9,7 @@
 
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
-use super::{
-    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
-};
+use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, whole_bytes};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
@@ -64,15 +62,15 @@ impl OfferedFlows for UpdatesSpec {
     }
 
     fn statistics(&self, group: &Group<'_>, _duration_s: f64, draws: usize) -> FlowStatistics {
-        FlowStatistics {
-            arrivals_per_s: 1.0 / self.interval.seconds(),
-            is_poisson: false,
-            size_bytes_mean: self.size.mean(),
-            wire_bytes_mean: group.mean_wire_bytes(&self.size),
-            sizes_bytes: group.model_draws(draws, "size", &self.size),
-            rtt_s: seconds(self.rtt.mean()),
-            peak_rate_bps: self.peak_rate.as_ref().map(Distribution::mean),
-        }
+        let updates_per_s = 1.0 / self.interval.seconds();
+        FlowStatistics::of_drawn(
+            group,
+            updates_per_s,
+            &self.size,
+            &self.rtt,
+            self.peak_rate.as_ref(),
+            draws,
+        )
     }
 }
 

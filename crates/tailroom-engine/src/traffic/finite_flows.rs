@@ -4,7 +4,7 @@ use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
 use super::{
-    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
+    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, whole_bytes,
 };
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
@@ -77,14 +77,10 @@ impl OfferedFlows for FiniteFlowsSpec {
     }
 
     fn statistics(&self, group: &Group<'_>, duration_s: f64, draws: usize) -> FlowStatistics {
+        let arrivals_per_s = self.arrivals.per_second(duration_s);
         FlowStatistics {
-            arrivals_per_s: self.arrivals.per_second(duration_s),
             is_poisson: self.arrivals.is_poisson(),
-            size_bytes_mean: self.size.mean(),
-            wire_bytes_mean: group.mean_wire_bytes(&self.size),
-            sizes_bytes: group.model_draws(draws, "size", &self.size),
-            rtt_s: seconds(self.rtt.mean()),
-            peak_rate_bps: self.peak_rate.as_ref().map(Distribution::mean),
+            ..FlowStatistics::of_drawn(group, arrivals_per_s, &self.size, &self.rtt, self.peak_rate.as_ref(), draws)
         }
     }
 }

@@ -8,7 +8,7 @@ use super::coflows::Coflows;
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
 use super::{
-    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
+    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, whole_bytes,
 };
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
@@ -168,15 +168,8 @@ impl OfferedFlows for IncastSpec {
             Queries::Arrive(arrivals) => arrivals.per_second(duration_s),
             Queries::Follow { .. } => 1.0 / duration_s,
         };
-        FlowStatistics {
-            arrivals_per_s: f64::from(self.fan_in) * queries_per_s,
-            is_poisson: false,
-            size_bytes_mean: self.size.mean(),
-            wire_bytes_mean: group.mean_wire_bytes(&self.size),
-            sizes_bytes: group.model_draws(draws, "size", &self.size),
-            rtt_s: seconds(self.rtt.mean()),
-            peak_rate_bps: self.peak_rate.as_ref().map(Distribution::mean),
-        }
+        let answers_per_s = f64::from(self.fan_in) * queries_per_s;
+        FlowStatistics::of_drawn(group, answers_per_s, &self.size, &self.rtt, self.peak_rate.as_ref(), draws)
     }
 }
 

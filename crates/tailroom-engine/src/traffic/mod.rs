@@ -25,6 +25,7 @@ pub mod unresponsive;
 pub mod web_models;
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::distribution::Distribution;
 use crate::fabric::{HostPairs, Route};
 use crate::parameters::BadParameter;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
@@ -130,6 +131,29 @@ pub struct FlowStatistics {
     pub rtt_s: f64,
     /// Mean of the rate that a flow cannot exceed, if there is one.
     pub peak_rate_bps: Option<f64>,
+}
+
+impl FlowStatistics {
+    /// Flows of a group that arrive otherwise than as a Poisson process, whose size, in bytes, round
+    /// trip, in picoseconds, and rate, in bit/s, are drawn; `draws` sizes are kept.
+    pub fn of_drawn(
+        group: &Group<'_>,
+        arrivals_per_s: f64,
+        size: &Distribution,
+        rtt: &Distribution,
+        peak_rate: Option<&Distribution>,
+        draws: usize,
+    ) -> Self {
+        FlowStatistics {
+            arrivals_per_s,
+            is_poisson: false,
+            size_bytes_mean: size.mean(),
+            wire_bytes_mean: group.mean_wire_bytes(size),
+            sizes_bytes: group.model_draws(draws, "size", size),
+            rtt_s: seconds(rtt.mean()),
+            peak_rate_bps: peak_rate.map(Distribution::mean),
+        }
+    }
 }
 
 /// A packet that a source emits.

@@ -111,19 +111,25 @@ fn difference(left: &Results, right: &Results) -> Option<String> {
     Some(text)
 }
 
+/// Fails unless the engine and the reference give the same results.
+fn assert_agreement(network: &Network) -> Result<(), TestCaseError> {
+    let engine = run_without_reuse(network);
+    let difference = difference(&engine, &comparable(reference::run(network)));
+    prop_assert!(
+        difference.is_none(),
+        "seed {}; {REPLAY}; engine | reference:\n{}",
+        network.seed,
+        difference.unwrap_or_default()
+    );
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config(100))]
 
     #[test]
     fn engine_and_reference_agree_on_random_networks(network in random_networks::network()) {
-        let engine = run_without_reuse(&network);
-        let difference = difference(&engine, &comparable(reference::run(&network)));
-        prop_assert!(
-            difference.is_none(),
-            "seed {}; {REPLAY}; engine | reference:\n{}",
-            network.seed,
-            difference.unwrap_or_default()
-        );
+        assert_agreement(&network)?;
     }
 }
 
@@ -134,14 +140,7 @@ proptest! {
     /// those before are complete.
     #[test]
     fn engine_and_reference_agree_on_random_fabrics(network in random_fabrics::network()) {
-        let engine = run_without_reuse(&network);
-        let difference = difference(&engine, &comparable(reference::run(&network)));
-        prop_assert!(
-            difference.is_none(),
-            "seed {}; {REPLAY}; engine | reference:\n{}",
-            network.seed,
-            difference.unwrap_or_default()
-        );
+        assert_agreement(&network)?;
     }
 }
 
