@@ -163,4 +163,4 @@ class Values:
 def _gives_sizes(schema: Mapping[str, Any]) -> bool:
     """Whether these are the published sizes, which the engine refuses for a rate or a duration."""
     kind = schema.get("properties", {}).get("kind", {})
-    return kind.get("const") == "published"
+    return bool(kind.get("const") == "published")
