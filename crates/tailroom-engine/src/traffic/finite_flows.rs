@@ -3,9 +3,7 @@
 use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
-use super::{
-    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, whole_bytes,
-};
+use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, whole_bytes};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
@@ -80,7 +78,14 @@ impl OfferedFlows for FiniteFlowsSpec {
         let arrivals_per_s = self.arrivals.per_second(duration_s);
         FlowStatistics {
             is_poisson: self.arrivals.is_poisson(),
-            ..FlowStatistics::of_drawn(group, arrivals_per_s, &self.size, &self.rtt, self.peak_rate.as_ref(), draws)
+            ..FlowStatistics::of_drawn(
+                group,
+                arrivals_per_s,
+                &self.size,
+                &self.rtt,
+                self.peak_rate.as_ref(),
+                draws,
+            )
         }
     }
 }

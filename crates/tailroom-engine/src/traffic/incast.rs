@@ -7,9 +7,7 @@ use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::coflows::Coflows;
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
-use super::{
-    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, whole_bytes,
-};
+use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, whole_bytes};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
@@ -169,7 +167,14 @@ impl OfferedFlows for IncastSpec {
             Queries::Follow { .. } => 1.0 / duration_s,
         };
         let answers_per_s = f64::from(self.fan_in) * queries_per_s;
-        FlowStatistics::of_drawn(group, answers_per_s, &self.size, &self.rtt, self.peak_rate.as_ref(), draws)
+        FlowStatistics::of_drawn(
+            group,
+            answers_per_s,
+            &self.size,
+            &self.rtt,
+            self.peak_rate.as_ref(),
+            draws,
+        )
     }
 }
 
