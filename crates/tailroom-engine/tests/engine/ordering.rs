@@ -152,12 +152,13 @@ fn served(network: &Network) -> Network {
 }
 
 /// The first differences between a run whose links know the departures of packets behind arrival
-/// rules, and a run whose links serve them. A sample of the series is taken before a service of the
-/// same instant, and the log of a link that knows departures is full earlier.
+/// rules, and a run whose links serve them. A sample of the series, of links and of pools, is taken
+/// before a service of the same instant, and the log of a link that knows departures is full earlier.
 fn difference_of_service(network: &Network) -> Option<String> {
     let [known, served] = [network, &served(network)].map(|network| {
         let mut results = run_without_reuse(network);
-        (results.tables.link_series, results.tables.packet_log) = (None, None);
+        let tables = &mut results.tables;
+        (tables.link_series, tables.pool_series, tables.packet_log) = (None, None, None);
         results
     });
     difference(&known, &served)
