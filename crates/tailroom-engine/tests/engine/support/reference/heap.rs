@@ -1,8 +1,9 @@
 //! The events of the reference loop and their order, by a plain binary heap.
 //!
 //! Events of one instant come in the order of [`Rank`]: what is private to a flow before arrivals
-//! at shared links, a packet before the receiver's timer, an ACK before the sender's; then, at shared
-//! links, by the turn of the flow at that instant; then by flow, by hop, and by insertion.
+//! at shared links, a packet before the receiver's timer, an ACK before the sender's; flows begin when
+//! all completions of the instant are known, on which some follow; then, at shared links, by the turn
+//! of the flow at that instant; then by flow, by hop, and by insertion.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,11 +41,11 @@ pub(super) enum Happening {
 /// Order of happenings of one instant; derived from the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    FlowArrival,
     Receiver,
     ReceiverTimer,
     Sender,
     SenderTimer,
+    FlowArrival,
     Access,
     Service,
     Link,
