@@ -4,21 +4,27 @@ python tools/wheel.py [--target TRIPLE] --out DIRECTORY
 python tools/wheel.py --sdist --out DIRECTORY
 python tools/wheel.py --python --out DIRECTORY
 python tools/wheel.py --try DIRECTORY
+python tools/wheel.py --compare DIRECTORY DIRECTORY
 
 A wheel for Linux is built with Zig's linker against an old C library, so that it runs on every
 distribution since 2014 (manylinux2014); maturin and Zig come from PyPI. `--try` installs what the
 directory holds into a new environment and runs a scenario there. Needs Rust with the target, and
 for the page `make page` (without it the result has none). `--python` builds the wheels
 of tailroom-atlas and tailroom-papers, which are Python alone.
+
+Two builds of a commit give the same bytes, wherever their directories are: times are that of the
+commit, and paths of the machine are replaced. `--compare` fails unless two directories hold the same.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,6 +51,61 @@ def _run(*command: str | Path) -> None:
     subprocess.run([str(part) for part in command], check=True, cwd=REPOSITORY)
 
 
+def reproducible() -> dict[str, str]:
+    """Returns the environment in which two builds give the same bytes.
+
+    A wheel holds the times of its files, and an engine the paths of its sources in the messages of
+    its panics.
+    """
+    commit_time = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+    ).stdout.strip()
+    home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    flags = [os.environ.get("RUSTFLAGS", "")]
+    flags += [f"--remap-path-prefix={home}=cargo", f"--remap-path-prefix={REPOSITORY}=tailroom"]
+    return {"SOURCE_DATE_EPOCH": commit_time, "RUSTFLAGS": " ".join(flags).strip()}
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Returns how the distributions of two directories differ; nothing if they are the same.
+
+    Args:
+        one: Directory with distributions.
+        other: Another one.
+    """
+    files = [
+        {file.name: file.read_bytes() for file in sorted(directory.iterdir())}
+        for directory in (one, other)
+    ]
+    if not files[0] or files[0].keys() != files[1].keys():
+        held = [", ".join(names) or "nothing" for names in files]
+        return [f"{one} holds {held[0]}, {other} holds {held[1]}"]
+    return [
+        f"{name}: {_different_members(one / name, other / name)}"
+        for name in files[0]
+        if files[0][name] != files[1][name]
+    ]
+
+
+def _different_members(one: Path, other: Path) -> str:
+    """Names what differs in two archives that differ."""
+    if not zipfile.is_zipfile(one) or not zipfile.is_zipfile(other):
+        return "the bytes differ"
+    digests = []
+    for path in (one, other):
+        with zipfile.ZipFile(path) as archive:
+            digests.append(
+                {name: hashlib.sha256(archive.read(name)).digest() for name in archive.namelist()}
+            )
+    names = sorted(digests[0].keys() | digests[1].keys())
+    different = [name for name in names if digests[0].get(name) != digests[1].get(name)]
+    return ", ".join(different) or "times or the order of the files differ"
+
+
 def build(out: Path, *, target: str | None, is_source: bool) -> None:
     """Builds a wheel, or the source distribution.
 
@@ -59,6 +120,7 @@ def build(out: Path, *, target: str | None, is_source: bool) -> None:
         # maturin finds Zig in the environment of its own Python.
         os.environ["PATH"] = os.pathsep.join([str(programs), os.environ["PATH"]])
         os.environ["VIRTUAL_ENV"] = place
+        os.environ.update(reproducible())
         if is_source:
             _run(programs / "maturin", "sdist", "--out", out.absolute())
             return
@@ -116,15 +178,20 @@ def main(arguments: Sequence[str]) -> None:
     )
     parser.add_argument("--out", type=Path, help="directory of the result")
     parser.add_argument("--try", type=Path, dest="tried", help="directory with what is to be tried")
+    parser.add_argument("--compare", type=Path, nargs=2, help="directories with two builds")
     given = parser.parse_args(arguments)
-    if given.tried is not None:
+    if given.compare is not None:
+        found = differences(*given.compare)
+        if found:
+            raise SystemExit("\n".join(found))
+    elif given.tried is not None:
         attempt(given.tried)
     elif given.out is not None and given.python:
         build_python(given.out)
     elif given.out is not None:
         build(given.out, target=given.target, is_source=given.sdist)
     else:
-        parser.error("give --out or --try")
+        parser.error("give --out, --try or --compare")
 
 
 if __name__ == "__main__":
