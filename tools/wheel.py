@@ -13,7 +13,7 @@ for the page `make page` (without it the result has none). `--python` builds the
 of tailroom-atlas and tailroom-papers, which are Python alone.
 
 Two builds of a commit give the same bytes, wherever their directories are: times are that of the
-commit, and paths of the machine are replaced. `--compare` fails unless two directories hold the same.
+commit, and paths of the machine are replaced. `--compare` fails unless two directories are equal.
 """
 
 import argparse
