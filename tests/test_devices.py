@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tailroom.export.devices import Device, on_devices
+from tailroom.export.devices import Device, on_devices, pool_on_devices
 from tailroom.export.other_tools import Equivalent
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.scenario.scenario import Scenario
@@ -271,3 +271,31 @@ def test_an_unknown_device_is_refused(tailroom: Tailroom) -> None:
     assert ended.status == 2
     assert "--config" in ended.errors
     assert all(device.value in ended.errors for device in Device)
+
+
+def test_memory_that_ports_share_is_written_where_a_source_says_how() -> None:
+    lines = {device: line.text for device, line in pool_on_devices(9_243_812, 8.0).items()}
+    (pool,) = json.loads(lines[Device.SONIC])["BUFFER_POOL"].values()
+    assert pool == {"type": "egress", "mode": "dynamic", "size": "9243812"}
+    assert '"dynamic-limit-scaling-factor": 3' in lines[Device.OPENCONFIG]
+    known = {Device.SONIC, Device.OPENCONFIG}
+    assert all(lines[device].startswith(NO_LINES) for device in Device if device not in known)
+    assert all(line.text.startswith(NO_LINES) for line in pool_on_devices(1, 3.0).values())
+
+
+@pytest.mark.parametrize(
+    ("policy", "printed"),
+    [
+        ('{ kind = "dynamic_threshold", alpha = 2 }', '"dynamic_th": "1"'),
+        ('"complete_sharing"', "pools.asic.size is neither"),
+    ],
+)
+def test_the_size_of_a_pool_is_printed_as_configuration(
+    tailroom: Tailroom, small: Path, policy: str, printed: str
+) -> None:
+    asked = ["--target", "utilization >= 50%", "--max-seeds", "4", "--config", "sonic"]
+    pool = f'pools.asic={{ size = "60 kB", policy = {policy} }}'
+    asked += ["--set", pool, "--set", "links.bottleneck.pool=asic"]
+    ended = tailroom("size", small, "--vary", "pools.asic.size", *asked)
+    assert ended.status == 0, ended.errors
+    assert printed in ended.output

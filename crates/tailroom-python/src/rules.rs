@@ -289,6 +289,19 @@ pub(crate) fn device_equivalents(
     Ok(lines.collect())
 }
 
+/// The configuration of memory that ports share with dynamic thresholds, as that of a queue.
+#[pyfunction]
+pub(crate) fn pool_equivalents(
+    size_bytes: u64,
+    alpha: f64,
+) -> Vec<(&'static str, String, String, String)> {
+    let lines = DEVICES.iter().map(|device| {
+        let Equivalent { tool, purpose, text } = device.pool(size_bytes, alpha);
+        (device.key, tool, purpose, text)
+    });
+    lines.collect()
+}
+
 /// Makes a formula a function of Python.
 macro_rules! formulas {
     ($($(#[$doc:meta])* $name:ident($($argument:ident),+) -> $value:ty = $formula:path;)+) => {$(

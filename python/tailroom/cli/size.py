@@ -63,8 +63,8 @@ def size_command(
     config: Annotated[
         Device | None,
         typer.Option(
-            help="Print the buffer as lines for this switch or router instead of tc, ns-3 and "
-            "Mahimahi; --json has all.",
+            help="Print the buffer or the pool as lines for this switch or router instead of tc, "
+            "ns-3 and Mahimahi; --json has all.",
         ),
     ] = None,
     json: Json = False,
@@ -81,10 +81,10 @@ def size_command(
     the pairs of targets that conflict, and the exit status is 4.
     """
     sought, over = _split(vary or [])
-    if config and (over or (sought and not sought.endswith("limit"))):
+    if config and (over or (sought and not (sought.endswith("limit") or "pool" in sought))):
         raise failures.InputError(
-            f"--config writes the limit of a queue, and --vary {' --vary '.join(vary or [])} seeks "
-            "another key; leave out one of them"
+            "--config writes the limit of a queue or a pool, and --vary "
+            f"{' --vary '.join(vary or [])} seeks another key; leave out one of them"
         )
     with output_file(out) if out else nullcontext() as output:
         with size_bar() as progress:

@@ -10,9 +10,8 @@ from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.terminal_text import escape
-from tailroom.export.devices import Device, on_devices
+from tailroom.export.devices import Device
 from tailroom.export.other_tools import equivalents
-from tailroom.models import Bottleneck
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
@@ -45,15 +44,24 @@ def show(
     phases.show(answer.phases, console)
     if answer.varied.is_limit:
         _show_models(answer, console)
-    if answer.limit_packets is not None:
-        _show_elsewhere(answer.link, answer.limit_packets, device, console)
+    if answer.smallest is not None:
+        _show_elsewhere(answer, device, console)
 
 
-def _show_elsewhere(
-    link: Bottleneck, packets: int, device: Device | None, console: Console
-) -> None:
+def _show_elsewhere(answer: Size, device: Device | None, console: Console) -> None:
+    on_devices = answer.on_devices()
+    if not on_devices:
+        if device:
+            console.print(
+                f"\n--config writes the limit of a queue, or a pool with dynamic thresholds; "
+                f"{escape(answer.varied.key)} is neither",
+                soft_wrap=True,
+            )
+        return
     console.print("\nThe same buffer elsewhere")
-    lines = [on_devices(link, packets)[device]] if device else equivalents(link, packets)
+    packets = answer.limit_packets
+    lines = [] if packets is None else equivalents(answer.link, packets)
+    lines = [on_devices[device]] if device else lines
     for line in lines:
         text = indent(escape(line.text), "    ")
         console.print(f"  {escape(line.heading)}:\n{text}", soft_wrap=True)

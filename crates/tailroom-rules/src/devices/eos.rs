@@ -6,7 +6,7 @@
 
 use super::{Device, Lines, Queue, commands};
 
-pub(super) const DEVICE: Device = Device { key: "eos", title: "Arista EOS", write };
+pub(super) const DEVICE: Device = Device { key: "eos", title: "Arista EOS", write, share: None };
 
 /// Largest threshold in bytes.
 const LARGEST_THRESHOLD: u64 = 256_000_000;

@@ -8,7 +8,8 @@
 use super::wred::Wred;
 use super::{Device, Lines, Queue, commands};
 
-pub(super) const DEVICE: Device = Device { key: "iosxr", title: "Cisco IOS XR", write };
+pub(super) const DEVICE: Device =
+    Device { key: "iosxr", title: "Cisco IOS XR", write, share: None };
 
 /// Largest `queue-limit` in bytes.
 const LARGEST_LIMIT: u64 = 4_294_967_295;

@@ -9,7 +9,8 @@
 use super::wred::Wred;
 use super::{Device, Lines, Queue, commands};
 
-pub(super) const DEVICE: Device = Device { key: "junos", title: "Juniper Junos", write };
+pub(super) const DEVICE: Device =
+    Device { key: "junos", title: "Juniper Junos", write, share: None };
 
 const SCHEDULER: &str = "set class-of-service schedulers tailroom";
 

@@ -23,6 +23,8 @@ pub struct Device {
     /// Its name, and the form of its configuration.
     title: &'static str,
     write: fn(&Queue) -> Result<Lines, String>,
+    /// For the memory that ports share; `None` if no source says how the system configures it.
+    share: Option<fn(&Pool) -> Lines>,
 }
 
 /// The systems in whose words a buffer is written.
@@ -39,6 +41,18 @@ impl Device {
         }
     }
 
+    /// The configuration of memory that queues share, each of which takes up to `alpha` times what is
+    /// free, or a sentence that says why the system has none.
+    pub fn pool(&self, bytes: u64, alpha: f64) -> Equivalent {
+        let Some(share) = self.share else {
+            return none(self.title, "tailroom knows no lines of it for memory that ports share");
+        };
+        let Some(exponent) = alpha_exponent(alpha) else {
+            return none(self.title, "alpha is not a power of two from 2^-128 to 2^127");
+        };
+        self.lines(share(&Pool { bytes, exponent }))
+    }
+
     fn lines(&self, Lines { purpose, text }: Lines) -> Equivalent {
         line(self.title, format!("not tried on a device; {purpose}"), text)
     }
@@ -49,6 +63,18 @@ struct Lines {
     /// What else the lines need or do.
     purpose: String,
     text: String,
+}
+
+/// Memory that queues share.
+struct Pool {
+    bytes: u64,
+    /// n of alpha = 2^n, which SAI has as an `int8`.
+    exponent: i8,
+}
+
+/// n of alpha = 2^n.
+fn alpha_exponent(alpha: f64) -> Option<i8> {
+    (i8::MIN..=i8::MAX).find(|&n| alpha.total_cmp(&2_f64.powi(n.into())).is_eq())
 }
 
 /// The queue of a port.
@@ -95,7 +121,7 @@ fn commands(lines: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Queue, whole};
+    use super::{DEVICES, Queue, alpha_exponent, whole};
 
     /// A queue behind a tail drop.
     fn queue(bytes: u64, rate_bps: u64) -> Queue {
@@ -125,6 +151,17 @@ mod tests {
             }
         }
         assert_eq!((1..=100).map(|n| whole(100.0 * (f64::from(n) / 100.0))).sum::<u64>(), 5050);
+    }
+
+    #[test]
+    fn alpha_is_2_to_the_n() {
+        for n in i8::MIN..=i8::MAX {
+            assert_eq!(alpha_exponent(2_f64.powi(n.into())), Some(n));
+        }
+        assert_eq!([0.0, 3.0, -1.0, f64::NAN, f64::INFINITY].map(alpha_exponent), [None; 5]);
+        for device in DEVICES {
+            assert!(device.pool(1, 3.0).text.starts_with("no exact equivalent: "));
+        }
     }
 
     #[test]

@@ -6,13 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::sonic::alpha_exponent;
 use super::wred::Wred;
-use super::{Device, Lines, Queue};
-use crate::other_tools::{Equivalent, none};
+use super::{Device, Lines, Pool, Queue};
 
 pub(super) const DEVICE: Device =
-    Device { key: "openconfig", title: "OpenConfig (openconfig-qos)", write };
+    Device { key: "openconfig", title: "OpenConfig (openconfig-qos)", write, share: Some(share) };
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature that all systems have")]
 fn write(queue: &Queue) -> Result<Lines, String> {
@@ -32,19 +30,14 @@ fn write(queue: &Queue) -> Result<Lines, String> {
     Ok(Lines { purpose: purpose.to_owned(), text: document(&qos) })
 }
 
-/// The shared limit of a queue: alpha times what is free of the pool; a sentence if alpha is not
-/// 2^n.
-pub fn pool(alpha: f64) -> Equivalent {
-    let Some(n) = alpha_exponent(alpha) else {
-        return none(DEVICE.title, "alpha is not a power of two from 2^-128 to 2^127");
-    };
+fn share(pool: &Pool) -> Lines {
     let qos = buffer_allocation(json!({
         "use-shared-buffer": true,
         "shared-buffer-limit-type": "DYNAMIC_BASED_ON_SCALING_FACTOR",
-        "dynamic-limit-scaling-factor": n,
+        "dynamic-limit-scaling-factor": pool.exponent,
     }));
     let purpose = "the size of the pool is the chip's".to_owned();
-    DEVICE.lines(Lines { purpose, text: document(&qos) })
+    Lines { purpose, text: document(&qos) }
 }
 
 fn buffer_allocation(mut config: Value) -> Value {
@@ -85,11 +78,10 @@ mod tests {
     /// The example of the model: 10 MB are free, and a factor of 3 allows 80 MB.
     #[test]
     fn a_scaling_factor_of_three_is_alpha_eight() {
-        let shown: Value = serde_json::from_str(&pool(80.0 / 10.0).text).expect("JSON");
+        let shown: Value = serde_json::from_str(&DEVICE.pool(1, 80.0 / 10.0).text).expect("JSON");
         let profiles = &shown["openconfig-qos:qos"]["buffer-allocation-profiles"];
         let queue = &profiles["buffer-allocation-profile"][0]["queues"]["queue"][0]["config"];
         assert_eq!(queue["dynamic-limit-scaling-factor"], 3);
         assert_eq!(queue["shared-buffer-limit-type"], "DYNAMIC_BASED_ON_SCALING_FACTOR");
-        assert!(pool(3.0).text.starts_with("no exact equivalent: "));
     }
 }

@@ -9,10 +9,10 @@
 use serde_json::{Value, json};
 
 use super::wred::Wred;
-use super::{Device, Lines, Queue};
-use crate::other_tools::{Equivalent, none};
+use super::{Device, Lines, Pool, Queue};
 
-pub(super) const DEVICE: Device = Device { key: "sonic", title: "SONiC (config_db.json)", write };
+pub(super) const DEVICE: Device =
+    Device { key: "sonic", title: "SONiC (config_db.json)", write, share: Some(share) };
 
 fn write(queue: &Queue) -> Result<Lines, String> {
     let mut tables = profile("POOL", "static_th", &queue.bytes.to_string());
@@ -30,24 +30,14 @@ fn write(queue: &Queue) -> Result<Lines, String> {
     })
 }
 
-/// A pool that queues share, of so many bytes, whose queues take up to alpha times what is free.
-///
-/// A sentence if alpha is not 2^n. `dynamic_th` is an `int8`; chips allow less, as -7 to 3.
-pub fn pool(size_bytes: u64, alpha: f64) -> Equivalent {
-    let Some(n) = alpha_exponent(alpha) else {
-        return none(DEVICE.title, "alpha is not a power of two from 2^-128 to 2^127");
-    };
-    let mut tables = profile("tailroom", "dynamic_th", &n.to_string());
-    let size = size_bytes.to_string();
+/// `dynamic_th` is an `int8`; chips allow less, as -7 to 3.
+fn share(pool: &Pool) -> Lines {
+    let mut tables = profile("tailroom", "dynamic_th", &pool.exponent.to_string());
+    let size = pool.bytes.to_string();
     tables["BUFFER_POOL"] =
         json!({ "tailroom": { "type": "egress", "mode": "dynamic", "size": size } });
     let purpose = "the chip counts in whole cells, and may allow less of dynamic_th".to_owned();
-    DEVICE.lines(Lines { purpose, text: format!("{tables:#}") })
-}
-
-/// n of alpha = 2^n, which SAI has as an `int8`.
-pub(super) fn alpha_exponent(alpha: f64) -> Option<i8> {
-    (i8::MIN..=i8::MAX).find(|&n| alpha.total_cmp(&2_f64.powi(n.into())).is_eq())
+    Lines { purpose, text: format!("{tables:#}") }
 }
 
 fn profile(pool: &str, threshold: &str, value: &str) -> Value {
@@ -75,19 +65,10 @@ mod tests {
     /// The lossy egress pool of `Configuration.md`: alpha 8 is 3, and the pool of 9,243,812 bytes.
     #[test]
     fn a_pool_has_the_fields_of_the_manual() {
-        let shown: Value = serde_json::from_str(&pool(9_243_812, 8.0).text).expect("JSON");
+        let shown: Value = serde_json::from_str(&DEVICE.pool(9_243_812, 8.0).text).expect("JSON");
         let documented = json!({ "type": "egress", "mode": "dynamic", "size": "9243812" });
         assert_eq!(shown["BUFFER_POOL"]["tailroom"], documented);
         let documented = json!({ "pool": "tailroom", "size": "0", "dynamic_th": "3" });
         assert_eq!(shown["BUFFER_PROFILE"]["tailroom"], documented);
-    }
-
-    #[test]
-    fn alpha_is_2_to_the_n() {
-        for n in i8::MIN..=i8::MAX {
-            assert_eq!(alpha_exponent(2_f64.powi(n.into())), Some(n));
-        }
-        assert_eq!([0.0, 3.0, -1.0, f64::NAN, f64::INFINITY].map(alpha_exponent), [None; 5]);
-        assert!(pool(1, 3.0).text.starts_with("no exact equivalent: "));
     }
 }

@@ -8,7 +8,8 @@
 use super::wred::Wred;
 use super::{Device, Lines, Queue, commands};
 
-pub(super) const DEVICE: Device = Device { key: "sros", title: "Nokia SR OS (classic CLI)", write };
+pub(super) const DEVICE: Device =
+    Device { key: "sros", title: "Nokia SR OS (classic CLI)", write, share: None };
 
 fn write(queue: &Queue) -> Result<Lines, String> {
     let mut lines = vec!["configure qos".to_owned()];

@@ -7,9 +7,10 @@ from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from tailroom import _engine
 from tailroom.execution.point import repeats_itself
-from tailroom.export.devices import on_devices
-from tailroom.export.other_tools import as_texts, equivalents
+from tailroom.export.devices import Device, on_devices, pool_on_devices
+from tailroom.export.other_tools import Equivalent, as_texts, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
@@ -192,11 +193,25 @@ class Size(AnyResult):
             "models": self.predictions.as_dict()["models"],
             "phase_check": [spread.as_dict() for spread in self.phases],
             "equivalents": None if packets is None else as_texts(equivalents(self.link, packets)),
-            "devices": None if packets is None else self._devices(packets),
+            "devices": {key.value: asdict(line) for key, line in self.on_devices().items()} or None,
         }
 
-    def _devices(self, packets: int) -> dict[str, dict[str, str]]:
-        return {key.value: asdict(line) for key, line in on_devices(self.link, packets).items()}
+    def on_devices(self) -> dict[Device, Equivalent]:
+        """Returns the configuration of the answer on switches and routers.
+
+        Empty without an answer, and if it is neither the limit of a queue nor a number of a pool
+        with dynamic thresholds.
+        """
+        if self.limit_packets is not None:
+            return on_devices(self.link, self.limit_packets)
+        pools, _, rest = self.varied.key.partition(".")
+        if pools != "pools" or self.chosen is None:
+            return {}
+        pool: Any = self.chosen.point.source.resolved[pools][rest.partition(".")[0]]
+        if pool["policy"]["kind"] != "dynamic_threshold":
+            return {}
+        size = _engine.quantity("size", pool["size"])
+        return pool_on_devices(int(size), pool["policy"]["alpha"])
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
