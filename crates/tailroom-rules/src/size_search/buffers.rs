@@ -6,7 +6,7 @@ use super::question::{Question, Target};
 use crate::statistics::intervals::mean_interval;
 
 /// Confidence of the verdict on a buffer in the scan, as a buffer is judged several times.
-const EARLY_CONFIDENCE: f64 = 0.995;
+pub(super) const EARLY_CONFIDENCE: f64 = 0.995;
 
 /// Tested buffers, of which a search has used some runs.
 pub(super) struct Buffers<'a> {

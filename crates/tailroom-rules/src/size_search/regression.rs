@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::buffers::{Buffer, Buffers};
+use super::buffers::{Buffer, Buffers, EARLY_CONFIDENCE};
 use super::question::{Question, Stage, Step};
-use crate::statistics::inverse_regression::{Crossing, Setting, fit_mean};
+use crate::statistics::inverse_regression::{Crossing, Region, Setting, fit_mean};
 
 /// Confidence of the crossing's interval by a single fit. Runs are added until the interval is narrow,
 /// which selects fits with a small scatter: over repeated searches, at least 95 % of the intervals
@@ -47,6 +47,15 @@ enum Stop {
     Missing(BTreeMap<u64, usize>),
     /// The regression cannot answer.
     Refused(String),
+}
+
+/// Why a fit gives no crossing.
+#[derive(Clone, Copy)]
+enum Doubt {
+    /// The means do not lie on a curve of its form, or there are too few.
+    Misfit,
+    /// Its interval is open, or not one interval.
+    Open,
 }
 
 /// Where the targets cross their bounds, together and each, and the answer.
@@ -232,7 +241,10 @@ impl<'a> Search<'a> {
         loop {
             let is_added = self.add_near(&wishes)?;
             let fitted = self.near(target, place);
-            let crossing = self.crossing(target, &fitted);
+            let (crossing, doubt) = match self.crossing(target, &fitted) {
+                Ok(crossing) => (Some(crossing), None),
+                Err(doubt) => (None, Some(doubt)),
+            };
             let runs: usize = fitted.iter().map(|one| one.runs).sum();
             if let Some(found) = crossing
                 && runs >= FEWEST_FITTED
@@ -240,18 +252,23 @@ impl<'a> Search<'a> {
             {
                 return Ok(found);
             }
-            let most = if crossing.is_some() { BUFFERS_WORTH } else { 2 };
+            let most = if matches!(doubt, Some(Doubt::Misfit)) { 2 } else { BUFFERS_WORTH };
             if !is_added || runs >= self.question.max_seeds * most {
                 let metric = &self.question.targets[target].metric;
                 return crossing.ok_or_else(|| {
-                    Stop::Refused(format!("{metric} departs from the fitted curve"))
+                    Stop::Refused(match doubt {
+                        Some(Doubt::Misfit) => format!("{metric} departs from the fitted curve"),
+                        _ => format!("the runs do not say where {metric} crosses its bound"),
+                    })
                 });
             }
             let estimate = crossing.map(|found| found.estimate);
             place = estimate.or_else(|| self.rises(target)).unwrap_or(place);
             let more = self.runs_wanted(crossing, runs);
             self.runs_left = more + RUNS_AT_ANSWER;
-            let share = more as f64 * FLANK_SHARE / (1.0 + 2.0 * FLANK_SHARE);
+            // Without a crossing the flanks tell as much as its middle.
+            let share = if crossing.is_some() { FLANK_SHARE } else { 1.0 };
+            let share = more as f64 * share / (1.0 + 2.0 * share);
             let flank = (share.round_ties_even() as usize).max(1);
             wishes = vec![
                 (place / FLANKS, SAME_FLANK, flank),
@@ -296,11 +313,13 @@ impl<'a> Search<'a> {
         buffers
     }
 
-    /// The crossing by the runs of some buffers; `None` if the fit does not say.
-    fn crossing(&self, target: usize, buffers: &[Buffer<'_>]) -> Option<Crossing> {
-        let (first, last) = (buffers.first()?, buffers.last()?);
+    /// The crossing by the runs of some buffers.
+    fn crossing(&self, target: usize, buffers: &[Buffer<'_>]) -> Result<Crossing, Doubt> {
+        let (Some(first), Some(last)) = (buffers.first(), buffers.last()) else {
+            return Err(Doubt::Open);
+        };
         if first.margin(target) >= last.margin(target) {
-            return None;
+            return Err(Doubt::Misfit);
         }
         let values: Vec<Vec<f64>> = buffers.iter().map(|one| one.on_scale(target)).collect();
         let settings: Vec<Setting<'_>> = buffers
@@ -309,7 +328,33 @@ impl<'a> Search<'a> {
             .map(|(one, values)| (one.limit as f64, &values[..]))
             .collect();
         let (low, high) = (first.limit as f64, last.limit as f64);
-        fit_mean(&settings)?.crossing(self.bound(target), low, high, FIT_CONFIDENCE)
+        let fit = fit_mean(&settings).ok_or(Doubt::Misfit)?;
+        let region = fit.region(self.bound(target), low, high, FIT_CONFIDENCE);
+        region.and_then(|region| self.enclosed(target, &region)).ok_or(Doubt::Open)
+    }
+
+    /// The interval around the crossing. A parabola bends up or down at the ends of its range, where
+    /// it is least certain: an interval that is open there ends at the next buffer with a clear
+    /// verdict of its own, and what is apart from the crossing is not part of it if such a buffer
+    /// contradicts it.
+    fn enclosed(&self, target: usize, region: &Region) -> Option<Crossing> {
+        let &Region { estimate, low, high, below, above } = region;
+        let missed = self.clear(target, false).filter(|limit| *limit < estimate).last();
+        let met = self.clear(target, true).find(|limit| *limit > estimate);
+        let is_refuted_below = below.is_none_or(|end| missed.is_some_and(|at| at * SAME >= end));
+        let is_refuted_above = above.is_none_or(|end| met.is_some_and(|at| at <= end * SAME));
+        if !is_refuted_below || !is_refuted_above {
+            return None;
+        }
+        Some(Crossing { estimate, low: low.or(missed)?, high: high.or(met)? })
+    }
+
+    /// The limits that clearly meet a target, or clearly miss it, in ascending order.
+    fn clear(&self, target: usize, is_met: bool) -> impl Iterator<Item = f64> {
+        let buffers = self.buffers.sorted().into_iter();
+        buffers
+            .filter(move |one| one.verdict(target, EARLY_CONFIDENCE) == Some(is_met))
+            .map(|one| one.limit as f64)
     }
 
     /// Repeats the answer, whose runs must not contradict the fits.

@@ -48,6 +48,22 @@ impl Crossing {
     }
 }
 
+/// The settings at which the confidence interval of the fitted mean contains the bound: those around
+/// the fitted crossing, and whether there are others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Region {
+    /// Setting at which the fitted mean equals the bound.
+    pub estimate: f64,
+    /// Smallest setting around the estimate; `None` if the range of the settings ends before.
+    pub low: Option<f64>,
+    /// Largest setting around the estimate; `None` if the range of the settings ends before.
+    pub high: Option<f64>,
+    /// Largest setting of those that are apart from the estimate and below it.
+    pub below: Option<f64>,
+    /// Smallest setting of those that are apart from the estimate and above it.
+    pub above: Option<f64>,
+}
+
 /// The values at one setting, which is above 0.
 pub type Setting<'a> = (f64, &'a [f64]);
 
@@ -102,22 +118,39 @@ pub fn fit_mean(settings: &[Setting<'_>]) -> Option<Fit> {
 
 impl Fit {
     /// Where the mean crosses a bound between two settings, with a confidence in (0, 1); `None` if
-    /// its interval is no single interval between them.
-    pub fn crossing(&self, bound: f64, low: f64, high: f64, confidence: f64) -> Option<Crossing> {
+    /// the fitted mean does not cross it once.
+    pub fn region(&self, bound: f64, low: f64, high: f64, confidence: f64) -> Option<Region> {
         let (start, span) = (libm::log(low), libm::log(high) - libm::log(low));
         let places: Vec<f64> =
             (0..=STEPS).map(|step| start + span * f64::from(step) / f64::from(STEPS)).collect();
         let quantile = student_quantile(self.degrees_of_freedom, 0.5 + confidence / 2.0);
-        let root = |side: f64| {
-            let heights = places.iter().map(|place| {
+        let (heights, errors): (Vec<f64>, Vec<f64>) = places
+            .iter()
+            .map(|place| {
                 let powers = powers(place - self.centre);
                 let error = dot(&powers, &times(&self.covariance, &powers)).sqrt();
-                dot(&powers, &self.coefficients) - libm::log(bound) + side * quantile * error
-            });
-            only_root(&places, &heights.collect::<Vec<f64>>()).map(libm::exp)
-        };
-        let (first, estimate, last) = (root(-1.0)?, root(0.0)?, root(1.0)?);
-        Some(Crossing { estimate, low: first.min(last), high: first.max(last) })
+                (dot(&powers, &self.coefficients) - libm::log(bound), quantile * error)
+            })
+            .unzip();
+        let estimate = only_root(&places, &heights)?;
+        let mut ends: Vec<f64> = [-1.0, 1.0]
+            .iter()
+            .flat_map(|side| {
+                let edge = heights.iter().zip(&errors).map(|(height, error)| height + side * error);
+                roots(&places, &edge.collect::<Vec<f64>>())
+            })
+            .collect();
+        ends.sort_by(f64::total_cmp);
+        let below = ends.iter().rposition(|&end| end < estimate);
+        let above = ends.iter().position(|&end| end >= estimate);
+        let end = |at: Option<usize>| at.and_then(|at| ends.get(at)).copied().map(libm::exp);
+        Some(Region {
+            estimate: libm::exp(estimate),
+            low: end(below),
+            high: end(above),
+            below: end(below.and_then(|at| at.checked_sub(1))),
+            above: end(above.map(|at| at + 1)),
+        })
     }
 }
 
@@ -182,13 +215,20 @@ fn covariance(values: &[Value], residuals: &[f64], inverse: &Matrix, freedom: f6
     if trace(&varying) > trace(&constant) { varying } else { constant }
 }
 
-/// Where a function changes its sign, if it does so once; linear between places.
+/// Where a function changes its sign, if it does so once.
 fn only_root(places: &[f64], heights: &[f64]) -> Option<f64> {
-    let mut changes =
-        (1..places.len()).filter(|&at| (heights[at] > 0.0) != (heights[at - 1] > 0.0));
-    let (at, None) = (changes.next()?, changes.next()) else { return None };
-    let part = heights[at - 1] / (heights[at - 1] - heights[at]);
-    Some(places[at - 1] + part * (places[at] - places[at - 1]))
+    if let [root] = roots(places, heights)[..] { Some(root) } else { None }
+}
+
+/// Where a function changes its sign; linear between places.
+fn roots(places: &[f64], heights: &[f64]) -> Vec<f64> {
+    (1..places.len())
+        .filter(|&at| (heights[at] > 0.0) != (heights[at - 1] > 0.0))
+        .map(|at| {
+            let part = heights[at - 1] / (heights[at - 1] - heights[at]);
+            places[at - 1] + part * (places[at] - places[at - 1])
+        })
+        .collect()
 }
 
 fn dot(one: &Vector, other: &Vector) -> f64 {
@@ -238,7 +278,7 @@ fn inverse(matrix: &Matrix) -> Option<Matrix> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Crossing, Fit, Setting, fit_mean};
+    use super::{Crossing, Fit, Region, Setting, fit_mean};
 
     const ROOT: f64 = 276.0;
     const BOUND: f64 = 0.02;
@@ -281,7 +321,10 @@ mod tests {
     }
 
     fn crossing(values: &[Vec<f64>]) -> Option<Crossing> {
-        fitted(values)?.crossing(BOUND, 190.0, 400.0, 0.95)
+        let region = fitted(values)?.region(BOUND, 190.0, 400.0, 0.95)?;
+        let is_single = region.below.is_none() && region.above.is_none();
+        let Region { estimate, low, high, .. } = region;
+        is_single.then_some(Crossing { estimate, low: low?, high: high? })
     }
 
     #[test]
@@ -363,10 +406,28 @@ mod tests {
     }
 
     #[test]
-    fn a_crossing_near_the_end_of_the_range_is_none() {
+    fn the_region_of_a_crossing_near_the_end_of_the_range_is_open() {
         let mut random = Uniform(5);
         let fit = fitted(&values(|at| mean(at, 0.0) * random.gamma(25))).expect("a fit");
-        assert!(fit.crossing(mean(398.0, 0.0), 190.0, 400.0, 0.95).is_none());
-        assert!(fit.crossing(mean(150.0, 0.0), 190.0, 400.0, 0.95).is_none());
+        let near_end = fit.region(mean(398.0, 0.0), 190.0, 400.0, 0.95);
+        assert!(near_end.is_none_or(|region| region.high.is_none()), "{near_end:?}");
+        assert_eq!(fit.region(mean(150.0, 0.0), 190.0, 400.0, 0.95), None);
+    }
+
+    /// A curve that bends back to its bound at the smallest setting.
+    #[test]
+    fn what_is_apart_from_the_crossing_is_named() {
+        let (top, height) = (230.0_f64.ln(), 1.1 * BOUND);
+        let bent = |at: f64| height * (-2.0 * (at.ln() - top).powi(2)).exp();
+        let mut sign = 1.0;
+        let values = values(|at| {
+            sign = -sign;
+            bent(at) * (1.0 + 0.1 * sign)
+        });
+        let fit = fitted(&values).expect("a fit");
+        let region = fit.region(BOUND, 190.0, 400.0, 0.95).expect("one crossing");
+        let (below, low) = (region.below.expect("apart"), region.low.expect("an end"));
+        assert!(190.0 < below && below < low && low < region.estimate, "{region:?}");
+        assert_eq!(region.above, None);
     }
 }
