@@ -9,7 +9,6 @@ from tailroom.pfc_headroom.profiles import ASICS, TABLES
 from tailroom.pfc_headroom.speeds import SPEEDS
 from tailroom.vectors.sets.headroom import published
 
-
 LARGER_AT_800G = 63_488
 """By how much the published rows of SN6600 at 800G are above the formula."""
 

@@ -27,14 +27,14 @@ class Expectation:
     that often in it; without, the quantity is a single value of the run.
     """
 
+    quantity: str | None = None
+    event: str | None = None
+    after: Occurrence | None = None
+    at: Band | None = None
+    """An interval in seconds since the start, or since `after`."""
     value: Band
     why: str
     """The formula or sentence of the source, with its numbers."""
-    quantity: str | None = None
-    event: str | None = None
-    at: Band | None = None
-    """An interval in seconds since the start, or since `after`."""
-    after: Occurrence | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +61,16 @@ class Vector:
         """The object that its file holds, without keys that do not apply."""
         shown = {"format": FORMAT, **asdict(self)}
         shown["script"] = {"kind": self.script.KIND, **asdict(self.script)}
-        return _without_none(shown)
+        return _without_empty(shown)
 
 
-def _without_none(table: dict[str, object]) -> dict[str, object]:
-    return {key: _shown(value) for key, value in table.items() if value is not None}
+def _without_empty(table: dict[str, object]) -> dict[str, object]:
+    return {key: _shown(value) for key, value in table.items() if value not in (None, (), {})}
 
 
 def _shown(value: object) -> object:
     if isinstance(value, dict):
-        return _without_none(value)
+        return _without_empty(value)
     if isinstance(value, tuple | list):
         return [_shown(part) for part in value]
-    return value
+    return float(f"{value:.12g}") if isinstance(value, float) else value

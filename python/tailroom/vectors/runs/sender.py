@@ -4,6 +4,7 @@ A link loses every n-th packet. Other packets that have passed before the flow b
 count, so that the link loses the packet that the script names, and no other in the run.
 """
 
+from itertools import pairwise
 from typing import Any
 
 from tailroom.scenario.scenario import Scenario
@@ -169,9 +170,7 @@ def _events(result: Result, *, has_packets: bool) -> dict[str, list[float]]:
     pairs = [(time.as_py() - START_S, value.as_py()) for time, value in thresholds]
     events = {
         "reduction": [
-            time
-            for (_, before), (time, now) in zip(pairs, pairs[1:], strict=False)
-            if now != before < float("inf")
+            time for (_, before), (time, now) in pairwise(pairs) if now != before < float("inf")
         ]
     }
     if has_packets:

@@ -77,7 +77,7 @@ def _after_one_loss() -> Vector:
                     at=(share * k, share * k),
                     after=reduced,
                     value=_band(share * k, rtt_s, window, BETA * window, late=1.0),
-                    why=f"W(t) = 0.4 (t - K)^3 + W_max at t = {share} K, K = {k:.4f} s; W_max = 200",
+                    why=f"W(t) = 0.4 (t - K)^3 + W_max, t = {share} K, K = {k:.4f} s, W_max = 200",
                 )
                 for share in (0.5, 1.0, 1.5, 2.0)
             ),

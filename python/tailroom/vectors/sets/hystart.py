@@ -8,7 +8,7 @@ from tailroom.vectors.vector import Expectation, Vector
 RTT_S = 0.1
 INITIAL = 10
 STEP_AT_S = 0.25
-"""In the third round trip; packets sent at 0.3 s, when the window is 80, are the first to feel it."""
+"""In the third round trip, so that the packets sent at 0.3 s, with a window of 80, are delayed."""
 THRESHOLD_S = 0.0125
 """RttThresh = clamp(4 ms, lastRoundMinRTT / 8, 16 ms)."""
 GROWTH = 1.25
