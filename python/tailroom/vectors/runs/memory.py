@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.engine_run import simulate
 from tailroom.vectors.judge import Results
+from tailroom.vectors.runs.engine import simulated
 from tailroom.vectors.scripts import MemoryScript
 
 
 def results(script: MemoryScript, seed: int) -> Results:
     """Runs the script."""
-    result = simulate(Scenario.of(scenario(script)), seed=seed)
+    result = simulated(scenario(script), seed)
     waiting = [link["queue_packets_mean"] for link in result.links.values()]
     size = script.arrivals.packet_bytes
     return Results(

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.engine_run import simulate
 from tailroom.vectors.judge import Results
+from tailroom.vectors.runs.engine import simulated
 from tailroom.vectors.scripts import QueueScript
+
+VALUES = ("queue_packets_mean", "queue_delay_s_mean", "loss_fraction")
 
 
 def results(script: QueueScript, seed: int, *, has_drops: bool) -> Results:
@@ -16,17 +17,16 @@ def results(script: QueueScript, seed: int, *, has_drops: bool) -> Results:
         seed: Seed of the run.
         has_drops: Whether the times of drops are recorded.
     """
-    result = simulate(Scenario.of(scenario(script, has_drops=has_drops)), seed=seed)
-    link = result.links["queue"]
-    values = {
-        name: link[name] for name in ("queue_packets_mean", "queue_delay_s_mean", "loss_fraction")
-    }
+    result = simulated(scenario(script, has_drops=has_drops), seed)
+    link = dict(result.links["queue"])
+    found: dict[str, Any] = {name: link[name] for name in VALUES}
     if script.probe:
         [probe] = [flow for flow in result.flows if flow["group"] == "probe"]
-        values["probe_marked_fraction"] = probe["marked_fraction"]
+        found["probe_marked_fraction"] = probe["marked_fraction"]
+    values = {name: value for name, value in found.items() if value is not None}
     if not has_drops:
         return Results(values=values)
-    log = result.packet_log.to_pydict()
+    log = result.table("packet_log").to_pydict()
     drops = [
         time for time, event in zip(log["time_s"], log["event"], strict=True) if event == "drop"
     ]

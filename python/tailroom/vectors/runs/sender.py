@@ -7,10 +7,9 @@ count, so that the link loses the packet that the script names, and no other in 
 from itertools import pairwise
 from typing import Any
 
-from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.engine_run import simulate
 from tailroom.simulation.result import Result
 from tailroom.vectors.judge import Results
+from tailroom.vectors.runs.engine import simulated
 from tailroom.vectors.scripts import SenderScript
 
 START_S = 1.0
@@ -34,7 +33,7 @@ def results(script: SenderScript, seed: int, *, has_packets: bool) -> Results:
         seed: Seed of the run.
         has_packets: Whether the times at which packets are sent are recorded.
     """
-    result = simulate(Scenario.of(scenario(script, has_packets=has_packets)), seed=seed)
+    result = simulated(scenario(script, has_packets=has_packets), seed)
     return Results(samples=_samples(result), events=_events(result, has_packets=has_packets))
 
 
@@ -152,7 +151,7 @@ def _marking(interval_s: tuple[float, float]) -> dict[str, Any]:
 
 
 def _samples(result: Result) -> dict[str, list[tuple[float, float]]]:
-    series = result.flow_series.to_pydict()
+    series = result.table("flow_series").to_pydict()
     times = [time - START_S for time in series["time_s"]]
     return {
         name: [
@@ -166,15 +165,15 @@ def _samples(result: Result) -> dict[str, list[tuple[float, float]]]:
 
 def _events(result: Result, *, has_packets: bool) -> dict[str, list[float]]:
     """A reduction shows in ssthresh, up to a fiftieth of an RTT late."""
-    thresholds = [*zip(*result.flow_series.select(["time_s", "ssthresh_packets"]), strict=True)]
-    pairs = [(time.as_py() - START_S, value.as_py()) for time, value in thresholds]
+    series = result.table("flow_series").to_pydict()
+    pairs = pairwise(zip(series["time_s"], series["ssthresh_packets"], strict=True))
     events = {
         "reduction": [
-            time for (_, before), (time, now) in pairwise(pairs) if now != before < float("inf")
+            time - START_S for (_, before), (time, now) in pairs if now != before < float("inf")
         ]
     }
     if has_packets:
-        log = result.arrival_log.to_pydict()
+        log = result.table("arrival_log").to_pydict()
         events["sent"] = [
             time - START_S
             for time, flow in zip(log["time_s"], log["flow"], strict=True)

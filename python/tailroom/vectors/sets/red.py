@@ -37,8 +37,8 @@ def _settled(overload: float) -> Vector:
             limit_packets=1000,
             rate_bps=RATE_BPS,
             arrivals=Arrivals(overload * RATE_BPS, 1000),
-            duration_s=400.0,
-            measured_from_s=100.0,
+            duration_s=200.0,
+            measured_from_s=50.0,
         ),
         expect=(
             Expectation(
@@ -54,6 +54,6 @@ def _settled(overload: float) -> Vector:
                 why=f"what the link cannot carry: 1 - 1 / {overload:g} = {loss:.4f}",
             ),
         ),
-        chance="Drops are drawn; over 300 s the average has a standard error of a few tenths of a "
+        chance="Drops are drawn; over 150 s the average has a standard error of a few tenths of a "
         "packet. The rest of the band is whether the packet in transmission counts.",
     )
