@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
 import tailroom
 from tailroom.cli import failures
-from tailroom.cli.table import NumberTable
 from tailroom.cli.terminal_text import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_directory
@@ -39,11 +40,11 @@ def list_vectors(names: Names = None) -> None:
     with failures.reported():
         chosen = _chosen(names)
         if names:
-            table = NumberTable("Vectors", "vector", "title", "source")
+            table = Table("vector", "title", "source", box=box.SIMPLE_HEAD)
             for vector in chosen:
                 table.add_row(vector.id, vector.title, vector.source)
         else:
-            table = NumberTable("Sets of vectors", "set", "content", "vectors", "expectations")
+            table = Table("set", "content", "vectors", "expectations", box=box.SIMPLE_HEAD)
             for name, content in SETS.items():
                 own = [vector for vector in chosen if vector.set_name == name]
                 count = sum(len(vector.expect) for vector in own)

@@ -36,24 +36,24 @@ class _Node:
         """The error that says what was expected here."""
         return VectorFileError(f"{self.place}: must be {expected}")
 
-    def table(self, *keys: str, others: bool = False) -> "dict[str, _Node]":
+    def table(self, *needed: str, allowed: tuple[str, ...] | None = None) -> "dict[str, _Node]":
         """The members of an object.
 
         Args:
-            keys: Those that must be there.
-            others: Whether further keys may be there too.
+            needed: Keys that must be there.
+            allowed: Keys that may be there too; any if not given.
 
         Raises:
             VectorFileError: A key is missing or not known.
         """
         if not isinstance(self.value, dict):
             raise self.fail("an object")
-        for key in keys:
+        for key in needed:
             if key not in self.value:
                 raise VectorFileError(f"{self.place}: has no `{key}`; add it")
-        if not others:
-            for key in self.value.keys() - {*keys}:
-                names = ", ".join(f"`{name}`" for name in keys)
+        for key in self.value:
+            if allowed is not None and key not in (*needed, *allowed):
+                names = ", ".join(f"`{name}`" for name in (*needed, *allowed))
                 raise VectorFileError(
                     f"{self.place}: `{key}` is not a key here; leave it out, or write {names}"
                 )
@@ -118,9 +118,9 @@ def read_results(path: str | PathLike[str]) -> dict[str, Results]:
     Raises:
         VectorFileError: The file cannot be read, or a key is wrong, which the message names.
     """
-    table = _read(Path(path)).table("implementation", "results")
+    table = _read(Path(path)).table("implementation", "results", allowed=())
     table["implementation"].text()
-    return {name: _results(node) for name, node in table["results"].table(others=True).items()}
+    return {name: _results(node) for name, node in table["results"].table().items()}
 
 
 def _read(file: Path) -> _Node:
@@ -137,7 +137,7 @@ def _read(file: Path) -> _Node:
 
 
 def _vector(node: _Node) -> WrittenVector:
-    table = node.table("format", "id", "expect", others=True)
+    table = node.table("format", "id", "expect")
     if table["format"].number() != FORMAT:
         raise table["format"].fail(f"{FORMAT}, the format that this version of tailroom reads")
     expect = tuple(_expectation(member) for member in table["expect"].array())
@@ -145,9 +145,7 @@ def _vector(node: _Node) -> WrittenVector:
 
 
 def _expectation(node: _Node) -> Expectation:
-    table = node.table("value", "why", others=True)
-    known = {"value", "why", "quantity", "event", "at", "after"}
-    node.table(*(table.keys() & known))
+    table = node.table("value", "why", allowed=("quantity", "event", "at", "after"))
     if ("quantity" in table) == ("event" in table):
         raise VectorFileError(f"{node.place}: needs either `quantity` or `event`")
     for needed, by in (("at", "event"), ("at", "after")):
@@ -164,7 +162,7 @@ def _expectation(node: _Node) -> Expectation:
 
 
 def _occurrence(node: _Node) -> Occurrence:
-    table = node.table("event", "number")
+    table = node.table("event", "number", allowed=())
     number = table["number"].number()
     if number != int(number) or number < 1:
         raise table["number"].fail("a whole number from 1")
@@ -172,8 +170,7 @@ def _occurrence(node: _Node) -> Occurrence:
 
 
 def _results(node: _Node) -> Results:
-    table = node.table(others=True)
-    node.table(*(table.keys() & {"samples", "events", "values"}))
+    table = node.table(allowed=("samples", "events", "values"))
     return Results(
         samples={name: _samples(series) for name, series in _members(table, "samples")},
         events={
@@ -185,7 +182,7 @@ def _results(node: _Node) -> Results:
 
 
 def _members(table: dict[str, _Node], key: str) -> Iterator[tuple[str, _Node]]:
-    return iter(table[key].table(others=True).items() if key in table else ())
+    return iter(table[key].table().items() if key in table else ())
 
 
 def _samples(node: _Node) -> list[tuple[float, float]]:

@@ -52,8 +52,8 @@ def vectors() -> Iterator[Vector]:
                 at=(_first_drop_s(BURST - 1, 0.85), _first_drop_s(1 - 1 / BURST, 8.5) + UPDATE_S),
                 value=(1, 10_000),
                 why="the first drop comes when the sum of the probabilities is between 0.85 and "
-                "8.5 (sec. 5.4); they follow from a delay of 3 t, the queue over the rate, or 0.75 t, "
-                "the wait of the packet that leaves",
+                "8.5 (sec. 5.4); they follow from a delay of 3 t, the queue over the rate, or "
+                "0.75 t, the wait of the packet that leaves",
             ),
         ),
     )
