@@ -34,7 +34,8 @@ def results(script: SenderScript, seed: int, *, has_packets: bool) -> Results:
         has_packets: Whether the times at which packets are sent are recorded.
     """
     result = simulated(scenario(script, has_packets=has_packets), seed)
-    return Results(samples=_samples(result), events=_events(result, has_packets=has_packets))
+    events = _events(result, is_bbr=script.control == "bbr3", has_packets=has_packets)
+    return Results(samples=_samples(result), events=events)
 
 
 def scenario(script: SenderScript, *, has_packets: bool = False) -> dict[str, Any]:
@@ -93,7 +94,9 @@ def _flow(script: SenderScript, path: list[str]) -> dict[str, Any]:
     }
     if script.initial_ssthresh_packets:
         flow["initial_ssthresh"] = script.initial_ssthresh_packets
-    if script.marked_s:
+    if script.control == "prague":
+        flow["ecn"] = "l4s"
+    elif script.marked_s:
         flow["ecn"] = "accurate"
     if script.transfer_packets:
         size = script.transfer_packets * (script.packet_bytes - 40)
@@ -159,18 +162,22 @@ def _samples(result: Result) -> dict[str, list[tuple[float, float]]]:
             for time, value in zip(times, series[name], strict=True)
             if time >= 0 and value < float("inf")
         ]
-        for name in ("cwnd_packets", "ssthresh_packets")
+        for name in ("cwnd_packets", "ssthresh_packets", "srtt_s")
     }
 
 
-def _events(result: Result, *, has_packets: bool) -> dict[str, list[float]]:
-    """A reduction shows in ssthresh, up to a fiftieth of an RTT late."""
+def _events(result: Result, *, is_bbr: bool, has_packets: bool) -> dict[str, list[float]]:
+    """Reductions show in ssthresh, and ProbeRTT in cwnd, up to a fiftieth of an RTT late."""
     series = result.table("flow_series").to_pydict()
     pairs = pairwise(zip(series["time_s"], series["ssthresh_packets"], strict=True))
+    windows = pairwise(zip(series["time_s"], series["cwnd_packets"], strict=True))
     events = {
+        "probe_rtt": [
+            time - START_S for (_, before), (time, now) in windows if is_bbr and now < 0.7 * before
+        ],
         "reduction": [
             time - START_S for (_, before), (time, now) in pairs if now != before < float("inf")
-        ]
+        ],
     }
     if has_packets:
         log = result.table("arrival_log").to_pydict()

@@ -36,7 +36,7 @@ def vectors() -> Iterator[Vector]:
         yield _row(int(window), increase, decrease)
 
 
-def _increase(window: float) -> float:
+def increase_by_formula(window: float) -> float:
     """a(w) = w^2 p(w) 2 b(w) / (2 - b(w)), with log p and b on lines over log w."""
     position = math.log(window / LOW) / math.log(HIGH / LOW)
     decrease = 0.5 + position * (0.1 - 0.5)
@@ -46,7 +46,7 @@ def _increase(window: float) -> float:
 
 def _row(window: int, increase: float, decrease: float) -> Vector:
     # The second flight has at least w + a - 1 packets; its middle is lost.
-    formula = _increase(window)
+    formula = increase_by_formula(window)
     largest = window + 2 * formula + 1
     return Vector(
         id=f"highspeed.row-{window}",
