@@ -18,11 +18,12 @@ def vectors() -> Iterator[Vector]:
 
 def _settled(overload: float) -> Vector:
     loss = 1 - 1 / overload
-    base = loss / (2 - loss)
-    average = MIN_TH + (MAX_TH - MIN_TH) * base / MAX_P
+    # Sec. 7: the n-th packet after a drop counts n - 1, so drops are 1 to 1/p apart. In Figure 2 it
+    # counts n: 1 to 1/p - 1.
+    least, most = (MIN_TH + (MAX_TH - MIN_TH) * p / MAX_P for p in (loss / 2, loss / (2 - loss)))
     return Vector(
         id=f"red.settled-{overload:g}",
-        title=f"At {overload:g} times the rate the average queue is {average:.1f} packets",
+        title=f"At {overload:g} times the rate the average queue is about {most:.0f} packets",
         source="Floyd and Jacobson 1993, sec. 4 and 7 (method 2)",
         url="https://doi.org/10.1109/90.251892",
         script=QueueScript(
@@ -43,10 +44,10 @@ def _settled(overload: float) -> Vector:
         expect=(
             Expectation(
                 quantity="queue_packets_mean",
-                value=(average - 2, average + 2),
-                why="drops are 1 to 1/p apart, each as likely, so the fraction lost is 2p / (1 + "
-                f"p); it is 1 - 1 / {overload:g} for p = {base:.5f}, where the average queue is "
-                f"min_th + (max_th - min_th) p / max_p = {average:.2f}",
+                value=(least - 2, most + 2),
+                why="drops are 1 to 1/p apart, each as likely: the fraction lost, 1 - 1 / "
+                f"{overload:g}, is 2p / (1 + p), or 2p where the count rises before p is computed, "
+                f"as in Figure 2; min_th + (max_th - min_th) p / max_p = {most:.2f} or {least:.2f}",
             ),
             Expectation(
                 quantity="loss_fraction",
