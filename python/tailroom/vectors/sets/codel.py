@@ -22,7 +22,7 @@ def vectors() -> Iterator[Vector]:
     yield Vector(
         id="codel.drop-times",
         title="Drops come closer with the square root of their number",
-        source="RFC 8289 sec. 4.3 and 5.5 (target 5 ms, interval 100 ms)",
+        source="RFC 8289 sec. 4.2, 4.3 and 5.6 (target 5 ms, interval 100 ms)",
         url="https://www.rfc-editor.org/rfc/rfc8289",
         script=QueueScript(
             discipline="codel",

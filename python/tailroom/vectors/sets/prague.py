@@ -41,7 +41,7 @@ def _first_mark() -> Vector:
     return Vector(
         id="prague.first-mark",
         title="The first mark halves the window, however late it comes",
-        source=f"{DRAFT} sec. 2.3.2 and 2.4.2",
+        source=f"{DRAFT} sec. 2.3.2",
         url=URL,
         script=_script(rtt_s, sent_s + 2.5 * rtt_s, (sent_s - 0.02, sent_s + 0.02)),
         expect=(

@@ -23,7 +23,7 @@ def _reduction(control: str, beta: float) -> Vector:
     return Vector(
         id=f"recovery.prr-{control}",
         title=f"A recovery sends {beta:g} packets per packet delivered",
-        source="RFC 9937 sec. 6",
+        source="RFC 9937 sec. 5",
         url="https://www.rfc-editor.org/rfc/rfc9937",
         script=SenderScript(
             control=control,

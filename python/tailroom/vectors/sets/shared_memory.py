@@ -27,7 +27,7 @@ def _congested(alpha: float, ports: int) -> Vector:
     return Vector(
         id=f"shared_memory.alpha-{alpha:g}-ports-{ports}",
         title=f"{ports} congested ports share the memory with alpha = {alpha:g}",
-        source="Choudhury and Hahne 1998, sec. IV, Eq. 4",
+        source="Choudhury and Hahne 1998",
         url="https://doi.org/10.1109/90.664262",
         script=MemoryScript(
             policy="dynamic_threshold",
