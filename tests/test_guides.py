@@ -68,6 +68,7 @@ WITHOUT_PYTHON = {
     "evaluate.md": "uses a control of the reader",
     "import.md": "names networks that no capture here has (tests/test_import.py)",
     "papers.md": "takes minutes (tests/papers)",
+    "vectors.md": "reads what a command writes, so its transcript runs it",
 }
 """Pages whose Python is not run, and why."""
 

@@ -13,8 +13,9 @@ HEAD = """\
 # Command line reference
 
 Generated from the commands; `tailroom COMMAND --help` prints the same. Exit status: 0 done, 1 the
-run failed, 2 the input is wrong, 3 a congestion control of your own raised an exception, 4 no
-buffer that `size` tried meets every target, 130 interrupted.
+run failed, or `headroom --check` or `vectors check` found a fault, 2 the input is wrong, 3 a
+congestion control of your own raised an exception, 4 no buffer that `size` tried meets every
+target, 130 interrupted.
 
 """
 

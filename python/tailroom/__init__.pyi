@@ -34,6 +34,7 @@ from tailroom.errors import (
     TailroomError as TailroomError,
     TailroomWarning as TailroomWarning,
     TargetError as TargetError,
+    VectorFileError as VectorFileError,
     WrongInputError as WrongInputError,
 )
 from tailroom.execution.progress import RunProgress as RunProgress

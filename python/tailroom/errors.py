@@ -60,6 +60,10 @@ class HeadroomTableError(WrongInputError, ValueError):
     """A table of PFC headrooms is damaged; the message names file, line and what is expected."""
 
 
+class VectorFileError(WrongInputError, ValueError):
+    """A file of vectors or of results is wrong; the message names file and key."""
+
+
 class ClusterError(WrongInputError, RuntimeError):
     """The cluster or executor cannot perform the runs; the message names the machine."""
 

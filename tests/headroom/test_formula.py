@@ -1,27 +1,16 @@
 """Headrooms against published tables, worked examples, and the sums of the quoted terms."""
 
-import csv
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 
 import tailroom as tr
 from tailroom.pfc_headroom.profiles import ASICS, TABLES
 from tailroom.pfc_headroom.speeds import SPEEDS
+from tailroom.vectors.sets.headroom import published
 
-ROWS = Path(__file__).with_name("published_rows.csv")
 LARGER_AT_800G = 63_488
 """By how much the published rows of SN6600 at 800G are above the formula."""
-
-
-def published() -> list[tuple[str, int, str, int]]:
-    """Table, speed in Mbit/s, cable and xoff of each published row."""
-    lines = (line for line in ROWS.read_text(encoding="utf-8").splitlines() if line[:1] != "#")
-    return [
-        (row["table"], int(row["speed_mbps"]), row["cable"], int(row["xoff_bytes"]))
-        for row in csv.DictReader(lines)
-    ]
 
 
 def terms(result: tr.Headroom) -> dict[str, float]:

@@ -38,6 +38,7 @@ DOCUMENTS = (
     "docs/guide/headroom.md",
     "docs/guide/own-control.md",
     "docs/guide/questions.md",
+    "docs/guide/vectors.md",
     *TUTORIAL,
 )
 BLOCK = re.compile(

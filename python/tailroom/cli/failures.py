@@ -28,6 +28,8 @@ from tailroom.scenario.custom_controls import without_own_frames
 RUN_FAILED = 1
 TABLE_WRONG = 1
 """`headroom --check` found something wrong in a table."""
+VECTOR_MISSED = 1
+"""`vectors check` found an expectation that results do not meet."""
 INPUT_WRONG = 2
 OWN_CONTROL_FAILED = 3
 NO_BUFFER = 4

@@ -51,6 +51,11 @@ app = LazyGroup(
             "Compute the PFC headroom of a port with every term, or check tables of headrooms.",
             "headroom --speed 400G --cable 300m --asic spectrum-4",
         ),
+        "vectors": Subcommand(
+            "tailroom.cli.vectors:app",
+            "Numbers of RFCs and papers that other implementations can check themselves against.",
+            "vectors write DIR",
+        ),
         "compare": Subcommand(
             "tailroom.cli.compare:compare",
             "Simulate a scenario and compare it with the prediction of each model.",
@@ -95,9 +100,9 @@ app = LazyGroup(
     name="tailroom",
     params=root_options(),
     help="How much buffer a link needs, and what each choice costs.",
-    epilog="Exit status: 0 done, 1 the run failed or headroom --check found a fault, 2 the input "
-    "is wrong, 3 a congestion control of your own raised an exception, 4 no buffer that size tried "
-    "meets every target, 130 interrupted.",
+    epilog="Exit status: 0 done, 1 the run failed, or headroom --check or vectors check found a "
+    "fault, 2 the input is wrong, 3 a congestion control of your own raised an exception, 4 no "
+    "buffer that size tried meets every target, 130 interrupted.",
     no_args_is_help=True,
 )
 

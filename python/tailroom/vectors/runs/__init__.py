@@ -1,0 +1,27 @@
+"""What tailroom does with a script, in the form in which any implementation reports it."""
+
+from tailroom.vectors.judge import Results
+from tailroom.vectors.runs import headroom, memory, queue, sender
+from tailroom.vectors.scripts import HeadroomScript, MemoryScript, QueueScript
+from tailroom.vectors.vector import Vector
+
+
+def results_of(vector: Vector, seed: int = 1) -> Results:
+    """Runs tailroom.
+
+    Args:
+        vector: The vector whose script is run.
+        seed: Seed of the random streams.
+
+    Returns:
+        Samples, events and values.
+    """
+    script = vector.script
+    if isinstance(script, HeadroomScript):
+        return headroom.results(script)
+    events = {expectation.event for expectation in vector.expect}
+    if isinstance(script, QueueScript):
+        return queue.results(script, seed, has_drops="drop" in events)
+    if isinstance(script, MemoryScript):
+        return memory.results(script, seed)
+    return sender.results(script, seed, has_packets="sent" in events)

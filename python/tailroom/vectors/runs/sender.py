@@ -1,0 +1,189 @@
+"""A sender on a path of its own, as a scenario.
+
+A link loses every n-th packet. Other packets that have passed before the flow begins shift the
+count, so that the link loses the packet that the script names, and no other in the run.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+from tailroom.simulation.result import Result
+from tailroom.vectors.judge import Results
+from tailroom.vectors.runs.engine import simulated
+from tailroom.vectors.scripts import SenderScript
+
+START_S = 1.0
+"""When the flow begins."""
+FAST = 1e12
+CLOCK_S = 0.001
+"""Granularity of the timer, G of RFC 6298."""
+SAMPLES_PER_RTT = 50
+SHIFTING_BYTES = 64
+MARKING = {"rate": 10e9, "packet": 9000, "offered": 10.1e9}
+"""The link that marks is faster than the path, so that only other packets make its queue, which
+grows by 10 ms per second."""
+MARK_EARLY_S = 2e-3
+
+
+def results(script: SenderScript, seed: int, *, has_packets: bool) -> Results:
+    """Runs the script.
+
+    Args:
+        script: The script.
+        seed: Seed of the run.
+        has_packets: Whether the times at which packets are sent are recorded.
+    """
+    result = simulated(scenario(script, has_packets=has_packets), seed)
+    events = _events(result, is_bbr=script.control == "bbr3", has_packets=has_packets)
+    return Results(samples=_samples(result), events=events)
+
+
+def scenario(script: SenderScript, *, has_packets: bool = False) -> dict[str, Any]:
+    """The scenario that means the script."""
+    end = START_S + script.duration_s
+    path: dict[str, Any] = {"rate": script.rate_bps, "delay": 0.0, "queue": _unlimited()}
+    if script.rtt_changes:
+        half = script.rtt_s / 2
+        path["delay"] = half
+        path["changes"] = [
+            {"at": START_S + at_s, "delay": half + rtt_s - script.rtt_s}
+            for at_s, rtt_s in script.rtt_changes
+        ]
+    if has_packets:
+        path["arrival_log"] = {"from": START_S, "to": end}
+    links = {"path": path}
+    flows: dict[str, Any] = {}
+    for earlier, number in enumerate(sorted(script.lost_packets)):
+        name = f"loss{earlier + 1}"
+        every = number + _most_packets(script)
+        links[name] = {**_wire(), "loss": {"kind": "periodic", "every": every}}
+        flows[name] = _shift(name, every - (number - earlier))
+    if script.marked_s:
+        links["mark"] = {**_wire(), "rate": MARKING["rate"], "queue": _marks_all()}
+        flows["mark"] = _marking(script.marked_s)
+    flows["flow"] = _flow(script, [*links])
+    return {
+        "duration": end,
+        "measure_from": START_S,
+        # The estimate would fill the path, which the flow does not.
+        "memory_limit": "1000 TB",
+        "series": {"interval": script.rtt_s / SAMPLES_PER_RTT},
+        "links": links,
+        "flows": flows,
+    }
+
+
+def _flow(script: SenderScript, path: list[str]) -> dict[str, Any]:
+    """The sender, without delayed ACKs and the random delays of hosts."""
+    flow = {
+        "path": path,
+        "host": "plain",
+        "send_jitter": "none",
+        "sender_side": 0.0,
+        "start": START_S,
+        "congestion": {"kind": script.control, **script.parameters},
+        "recovery": script.recovery,
+        "prr": script.proportional_rate_reduction,
+        "slow_start": {"kind": script.slow_start},
+        "rtt": script.rtt_s,
+        "packet_size": script.packet_bytes,
+        "header_size": 40,
+        "initial_window": script.initial_cwnd_packets,
+        "min_rto": script.min_rto_s,
+        "rto_granularity": CLOCK_S,
+    }
+    if script.initial_ssthresh_packets:
+        flow["initial_ssthresh"] = script.initial_ssthresh_packets
+    if script.control == "prague":
+        flow["ecn"] = "l4s"
+    elif script.marked_s:
+        flow["ecn"] = "accurate"
+    if script.transfer_packets:
+        size = script.transfer_packets * (script.packet_bytes - 40)
+        flow["source"] = {"kind": "finite_flows", "size": size, "arrivals": [START_S]}
+        del flow["start"]
+    return flow
+
+
+def _most_packets(script: SenderScript) -> int:
+    """More than the flow sends after a loss: the window stays below 1.5 times its first value."""
+    rounds = script.duration_s / script.rtt_s + 1
+    return int(1.5 * script.initial_cwnd_packets * rounds) + 1000
+
+
+def _unlimited() -> dict[str, Any]:
+    return {"kind": "drop_tail", "limit": "1000000 packets"}
+
+
+def _wire() -> dict[str, Any]:
+    return {"rate": FAST, "delay": 0.0, "queue": _unlimited()}
+
+
+def _marks_all() -> dict[str, Any]:
+    return {
+        "kind": "step_mark",
+        "limit": "1000000 packets",
+        "threshold": "1 packets",
+        "drop_others": False,
+    }
+
+
+def _shift(link: str, packets: int) -> dict[str, Any]:
+    """That many packets, before the flow begins."""
+    gap_s = START_S / 2 / packets
+    return {
+        "path": [link],
+        "packet_size": SHIFTING_BYTES,
+        "send_jitter": "none",
+        "stop": (packets - 0.5) * gap_s,
+        "source": {"kind": "cbr", "rate": SHIFTING_BYTES * 8 / gap_s, "phase": 0.0},
+    }
+
+
+def _marking(interval_s: tuple[float, float]) -> dict[str, Any]:
+    """Packets that keep a queue while those of the flow are to be marked."""
+    first, last = interval_s
+    return {
+        "path": ["mark"],
+        "packet_size": MARKING["packet"],
+        "send_jitter": "none",
+        "start": START_S + first - MARK_EARLY_S,
+        "stop": START_S + last,
+        "source": {"kind": "cbr", "rate": MARKING["offered"], "phase": 0.0},
+    }
+
+
+def _samples(result: Result) -> dict[str, list[tuple[float, float]]]:
+    series = result.table("flow_series").to_pydict()
+    times = [time - START_S for time in series["time_s"]]
+    return {
+        name: [
+            (time, value)
+            for time, value in zip(times, series[name], strict=True)
+            if time >= 0 and value < float("inf")
+        ]
+        for name in ("cwnd_packets", "ssthresh_packets", "srtt_s")
+    }
+
+
+def _events(result: Result, *, is_bbr: bool, has_packets: bool) -> dict[str, list[float]]:
+    """Reductions show in ssthresh, and ProbeRTT in cwnd, up to a fiftieth of an RTT late."""
+    series = result.table("flow_series").to_pydict()
+    pairs = pairwise(zip(series["time_s"], series["ssthresh_packets"], strict=True))
+    windows = pairwise(zip(series["time_s"], series["cwnd_packets"], strict=True))
+    events = {
+        "probe_rtt": [
+            time - START_S for (_, before), (time, now) in windows if is_bbr and now < 0.7 * before
+        ],
+        "reduction": [
+            time - START_S for (_, before), (time, now) in pairs if now != before < float("inf")
+        ],
+    }
+    if has_packets:
+        log = result.table("arrival_log").to_pydict()
+        events["sent"] = [
+            time - START_S
+            for time, flow in zip(log["time_s"], log["flow"], strict=True)
+            if flow == "flow"
+        ]
+    return events

@@ -1,0 +1,109 @@
+"""What happens to an implementation, in SI units and without the words of a simulator."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+Parameters = Mapping[str, float | bool | str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SenderScript:
+    """A sender, alone on a path, whose packets are all acknowledged one by one.
+
+    Time starts with the first data packet. Packets are numbered as they are sent, from 1, those
+    sent again included. No packet waits anywhere but for a path that is slower than the sender.
+    """
+
+    KIND: ClassVar[str] = "sender"
+
+    control: str
+    parameters: Parameters = field(default_factory=dict)
+    """Parameters of the control, as the source names or numbers them."""
+    recovery: str = "sack"
+    """How losses are detected and repaired: `newreno`, `sack` or `rack` (with tail loss probes)."""
+    proportional_rate_reduction: bool = False
+    slow_start: str = "standard"
+    """`standard`, or `hystart_plus_plus`."""
+    rtt_s: float
+    rate_bps: float = 1e12
+    """Rate of the path; at the default a window takes no time."""
+    packet_bytes: int = 1500
+    initial_cwnd_packets: int
+    initial_ssthresh_packets: int | None = None
+    min_rto_s: float = 1.0
+    """RFC 6298 sec. 2.4."""
+    duration_s: float
+    transfer_packets: int | None = None
+    """The application sends this many packets and no more."""
+    lost_packets: tuple[int, ...] = ()
+    """Numbers of the packets that are lost."""
+    marked_s: tuple[float, float] | None = None
+    """Packets sent in this interval are marked CE."""
+    rtt_changes: tuple[tuple[float, float], ...] = ()
+    """Time, and the RTT without queue of the packets sent from then on, both in seconds."""
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Packets that arrive at a queue at equal intervals; none is ECN-capable."""
+
+    rate_bps: float
+    packet_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """A sender that has one packet, marked ECT(1), in flight at all times."""
+
+    packet_bytes: int
+    rtt_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueScript:
+    """A queue in front of a link; arrivals begin at time 0 and do not react to it."""
+
+    KIND: ClassVar[str] = "queue"
+
+    discipline: str
+    parameters: Parameters = field(default_factory=dict)
+    limit_packets: int
+    rate_bps: float
+    arrivals: Arrivals
+    probe: Probe | None = None
+    duration_s: float
+    measured_from_s: float = 0.0
+    """Values without a time are means from here to the end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryScript:
+    """Ports of a switch that share memory, each with more arrivals than it can send."""
+
+    KIND: ClassVar[str] = "memory"
+
+    policy: str
+    parameters: Parameters
+    memory_bytes: int
+    ports: int
+    port_rate_bps: float
+    arrivals: Arrivals
+    """At each port."""
+    duration_s: float
+    measured_from_s: float
+
+
+@dataclass(frozen=True)
+class HeadroomScript:
+    """Headrooms of a published table."""
+
+    KIND: ClassVar[str] = "headroom"
+
+    table: str
+    """Device of the table."""
+    links: tuple[tuple[int, str], ...]
+    """Speed in Mbit/s, and length of the cable."""
+
+
+Script = SenderScript | QueueScript | MemoryScript | HeadroomScript

@@ -1,0 +1,119 @@
+"""tailroom meets the vectors, and a control with a wrong number does not."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tailroom.vectors.judge import misses
+from tailroom.vectors.runs import results_of
+from tailroom.vectors.scripts import HeadroomScript
+from tailroom.vectors.sets import SETS, all_vectors, vectors_of
+from tailroom.vectors.vector import Vector
+
+VECTORS = {vector.id: vector for vector in all_vectors()}
+OFTEN = [name for name in VECTORS if not name.startswith("highspeed")]
+ROWS = [name for name in VECTORS if name.startswith("highspeed")]
+SEEDS = range(1001, 1101)
+"""Other seeds than any with which the vectors were written."""
+BY_CHANCE = ("pie.steady-1.25", "red.settled-1.06", "dual_pi2.coupling-4", "bbr3.startup")
+
+
+def assert_met(vector: Vector, seed: int) -> None:
+    found = misses(vector.expect, results_of(vector, seed))
+    assert not found, (seed, [(miss.found, miss.expectation.value) for miss in found])
+
+
+@pytest.mark.parametrize("name", [*OFTEN, *ROWS[:24:8], ROWS[-1]])
+def test_tailroom_meets_a_vector(name: str) -> None:
+    assert_met(VECTORS[name], seed=SEEDS[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROWS)
+def test_tailroom_meets_each_row_of_highspeed(name: str) -> None:
+    assert_met(VECTORS[name], seed=SEEDS[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BY_CHANCE)
+def test_the_bands_are_wide_enough_for_chance(name: str) -> None:
+    """If a run missed a band with a probability of 3 % or more, 100 would do so 95 times of 100.
+
+    The other vectors of a set have bands of the same width.
+    """
+    assert VECTORS[name].chance
+    for seed in SEEDS:
+        assert_met(VECTORS[name], seed)
+
+
+def test_vectors_without_chance_do_not_depend_on_the_seed() -> None:
+    for name in ("cubic.fast-convergence", "dctcp.first-mark-30", "codel.drop-times"):
+        assert results_of(VECTORS[name], 1) == results_of(VECTORS[name], 2)
+
+
+def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """A set, and what of its scripts becomes wrong."""
+    yield "reno", "control", {"aimd": {"increase": 2.0}}
+    yield "reno", "control", {"aimd": {"decrease": 0.4}}
+    yield "cubic", "parameters", {"c": 0.5}
+    yield "cubic", "parameters", {"beta": 0.72}
+    yield "cubic", "parameters", {"fast_convergence": False}
+    yield "cubic", "control", {"reno": {}}
+    yield "highspeed", "parameters", {"high_p": 1.1e-7}
+    yield "highspeed", "parameters", {"high_decrease": 0.12}
+    yield "highspeed", "parameters", {"low_window": 45.0}
+    yield "highspeed", "parameters", {"increase": "linux_table"}
+    yield "dctcp", "parameters", {"gain": 1 / 8}
+    yield "dctcp", "parameters", {"initial_alpha": 0.8}
+    yield "dctcp", "control", {"reno": {}}
+    yield "fhstcp", "parameters", {"c": 9.0}
+    yield "prague", "parameters", {"initial_alpha": 0.9}
+    yield "prague", "parameters", {"min_virtual_rtt": 0.023}
+    yield "prague", "parameters", {"transition_rounds": 400}
+    yield "bbr3", "control", {"bbr1": {}}
+    yield "hystart", "slow_start", {"standard": None}
+    yield "recovery", "proportional_rate_reduction", {"": False}
+    yield "recovery", "recovery", {"sack": None}
+    yield "codel", "parameters", {"target": 0.006}
+    yield "codel", "parameters", {"interval": 0.098}
+    yield "pie", "parameters", {"target": 0.017}
+    yield "pie", "parameters", {"max_burst": 0.1}
+    yield "red", "parameters", {"max_p": 0.085}
+    yield "red", "parameters", {"uniform": False}
+    yield "red", "parameters", {"min_threshold": "46 packets"}
+    yield "dual_pi2", "parameters", {"coupling": 1.8}
+    yield "shared_memory", "parameters", {"alpha": 0.9}
+    yield "shared_memory", "policy", {"complete_sharing": {}}
+
+
+def mutated(vector: Vector, key: str, wrong: Mapping[str, Any]) -> Vector:
+    """The vector with a script that has another control, parameter or rule."""
+    script: Any = vector.script
+    changes: dict[str, Any] = {"parameters": {**script.parameters, **wrong}}
+    if key in ("control", "policy"):
+        [(name, parameters)] = wrong.items()
+        changes = {key: name, "parameters": parameters}
+    elif key != "parameters":
+        [(name, value)] = wrong.items()
+        changes = {key: name or value}
+    return replace(vector, script=replace(script, **changes))
+
+
+@pytest.mark.parametrize(("name", "key", "wrong"), [*mutations()])
+def test_a_vector_catches_a_wrong_number(name: str, key: str, wrong: dict[str, Any]) -> None:
+    vectors = [*vectors_of(name)]
+    # Of HighSpeed TCP, rows with small, middle and large windows.
+    chosen = vectors[::24] if name == "highspeed" else vectors
+    assert any(
+        misses(vector.expect, results_of(mutated(vector, key, wrong), seed=SEEDS[0]))
+        for vector in chosen
+    )
+
+
+def test_the_sets_have_every_published_headroom_and_every_row_of_highspeed() -> None:
+    assert list(SETS) == list(dict.fromkeys(vector.set_name for vector in VECTORS.values()))
+    assert len(ROWS) == 73
+    links = [v.script.links for v in VECTORS.values() if isinstance(v.script, HeadroomScript)]
+    assert sum(map(len, links)) == 114 + 6
