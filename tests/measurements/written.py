@@ -65,7 +65,7 @@ class Seen:
 def simulated(link: Link, seed: int, **settings: object) -> Seen:
     """Runs a load over a link that was idle for five seconds."""
     scenario = tr.Scenario.from_toml(SCENARIO.format(**vars(link)))
-    result = tr.run(scenario, seed=seed, set={key: str(value) for key, value in settings.items()})
+    result = tr.run(scenario, seed=seed, set=settings)
     queue = result.series("queue", link="bottleneck")
     flows = [flow["name"] for flow in result.flows]
     rtts = [result.series("srtt", flow=name)["srtt_s"].to_numpy() for name in flows]
@@ -98,8 +98,7 @@ def flent(seen: Seen, path: Path, seed: int) -> Path:
         "results": {
             "Ping (ms) ICMP": [1e3 * (IDLE_RTT_S + wait) for wait in waits],
             "TCP upload sum": [
-                float(load) / 1e6 if on else None
-                for load, on in zip(loads, is_loaded, strict=True)
+                float(load) / 1e6 if on else None for load, on in zip(loads, is_loaded, strict=True)
             ],
         },
         "raw_values": {},
@@ -149,7 +148,8 @@ def socket_statistics(seen: Seen, path: Path, *, has_times: bool = True) -> Path
         for flow in range(seen.link.flows):
             lines.append(f"ESTAB 0      198240      192.0.2.1:{40_000 + flow} 192.0.2.2:5201")
             lines.append(
-                f"\t {seen.link.congestion} wscale:7,7 rto:236 rtt:{1e3 * seen.rtts_s[row, flow]:.6g}"
+                f"\t {seen.link.congestion} wscale:7,7 rto:236 "
+                f"rtt:{1e3 * seen.rtts_s[row, flow]:.6g}"
                 f"/1.2 mss:1448 pmtu:1500 rcvmss:536 advmss:1448 cwnd:90 "
                 f"bytes_acked:{acked[row, flow]:.0f} segs_out:9 "
                 f"busy:{1e3 * (time_s - IDLE_S):.0f}ms retrans:0/{row} rcv_space:14480 "

@@ -9,9 +9,9 @@ hit the moment at which it is full, so its ends are:
 * high: the upper confidence limit of the end point of the delay, at the upper end of the rate,
   plus two packets: a full buffer may have a packet's room, and delays grow by packets. With m
   separate visits above the 90th percentile x, whose largest delays are at least as dense near the
-  end point as anywhere above x, the end point is below x + (largest - x) a^(-1/m) with confidence 1 - a (Robson
-  and Whitlock, "Estimation of a truncation point", Biometrika 51, 1964; Cooke, "Statistical
-  inference for bounds of random variables", Biometrika 66, 1979).
+  end point as anywhere above x, the end point is below x + (largest - x) a^(-1/m) with confidence
+  1 - a (Robson and Whitlock, "Estimation of a truncation point", Biometrika 51, 1964; Cooke,
+  "Statistical inference for bounds of random variables", Biometrika 66, 1979).
 """
 
 from collections.abc import Iterator
