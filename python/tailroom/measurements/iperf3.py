@@ -17,6 +17,7 @@ from tailroom.measurements.samples import (
     LARGEST_PACKET_BYTES,
     LARGEST_RTT_S,
     LONGEST_S,
+    SMALLEST_PAYLOAD_BYTES,
     USUAL_PAYLOAD_BYTES,
     Measurement,
     values,
@@ -56,6 +57,7 @@ def read(document: Mapping[str, Any]) -> Measurement:
         start.get("tcp_mss_default") or USUAL_PAYLOAD_BYTES,
         "start.tcp_mss_default",
         LARGEST_PACKET_BYTES,
+        SMALLEST_PAYLOAD_BYTES,
     )
     return Measurement(
         tool="iperf3",

@@ -29,20 +29,22 @@ def typed(found: object, key: str, kind: type, place: str = "", missing: Any = N
     return value
 
 
-def number(value: object, place: str, most: float) -> float:
+def number(value: object, place: str, most: float, least: float = 0.0) -> float:
     """Returns a number of a file.
 
     Args:
         value: What stands in the file.
         place: Its place in messages.
         most: Largest plausible value.
+        least: Smallest plausible value.
 
     Raises:
-        MeasurementError: It is not a number from 0 to `most`.
+        MeasurementError: It is not a number from `least` to `most`.
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= most:  # type: ignore[operator]
+    if not is_number or not least <= value <= most:  # type: ignore[operator]
         raise MeasurementError(
-            f"{place}: is not a number from 0 to {most:g}; the file is damaged: measure again"
+            f"{place}: is not a number from {least:g} to {most:g}; the file is damaged: "
+            "measure again"
         )
     return float(value)  # type: ignore[arg-type]

@@ -15,6 +15,8 @@ LONGEST_S = 1e7
 """Longest test, in seconds. Larger numbers than these three are damage."""
 LARGEST_RTT_S = 1000.0
 LARGEST_BPS = 1e15
+SMALLEST_PAYLOAD_BYTES = 48
+"""MSS below which Linux does not go by default (`tcp_min_snd_mss`)."""
 LARGEST_PACKET_BYTES = 65_535
 USUAL_PAYLOAD_BYTES = 1448
 """Payload of a packet of 1,500 bytes over IPv4; for files that do not tell."""

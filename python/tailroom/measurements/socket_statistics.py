@@ -19,6 +19,7 @@ from tailroom.measurements.samples import (
     LARGEST_PACKET_BYTES,
     LARGEST_RTT_S,
     LONGEST_S,
+    SMALLEST_PAYLOAD_BYTES,
     USUAL_PAYLOAD_BYTES,
     Measurement,
     values,
@@ -179,17 +180,21 @@ def _add_statistics(socket: _Socket, line: str, place: int) -> None:
         elif name == "retrans":
             socket.retransmissions = round(_number(text.partition("/")[2], here, MOST_BYTES))
         elif name == "mss":
-            socket.payload_bytes = round(_number(text, here, LARGEST_PACKET_BYTES))
+            socket.payload_bytes = _size(text, here)
         else:
-            socket.packet_bytes = round(_number(text, here, LARGEST_PACKET_BYTES))
+            socket.packet_bytes = _size(text, here)
 
 
-def _number(text: str, place: str, most: float) -> float:
+def _size(text: str, place: str) -> int:
+    return round(_number(text, place, LARGEST_PACKET_BYTES, SMALLEST_PAYLOAD_BYTES))
+
+
+def _number(text: str, place: str, most: float, least: float = 0.0) -> float:
     try:
         value: float | None = float(text)
     except ValueError:
         value = None
-    return number(value, place, most)
+    return number(value, place, most, least)
 
 
 def _check_times(outputs: list[_Output]) -> None:
