@@ -1,4 +1,7 @@
-"""Files as flent, iperf3 and ss write them, from the series of a simulated link of known buffer."""
+"""Files as flent, iperf3 and ss write them, from the series of a simulated link of known buffer.
+
+`python -m tests.measurements.written` writes `simulated.flent.gz`, which the guide reads.
+"""
 
 import gzip
 import json
@@ -12,6 +15,8 @@ from numpy.typing import NDArray
 
 import tailroom as tr
 
+SAMPLE = Path(__file__).parent / "simulated.flent.gz"
+"""250 kB at 50 Mbit/s, four CUBIC flows, an RTT of 20 ms, seed 1."""
 IDLE_S = 5.0
 """Pings without load at the beginning of a test of flent."""
 PAYLOAD_BYTES, PACKET_BYTES = 1448, 1500
@@ -94,16 +99,17 @@ def flent(seen: Seen, path: Path, seed: int) -> Path:
     document: dict[str, Any] = {
         "version": 4,
         "metadata": {"NAME": "tcp_nup", "IP_VERSION": 4},
-        "x_values": seen.times.tolist(),
+        "x_values": [round(float(time_s), 3) for time_s in seen.times],
         "results": {
-            "Ping (ms) ICMP": [1e3 * (IDLE_RTT_S + wait) for wait in waits],
+            "Ping (ms) ICMP": [round(1e3 * (IDLE_RTT_S + wait), 2) for wait in waits],
             "TCP upload sum": [
-                float(load) / 1e6 if on else None for load, on in zip(loads, is_loaded, strict=True)
+                round(float(load) / 1e6, 2) if on else None
+                for load, on in zip(loads, is_loaded, strict=True)
             ],
         },
         "raw_values": {},
     }
-    path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    path.write_bytes(gzip.compress(json.dumps(document).encode(), mtime=0))
     return path
 
 
@@ -157,3 +163,7 @@ def socket_statistics(seen: Seen, path: Path, *, has_times: bool = True) -> Path
             )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+if __name__ == "__main__":
+    flent(simulated(Link(), 1), SAMPLE, 1)

@@ -26,7 +26,7 @@ def draw(comparison: "MeasuredComparison") -> Figure:
     }
     known = {name: series for name, series in sources.items() if len(series[0])}
     if not known:
-        raise ArgumentError("there is no RTT to draw; measure on the side that sends")
+        raise ArgumentError("there is nothing to draw: no RTT; measure on the side that sends")
     figure = PlainTextFigure(figsize=(9, 3.6), layout="constrained")
     over_time, distribution = figure.subplots(1, 2, width_ratios=(3, 2))
     for (name, (times, rtts)), line in zip(known.items(), style.line_styles(), strict=False):

@@ -14,12 +14,14 @@ from tailroom.measurements.buffer_estimate import BufferEstimate, estimate_buffe
 from tailroom.measurements.import_measurement import import_measurement
 from tailroom.measurements.samples import Measurement, Values, values
 from tailroom.scenario.custom_controls import Congestion
-from tailroom.scenario.scenario import ScenarioLike
+from tailroom.scenario.scenario import Scenario, ScenarioLike
+from tailroom.scenario.trust import allowing
 from tailroom.simulation import metric_units
 from tailroom.simulation.any_result import AnyResult, Tables
-from tailroom.simulation.engine_run import run
+from tailroom.simulation.engine_run import simulate, told_as_progress
 from tailroom.simulation.progress import Progress
 from tailroom.simulation.result import Result
+from tailroom.simulation.run_warnings import warn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -230,22 +232,17 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
     estimate = estimate_buffer(measured, idle_rtt_s)
     if scenario is None:
         return MeasuredComparison(measured, estimate)
-    result = run(
-        scenario,
-        seed=seed,
-        set=set,
-        progress=progress,
-        series_samples=SERIES_SAMPLES,
-        congestion=congestion,
-        allow_code=allow_code,
-        allow_files=allow_files,
-    )
+    with allowing(code=allow_code, files=allow_files):
+        source = Scenario.of(scenario, set, congestion)
+    told = told_as_progress(progress)
+    result = simulate(source, seed=seed, progress=told, series_samples=SERIES_SAMPLES)
     chosen = _chosen_link(result, link)
     if not _flows(result, chosen):
         raise ScenarioError(
-            f"links.{chosen}: no permanent flow under congestion control crosses it; add a group "
+            f"{source.place}: links.{chosen}: no permanent flow under congestion control crosses it; add a group "
             'with source = "bulk", or choose another link'
         )
+    warn(result.warnings)
     return MeasuredComparison(measured, estimate, chosen, result)
 
 
