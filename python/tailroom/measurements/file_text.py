@@ -5,7 +5,7 @@ import gzip
 import zlib
 from os import PathLike
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from tailroom.errors import MeasurementError
 
@@ -48,7 +48,7 @@ def read_text(path: str | PathLike[str]) -> str:
     return text
 
 
-def _opened(file: BinaryIO) -> IO[bytes]:
+def _opened(file: BinaryIO) -> BinaryIO | gzip.GzipFile | bz2.BZ2File:
     """The file, or what decompresses it; its first bytes tell, as the name may not."""
     start = file.read(2)
     file.seek(0)

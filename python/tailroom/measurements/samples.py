@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from tailroom.field_docs import with_field_docs
 
 Values: TypeAlias = NDArray[np.float64]
+"""Numbers in one dimension."""
 Direction = Literal["upload", "download", "both", "none"]
+"""Direction of a load, seen from the client; `none` without load."""
 
 LONGEST_S = 1e7
 """Longest test, in seconds. Larger numbers than these three are damage."""

@@ -239,8 +239,8 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
     chosen = _chosen_link(result, link)
     if not _flows(result, chosen):
         raise ScenarioError(
-            f"{source.place}: links.{chosen}: no permanent flow under congestion control crosses it; add a group "
-            'with source = "bulk", or choose another link'
+            f"{source.place}: links.{chosen}: no permanent flow under congestion control crosses "
+            'it; add a group with source = "bulk", or choose another link'
         )
     warn(result.warnings)
     return MeasuredComparison(measured, estimate, chosen, result)
