@@ -38,5 +38,5 @@ def draw(comparison: "MeasuredComparison") -> Figure:
     distribution.set(xlabel="RTT (ms)", ylabel="fraction of samples", ylim=(0, 1.02))
     for panel in (over_time, distribution):
         panel.grid(visible=True, color="0.92")
-    distribution.legend(loc="upper left", fontsize="small", frameon=False)
+    figure.legend(loc="outside upper center", ncols=2, fontsize="small", frameon=False)
     return figure

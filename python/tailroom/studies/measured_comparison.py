@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailroom.arguments import IDLE_RTT, named
-from tailroom.errors import ArgumentError, ScenarioError
+from tailroom.arguments import IDLE_RTT
+from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.measurements.buffer_estimate import BufferEstimate, estimate_buffer
 from tailroom.measurements.import_measurement import import_measurement
 from tailroom.measurements.samples import Measurement, Values, values
+from tailroom.models.bottleneck import read_bottleneck
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
@@ -212,7 +213,8 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python, whose permanent flows are
             compared with the measurement; if left out, only the measurement is described.
         idle_rtt_s: RTT of the idle path, in seconds, which replaces that of the measurement.
-        link: Name of the link whose flows are compared; if left out, the only link.
+        link: Name of the link whose flows are compared; if left out, the link that its
+            traffic fills first.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         progress: Called with a `Progress` at most ten times a second.
@@ -234,9 +236,9 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
         return MeasuredComparison(measured, estimate)
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
+    chosen = read_bottleneck(source, link, seed).name
     told = told_as_progress(progress)
     result = simulate(source, seed=seed, progress=told, series_samples=SERIES_SAMPLES)
-    chosen = _chosen_link(result, link)
     if not _flows(result, chosen):
         raise ScenarioError(
             f"{source.place}: links.{chosen}: no permanent flow under congestion control crosses "
@@ -248,21 +250,6 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
 
 def _shown(value: float | None, write: Callable[[float], str]) -> str:
     return "-" if value is None else write(value)
-
-
-def _chosen_link(result: Result, link: str | None) -> str:
-    """The link that was named, or the only link.
-
-    Raises:
-        ArgumentError: There is no such link, or there are several and none was named.
-    """
-    names = list(result.links)
-    if link is None and len(names) == 1:
-        return names[0]
-    if link not in names:
-        problem = f"there is no link {link!r}" if link else "there are several links"
-        raise ArgumentError(f"{named('link')}: {problem}; choose one of {', '.join(names)}")
-    return link
 
 
 def _flows(result: Result, link: str) -> dict[str, Mapping[str, Any]]:
