@@ -88,6 +88,13 @@ def test_a_message_names_place_and_problem(tmp_path: Path, content: str, named: 
     assert named in refusal(saved(tmp_path / "file", content))
 
 
+@pytest.mark.parametrize("mark", [":", " ", "a", "1", "rtt:", "1 ", "\n", "cubic "])
+def test_a_long_line_takes_no_quadratic_time(tmp_path: Path, mark: str) -> None:
+    """A reader that tries every pair of places would take hours."""
+    outcome(saved(tmp_path / "file", f"{SS}0 0 {mark * 300_000}"))
+    outcome(saved(tmp_path / "file", f"{SS}{mark * 300_000}x"))
+
+
 def test_udp_is_refused_with_the_remedy(tmp_path: Path) -> None:
     udp = replaced(IPERF3, ("start", "test_start", "protocol"), "UDP")
     message = refusal(saved(tmp_path / "file", udp))

@@ -27,7 +27,7 @@ from tailroom.measurements.samples import (
 
 Ends = tuple[str, str]
 
-SOCKET = re.compile(r"^(?:[a-z]\S*\s+)?(?:[A-Z][A-Z0-9-]*\s+)?\d+\s+\d+\s+(\S+:\S+)\s+(\S+:\S+)")
+SOCKET = re.compile(r"^(?:[a-z]\S*\s+)?(?:[A-Z][A-Z0-9-]*\s+)?\d+\s+\d+\s+(\S+)\s+(\S+)")
 STATISTIC = re.compile(r"(?:^|\s)(rtt|minrtt|bytes_acked|busy|retrans|mss|pmtu):(\S+)")
 CONGESTION = re.compile(r"^.*?\s([a-z]\w*) wscale:\d")
 """iproute2 writes the control before the scale of the window."""
@@ -132,7 +132,7 @@ def _outputs(text: str) -> Iterator[_Output]:
             # A heading follows the time of its output.
             is_begun, ends = time_s is not None, None
             continue
-        if found:
+        if found and ":" in found[1] and ":" in found[2]:
             ends, is_begun = (found[1], found[2]), False
             if ends in current.sockets:
                 yield current
