@@ -25,7 +25,7 @@ help:
 	@echo "make test-page lint and test the page, in node and in Chromium"
 	@echo "make fuzz      random files and networks, a minute each (nightly compiler)"
 	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
-	@echo "make attack    generated, mutated and damaged inputs of every kind, 170,000 of them (hours)"
+	@echo "make attack    generated, mutated and damaged inputs of every kind, 180,000 of them (hours)"
 	@echo "make wheel     build a wheel with the page into dist"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make words     style of prose (Vale) and workflows (actionlint); part of lint where Go is at hand"

@@ -15,6 +15,7 @@ import tailroom as tr
 from tailroom.simulation.any_result import AnyResult
 
 SHORT = {"duration": "4 s", "measure_from": "1 s"}
+MEASURED = "tests/measurements/simulated.flent.gz"
 LIMIT = "links.bottleneck.queue.limit"
 LIMITS = {LIMIT: ["10 packets", "40 packets"]}
 MAKE: dict[str, Callable[[], AnyResult]] = {
@@ -23,6 +24,7 @@ MAKE: dict[str, Callable[[], AnyResult]] = {
     "Size": lambda: tr.size("first", "utilization >= 50%", set=SHORT, max_seeds=4, precision=0.5),
     "Choices": lambda: tr.choices("first", LIMITS, seeds=2, set=SHORT),
     "Evaluation": lambda: tr.evaluate("reno", quick=True, seeds=2),
+    "MeasuredComparison": lambda: tr.compare_measured(MEASURED, "first", set=SHORT),
     "Predictions": lambda: tr.predict("first"),
     "Curves": lambda: tr.predict_over("first", tr.Axis(LIMIT, tuple(LIMITS[LIMIT]))),
 }
@@ -34,6 +36,7 @@ TABLES = {
     "Size": ("buffers", "models"),
     "Choices": ("choices",),
     "Evaluation": ("criteria", "runs"),
+    "MeasuredComparison": ("quantities", "rtts"),
     "Predictions": ("models",),
     "Curves": ("curves",),
 }

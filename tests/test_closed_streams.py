@@ -12,6 +12,7 @@ from tailroom.storage.output import output_file
 
 LIMITS = "links.bottleneck.queue.limit=5 packets,9 packets"
 CAPTURE = Path(__file__).parent / "captures" / "loopback.pcap"
+MEASURED = Path(__file__).parent / "measurements" / "simulated.flent.gz"
 NEEDS_PROC = pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="the system has no /dev/full"
 )
@@ -27,6 +28,7 @@ WRITING = {
     ),
     "sweep": ("sweep small.toml --seeds 1 --store written", "written/sweeps/*.json"),
     "compare": ("compare small.toml --seeds 2 --store written", "written/runs/*.parquet"),
+    "compare --measured": (f"compare --measured '{MEASURED}' --out written.png", "written.png"),
     "model": (f"model small.toml --over '{LIMITS}' --out written.svg", "written.svg"),
     "results": ("results store --out written.csv", "written.csv"),
     "plot a run": ("plot small.toml", "small-*.png"),

@@ -122,6 +122,7 @@ COMMANDS = {
     "json": ("run", "FILE", "--json"),
     "model": ("model", "FILE"),
     "compare": ("compare", "FILE"),
+    "measured": ("compare", "--measured", "tests/measurements/simulated.flent.gz"),
     "list": ("list",),
     "schema": ("schema",),
     "help": ("--help",),

@@ -11,6 +11,7 @@ import tailroom as tr
 from tailroom.reports import notebook
 from tailroom.scenario.axis import Axis
 
+MEASURED = "tests/measurements/simulated.flent.gz"
 LIMIT = "links.bottleneck.queue.limit"
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -59,6 +60,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         "Predictions": tr.predict("first"),
         "Choices": tr.choices("first", {LIMIT: ["10 packets", "40 packets"]}, set=short),
         "Curves": tr.predict_over("first", Axis(LIMIT, ("10 packets", "100 packets"))),
+        "MeasuredComparison": tr.compare_measured(MEASURED, "first", set=short),
     }
 
 

@@ -21,6 +21,7 @@ from tailroom.errors import (
     FlowListError as FlowListError,
     HeadroomTableError as HeadroomTableError,
     Interrupted as Interrupted,
+    MeasurementError as MeasurementError,
     MetricError as MetricError,
     MissingLibraryError as MissingLibraryError,
     NotApplicableError as NotApplicableError,
@@ -38,6 +39,11 @@ from tailroom.errors import (
     WrongInputError as WrongInputError,
 )
 from tailroom.execution.progress import RunProgress as RunProgress
+from tailroom.measurements.buffer_estimate import (
+    BufferEstimate as BufferEstimate,
+    Condition as Condition,
+)
+from tailroom.measurements.samples import Measurement as Measurement
 from tailroom.models.model import Requirement as Requirement
 from tailroom.pfc_headroom.calculate import headroom as headroom
 from tailroom.pfc_headroom.check import (
@@ -61,6 +67,10 @@ from tailroom.storage.result_directory import load as load
 from tailroom.storage.store import Store as Store
 from tailroom.studies.choice_study.answer import Choice as Choice, Choices as Choices
 from tailroom.studies.choice_study.study import choices as choices
+from tailroom.studies.measured_comparison import (
+    MeasuredComparison as MeasuredComparison,
+    compare_measured as compare_measured,
+)
 from tailroom.studies.phases import PhaseSpread as PhaseSpread, phase_check as phase_check
 from tailroom.studies.prediction import (
     Curves as Curves,

@@ -70,6 +70,8 @@ COMPARED_RUNS = Limits(2)
 WORKERS = Limits(1)
 """Runs at a time."""
 SERIES_SAMPLES = Limits(1)
+IDLE_RTT = Limits(0, 1000, is_whole=False)
+"""RTT of an idle path, in seconds."""
 MAX_SEEDS = Limits(4)
 """Seeds per buffer of `size`: the first look at a buffer takes so many."""
 PRECISION = Limits(0.0001, 0.5, is_whole=False)

@@ -28,6 +28,10 @@ class CaptureError(WrongInputError, ValueError):
     """The capture cannot be read, or has no TCP flows of the wanted kind."""
 
 
+class MeasurementError(WrongInputError, ValueError):
+    """The file of a measurement cannot be read, or is none of flent, iperf3 or ss."""
+
+
 class FlowListError(WrongInputError, ValueError):
     """The list of flows cannot be read or written."""
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from tests.damaged_stores import damage_files
 from tests.hostile.search import Found, search
 from tests.killed_sweeps import kill_sweeps
+from tests.measurements.damage import damage_measurements
 
 REPOSITORY = Path(__file__).parents[2]
 FOUND = REPOSITORY / "fuzz" / "found" / "attack"
@@ -111,10 +112,19 @@ def damaged(count: int, seed: int, show: Callable[[str], object]) -> bool:
     return True
 
 
+def measurements(count: int, seed: int, show: Callable[[str], object]) -> bool:
+    """Damages files of flent, iperf3 and ss; an assertion says what does not hold."""
+    with tempfile.TemporaryDirectory(prefix="tailroom-") as directory:
+        endings = damage_measurements(Path(directory), count, seed, show)
+    show(f"{count} damaged measurements: {dict(endings)}")
+    return True
+
+
 PARTS: dict[str, tuple[int, Part]] = {
     "damaged": (1_000, damaged),
     "kills": (30, kills),
     "captures": (40_000, partial(rust, "captures_with_changes")),
+    "measurements": (10_000, measurements),
     "traces": (13_000, partial(rust, "traces_with_changes")),
     "lists": (12_000, partial(rust, "flow_lists_with_changes")),
     "distributions": (12_000, partial(rust, "distributions_with_changes")),

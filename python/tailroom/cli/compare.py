@@ -1,20 +1,32 @@
-"""`tailroom compare`: a simulation compared with the prediction of each model."""
+"""`tailroom compare`: a simulation compared with the models, or with a measurement."""
 
 import json as json_text
 from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 import tailroom
-from tailroom.arguments import COMPARED_RUNS
+from tailroom.arguments import COMPARED_RUNS, IDLE_RTT
 from tailroom.cli import report
-from tailroom.cli.options import Json, ScenarioFile, refuse
+from tailroom.cli.answer import write_and_print
+from tailroom.cli.failures import InputError
+from tailroom.cli.options import (
+    Json,
+    OptionalScenarioFile,
+    PictureFile,
+    read_duration_s,
+    refuse,
+)
 from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
+from tailroom.libraries import need
 from tailroom.statistics.intervals import Interval
+from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Predictions
 
 QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay_s_mean")
@@ -28,9 +40,26 @@ Values = Mapping[str, float | None]
     "choices",
     without=("congestion", "metrics", "models", "target", "vary"),
 )
-def compare(
-    scenario: ScenarioFile,
+def compare(  # noqa: PLR0913 - one argument an option
+    scenario: OptionalScenarioFile = None,
     *,
+    measured: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Compare with this measurement instead of models, and estimate the buffer that "
+            "explains it: data of flent, JSON of `iperf3 -J`, or a log of `ss -tin`. The scenario "
+            "may then be left out.",
+        ),
+    ] = None,
+    idle_rtt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="RTT of the idle path, in s, ms or us, which replaces that of the measurement.",
+        ),
+    ] = None,
+    out: PictureFile = None,
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -41,10 +70,25 @@ def compare(
     json: Json = False,
     **options: Any,
 ) -> None:
-    """Simulate a scenario and compare it with the prediction of each model.
+    """Compare a simulation with the models of the literature, or with a measurement.
 
     Without --seeds, a single run is simulated, whose sampling error is unknown.
     """
+    if measured:
+        several = ("store", "workers", "executor")
+        refuse(
+            {**options, "seeds": seeds},
+            (*several, "seeds"),
+            "a measurement is one run; leave it out",
+        )
+        of_run = {name: options[name] for name in ("link", "seed", "set") if name in options}
+        rtt_s = read_duration_s("idle_rtt", idle_rtt, IDLE_RTT) if idle_rtt else None
+        _compare_measured(measured, scenario, out, json=json, idle_rtt_s=rtt_s, **of_run)
+        return
+    given = {"idle_rtt": idle_rtt, "out": out}
+    refuse(given, given, "applies to a measurement; add --measured FILE")
+    if scenario is None:
+        raise InputError("FILE: give a scenario, or a measurement with --measured FILE")
     COMPARED_RUNS.check("seeds", seeds)
     link = options.pop("link", None)
     of_one_run = {name: options[name] for name in ("seed", "set") if name in options}
@@ -56,8 +100,8 @@ def compare(
         with progress_bar() as progress:
             result = tailroom.run(scenario, progress=progress, **of_one_run)
         simulated: Mapping[str, Any] = result.links[name]
-        measured = {quantity: simulated[quantity] for quantity in QUANTITIES}
-        about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
+        simulation = {quantity: simulated[quantity] for quantity in QUANTITIES}
+        about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": simulation}
         intervals = None
         warnings = result.summary["warnings"]
     else:
@@ -65,19 +109,43 @@ def compare(
             choices = tailroom.choices(scenario, seeds=seeds, progress=runs_progress, **options)
         metrics = choices.choices[0].metrics
         intervals = {key: metrics.get(f"links.{name}.{key}") for key in QUANTITIES}
-        measured = {key: interval.mean if interval else None for key, interval in intervals.items()}
         simulation = {
+            key: interval.mean if interval else None for key, interval in intervals.items()
+        }
+        with_ends = {
             key: interval.as_dict() if interval else None for key, interval in intervals.items()
         }
-        about = {"seeds": seeds, "simulation": simulation}
+        about = {"seeds": seeds, "simulation": with_ends}
         warnings = list(choices.choices[0].warnings)
     if json:
         answer = {**about, "warnings": warnings, **predictions.as_dict()}
         print(json_text.dumps(answer, indent=2))
     else:
         console = Console(highlight=False)
-        _show(predictions, measured, intervals, console)
+        _show(predictions, simulation, intervals, console)
         report.show_warnings(warnings, console)
+
+
+def _compare_measured(
+    measured: Path, scenario: Path | None, out: Path | None, *, json: bool, **options: Any
+) -> None:
+    if out:
+        need("matplotlib")
+    with output_file(out) if out else nullcontext() as output:
+        with progress_bar() as progress:
+            compared = tailroom.compare_measured(measured, scenario, progress=progress, **options)
+
+        def show() -> None:
+            if json:
+                print(json_text.dumps(compared.as_dict(), indent=2))
+                return
+            from tailroom.cli.measured import show as show_measured  # noqa: PLC0415 - loads NumPy
+
+            show_measured(compared, Console(highlight=False))
+
+        write_and_print(output, lambda path: compared.plot().savefig(path, dpi=150), show)
+    if out and not json:
+        print(f"RTTs are drawn in {out}")
 
 
 def _show(

@@ -1,6 +1,5 @@
 """`tailroom import`: a packet capture as a list of flows."""
 
-import re
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -8,14 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from tailroom.cli import failures
+from tailroom.cli.options import read_duration_s
 from tailroom.cli.signature import options_of
 from tailroom.storage.output import output_file
 from tailroom.traffic_import import capture as captures
 from tailroom.traffic_import import flow_list
 from tailroom.traffic_import.capture_directions import parse_prefixes
-
-UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
 @options_of("import_capture", without=("window_s",))
@@ -43,7 +40,7 @@ def import_capture(
     rate, and the round-trip time of the handshake. A link carries one direction: choose it with
     --to or --from.
     """
-    window_s = _window_s(window)
+    window_s = read_duration_s("window", window, captures.WINDOW)
     for name, texts in prefixes.items():
         parse_prefixes(texts, name)
     if out:
@@ -58,16 +55,6 @@ def import_capture(
     _tell_directions(capture)
     if out:
         print(f"{capture.flows.num_rows:,} flows of {capture.packets:,} packets are in {out}")
-
-
-def _window_s(text: str) -> float:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|ms|us)\s*", text)
-    window_s = float(match[1]) * UNITS_S[match[2]] if match else 0.0
-    if not captures.SHORTEST_WINDOW_S <= window_s <= captures.LONGEST_WINDOW_S:
-        raise failures.InputError(
-            f'--window {text}: not a duration from 1 us to 3600 s; write for example "100 ms"'
-        )
-    return window_s
 
 
 def _tell_what_is_missing(file: Path, capture: captures.Capture) -> None:

@@ -58,7 +58,7 @@ app = LazyGroup(
         ),
         "compare": Subcommand(
             "tailroom.cli.compare:compare",
-            "Simulate a scenario and compare it with the prediction of each model.",
+            "Compare a simulation with the models of the literature, or with a measurement.",
             "compare first --seeds 5",
         ),
         "evaluate": Subcommand(

@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tailroom.arguments import WORKERS, option
+from tailroom.arguments import WORKERS, Limits, option
 from tailroom.cli import completion, failures
 from tailroom.cli.terminal_text import shown
 
@@ -29,6 +30,8 @@ ScenarioFile = Annotated[
     ),
 ]
 
+OptionalScenarioFile = Annotated[Path | None, *ScenarioFile.__metadata__]
+
 ScenarioFiles = Annotated[
     list[Path],
     typer.Argument(
@@ -39,6 +42,9 @@ ScenarioFiles = Annotated[
         autocompletion=completion.scenario_names,
     ),
 ]
+
+
+UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
 def _allow(context: typer.Context, switch: typer.CallbackParam, is_given: bool) -> None:
@@ -128,6 +134,24 @@ def read_axes(argument: str, texts: list[str]) -> "dict[str, Axis]":
             )
         axes[read.key] = read
     return axes
+
+
+def read_duration_s(argument: str, text: str, limits: Limits) -> float:
+    """Reads a duration in s, ms or us, and returns it in seconds.
+
+    Args:
+        argument: Name of the argument.
+        text: As in `100 ms`.
+        limits: Its limits, in seconds.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|ms|us)\s*", text)
+    value_s = float(match[1]) * UNITS_S[match[2]] if match else -1.0
+    if not limits.least <= value_s <= limits.most:
+        raise failures.InputError(
+            f"{option(argument)} {text}: not a duration from {limits.least:g} to "
+            f'{limits.most:g} s; write for example "100 ms"'
+        )
+    return value_s
 
 
 def read_fraction(argument: str, text: str) -> float | None:

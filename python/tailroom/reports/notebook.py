@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tailroom.simulation.result import Result
     from tailroom.statistics.intervals import Interval
     from tailroom.studies.choice_study.answer import Choices
+    from tailroom.studies.measured_comparison import MeasuredComparison
     from tailroom.studies.prediction import Curves, Predictions
     from tailroom.studies.report_card.evaluation import Evaluation
     from tailroom.studies.size_study.answer import Size
@@ -237,6 +238,19 @@ def evaluation_html(evaluation: Evaluation) -> str:
             Paragraph(evaluation.sentence),
             _table(["criterion", "RFC 9743", "decided at", "verdict"], rows),
             *_picture(evaluation.plot, "each criterion, beside the references"),
+        ]
+    )
+
+
+def measured_html(comparison: MeasuredComparison) -> str:
+    """A row per quantity, the sentence on the buffer, and the RTTs."""
+    columns = 3 if comparison.simulated else 2
+    rows = [row[:columns] for row in comparison.rows]
+    return fragment(
+        [
+            _table(["quantity", "measured", "simulated"][:columns], rows),
+            Paragraph(f"Buffer: {comparison.buffer.sentence}"),
+            *_picture(comparison.plot, "RTTs over time, and their distributions"),
         ]
     )
 

@@ -32,6 +32,7 @@ SHOWN_BY = {
     "Choices": ("choices_trade_off.draw", "choices_html"),
     "Evaluation": ("report_card.draw", "evaluation_html"),
     "Predictions": ("required_buffers.draw", "predictions_html"),
+    "MeasuredComparison": ("measured_rtts.draw", "measured_html"),
     "Curves": ("model_curves.draw", "curves_html"),
 }
 """By the class of a result, the function of `tailroom.plots` that draws it, and the function of

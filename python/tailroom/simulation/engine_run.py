@@ -79,10 +79,21 @@ def run(  # noqa: PLR0913 - each is one option of a run
     """
     with allowing(code=allow_code, files=allow_files):
         read = Scenario.of(scenario, set, congestion)
-    told = None if progress is None else partial(_tell, progress)
+    told = told_as_progress(progress)
     result = simulate(read, seed=seed, progress=told, series_samples=series_samples)
     warn(result.summary["warnings"])
     return result
+
+
+def told_as_progress(
+    progress: Callable[[Progress], object] | None,
+) -> Callable[[float, float], object] | None:
+    """Returns what `simulate` calls, so that `progress` gets a `Progress`.
+
+    Args:
+        progress: What the user gave.
+    """
+    return None if progress is None else partial(_tell, progress)
 
 
 def _tell(progress: Callable[[Progress], object], fraction: float, simulated_s: float) -> None:

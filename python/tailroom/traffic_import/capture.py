@@ -10,7 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tailroom import _engine
-from tailroom.errors import ArgumentError, CaptureError
+from tailroom.arguments import Limits
+from tailroom.errors import CaptureError
 from tailroom.field_docs import with_field_docs
 from tailroom.traffic_import.capture_directions import (
     MOST_NAMED,
@@ -26,8 +27,8 @@ _Value = TypeVar("_Value")
 WINDOW_S = 0.1
 """Default time window of peak rates, in seconds."""
 
-SHORTEST_WINDOW_S = 1e-6
-LONGEST_WINDOW_S = 3600.0
+WINDOW = Limits(1e-6, 3600, is_whole=False)
+"""Time windows of peak rates, in seconds."""
 
 
 @with_field_docs
@@ -100,8 +101,7 @@ def import_capture(
         ArgumentError: The window is out of range, or a text is not a prefix.
     """
     receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from_")
-    if not SHORTEST_WINDOW_S <= window_s <= LONGEST_WINDOW_S:
-        raise ArgumentError(f"window_s is {window_s:g}; choose from 1e-6 to 3600 seconds")
+    WINDOW.check("window_s", window_s)
     try:
         answer = _engine.import_capture(path, round(1e9 * window_s))
     except CaptureError as error:

@@ -1,0 +1,1 @@
+"""Measurements of other tools: flent, iperf3 and ss; and the buffer that explains them."""

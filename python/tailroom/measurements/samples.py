@@ -1,0 +1,92 @@
+"""The samples of a measurement, in one form for all tools."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tailroom.field_docs import with_field_docs
+
+Values: TypeAlias = NDArray[np.float64]
+"""Numbers in one dimension."""
+Direction = Literal["upload", "download", "both", "none"]
+"""Direction of a load, seen from the client; `none` without load."""
+
+LONGEST_S = 1e7
+"""Longest test, in seconds. Larger numbers than these three are damage."""
+LARGEST_RTT_S = 1000.0
+LARGEST_BPS = 1e15
+SMALLEST_PAYLOAD_BYTES = 48
+"""MSS below which Linux does not go by default (`tcp_min_snd_mss`)."""
+LARGEST_PACKET_BYTES = 65_535
+USUAL_PAYLOAD_BYTES = 1448
+"""Payload of a packet of 1,500 bytes over IPv4; for files that do not tell."""
+IPV4_HEADERS_BYTES = 52
+"""IPv4 and TCP with timestamps."""
+IPV6_HEADERS_BYTES = 72
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measurement:
+    """What a tool measured on a path, idle and under load."""
+
+    tool: str
+    """Tool and kind of test: `flent tcp_8up`, `iperf3`, `ss`."""
+    direction: Direction
+    """Direction of the load, seen from the client (`ss`: from the host); `none` without load."""
+    probe: Literal["ping", "tcp"]
+    """Whether RTTs are those of pings or those that TCP measured."""
+    rtt_time_s: Values
+    """Times of the RTTs under load, in seconds, ascending."""
+    rtt_s: Values
+    """RTTs under load. Of TCP connections that were sampled at the same time, the smallest: after
+    a loss, RTTs of TCP include the wait for the repaired packet."""
+    idle_rtts_s: Values
+    """RTTs without load: pings before the load, or the smallest RTT of TCP; may be empty."""
+    throughput_time_s: Values
+    """Ends of the intervals of `throughput_bps`, in seconds, ascending."""
+    throughput_bps: Values
+    """Payload of all connections in the direction of the load, in bit/s."""
+    congestion: str | None = None
+    """Congestion control of the load, by Linux's name; `None` if the file does not tell."""
+    retransmissions: int | None = None
+    """Number of retransmitted packets; `None` if the file does not tell."""
+    payload_bytes: int
+    """Payload of a full packet."""
+    packet_bytes: int
+    """IP packet that carries it."""
+
+    @property
+    def idle_rtt_s(self) -> float | None:
+        """Median RTT of the idle path; `None` if it was not measured."""
+        return float(np.median(self.idle_rtts_s)) if len(self.idle_rtts_s) else None
+
+    @property
+    def mean_throughput_bps(self) -> float | None:
+        """Mean payload rate under load, in bit/s; `None` if it was not measured."""
+        return float(np.mean(self.throughput_bps)) if len(self.throughput_bps) else None
+
+    @property
+    def retransmitted_fraction(self) -> float | None:
+        """Retransmissions as a fraction of the packets with new data; `None` if unknown."""
+        if self.retransmissions is None or len(self.throughput_bps) < 2:
+            return None
+        times = self.throughput_time_s
+        lengths_s = np.diff(times, prepend=2 * times[0] - times[1])
+        packets = float(np.dot(self.throughput_bps, lengths_s)) / (8 * self.payload_bytes)
+        return self.retransmissions / packets if packets > 0 else None
+
+    def rtt_s_percentile(self, percent: float) -> float | None:
+        """Returns a percentile of the RTTs under load.
+
+        Args:
+            percent: From 0 to 100.
+        """
+        return float(np.percentile(self.rtt_s, percent)) if len(self.rtt_s) else None
+
+
+def values(numbers: list[float]) -> Values:
+    """Returns numbers as an array, also if there are none."""
+    return np.array(numbers, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Measurements of flent, iperf3 and ss."""

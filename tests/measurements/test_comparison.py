@@ -1,0 +1,113 @@
+"""`tailroom compare --measured`: a measurement beside a simulation."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tests.conftest import Tailroom
+from tests.measurements import written
+from tests.measurements.written import SAMPLE, Link
+
+MOST_DIFFERENCE = 0.05
+"""Largest relative difference of what a simulation gives and what was measured in the same run; a
+sample of 0.2 s and one of 1 s see the same queue at other instants. Stated before it was run."""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """The scenario of the sample."""
+    path = tmp_path / "link.toml"
+    path.write_text(written.SCENARIO.format(**vars(Link())), encoding="utf-8")
+    return path
+
+
+def test_a_run_agrees_with_what_was_measured_in_it(scenario: Path, tmp_path: Path) -> None:
+    seen = written.simulated(Link(), 7)
+    path = written.iperf3(seen, tmp_path / "file")
+    found = tr.compare_measured(path, scenario, seed=7)
+    for name in ("throughput_bps", "rtt_s_p50", "rtt_s_p95", "rtt_s_p99", "retransmitted_fraction"):
+        measured, simulated = found.quantities[name]
+        assert measured == pytest.approx(simulated, rel=MOST_DIFFERENCE), name
+    assert found.quantities["buffer_bytes"][1] == 250e3
+
+
+def test_a_smaller_buffer_gives_shorter_rtts_than_measured(scenario: Path) -> None:
+    small = {"links.bottleneck.queue.limit": "50 kB"}
+    found = tr.compare_measured(SAMPLE, scenario, set=small).quantities
+    measured, simulated = found["rtt_s_p95"]
+    assert measured is not None
+    assert simulated is not None
+    # At 50 Mbit/s, 250 kB delay by 40 ms and 50 kB by 8 ms.
+    assert measured == pytest.approx(0.020 + 0.040, rel=0.05)
+    assert simulated == pytest.approx(0.020 + 0.008, rel=0.1)
+
+
+def test_the_command_prints_measured_and_simulated(tailroom: Tailroom, scenario: Path) -> None:
+    ended = tailroom("compare", scenario, "--measured", SAMPLE)
+    assert (ended.status, ended.errors) == (0, "")
+    cells = re.search(r"throughput \(payload\) +([\d.]+) Mbit/s +([\d.]+) Mbit/s", ended.output)
+    assert cells
+    assert float(cells[1]) == pytest.approx(float(cells[2]), rel=MOST_DIFFERENCE)
+    assert re.search(r"buffer \(bytes\) +2[45]\d,\d{3} +250,000", ended.output)
+    assert re.search(r"the bottleneck holds about 2[45]\d\.?\d? kB", ended.output)
+
+
+def test_the_command_needs_no_scenario(tailroom: Tailroom, tmp_path: Path) -> None:
+    picture = tmp_path / "rtts.png"
+    ended = tailroom("compare", "--measured", SAMPLE, "--out", picture)
+    assert ended.status == 0
+    assert "simulated" not in ended.output.replace(str(SAMPLE), "")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_has_the_numbers_of_python(tailroom: Tailroom) -> None:
+    printed = json.loads(tailroom("compare", "--measured", SAMPLE, "--json").output)
+    assert printed == json.loads(json.dumps(tr.compare_measured(SAMPLE).as_dict()))
+    assert printed["buffer"]["low_bytes"] < 250e3 < printed["buffer"]["high_bytes"]
+
+
+@pytest.mark.parametrize("text", ["20 ms", "20000us", "0.02 s"])
+def test_an_idle_rtt_replaces_that_of_the_measurement(tailroom: Tailroom, text: str) -> None:
+    given = tailroom("compare", "--measured", SAMPLE, "--idle-rtt", text, "--json")
+    expected = tr.compare_measured(SAMPLE, idle_rtt_s=0.02).as_dict()
+    assert json.loads(given.output)["buffer"]["buffer_bytes"] == expected["buffer"]["buffer_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((), "FILE: "),
+        (("first", "--out", "rtts.png"), "--out: "),
+        (("first", "--idle-rtt", "20 ms"), "--idle-rtt: "),
+        (("--measured", SAMPLE, "--seeds", "3"), "--seeds: "),
+        (("--measured", SAMPLE, "--store", "store"), "--store: "),
+        (("--measured", SAMPLE, "--idle-rtt", "20"), "--idle-rtt 20: "),
+        (("--measured", SAMPLE, "--idle-rtt", "2000 s"), "--idle-rtt 2000 s: "),
+        (("--measured", SAMPLE, "first", "--link", "core"), "first: there is no link 'core'"),
+        (("--measured", "nowhere.gz"), "nowhere.gz: cannot be read"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    tailroom: Tailroom, arguments: tuple[object, ...], named: str
+) -> None:
+    ended = tailroom("compare", *arguments)
+    assert (ended.status, ended.output) == (2, "")
+    assert ended.errors.startswith(f"error: {named}")
+    assert ended.errors.count("\n") == 1
+
+
+def test_a_link_without_permanent_flows_is_refused(scenario: Path) -> None:
+    text = scenario.read_text(encoding="utf-8")
+    cbr = 'source = { kind = "cbr", rate = "1 Mbit/s" }'
+    scenario.write_text(text.replace('congestion = "cubic"', cbr), encoding="utf-8")
+    with pytest.raises(tr.ScenarioError, match="no permanent flow"):
+        tr.compare_measured(SAMPLE, scenario)
+
+
+def test_idle_rtts_out_of_range_are_refused() -> None:
+    for value in (-1.0, float("nan"), 1e9, True):
+        with pytest.raises(tr.ArgumentError, match="idle_rtt_s"):
+            tr.compare_measured(SAMPLE, idle_rtt_s=value)
