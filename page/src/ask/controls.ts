@@ -7,6 +7,7 @@ import { valueAt, type Table } from "../scenario/text";
 import {
   checkField,
   inlineToml,
+  integerField,
   kindField,
   numberField,
   quantityField,
@@ -74,7 +75,7 @@ export class Controls {
       this.#part("Run", [
         quantityField("Duration", ["duration"], this.#edit),
         quantityField("Statistics from", ["measure_from"], this.#edit),
-        numberField("Seed", ["seed"], this.#edit),
+        integerField("Seed", ["seed"], this.#edit),
       ]),
     );
     this.#host.replaceChildren(...parts);

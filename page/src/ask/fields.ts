@@ -2,7 +2,7 @@
 
 import { labelled, make } from "../dom";
 import type { Component, Problem } from "../engine/engine";
-import { QuantityError, readNumber, withPoint } from "../scenario/quantities";
+import { QuantityError, readInteger, readNumber, withPoint } from "../scenario/quantities";
 import { keyText, pathText, valueAt, type Table } from "../scenario/text";
 
 /** Replaces the value at a path by a value in TOML. */
@@ -123,6 +123,14 @@ export function numberField(label: string, path: string[], edit: Edit): Field {
   const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
   const field = textField(label, path, shown, (text) => String(readNumber(text)), edit);
   field.element.querySelector("input")?.setAttribute("inputmode", "decimal");
+  return field;
+}
+
+/** A whole number, exactly as it is written. */
+export function integerField(label: string, path: string[], edit: Edit): Field {
+  const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
+  const field = textField(label, path, shown, (text) => String(readInteger(text)), edit);
+  field.element.querySelector("input")?.setAttribute("inputmode", "numeric");
   return field;
 }
 

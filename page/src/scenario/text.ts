@@ -8,10 +8,10 @@ export type Table = { [key: string]: unknown };
 /** The text is not TOML that the page can change in place. */
 export class TextError extends Error {}
 
-/** Parses a text; null if it is not TOML. */
+/** Parses a text; null if it is not TOML. Integers above 2^53 are BigInts. */
 export function parseToml(text: string): Table | null {
   try {
-    return parse(text);
+    return parse(text, { integersAsBigInt: "asNeeded" });
   } catch (error) {
     if (error instanceof TomlError) return null;
     throw error;
