@@ -3,10 +3,9 @@
 import { labelled, make } from "../dom";
 import type { Component, Components, Problem } from "../engine/engine";
 import { linkOf, type Reading } from "../scenario/reading";
-import { valueAt, type Table } from "../scenario/text";
+import { inlineToml, valueAt, type Table } from "../scenario/text";
 import {
   checkField,
-  inlineToml,
   integerField,
   kindField,
   numberField,

@@ -9,6 +9,9 @@ import { GROUP, intervalOf, metricOf, type Metric, type Point } from "../study/p
 const LEAST_LOST = 1e-4;
 const MOST_LOST = 1;
 const MS = 1000;
+/** Colours and dashes of the curves; the third is that of answers. */
+const STYLES = [1, 2, 4, 5, 6];
+const ANSWER_STYLE = 3;
 
 /** A setting on the picture, at its means. */
 export interface Spot {
@@ -71,11 +74,16 @@ export function frontierPicture(
     const own = new Map(
       choices.filter((one) => one.curve === curve).map(({ x, y }) => [x, y] as const),
     );
-    return { label: name, y: xs.map((x) => own.get(x) ?? null), style: curve + 1, markers: true };
+    return {
+      label: name,
+      y: xs.map((x) => own.get(x) ?? null),
+      style: STYLES[curve] ?? 0,
+      markers: true,
+    };
   });
   for (const [label, spot] of singles) {
     const y = xs.map((x) => (x === spot.x ? spot.y : null));
-    lines.push({ label, y, style: label === "now" ? 0 : 3, markers: true, size: 14 });
+    lines.push({ label, y, style: label === "now" ? 0 : ANSWER_STYLE, markers: true, size: 14 });
   }
   return {
     name: "frontier",

@@ -111,7 +111,7 @@ export class LiveView {
     const speed = summary.packet_hops / Math.max(1, wallMs) / 1000;
     this.#state.textContent =
       `${plain(this.#span.durationS)} s simulated in ${duration(wallMs / 1000)}, ` +
-      `${plain(speed)} million packets per second, seed ${this.#seed}`;
+      `${plain(speed)} million packets per second, seed ${this.#seed}; the numbers are of this one run`;
     this.#numbers.classList.remove("past");
     this.#groups.classList.remove("past");
     if (this.#link) this.#showNumbers(summary, this.#link.name);
@@ -176,33 +176,33 @@ export class LiveView {
   #showGroups(summary: Summary): void {
     const rows = Object.entries(summary.groups).map(([name, group]) => [
       name,
-      String(group.flows || group.completed_flows),
-      group.congestion ?? "none",
-      rate(group.goodput_bps),
-      percent(group.share, 1),
-      loss(group.loss_fraction),
-      duration(group.rtt_s_mean),
+      group.queue_delay_s_mean === null ? "–" : gradeOf(group.queue_delay_s_mean),
       duration(group.queue_delay_s_mean),
       duration(group.queue_delay_s_p99),
-      group.queue_delay_s_mean === null ? "–" : gradeOf(group.queue_delay_s_mean),
       duration(group.all_sizes?.completion_time_s_p95 ?? null),
+      loss(group.loss_fraction),
+      rate(group.goodput_bps),
+      percent(group.share, 1),
+      duration(group.rtt_s_mean),
+      String(group.flows || group.completed_flows),
+      group.congestion ?? "none",
       group.jain_index === null ? "–" : plain(group.jain_index),
     ]);
     const head = [
       "group",
-      "flows",
-      "control",
-      "goodput",
-      "share",
-      "loss",
-      "RTT",
+      "grade",
       "delay, mean",
       "delay, 99 %",
-      "grade",
       "95 % complete in",
+      "loss",
+      "goodput",
+      "share",
+      "RTT",
+      "flows",
+      "control",
       "Jain",
     ];
     this.#table = [head, ...rows];
-    this.#groups.replaceChildren(table("Groups of flows", head, rows));
+    this.#groups.replaceChildren(table("Who waits: groups of flows", head, rows));
   }
 }

@@ -1,7 +1,6 @@
 /** What a study varies: the key of a queue that decides how many packets wait. */
 
-import { inlineToml } from "../ask/fields";
-import { setKey } from "../scenario/text";
+import { inlineToml, setKey } from "../scenario/text";
 
 export interface Axis {
   /** Kind of the queue that takes the place of the scenario's; null for the scenario's own. */

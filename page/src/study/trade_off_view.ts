@@ -132,7 +132,14 @@ function statusText(state: StudyState): string {
       : "";
   const failed = state.failed > 0 ? ` ${state.failed} runs failed: ${state.fault}` : "";
   if (state.waits) return `A run takes long here. Go on starts at least ${FINE} runs.`;
-  const stage = state.done ? "Done" : state.running ? "Running" : "Waiting";
+  const stage =
+    state.done && state.failed > 0
+      ? "Incomplete"
+      : state.done
+        ? "Done"
+        : state.running
+          ? "Running"
+          : "Waiting";
   return `${stage}: these curves rest on ${runs}. ${bands}${smallest}${failed}`;
 }
 

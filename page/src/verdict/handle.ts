@@ -25,12 +25,15 @@ export class Handle {
     });
     this.element = input;
     input.addEventListener("change", () => {
-      const wrong = onText(input.value);
+      const typed = input.value;
+      input.defaultValue = typed;
+      const wrong = onText(typed);
       input.setCustomValidity(wrong);
-      if (wrong) {
-        input.setAttribute("aria-invalid", "true");
-        input.reportValidity();
-      } else input.removeAttribute("aria-invalid");
+      if (!wrong) return;
+      // A wrong text stays until it is typed over or left.
+      input.defaultValue = "";
+      input.setAttribute("aria-invalid", "true");
+      input.reportValidity();
     });
     input.addEventListener("input", () => input.setCustomValidity(""));
     input.addEventListener("keydown", (event) => {
@@ -48,6 +51,7 @@ export class Handle {
     const input = this.element;
     if (document.activeElement === input && input.value !== input.defaultValue) return;
     input.value = input.defaultValue = text;
+    input.removeAttribute("aria-invalid");
     input.size = Math.max(3, text.length);
   }
 

@@ -42,6 +42,8 @@ export interface VerdictEvents {
 
 const ALL = "every packet";
 const NOTHING = "…";
+/** Groups whose grades stand below the sentence; the table of groups has all of them. */
+const MOST_GRADES = 8;
 const MEASURED = `“At most” holds for 99 of 100 packets of the run. ${GRADES_TEXT}`;
 /** Runs from which a mean with its interval takes the place of the one run. */
 const FEWEST_RUNS = 2;
@@ -130,7 +132,7 @@ export class VerdictView {
     this.#shown = shown;
     const { link, limit, who, groups, points } = shown;
     const wait = metricOf(who, GROUP.delayP99);
-    this.#buffer.show(packets(limit));
+    this.#buffer.show(Number.isFinite(limit) ? packets(limit) : "no limit");
     this.#discipline.textContent = ` of ${link.discipline},`;
     this.#used.show(this.#number("utilization", (value) => percent(value, 1)));
     this.#wait.show(this.#number(wait, duration));
@@ -142,7 +144,9 @@ export class VerdictView {
     );
     const estimates = ["utilization", wait].map((metric) => estimateAt(points, limit, metric));
     this.#sureness.textContent = sureness(estimates, shown.run);
-    this.#grades.replaceChildren(...groups.map((group) => this.#gradeEntry(group)));
+    this.#grades.replaceChildren(
+      ...groups.slice(0, MOST_GRADES).map((group) => this.#gradeEntry(group)),
+    );
     this.#showAnswer(shown);
     this.#showCommand(shown);
   }
@@ -197,6 +201,8 @@ export class VerdictView {
 
   #showCommand({ link, limit, answer }: VerdictShown): void {
     const buffer = answer?.limit ?? limit;
+    this.#command.parentElement?.toggleAttribute("hidden", !Number.isFinite(buffer));
+    this.#of.hidden = !Number.isFinite(buffer);
     const known = Number.isFinite(buffer) ? equivalents(withLimit(link, buffer), buffer) : [];
     const [first, ...others] = known;
     this.#of.textContent = answer?.limit
