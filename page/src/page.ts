@@ -162,6 +162,8 @@ export class Page {
     this.#targets.show(targets);
     this.#showAddress();
     await this.#follow(text);
+    // Shown at once, so that nothing moves while the parts are filled.
+    find("main").hidden = false;
     if (kept.length > 0) this.#kept.show(kept, this.#asked());
     this.#showStudy();
   }
