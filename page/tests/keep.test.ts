@@ -78,7 +78,11 @@ test("an address of a longer text than a browser shows at once is neither read n
 });
 
 test("an address cannot set targets and names that the fields refuse", async () => {
-  const groups = { "voice.queue_delay_s_p99": 0.01, "a.x": 1, "b.completion_time_s_p95": -1 };
+  const groups = {
+    "voice.queue_delay_s_p99": 0.01,
+    "a.x": 1,
+    "b.all_sizes.completion_time_s_p95": -1,
+  };
   const targets = { utilization: 1e308, delayS: 2, loss: 1.5, groups };
   const kept = [{ name: "W".repeat(1000), text: "a", link: null }];
   const state = await decodeState(addressOf({ text: "a", targets, kept }));

@@ -54,11 +54,11 @@ export class FrontierView {
     this.chart.show(picture);
   }
 
-  #pick({ at, positionOf, begins }: Pick): void {
+  #pick({ at, placeOf, begins }: Pick): void {
     const curve = begins ? null : (this.#chosen?.curve ?? null);
     if (!begins && curve === null) return;
     const distance = ({ x, y }: Choice): number => {
-      const [left, top] = positionOf(x, y);
+      const [left, top] = placeOf(x, y);
       return Math.hypot(left - at[0], top - at[1]);
     };
     const [nearest] = this.#choices

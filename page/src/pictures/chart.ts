@@ -30,7 +30,7 @@ export function isDark(): boolean {
 /** Where the pointer is in a picture, in pixels, and where values are. */
 export interface Pick {
   at: [x: number, y: number];
-  positionOf: (x: number, y: number) => [x: number, y: number];
+  placeOf: (x: number, y: number) => [x: number, y: number];
   /** Whether the pointer was pressed just now. */
   begins: boolean;
 }
@@ -117,7 +117,7 @@ function listen(plot: uPlot, onPick: (pick: Pick) => void): void {
     const { left, top } = over.getBoundingClientRect();
     onPick({
       at: [event.clientX - left, event.clientY - top],
-      positionOf: (x, y) => [plot.valToPos(x, "x"), plot.valToPos(y, "y")],
+      placeOf: (x, y) => [plot.valToPos(x, "x"), plot.valToPos(y, "y")],
       begins,
     });
   };

@@ -14,7 +14,7 @@ export const GROUP = {
   delayMean: "queue_delay_s_mean",
   delayP99: "queue_delay_s_p99",
   loss: "loss_fraction",
-  completion: "completion_time_s_p95",
+  completion: "all_sizes.completion_time_s_p95",
 } as const;
 
 type GroupMetric = (typeof GROUP)[keyof typeof GROUP];
@@ -39,7 +39,7 @@ export function isGroupTarget(metric: Metric): boolean {
 
 /** The group of a group's metric. */
 export function groupOf(metric: Metric): string {
-  return metric.slice(0, Math.max(0, metric.lastIndexOf(".")));
+  return metric.split(".")[0] ?? "";
 }
 
 /** The runs of a buffer: seed number (0, 1, ...) to what was measured. */
