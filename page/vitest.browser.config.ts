@@ -6,7 +6,9 @@ export default defineConfig({
     include: ["tests/browser/**/*.browser.ts"],
     // One browser at a time: each page uses every core.
     fileParallelism: false,
-    testTimeout: 60_000,
+    // The page begins with a scenario of a million packets, on machines that do other work too.
+    testTimeout: 120_000,
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
   },
 });

@@ -42,7 +42,7 @@ await page.goto(line.split(" ")[0]);
 await done();
 await page.screenshot({ path: join(IMAGES, "explore.png") });
 await fill("Utilization at least", "95");
-await fill("99 % wait at most", "40");
+await fill("99 % of packets wait at most", "40");
 await fill("Name", "drop-tail");
 await page.getByText("Keep this setting").click();
 await page.getByRole("group", { name: /^Link/ }).getByLabel("Queue").selectOption("fq_codel");

@@ -16,6 +16,7 @@ const { answerOf, answerText, targetsOf } = await load("src/study/answer");
 const { plan } = await load("src/study/plan");
 const { measure, pointAt } = await load("src/study/point");
 const { seedOf, studyText } = await load("src/study/study");
+const { NO_TARGETS } = await load("src/state");
 
 const files = new wasm.Files("{}");
 const { text } = PRESETS.find(({ name }) => name === "home-router");
@@ -23,8 +24,8 @@ const { links, busiest } = JSON.parse(wasm.model_input(text, "{}", undefined, fi
 const largest = largestLimit(links.find(({ name }) => name === busiest));
 
 function measured(task) {
-  const seed = BigInt(seedOf({ seed: 1 }, task));
-  const run = new wasm.Run(studyText(text, busiest, task.limit), "{}", seed, files);
+  const seed = seedOf({ seed: 1n }, task);
+  const run = new wasm.Run(studyText({ text, link: busiest }, task.limit), "{}", seed, files);
   while (run.advance(1000) < 1);
   return measure(JSON.parse(run.finish()).summary, busiest);
 }
@@ -44,7 +45,7 @@ function verdict(targets) {
   }
 }
 
-const none = { utilization: null, delayS: null, loss: null };
+const none = NO_TARGETS;
 for (const target of [{ utilization: 0.95 }, { loss: 0.01 }]) {
   const before = process.cpuUsage();
   const words = verdict(targetsOf({ ...none, ...target }));

@@ -2,33 +2,44 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
-import { announce, find } from "./dom";
+import { find } from "./dom";
 import { readOpened, type OpenedScenario } from "./engine/page_scenario";
 import { startEngine, type Engine } from "./engine/pool";
 import { decodeState } from "./keep/address";
+import { History, stateOfReload } from "./keep/history";
+import { notice, over } from "./notice";
 import { Page } from "./page";
 import { PRESETS } from "./scenario/presets";
 import { NO_TARGETS, Store, type State } from "./state";
+
+const DAMAGED =
+  "This address is damaged: it holds no scenario that the page can read. The end may be missing; " +
+  "copy the whole address. What stands below is another scenario.";
 
 async function start(): Promise<void> {
   const opened = await readOpened();
   const scenario = opened?.scenario ?? null;
   const engine = await startEngine(scenario?.files ?? {}, opened?.workers ?? null);
   find("engine").textContent = engineText(engine);
-  const store = new Store((await decodeState(window.location.hash)) ?? firstState(scenario));
-  window.addEventListener("hashchange", () => {
-    void decodeState(window.location.hash).then((state) => {
-      if (state) store.change(state);
-      else announce("The address holds no scenario that this page can read");
-    });
-  });
+  const store = new Store((await stateOfAddress()) ?? stateOfReload() ?? firstState(scenario));
+  new History(find("history"), store, stateOfAddress);
   await new Page(engine, store, scenario).start();
   if (opened === null) keepForOffline();
 }
 
+/** The state that the address holds; null without one, or with one that cannot be read. */
+async function stateOfAddress(): Promise<State | null> {
+  const { hash } = window.location;
+  const state = await decodeState(hash);
+  const isPlace = hash.length < 2 || document.getElementById(hash.slice(1)) !== null;
+  if (state || isPlace) over("address");
+  else notice("address", DAMAGED);
+  return state;
+}
+
 function firstState(scenario: OpenedScenario | null): State {
   const text = scenario?.text ?? PRESETS[0]?.text ?? "";
-  return { text, link: null, targets: NO_TARGETS, kept: [] };
+  return { text, link: null, who: null, targets: NO_TARGETS, kept: [] };
 }
 
 function engineText(engine: Engine): string {
@@ -46,6 +57,6 @@ function keepForOffline(): void {
 
 start().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
-  find("engine").textContent = `The engine did not start: ${message}`;
-  announce("The engine did not start");
+  find("engine").textContent = "No engine";
+  notice("engine", `The engine did not start, so nothing can be simulated: ${message}`);
 });

@@ -6,18 +6,29 @@ import { PresetChoice } from "./ask/preset_choice";
 import { CompareView } from "./compare/compare_view";
 import { KeptSettings } from "./compare/kept";
 import { announce, find } from "./dom";
-import type { Answer, Problem, Series } from "./engine/engine";
+import { problemText, type Answer, type Problem, type Series } from "./engine/engine";
 import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
-import { encodeState } from "./keep/address";
+import { Disciplines } from "./frontier/disciplines";
+import { spotAt, type FrontierCurve, type Spot } from "./frontier/frontier_picture";
+import { FrontierView } from "./frontier/frontier_view";
+import { addressOf } from "./keep/address";
 import type { PageDocument } from "./keep/document";
 import { KeepView, type Snapshot } from "./keep/keep_view";
+import { notice, over } from "./notice";
 import { limitPackets, withLimit, type Bottleneck } from "./rules/bottleneck";
 import { limitTexts } from "./rules/buffer_units";
 import { adviceFor, DEFAULT_REQUIREMENT, type Advice, type Requirement } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
 import { PRESETS } from "./scenario/presets";
-import { linkOf, problemsOf, questionOf, Reader, type Reading } from "./scenario/reading";
+import {
+  linkOf,
+  problemsOf,
+  questionOf,
+  Reader,
+  seedOfScenario,
+  type Reading,
+} from "./scenario/reading";
 import { setKey, TextError } from "./scenario/text";
 import { BufferSlider, largestLimit } from "./see/buffer_slider";
 import { Live } from "./see/live";
@@ -25,17 +36,27 @@ import { seriesInterval } from "./see/live_pictures";
 import { LiveView } from "./see/live_view";
 import type { State, Store, Targets } from "./state";
 import { addThemeSwitch } from "./style/theme_switch";
-import { targetsOf } from "./study/answer";
+import {
+  answerOf,
+  answerText,
+  refusalText,
+  targetsOf,
+  type SizeAnswer,
+  type Target,
+} from "./study/answer";
+import { LIMIT, withValue, type Axis } from "./study/axis";
+import { estimateAt } from "./study/curve";
+import { GROUP, groupOf, measure, metricOf, type Metric } from "./study/point";
 import { Study } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
+import { VerdictView, wholeLimit } from "./verdict/verdict_view";
+import { groupNames, whoOf } from "./verdict/who";
 
 /** Studies go on after this time without a new question. */
 const IDLE_MS = 300;
 /** A slider that has not moved for this time has stopped. */
 const SETTLED_MS = 100;
-/** The address follows after this time. */
-const ADDRESS_MS = 400;
 
 export class Page {
   readonly #engine: Engine;
@@ -49,6 +70,9 @@ export class Page {
   readonly #controls: Controls;
   readonly #slider: BufferSlider;
   readonly #view: LiveView;
+  readonly #verdict: VerdictView;
+  readonly #disciplines: Disciplines;
+  readonly #frontier: FrontierView;
   readonly #tradeOff: TradeOffView;
   readonly #targets: TargetFields;
   readonly #rules: RulesView;
@@ -60,7 +84,10 @@ export class Page {
   #slid: number | null = null;
   #reading: Reading | null = null;
   #advice: Advice[] = [];
+  /** The answer to the question of the present text; null while it is simulated. */
   #answer: Answer | null = null;
+  /** Time that the last run took. */
+  #wallMs: number | null = null;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #settled: ReturnType<typeof setTimeout> | undefined;
   #addressTimer: ReturnType<typeof setTimeout> | undefined;
@@ -76,12 +103,7 @@ export class Page {
     this.#live = new Live(engine, {
       onProgress: (progress) => this.#view.progress(progress),
       onAnswer: (answer, latencyMs) => this.#onAnswer(answer, latencyMs),
-      onFault: (error) =>
-        this.#view.fault(
-          problemsOf(error)
-            .map((one) => one.problem)
-            .join(" "),
-        ),
+      onFault: (error) => this.#onFault(error),
     });
     this.#study = new Study(engine, () => this.#showStudy());
     this.#kept = new KeptSettings(engine, () => this.#showStudy());
@@ -95,14 +117,17 @@ export class Page {
       (path, value) => this.#edit(path, value),
       (link) => store.change({ link }),
     );
-    this.#slider = new BufferSlider(find("slider"), (limit) => {
-      const link = this.#link();
-      if (!link) return;
-      this.#sliding = limit;
-      this.#edit(["links", link.name, "queue", "limit"], limitValue(limit));
-      this.#sliding = null;
-    });
+    this.#slider = new BufferSlider(find("slider"), (limit) => this.#setLimit(limit));
     this.#view = new LiveView(find("live"));
+    this.#verdict = new VerdictView(find("verdict-text"), {
+      onLimit: (limit) => this.#setLimit(limit),
+      onStep: (steps) => this.#slider.step(steps),
+      onWho: (who) => store.change({ who }),
+    });
+    this.#disciplines = new Disciplines(engine, () => this.#showStudy());
+    this.#frontier = new FrontierView(find("frontier"), ({ axis, value }) =>
+      this.#choose(axis, value),
+    );
     this.#tradeOff = new TradeOffView(
       find("trade-off"),
       () => this.#study.go(null),
@@ -122,7 +147,10 @@ export class Page {
       this.#snapshot(),
     );
     addThemeSwitch(find("theme"), () => {
-      for (const chart of [...this.#view.charts, ...this.#tradeOff.charts]) chart.restyle();
+      const { charts } = this.#view;
+      for (const chart of [...charts, this.#frontier.chart, ...this.#tradeOff.charts]) {
+        chart.restyle();
+      }
     });
     store.subscribe((state, before) => this.#onState(state, before));
   }
@@ -132,30 +160,33 @@ export class Page {
     this.#editor.show(text);
     this.#presets.show(text);
     this.#targets.show(targets);
-    // The field alone: a reload of the page without a change shows what the server has opened.
-    void this.#addressOf(this.#store.state).then((address) => this.#keep.showAddress(address));
+    this.#showAddress();
     await this.#follow(text);
-    if (kept.length > 0) this.#kept.show(kept, targetsOf(targets));
+    // Shown at once, so that nothing moves while the parts are filled.
+    find("main").hidden = false;
+    if (kept.length > 0) this.#kept.show(kept, this.#asked());
     this.#showStudy();
   }
 
   #onState(state: State, before: State): void {
     if (state.targets !== before.targets) this.#onTargets(state.targets);
-    if (state.kept !== before.kept) this.#kept.show(state.kept, targetsOf(state.targets));
+    if (state.kept !== before.kept) this.#kept.show(state.kept, this.#asked());
     if (state.text !== before.text) {
       this.#editor.show(state.text);
       this.#presets.show(state.text);
       void this.#follow(state.text);
     } else if (state.link !== before.link && this.#reading) {
       this.#onReading(this.#reading);
-    }
-    this.#writeAddress();
+    } else if (state.who !== before.who) this.#showStudy();
+    this.#showAddress();
   }
 
   /** Reads and runs a text. */
   async #follow(text: string): Promise<void> {
     this.#pause();
     clearTimeout(this.#settled);
+    this.#answer = null;
+    this.#view.past();
     if (this.#sliding !== null) this.#slide(text, this.#sliding);
     else if (await this.#reader.read(text)) this.#ask(text);
   }
@@ -166,6 +197,7 @@ export class Page {
     this.#view.limit(limit);
     this.#reader.forget();
     this.#ask(text);
+    this.#showVerdict();
     this.#settled = setTimeout(() => void this.#reader.read(text), SETTLED_MS);
   }
 
@@ -174,12 +206,14 @@ export class Page {
     const link = this.#link();
     if (!this.#reading || !link) return;
     this.#aboutStudy(this.#reading, link);
-    this.#kept.aim(targetsOf(targets));
+    this.#kept.aim(this.#asked());
     this.#keep.show(this.#reading, link, this.#store.state);
     this.#goOn();
   }
 
   #onReading(reading: Reading): void {
+    if (reading !== this.#reading && this.#slid === null) this.#view.blank();
+    over("scenario");
     this.#reading = reading;
     this.#slid = null;
     const { link: chosen } = this.#store.state;
@@ -189,7 +223,11 @@ export class Page {
     if (!link) return;
     this.#slider.show(link);
     const { measure_from_s: measuredFromS, duration_s: durationS } = reading.input;
-    this.#view.about(link, { measuredFromS, durationS });
+    this.#view.about(link, { measuredFromS, durationS }, seedOfScenario(reading));
+    const completing = new Set(link.dynamic.map(({ group }) => group));
+    this.#targets.about(
+      groupNames(reading).map((name) => ({ name, completes: completing.has(name) })),
+    );
     this.#aboutStudy(reading, link);
     this.#keep.show(reading, link, this.#store.state);
     this.#goOn();
@@ -198,12 +236,25 @@ export class Page {
   #onProblems(problems: Problem[]): void {
     this.#editor.complain(problems);
     this.#controls.complain(problems);
-    this.#view.fault("The scenario has a problem; these pictures are of the scenario before.");
-    announce(`The scenario has a problem: ${problems[0]?.problem ?? ""}`);
+    this.#view.past();
+    this.#view.fault("These pictures are of the scenario before.");
+    const [first] = problems;
+    const text = first ? problemText(first) : "";
+    notice("scenario", `The scenario has a problem, so it is not simulated: ${text}`);
+  }
+
+  #onFault(error: unknown): void {
+    const text = problemsOf(error)
+      .map((one) => one.problem)
+      .join(" ");
+    this.#view.fault("There are no results of this scenario.");
+    notice("engine", `The run failed: ${text}`);
   }
 
   #onAnswer(answer: Answer, latencyMs: number): void {
     this.#answer = answer;
+    this.#wallMs = answer.wallMs;
+    over("engine");
     this.#view.answer(answer);
     const now = performance.now();
     performance.measure("question to answer", { start: now - latencyMs, end: now });
@@ -211,6 +262,7 @@ export class Page {
     if (link) {
       announce(LiveView.words(answer.summary, link.name));
       this.#compare.show(this.#kept.list, { answer, link });
+      this.#showVerdict();
     }
     this.#goOn();
   }
@@ -225,27 +277,101 @@ export class Page {
     clearTimeout(this.#idle);
     this.#study.pause();
     this.#kept.pause();
+    this.#disciplines.pause();
   }
 
   /** Takes the studies up when the live run has ended and nothing else is asked for a while. */
   #goOn(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
-      if (this.#live.busy || this.#tradeOff.isPaused || !this.#answer) return;
-      this.#study.go(this.#answer.wallMs);
-      this.#kept.go(this.#answer.wallMs);
+      if (this.#live.busy || this.#tradeOff.isPaused || this.#wallMs === null) return;
+      this.#study.go(this.#wallMs);
+      this.#kept.go(this.#wallMs);
+      this.#disciplines.go(this.#wallMs);
     }, IDLE_MS);
   }
 
-  #aboutStudy({ text, scenario }: Reading, link: Bottleneck): void {
-    const { targets } = this.#store.state;
-    const seed = Number(scenario["seed"] ?? 1);
-    this.#advice = adviceFor(link, requirementOf(targets));
+  #aboutStudy(reading: Reading, link: Bottleneck): void {
+    this.#advice = adviceFor(link, requirementOf(this.#store.state.targets));
     this.#rules.show(this.#advice);
-    this.#study.about(
-      { text, link: link.name, largest: largestLimit(link), seed },
-      targetsOf(targets),
+    const limit = wholeLimit(link);
+    const also = [limit, Math.max(1, Math.round(limit / 2)), 2 * limit].filter(Number.isFinite);
+    const subject = {
+      text: reading.text,
+      link: link.name,
+      largest: largestLimit(link),
+      seed: seedOfScenario(reading),
+      effort: { also, isCoarse: false },
+    };
+    this.#study.about(subject, this.#asked());
+    this.#disciplines.about(subject, link.discipline);
+  }
+
+  /** The targets that the scenario can meet or miss: those of its own groups. */
+  #asked(): Target[] {
+    return targetsOf(this.#targetsHere());
+  }
+
+  #targetsHere(): Targets {
+    const { targets } = this.#store.state;
+    const names = this.#reading ? groupNames(this.#reading) : [];
+    const groups = Object.entries(targets.groups).filter(([metric]) =>
+      names.includes(groupOf(metric)),
     );
+    return { ...targets, groups: Object.fromEntries(groups) };
+  }
+
+  #who(link: Bottleneck): string {
+    return this.#reading ? whoOf(this.#reading, link, this.#store.state.who) : "";
+  }
+
+  #sizeAnswer(): SizeAnswer | null {
+    const { points, runs, search } = this.#study.state;
+    const asked = this.#asked();
+    return asked.length > 0 && runs > 0 ? answerOf(points, asked, search) : null;
+  }
+
+  #showVerdict(): void {
+    const link = this.#link();
+    if (!link || !this.#reading) return;
+    const { state } = this.#study;
+    const answer = this.#sizeAnswer();
+    const amounts = (limit: number): string => limitTexts(link, limit).join(", ");
+    const text = answer
+      ? answerText(answer, this.#asked(), amounts) + refusalText(state.search)
+      : "";
+    this.#verdict.show({
+      link,
+      limit: wholeLimit(link),
+      who: this.#who(link),
+      groups: groupNames(this.#reading),
+      points: state.points,
+      run: this.#answer && measure(this.#answer.summary, link.name),
+      answer,
+      answerText: text,
+    });
+    if (answer && state.done) announce(text);
+  }
+
+  #showFrontier(link: Bottleneck): void {
+    const who = this.#who(link);
+    const { points } = this.#study.state;
+    const own: FrontierCurve = { name: link.discipline, axis: LIMIT, points };
+    const curves = this.#disciplines.curves.map((one) => ({ ...one, name: one.kind }));
+    const isBound = this.#disciplines.isBoundByTarget(link.discipline);
+    const spot = (limit: number): Spot | null => {
+      const mean = (metric: Metric | null): number | null =>
+        estimateAt(points, limit, metric)?.mean ?? null;
+      return spotAt(mean("utilization"), mean(metricOf(who, GROUP.delayP99)));
+    };
+    const answer = this.#sizeAnswer()?.limit ?? null;
+    this.#frontier.show({
+      curves: isBound ? curves : [own, ...curves],
+      who,
+      now: spot(wholeLimit(link)),
+      answer: answer === null ? null : spot(answer),
+      targets: this.#targetsHere(),
+    });
   }
 
   #showStudy(): void {
@@ -257,24 +383,48 @@ export class Page {
     }));
     const { state } = this.#study;
     this.#slider.beginAt(state.smallest ?? 1);
+    this.#showVerdict();
+    this.#showFrontier(link);
     this.#tradeOff.show({
       state,
       link,
-      targets: this.#store.state.targets,
+      targets: this.#targetsHere(),
+      who: this.#who(link),
+      answer: this.#sizeAnswer(),
       rules: ruleMarks(this.#advice),
       others,
     });
-    const answer = this.#answer;
-    this.#compare.show(this.#kept.list, answer && { answer, link });
+    this.#compare.show(this.#kept.list, { answer: this.#answer, link });
     this.#keep.name(this.#pictures());
   }
 
+  #setLimit(limit: number): void {
+    const link = this.#link();
+    if (!link) return;
+    this.#sliding = limit;
+    this.#edit(["links", link.name, "queue", "limit"], limitValue(limit));
+    this.#sliding = null;
+  }
+
+  /** Takes a point of the frontier as the setting. */
+  #choose(axis: Axis, value: number): void {
+    const link = this.#link();
+    if (!link) return;
+    if (axis.kind === null) this.#setLimit(value);
+    else this.#change((text) => withValue(text, link.name, axis, value));
+  }
+
   #edit(path: string[], value: string): void {
+    this.#change((text) => setKey(text, path, value));
+  }
+
+  #change(edit: (text: string) => string): void {
     try {
-      this.#store.change({ text: setKey(this.#store.state.text, path, value) });
+      this.#store.change({ text: edit(this.#store.state.text) });
     } catch (error) {
       if (!(error instanceof TextError)) throw error;
-      announce(`The scenario is not valid TOML, so no control can change it: ${error.message}`);
+      const why = `The scenario is not valid TOML, so no control can change it: ${error.message}`;
+      notice("scenario", why);
     }
   }
 
@@ -306,7 +456,7 @@ export class Page {
   }
 
   #pictures(): Snapshot["pictures"] {
-    return [...this.#view.pictures, ...this.#tradeOff.pictures];
+    return [...this.#view.pictures, ...this.#frontier.pictures, ...this.#tradeOff.pictures];
   }
 
   #snapshot(): Snapshot | null {
@@ -337,6 +487,7 @@ export class Page {
           title: `Buffer of ${link.name}`,
           texts: [
             limitTexts(link, limitPackets(link)).join(", "),
+            this.#verdict.text,
             summary ? LiveView.words(summary, link.name) : "",
           ],
           pictures: this.#view.pictures,
@@ -344,8 +495,8 @@ export class Page {
         },
         {
           title: "What each buffer costs",
-          texts: [this.#tradeOff.verdict, this.#tradeOff.status],
-          pictures: this.#tradeOff.pictures,
+          texts: [this.#tradeOff.status],
+          pictures: [...this.#frontier.pictures, ...this.#tradeOff.pictures],
           table: this.#tradeOff.table,
         },
       ],
@@ -356,20 +507,11 @@ export class Page {
     };
   }
 
-  #writeAddress(): void {
+  #showAddress(): void {
     clearTimeout(this.#addressTimer);
     this.#addressTimer = setTimeout(() => {
-      void this.#addressOf(this.#store.state).then((address) => {
-        window.history.replaceState(null, "", address);
-        this.#keep.showAddress(address);
-      });
-    }, ADDRESS_MS);
-  }
-
-  async #addressOf(state: State): Promise<string> {
-    const [page = ""] = window.location.href.split("#");
-    const code = await encodeState(state);
-    return code === null ? page : `${page}#${code}`;
+      void addressOf(this.#store.state).then((address) => this.#keep.showAddress(address));
+    }, SETTLED_MS);
   }
 }
 

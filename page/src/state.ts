@@ -7,10 +7,16 @@ export interface Targets {
   delayS: number | null;
   /** Largest loss fraction. */
   loss: number | null;
+  /** Largest delays and completion times of groups, in seconds, by the metric's name in
+   * `tailroom size`: `voice.queue_delay_s_p99`. */
+  groups: Record<string, number>;
 }
 
+/** The targets for all packets of the link. */
+export type LinkTarget = Exclude<keyof Targets, "groups">;
+
 /** The largest value of each target. */
-export const LARGEST_TARGETS: Record<keyof Targets, number> = {
+export const LARGEST_TARGETS: Record<LinkTarget, number> = {
   utilization: 1,
   delayS: Infinity,
   loss: 1,
@@ -34,11 +40,13 @@ export interface State {
   text: string;
   /** The link whose buffer is asked for; null for the busiest. */
   link: string | null;
+  /** The group whose packets are watched; "" for all packets, null for the page's choice. */
+  who: string | null;
   targets: Targets;
   kept: Kept[];
 }
 
-export const NO_TARGETS: Targets = { utilization: null, delayS: null, loss: null };
+export const NO_TARGETS: Targets = { utilization: null, delayS: null, loss: null, groups: {} };
 
 type Listener = (state: State, before: State) => void;
 

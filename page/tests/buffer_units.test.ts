@@ -8,6 +8,8 @@ const HOME_ROUTER: Bottleneck = {
   discipline: "drop_tail",
   amounts_packets: { limit: 250e3 / 1500 },
   dynamic: [],
+  streams: [],
+  rate_bps: 20e6,
   packet_bytes: 1500,
   capacity_pps: 20e6 / 12_000,
   bdp_packets: (20e6 / 12_000) * 0.0382,

@@ -8,14 +8,20 @@ import { documentText, jsonForScript } from "../src/keep/document";
 import type { Picture } from "../src/pictures/picture";
 import { linearTicks, logTicks } from "../src/pictures/scales";
 import { escapeXml, svgText } from "../src/pictures/svg";
-import type { State } from "../src/state";
+import { NO_TARGETS, type State } from "../src/state";
 
 const EVIL = '</script><img src=x onerror="alert(1)">';
 
 const STATE: State = {
   text: 'title = "ü → 🙂"\n'.repeat(50),
   link: "bottleneck",
-  targets: { utilization: 0.98, delayS: null, loss: 1e-3 },
+  who: "voice",
+  targets: {
+    utilization: 0.98,
+    delayS: null,
+    loss: 1e-3,
+    groups: { "voice.queue_delay_s_p99": 0.01 },
+  },
   kept: [{ name: "A", text: "x = 1", link: null }],
 };
 
@@ -54,7 +60,8 @@ test("of an address only what is a state is taken", async () => {
   expect(await decodeState(addressOf(odd))).toEqual({
     text: "a",
     link: null,
-    targets: { utilization: null, delayS: null, loss: null },
+    who: null,
+    targets: NO_TARGETS,
     kept: [],
   });
   expect(await decodeState(addressOf({ link: "a" }))).toBeNull();
@@ -71,10 +78,20 @@ test("an address of a longer text than a browser shows at once is neither read n
 });
 
 test("an address cannot set targets and names that the fields refuse", async () => {
-  const targets = { utilization: 1e308, delayS: 2, loss: 1.5 };
+  const groups = {
+    "voice.queue_delay_s_p99": 0.01,
+    "a.x": 1,
+    "b.all_sizes.completion_time_s_p95": -1,
+  };
+  const targets = { utilization: 1e308, delayS: 2, loss: 1.5, groups };
   const kept = [{ name: "W".repeat(1000), text: "a", link: null }];
   const state = await decodeState(addressOf({ text: "a", targets, kept }));
-  expect(state?.targets).toEqual({ utilization: null, delayS: 2, loss: null });
+  expect(state?.targets).toEqual({
+    utilization: null,
+    delayS: 2,
+    loss: null,
+    groups: { "voice.queue_delay_s_p99": 0.01 },
+  });
   expect(state?.kept[0]?.name).toBe("W".repeat(80));
 });
 
@@ -125,14 +142,14 @@ test("an exported document runs nothing but its own script", () => {
 });
 
 test("commands quote what a shell would read", () => {
-  const targets = { utilization: 0.98, delayS: 0.006, loss: null };
+  const groups = { "voice.queue_delay_s_p99": 0.01 };
+  const targets = { utilization: 0.98, delayS: 0.006, loss: null, groups };
   expect(commands("first", "a b", targets)).toEqual([
     "tailroom run first",
     "tailroom size first --link 'a b' --target 'utilization >= 98%' " +
-      "--target 'queue_delay_s_p99 <= 6ms'",
+      "--target 'queue_delay_s_p99 <= 6ms' --target 'voice.queue_delay_s_p99 <= 10ms'",
   ]);
-  const none = { utilization: null, delayS: null, loss: null };
-  expect(commands("x'; rm -r", "l", none)).toEqual(["tailroom run 'x'\\''; rm -r'"]);
+  expect(commands("x'; rm -r", "l", NO_TARGETS)).toEqual(["tailroom run 'x'\\''; rm -r'"]);
 });
 
 test("ticks are round and inside", () => {

@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
 import { quantityShown, quantityWritten } from "../src/ask/fields";
 import {
+  loss,
   plain,
   QuantityError,
+  readDuration,
+  readInteger,
   readNumber,
   readPercent,
+  readUtilization,
   withPoint,
 } from "../src/scenario/quantities";
 
@@ -36,4 +40,35 @@ test("numbers have a decimal point wherever the page is read", () => {
   expect(plain(0.012345)).toBe("0.0123");
   expect(plain(98.765)).toBe("98.8");
   expect(plain(0)).toBe("0");
+});
+
+test("a utilization is read as a fraction or in per cent, as people write it", () => {
+  for (const text of ["98", "98 %", "98%", "0.98", "0,98"])
+    expect(readUtilization(text)).toBe(0.98);
+  expect(readUtilization("100")).toBe(1);
+  expect(readUtilization("1")).toBe(1);
+  expect(readUtilization("0.5 %")).toBe(0.005);
+  expect(() => readUtilization("high")).toThrow(QuantityError);
+});
+
+test("a duration without a unit counts milliseconds", () => {
+  expect(readDuration("12")).toBe(0.012);
+  expect(readDuration("12 ms")).toBeCloseTo(0.012, 15);
+  expect(readDuration("0,5 s")).toBe(0.5);
+  expect(readDuration("500 us")).toBeCloseTo(0.0005, 15);
+  expect(() => readDuration("12 parsec")).toThrow(QuantityError);
+});
+
+test("a seed is exact up to the largest integer of TOML", () => {
+  expect(String(readInteger("9007199254740993"))).toBe("9007199254740993");
+  expect(String(readInteger("9223372036854775807"))).toBe("9223372036854775807");
+  for (const text of ["9223372036854775808", "-1", "2.5", ""]) {
+    expect(() => readInteger(text)).toThrow("whole number");
+  }
+});
+
+test("a loss is in per cent, however small", () => {
+  expect(loss(0.000163)).toBe("0.0163\u202f%");
+  expect(loss(0.005)).toBe("0.5\u202f%");
+  expect(loss(0)).toBe("0\u202f%");
 });

@@ -7,11 +7,12 @@ import type { Measured, Point } from "../src/study/point";
 import { PRECISION, type SearchStep } from "../src/study/search";
 import { smallestAccepted } from "../src/study/smallest_accepted";
 import { Study } from "../src/study/study";
+import { NO_TARGETS } from "../src/state";
 import { jainIndex, meanInterval } from "../src/study/statistics";
 import "./engine_here";
 
 const RANGE = { smallest: 1, largest: 5000 };
-const NONE = { utilization: null, delayS: null, loss: null };
+const NONE = NO_TARGETS;
 
 function measured(utilization: number): Measured {
   return { utilization, delayMeanS: 0.01, delayP99S: 0.02, loss: 1e-3, jain: 0.9 };
@@ -177,7 +178,7 @@ test("the lower end of a study is the smallest limit that the queue accepts", as
 test.each([65, 300])("a study with a threshold of %i tries no refused limit", async (threshold) => {
   const engine = new Threshold(threshold);
   const study = new Study(engine as unknown as Engine, () => undefined);
-  study.about({ text: "[links.l]\n", link: "l", largest: 200, seed: 1 }, []);
+  study.about({ text: "[links.l]\n", link: "l", largest: 200, seed: 1n }, []);
   study.go(1);
   await expect.poll(() => study.state.running).toBe(false);
   expect(study.state.smallest).toBe(threshold < 200 ? threshold + 1 : null);

@@ -3,10 +3,10 @@
 import { labelled, make } from "../dom";
 import type { Component, Components, Problem } from "../engine/engine";
 import { linkOf, type Reading } from "../scenario/reading";
-import { valueAt, type Table } from "../scenario/text";
+import { inlineToml, valueAt, type Table } from "../scenario/text";
 import {
   checkField,
-  inlineToml,
+  integerField,
   kindField,
   numberField,
   quantityField,
@@ -74,7 +74,7 @@ export class Controls {
       this.#part("Run", [
         quantityField("Duration", ["duration"], this.#edit),
         quantityField("Statistics from", ["measure_from"], this.#edit),
-        numberField("Seed", ["seed"], this.#edit),
+        integerField("Seed", ["seed"], this.#edit),
       ]),
     );
     this.#host.replaceChildren(...parts);

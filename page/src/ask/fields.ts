@@ -2,8 +2,8 @@
 
 import { labelled, make } from "../dom";
 import type { Component, Problem } from "../engine/engine";
-import { QuantityError, readNumber, withPoint } from "../scenario/quantities";
-import { keyText, pathText, valueAt, type Table } from "../scenario/text";
+import { QuantityError, readInteger, readNumber, withPoint } from "../scenario/quantities";
+import { inlineToml, pathText, valueAt, type Table } from "../scenario/text";
 
 /** Replaces the value at a path by a value in TOML. */
 export type Edit = (path: string[], value: string) => void;
@@ -14,20 +14,6 @@ export interface Field {
   show: (scenario: Table) => void;
   /** Shows the problem of this field's key, or none. */
   complain: (problems: Problem[]) => void;
-}
-
-/** A value as TOML on one line. */
-export function inlineToml(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inlineToml).join(", ")}]`;
-  if (typeof value === "object" && value !== null) {
-    const pairs = Object.entries(value).map(
-      ([key, part]) => `${keyText(key)} = ${inlineToml(part)}`,
-    );
-    return `{ ${pairs.join(", ")} }`;
-  }
-  if (typeof value === "string") return JSON.stringify(value);
-  // Numbers, booleans and dates write themselves.
-  return String(value);
 }
 
 /** A quantity as the field shows it: `20 ms`, `20 ms to 40 ms`, or TOML for anything else. */
@@ -123,6 +109,14 @@ export function numberField(label: string, path: string[], edit: Edit): Field {
   const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
   const field = textField(label, path, shown, (text) => String(readNumber(text)), edit);
   field.element.querySelector("input")?.setAttribute("inputmode", "decimal");
+  return field;
+}
+
+/** A whole number, exactly as it is written. */
+export function integerField(label: string, path: string[], edit: Edit): Field {
+  const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
+  const field = textField(label, path, shown, (text) => String(readInteger(text)), edit);
+  field.element.querySelector("input")?.setAttribute("inputmode", "numeric");
   return field;
 }
 

@@ -7,6 +7,9 @@ import type { Preset } from "../scenario/presets";
 export class PresetChoice {
   readonly #select: HTMLSelectElement;
   readonly #texts: Map<string, string>;
+  readonly #own = make("option", { value: "", disabled: true }, "your own scenario");
+  /** The text that was shown last and is no shipped scenario. */
+  #ownText: string | null = null;
 
   constructor(
     host: HTMLElement,
@@ -16,18 +19,21 @@ export class PresetChoice {
   ) {
     this.#texts = new Map(presets.map((preset) => [preset.name, preset.text]));
     if (file) this.#texts.set(`file ${file.name}`, file.text);
-    const own = make("option", { value: "" }, "your own scenario");
-    this.#select = make("select", { id: "preset-choice" }, own, ...optionsOf(presets, file));
+    this.#select = make("select", { id: "preset-choice" }, this.#own, ...optionsOf(presets, file));
     this.#select.addEventListener("change", () => {
-      const text = this.#texts.get(this.#select.value);
-      if (text !== undefined) onChoice(text);
+      const text = this.#texts.get(this.#select.value) ?? this.#ownText;
+      if (text !== null) onChoice(text);
     });
     host.append(labelled("Scenario", this.#select));
   }
 
-  /** Shows which shipped scenario a text is, if it is one unchanged. */
+  /** Shows which shipped scenario a text is, if it is one unchanged; another text can be chosen again. */
   show(text: string): void {
     const entry = [...this.#texts].find(([, known]) => known === text);
+    if (!entry) {
+      this.#ownText = text;
+      this.#own.disabled = false;
+    }
     this.#select.value = entry?.[0] ?? "";
   }
 }

@@ -1,13 +1,17 @@
 /** Settings side by side. */
 
 import { make, table } from "../dom";
-import type { Answer } from "../engine/engine";
+import type { Answer, GroupSummary, LinkSummary } from "../engine/engine";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { limitTexts } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import { jainIndex } from "../study/statistics";
 import { LONGEST_NAME, MOST_KEPT } from "../state";
+import { gradeOf } from "../verdict/grade";
 import type { Compared } from "./kept";
+
+/** Groups that the table shows. */
+const MOST_GROUPS = 12;
 
 export class CompareView {
   readonly #keep: HTMLButtonElement;
@@ -53,19 +57,21 @@ export class CompareView {
     );
   }
 
-  show(list: Compared[], now: { answer: Answer; link: Bottleneck } | null): void {
+  show(list: Compared[], now: { answer: Answer | null; link: Bottleneck } | null): void {
     this.#keep.disabled = list.length >= MOST_KEPT;
     this.#list.replaceChildren(...list.map((one, place) => this.#entry(one, place)));
     this.#table.hidden = list.length === 0;
     if (list.length === 0) return;
-    const columns = [
+    const columns: Column[] = [
       ...(now ? [{ name: "now", ...now }] : []),
       ...list.flatMap(({ kept, answer, link }) =>
-        answer && link ? [{ name: kept.name, answer, link }] : [],
+        link ? [{ name: kept.name, answer, link }] : [],
       ),
     ];
-    const values = columns.map(({ answer, link }) => valuesOf(answer, link));
-    const rows = ROWS.map((label, row) => [label, ...values.map((column) => column[row] ?? "–")]);
+    const rows = [...LINK_ROWS, ...groupRows(columns)].map(([label, valueOf]) => [
+      label,
+      ...columns.map(valueOf),
+    ]);
     const head = ["", ...columns.map(({ name }) => name)];
     this.#table.replaceChildren(table("Settings side by side, one run each", head, rows));
   }
@@ -80,33 +86,69 @@ export class CompareView {
   }
 }
 
-const ROWS = [
-  "Queue",
-  "Limit",
-  "Utilization",
-  "Loss",
-  "Queueing delay, mean",
-  "Queueing delay, 99 %",
-  "Marked packets",
-  "Goodput of all flows",
-  "Jain's index",
+interface Column {
+  name: string;
+  /** Null until the run has ended. */
+  answer: Answer | null;
+  link: Bottleneck;
+}
+
+type Row = [label: string, valueOf: (column: Column) => string];
+
+const UNKNOWN = "–";
+
+function ofLink(valueOf: (link: LinkSummary) => string): Row[1] {
+  return ({ answer, link }) => {
+    const summary = answer?.summary.links[link.name];
+    return summary ? valueOf(summary) : UNKNOWN;
+  };
+}
+
+const LINK_ROWS: Row[] = [
+  ["Queue", ({ link }) => link.discipline],
+  ["Limit", ({ link }) => limitTexts(link, limitPackets(link))[0] ?? UNKNOWN],
+  ["Utilization", ofLink((link) => percent(link.utilization))],
+  ["Loss", ofLink((link) => loss(link.loss_fraction))],
+  ["Queueing delay, mean", ofLink((link) => duration(link.queue_delay_s_mean))],
+  ["Queueing delay, 99 %", ofLink((link) => duration(link.queue_delay_s_p99))],
+  ["Marked packets", ofLink((link) => String(link.marks_packets))],
+  ["Goodput of all flows", ({ answer }) => (answer ? rate(goodput(answer)) : UNKNOWN)],
+  ["Jain's index", ({ answer }) => (answer ? jain(answer) : UNKNOWN)],
 ];
 
-function valuesOf({ summary }: Answer, bottleneck: Bottleneck): string[] {
-  const link = summary.links[bottleneck.name];
-  if (!link) return [];
-  const goodput = Object.values(summary.groups).reduce((sum, group) => sum + group.goodput_bps, 0);
+/** What each group of flows gets: who waits, who loses, who completes when. */
+function groupRows(columns: Column[]): Row[] {
+  const names = columns.flatMap(({ answer }) => Object.keys(answer?.summary.groups ?? {}));
+  return [...new Set(names)].slice(0, MOST_GROUPS).flatMap((name) => {
+    const row = (label: string, valueOf: (group: GroupSummary) => string | null): Row => [
+      `${name}: ${label}`,
+      ({ answer }) => {
+        const group = answer?.summary.groups[name];
+        return (group && valueOf(group)) ?? UNKNOWN;
+      },
+    ];
+    const grade = row("grade", ({ queue_delay_s_mean: delay }) =>
+      delay === null ? null : gradeOf(delay),
+    );
+    const completion = row("95 % complete in", ({ all_sizes: all }) =>
+      all ? duration(all.completion_time_s_p95) : null,
+    );
+    const hasCompletion = columns.some(({ answer }) => answer?.summary.groups[name]?.all_sizes);
+    return [
+      row("delay, 99 %", ({ queue_delay_s_p99: delay }) => duration(delay)),
+      grade,
+      row("loss", ({ loss_fraction: fraction }) => loss(fraction)),
+      ...(hasCompletion ? [completion] : []),
+    ];
+  });
+}
+
+function goodput({ summary }: Answer): number {
+  return Object.values(summary.groups).reduce((sum, group) => sum + group.goodput_bps, 0);
+}
+
+function jain({ summary }: Answer): string {
   const controlled = summary.flows.filter((flow) => flow.congestion !== null);
-  const jain = jainIndex(controlled.map((flow) => flow.goodput_bps));
-  return [
-    link.discipline,
-    limitTexts(bottleneck, limitPackets(bottleneck))[0] ?? "–",
-    percent(link.utilization),
-    loss(link.loss_fraction),
-    duration(link.queue_delay_s_mean),
-    duration(link.queue_delay_s_p99),
-    String(link.marks_packets),
-    rate(goodput),
-    jain === null || controlled.length < 2 ? "–" : plain(jain),
-  ];
+  const index = jainIndex(controlled.map((flow) => flow.goodput_bps));
+  return index === null || controlled.length < 2 ? UNKNOWN : plain(index);
 }

@@ -3,7 +3,7 @@
 import { isAbort, type Answer } from "../engine/engine";
 import type { Engine } from "../engine/pool";
 import type { Bottleneck } from "../rules/bottleneck";
-import { linkOf, questionOf, type Reading } from "../scenario/reading";
+import { linkOf, questionOf, seedOfScenario, type Reading } from "../scenario/reading";
 import { parseToml } from "../scenario/text";
 import { largestLimit } from "../see/buffer_slider";
 import type { Kept } from "../state";
@@ -91,7 +91,7 @@ export class KeptSettings {
       compared.answer = answer;
       if (!link) return;
       compared.link = link;
-      const seed = Number(scenario["seed"] ?? 1);
+      const seed = seedOfScenario(reading);
       const subject = {
         text: compared.kept.text,
         link: link.name,

@@ -6,7 +6,7 @@ export interface Question {
   /** Values that replace those of the scenario: dotted key to TOML value, as `--set`. */
   set: Record<string, string>;
   /** Seed of the random streams; null for the seed of the scenario. */
-  seed: number | null;
+  seed: bigint | null;
 }
 
 export interface Problem {
@@ -92,6 +92,8 @@ export interface GroupSummary {
   congestion_events: number;
   completed_flows: number;
   jain_index: number | null;
+  /** Flows that arrive and depart; null for permanent flows. */
+  all_sizes: { completion_time_s_p95: number | null } | null;
 }
 
 export interface FlowSummary {
@@ -146,6 +148,9 @@ export interface Bottleneck {
   amounts_packets: Record<string, number>;
   /** Groups whose flows arrive and depart. */
   dynamic: { group: string }[];
+  /** Groups without congestion control. */
+  streams: { group: string; rate_bps: number; count: number }[];
+  rate_bps: number;
   /** Size of the packets in which the buffer is counted. */
   packet_bytes: number;
   capacity_pps: number;

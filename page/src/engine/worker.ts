@@ -26,15 +26,11 @@ function breathe(): Promise<void> {
   });
 }
 
-function seedOf(question: Question): bigint | undefined {
-  return question.seed === null ? undefined : BigInt(question.seed);
-}
-
 type Asked = [text: string, set: string, seed: bigint | undefined, files: wasm.Files];
 
 function asked(question: Question): Asked {
   if (!current.files) throw new Error("the engine is not started");
-  return [question.text, JSON.stringify(question.set), seedOf(question), current.files];
+  return [question.text, JSON.stringify(question.set), question.seed ?? undefined, current.files];
 }
 
 async function run(id: number, question: Question, progress: boolean): Promise<void> {

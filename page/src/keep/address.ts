@@ -6,9 +6,11 @@ import {
   MOST_KEPT,
   NO_TARGETS,
   type Kept,
+  type LinkTarget,
   type State,
   type Targets,
 } from "../state";
+import { isGroupTarget } from "../study/point";
 
 /** Version of the format, before the compressed state. */
 const MARK = "1.";
@@ -16,6 +18,7 @@ const MARK = "1.";
 const MOST_CHARACTERS = 200_000;
 const MOST_BYTES = 200_000;
 const MOST_LINES = 5_000;
+const MOST_GROUP_TARGETS = 40;
 
 async function pump(
   bytes: Uint8Array<ArrayBuffer>,
@@ -49,13 +52,21 @@ function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Returns the part of the address behind the #; null if the state is too large for an address. */
-export async function encodeState({ text, link, targets, kept }: State): Promise<string | null> {
-  const json = JSON.stringify({ text, link, targets, kept });
+export async function encodeState(state: State): Promise<string | null> {
+  const { text, link, who, targets, kept } = state;
+  const json = JSON.stringify({ text, link, who, targets, kept });
   const bytes = new TextEncoder().encode(json);
   if (bytes.length > MOST_BYTES || ![text, ...kept.map((one) => one.text)].every(isShort)) {
     return null;
   }
   return MARK + toBase64Url(await pump(bytes, new CompressionStream("deflate-raw")));
+}
+
+/** The page's address with a state; without it if the state is too large. */
+export async function addressOf(state: State): Promise<string> {
+  const [page = ""] = window.location.href.split("#");
+  const code = await encodeState(state);
+  return code === null ? page : `${page}#${code}`;
 }
 
 /** Reads the part of an address behind the #; null if it does not hold a state. */
@@ -80,12 +91,13 @@ function isShort(text: unknown): text is string {
 /** Takes from a value what is a state; everything else in it is left. */
 function stateOf(value: unknown): State | null {
   if (typeof value !== "object" || value === null) return null;
-  const { text, link, targets, kept } = value as Record<string, unknown>;
+  const { text, link, who, targets, kept } = value as Record<string, unknown>;
   if (!isShort(text)) return null;
   const list = Array.isArray(kept) ? kept.slice(0, MOST_KEPT) : [];
   return {
     text,
     link: typeof link === "string" ? link : null,
+    who: typeof who === "string" ? who : null,
     targets: targetsOf(targets),
     kept: list.map(keptOf).filter((one) => one !== null),
   };
@@ -94,12 +106,26 @@ function stateOf(value: unknown): State | null {
 function targetsOf(value: unknown): Targets {
   if (typeof value !== "object" || value === null) return NO_TARGETS;
   const given = value as Record<string, unknown>;
-  const bound = (key: keyof Targets): number | null => {
+  const bound = (key: LinkTarget): number | null => {
     const one = given[key];
     const isNumber = typeof one === "number" && Number.isFinite(one);
     return isNumber && one >= 0 && one <= LARGEST_TARGETS[key] ? one : null;
   };
-  return { utilization: bound("utilization"), delayS: bound("delayS"), loss: bound("loss") };
+  return {
+    utilization: bound("utilization"),
+    delayS: bound("delayS"),
+    loss: bound("loss"),
+    groups: groupTargetsOf(given["groups"]),
+  };
+}
+
+function groupTargetsOf(value: unknown): Targets["groups"] {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const bounds = entries.filter(
+    (entry): entry is [string, number] =>
+      isGroupTarget(entry[0]) && typeof entry[1] === "number" && entry[1] >= 0,
+  );
+  return Object.fromEntries(bounds.slice(0, MOST_GROUP_TARGETS));
 }
 
 function keptOf(value: unknown): Kept | null {

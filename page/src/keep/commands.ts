@@ -14,10 +14,13 @@ function quoted(text: string): string {
 export function commands(scenario: string, link: string, targets: Targets): string[] {
   const name = quoted(scenario);
   const bounds: string[] = [];
-  const { utilization, delayS, loss } = targets;
+  const { utilization, delayS, loss, groups } = targets;
   if (utilization !== null) bounds.push(`utilization >= ${trim(100 * utilization)}%`);
   if (delayS !== null) bounds.push(`queue_delay_s_p99 <= ${trim(1000 * delayS)}ms`);
   if (loss !== null) bounds.push(`loss_fraction <= ${trim(100 * loss)}%`);
+  for (const [metric, bound] of Object.entries(groups)) {
+    bounds.push(`${metric} <= ${trim(1000 * bound)}ms`);
+  }
   const run = `tailroom run ${name}`;
   if (bounds.length === 0) return [run];
   const asked = bounds.map((bound) => `--target ${quoted(bound)}`).join(" ");

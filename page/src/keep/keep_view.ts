@@ -3,9 +3,7 @@
 import { announce, download, make } from "../dom";
 import type { Series } from "../engine/engine";
 import type { Picture } from "../pictures/picture";
-import { limitPackets, type Bottleneck } from "../rules/bottleneck";
-import { wholePackets } from "../rules/buffer_units";
-import { equivalents } from "../rules/rules";
+import type { Bottleneck } from "../rules/bottleneck";
 import { PRESETS } from "../scenario/presets";
 import { hashText, type Reading } from "../scenario/reading";
 import type { State } from "../state";
@@ -67,7 +65,6 @@ export class KeepView {
   readonly #hash = make("span", { class: "hash" });
   readonly #pictures = make("select", { id: "picture-choice" });
   readonly #commands = make("div", {});
-  readonly #tools = make("dl", {});
   readonly #now: () => Snapshot | null;
 
   constructor(
@@ -100,13 +97,11 @@ export class KeepView {
     elsewhere.append(
       make("h3", {}, "The same on the command line"),
       this.#commands,
-      make("h3", {}, "The same buffer elsewhere"),
-      this.#tools,
       make("p", { class: "quiet" }, ELSEWHERE),
     );
   }
 
-  /** Shows the address and the words of other tools for what the page shows. */
+  /** Shows the hash and the commands of what the page shows. */
   show(reading: Reading, link: Bottleneck, state: State): void {
     this.#hash.textContent = hashText(reading.hash);
     const preset = PRESETS.find((one) => one.text === state.text);
@@ -116,14 +111,6 @@ export class KeepView {
       const note = make("p", { class: "quiet" }, "Save the scenario as scenario.toml first.");
       this.#commands.append(note);
     }
-    const limit = limitPackets(link);
-    const others = Number.isFinite(limit) ? equivalents(link, wholePackets(limit)) : [];
-    this.#tools.replaceChildren(
-      ...others.flatMap(({ tool, purpose, text }) => [
-        make("dt", {}, purpose ? `${tool}, ${purpose}` : tool),
-        make("dd", {}, make("code", { class: "code" }, text)),
-      ]),
-    );
   }
 
   showAddress(address: string): void {

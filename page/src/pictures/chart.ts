@@ -27,6 +27,14 @@ export function isDark(): boolean {
   return window.matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
+/** Where the pointer is in a picture, in pixels, and where values are. */
+export interface Pick {
+  at: [x: number, y: number];
+  placeOf: (x: number, y: number) => [x: number, y: number];
+  /** Whether the pointer was pressed just now. */
+  begins: boolean;
+}
+
 /** A picture in an element; draws at most once per frame. */
 export class Chart {
   readonly #host: HTMLElement;
@@ -36,8 +44,12 @@ export class Chart {
   #shape = "";
   #frame = 0;
 
-  constructor(host: HTMLElement) {
+  readonly #onPick: ((pick: Pick) => void) | null;
+
+  /** @param onPick - Hears of a pressed pointer that moves; without it, dragging zooms. */
+  constructor(host: HTMLElement, onPick: ((pick: Pick) => void) | null = null) {
     this.#host = host;
+    this.#onPick = onPick;
     new ResizeObserver(() => this.#resize()).observe(host);
   }
 
@@ -84,7 +96,9 @@ export class Chart {
     const theme = isDark() ? DARK : LIGHT;
     const width = this.#host.clientWidth;
     const options = optionsOf(() => this.#picture ?? picture, theme, width);
+    if (this.#onPick) options.cursor = { ...options.cursor, drag: { x: false, y: false } };
     this.#plot = new uPlot(options, dataOf(picture), this.#host);
+    if (this.#onPick) listen(this.#plot, this.#onPick);
   }
 
   #resize(): void {
@@ -94,6 +108,26 @@ export class Chart {
     } else if (width > 0 && width !== this.#plot.width)
       this.#plot.setSize({ width, height: HEIGHT });
   }
+}
+
+function listen(plot: uPlot, onPick: (pick: Pick) => void): void {
+  const { over } = plot;
+  over.classList.add("picks");
+  const tell = (event: PointerEvent, begins: boolean): void => {
+    const { left, top } = over.getBoundingClientRect();
+    onPick({
+      at: [event.clientX - left, event.clientY - top],
+      placeOf: (x, y) => [plot.valToPos(x, "x"), plot.valToPos(y, "y")],
+      begins,
+    });
+  };
+  over.addEventListener("pointerdown", (event) => {
+    over.setPointerCapture(event.pointerId);
+    tell(event, true);
+  });
+  over.addEventListener("pointermove", (event) => {
+    if (over.hasPointerCapture(event.pointerId)) tell(event, false);
+  });
 }
 
 /** A picture in words: what it shows, and between which values each line lies. */
@@ -134,7 +168,11 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
       dash: picture.lines.length > 1 ? dashesOf(line) : [],
       width: 1.3,
       spanGaps: true,
-      points: { show: line.markers === true, size: 6, fill: theme.ground },
+      points: {
+        show: line.markers === true,
+        size: line.size ?? 6,
+        fill: line.size ? colour : theme.ground,
+      },
       value: (_, value) => shown(value, picture.y),
     });
     if (!line.low || !line.high) continue;
@@ -222,25 +260,31 @@ function hideBands(plot: uPlot): void {
 }
 
 function drawShades(plot: uPlot, picture: Picture, theme: Theme): void {
-  const { ctx, bbox } = plot;
+  const { ctx } = plot;
   ctx.save();
   ctx.fillStyle = theme.ground;
   ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
   for (const shade of picture.shades) {
     const [a, b] = [place(plot, shade.axis, shade.from), place(plot, shade.axis, shade.to)];
     const [low, high] = [Math.min(a, b), Math.max(a, b)];
-    ctx.fillStyle = shade.kind === "misses" ? theme.misses : theme.unmeasured;
-    if (shade.axis === "x") ctx.fillRect(low, bbox.top, high - low, bbox.height);
-    else ctx.fillRect(bbox.left, low, bbox.width, high - low);
+    const other = shade.axis === "x" ? "y" : "x";
+    const [c, d] = shade.across?.map((end) => place(plot, other, end)) ?? wholeOf(plot, other);
+    const [from, to] = [Math.min(c ?? 0, d ?? 0), Math.max(c ?? 0, d ?? 0)];
+    ctx.fillStyle = theme[shade.kind];
+    if (shade.axis === "x") ctx.fillRect(low, from, high - low, to - from);
+    else ctx.fillRect(from, low, to - from, high - low);
   }
   ctx.restore();
 }
 
+/** The ends of an axis on the canvas. */
+function wholeOf({ bbox }: uPlot, name: "x" | "y"): [number, number] {
+  return name === "x" ? [bbox.left, bbox.left + bbox.width] : [bbox.top, bbox.top + bbox.height];
+}
+
 /** Position of a value on the canvas, inside the picture. */
 function place(plot: uPlot, name: "x" | "y", value: number): number {
-  const { bbox } = plot;
-  const [low, high] =
-    name === "x" ? [bbox.left, bbox.left + bbox.width] : [bbox.top, bbox.top + bbox.height];
+  const [low, high] = wholeOf(plot, name);
   const at = plot.valToPos(value, name, true);
   const end = value > 0 === (name === "x") ? high : low;
   return Math.min(high, Math.max(low, Number.isFinite(at) ? at : end));

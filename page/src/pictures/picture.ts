@@ -23,6 +23,8 @@ export interface Line {
   /** Number of its dashes, where lines share a colour. */
   dashes?: number;
   markers?: boolean;
+  /** Width of its markers, in pixels. */
+  size?: number;
 }
 
 /** A straight line across the picture, with a label. */
@@ -41,7 +43,9 @@ export interface Shade {
   axis: "x" | "y";
   from: number;
   to: number;
-  kind: "misses" | "unmeasured";
+  /** The part of the other axis; the whole axis, if left out. */
+  across?: [from: number, to: number];
+  kind: "misses" | "unmeasured" | "meets";
 }
 
 export interface Picture {
@@ -79,6 +83,7 @@ export interface Theme {
   failing: string;
   misses: string;
   unmeasured: string;
+  meets: string;
 }
 
 export const LIGHT: Theme = {
@@ -91,6 +96,7 @@ export const LIGHT: Theme = {
   failing: "#8a8a8a",
   misses: "rgba(213, 94, 0, 0.13)",
   unmeasured: "rgba(0, 0, 0, 0.07)",
+  meets: "rgba(0, 158, 115, 0.18)",
 };
 
 /** In the dark, black becomes white; the other colours keep their meaning. */
@@ -104,6 +110,7 @@ export const DARK: Theme = {
   failing: "#8f959b",
   misses: "rgba(230, 120, 30, 0.2)",
   unmeasured: "rgba(255, 255, 255, 0.09)",
+  meets: "rgba(33, 197, 151, 0.22)",
 };
 
 const BRIGHT: Record<string, string> = { "#0072B2": "#4aa8e0", "#D55E00": "#f08a3c" };

@@ -76,9 +76,13 @@ function shades(picture: Picture, x: Scale, y: Scale): string {
       const across = shade.axis === "x";
       const [a, b] = across ? [x(shade.from), x(shade.to)] : [y(shade.from), y(shade.to)];
       const [low, size] = [Math.min(a, b), Math.abs(a - b)];
+      const other = shade.across?.map(across ? y : x);
+      const [from, length] = other
+        ? [Math.min(...other), Math.abs((other[0] ?? 0) - (other[1] ?? 0))]
+        : [0, WIDTH];
       const place = across
-        ? `x="${number(low)}" y="0" width="${number(size)}" height="${HEIGHT}"`
-        : `x="0" y="${number(low)}" width="${WIDTH}" height="${number(size)}"`;
+        ? `x="${number(low)}" y="${number(from)}" width="${number(size)}" height="${number(length)}"`
+        : `x="${number(from)}" y="${number(low)}" width="${number(length)}" height="${number(size)}"`;
       return `<rect ${place} fill="${LIGHT[shade.kind]}"/>`;
     })
     .join("");

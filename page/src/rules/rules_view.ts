@@ -30,6 +30,7 @@ export function ruleMarks(advice: Advice[]): Mark[] {
 
 export class RulesView {
   readonly #list = make("ol", { class: "rules" });
+  readonly #summary = make("summary", {});
 
   constructor(host: HTMLElement) {
     const note = make(
@@ -37,11 +38,20 @@ export class RulesView {
       { class: "quiet" },
       "Marks in the pictures above, by number; grey if an assumption of the rule fails here.",
     );
-    host.append(make("h3", {}, "Rules of the literature"), note, this.#list);
+    host.append(
+      make("h3", {}, "Rules of the literature"),
+      make("details", {}, this.#summary, note, this.#list),
+    );
   }
 
   show(advice: Advice[]): void {
     const applying = advice.filter((one) => one.packets !== null);
+    const holding = applying.filter(({ assumptions }) => assumptions.every(({ holds }) => holds));
+    const asked = holding.map(({ short, packets: at }) => `${short}: ${packets(at ?? 0)}`);
+    this.#summary.textContent =
+      asked.length > 0
+        ? `${asked.length} of ${advice.length} rules hold here (${asked.join("; ")}); all of them`
+        : `None of ${advice.length} rules holds here with its assumptions; what each of them says`;
     const others = advice.filter((one) => one.packets === null);
     this.#list.replaceChildren(...applying.map(entry), ...others.map(entry));
   }

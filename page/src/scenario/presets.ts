@@ -19,8 +19,8 @@ const FILES = import.meta.glob<string>("../../../python/tailroom/scenarios/**/*.
 
 /** Presets that stand first, in this order; the others follow by name. */
 const FIRST = [
-  "first",
   "home-router",
+  "first",
   "dsl",
   "lte",
   "satellite",

@@ -45,7 +45,46 @@ export function readNumber(text: string): number {
   return number;
 }
 
-/** Reads a percentage or a fraction: "98 %" and "98" as 0.98.
+/** The largest integer of TOML. */
+const LARGEST_INTEGER = 2n ** 63n - 1n;
+
+/** Reads a whole number, exactly.
+ *
+ * @throws QuantityError if the text is not a whole number from 0 to 2^63 - 1.
+ */
+export function readInteger(text: string): bigint {
+  const digits = text.trim().replaceAll("_", "");
+  const value = /^\d+$/.test(digits) ? BigInt(digits) : null;
+  if (value === null || value > LARGEST_INTEGER) {
+    throw new QuantityError(
+      `"${text.trim()}" is not a whole number from 0 to ${LARGEST_INTEGER.toString()}`,
+    );
+  }
+  return value;
+}
+
+/** Reads a utilization: "98 %", "98" and "0.98" as 0.98, since nobody asks for one per cent.
+ *
+ * @throws QuantityError if the text is neither a percentage nor a fraction.
+ */
+export function readUtilization(text: string): number {
+  const isFraction = !text.includes("%") && readNumber(text) <= 1;
+  return isFraction ? readNumber(text) : readPercent(text);
+}
+
+/** Reads a duration such as "500 us"; a number alone counts milliseconds.
+ *
+ * @throws QuantityError if the text is not a duration.
+ */
+export function readDuration(text: string): number {
+  const written = withPoint(text);
+  if (!/[a-z]/.test(written)) return readNumber(text) / 1000;
+  const seconds = secondsOf(written);
+  if (Number.isFinite(seconds)) return seconds;
+  throw new QuantityError(`"${text.trim()}" is not a duration; write for example 10 ms`);
+}
+
+/** Reads a percentage with or without its sign: "98 %" and "98" as 0.98.
  *
  * @throws QuantityError if the text is not a percentage.
  */
@@ -100,11 +139,9 @@ export function percent(fraction: number | null, digits = 2): string {
   return fraction === null ? "–" : `${(100 * fraction).toFixed(digits)}${THIN_SPACE}%`;
 }
 
-/** A loss fraction: 1.63e-4 is shorter than 0.0163 %, and says more. */
+/** A loss fraction, in per cent. */
 export function loss(fraction: number | null): string {
-  if (fraction === null) return "–";
-  if (fraction === 0) return "0";
-  return fraction < 1e-3 ? fraction.toExponential(2).replace("-", "−") : percent(fraction);
+  return fraction === null ? "–" : `${plain(100 * fraction)}${THIN_SPACE}%`;
 }
 
 export function duration(seconds: number | null): string {

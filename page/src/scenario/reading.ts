@@ -26,6 +26,12 @@ export function hashText(hash: string | null): string {
   return hash ?? "not computed here, since it depends on the content of the scenario's files";
 }
 
+/** The seed of a scenario, exactly. */
+export function seedOfScenario({ scenario }: Pick<Reading, "scenario">): bigint {
+  const seed = scenario["seed"];
+  return typeof seed === "bigint" || typeof seed === "number" ? BigInt(seed) : 1n;
+}
+
 export function questionOf(text: string, set: Record<string, string> = {}): Question {
   return { text, set, seed: null };
 }

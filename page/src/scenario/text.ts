@@ -8,10 +8,10 @@ export type Table = { [key: string]: unknown };
 /** The text is not TOML that the page can change in place. */
 export class TextError extends Error {}
 
-/** Parses a text; null if it is not TOML. */
+/** Parses a text; null if it is not TOML. Integers above 2^53 are BigInts. */
 export function parseToml(text: string): Table | null {
   try {
-    return parse(text);
+    return parse(text, { integersAsBigInt: "asNeeded" });
   } catch (error) {
     if (error instanceof TomlError) return null;
     throw error;
@@ -28,8 +28,22 @@ export function valueAt(table: unknown, path: string[]): unknown {
   return at;
 }
 
-export function keyText(part: string): string {
+function keyText(part: string): string {
   return /^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part);
+}
+
+/** A value as TOML on one line. */
+export function inlineToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inlineToml).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const pairs = Object.entries(value).map(
+      ([key, part]) => `${keyText(key)} = ${inlineToml(part)}`,
+    );
+    return `{ ${pairs.join(", ")} }`;
+  }
+  if (typeof value === "string") return JSON.stringify(value);
+  // Numbers, booleans and dates write themselves.
+  return String(value);
 }
 
 export function pathText(path: string[]): string {

@@ -63,6 +63,12 @@ export class BufferSlider {
     this.#say(limit);
   }
 
+  /** Moves the slider by so many hundredths of its length. */
+  step(hundredths: number): void {
+    this.#input.value = String(Number(this.#input.value) + (hundredths * STEPS) / 100);
+    this.#input.dispatchEvent(new Event("input"));
+  }
+
   /** Sets the lower end of the slider, once it is known. */
   beginAt(smallest: number): void {
     if (smallest === this.#smallest || !this.#link) return;

@@ -2,6 +2,8 @@
 
 import type { Column, Series } from "../engine/engine";
 import type { Line, Mark, Picture, Shade } from "../pictures/picture";
+import type { Bottleneck } from "../rules/bottleneck";
+import { duration, percent, plain } from "../scenario/quantities";
 
 /** Readers cannot tell more lines apart. */
 const MOST_LINES = 10;
@@ -188,6 +190,27 @@ export function delayPicture(
     marks,
     shades: [],
   };
+}
+
+/** Numbers of the measured part of a run in progress, from the samples so far, by their names on the
+ * page; empty before the first one. */
+export function soFar(series: Series, link: Bottleneck, span: Span): [string, string][] {
+  const at = series.names.links.indexOf(link.name);
+  const time = column(series.link_series, "time_s");
+  const rows = rowsOf(column(series.link_series, "link"), at).filter(
+    (row) => (time[row] ?? 0) > span.measuredFromS,
+  );
+  const mean = (values: number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const queue = times(column(series.link_series, "queue_packets"), rows).sort((a, b) => a - b);
+  const high = queue[Math.ceil(0.99 * queue.length) - 1];
+  if (high === undefined) return [];
+  return [
+    ["Utilization", percent(mean(times(column(series.link_series, "utilization"), rows)))],
+    ["Mean queueing delay", duration(mean(queue) / link.capacity_pps)],
+    ["99th percentile", duration(high / link.capacity_pps)],
+    ["Mean queue", `${plain(mean(queue))} packets`],
+  ];
 }
 
 /** The interval of a run's time series: as fine as the picture shows, coarser for many flows. */

@@ -4,16 +4,20 @@ import { make, table } from "../dom";
 import type { Answer, Progress, Series, Summary } from "../engine/engine";
 import { Chart } from "../pictures/chart";
 import type { Picture } from "../pictures/picture";
+import { gradeOf } from "../verdict/grade";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { wholePackets } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import {
   delayPicture,
   queuePicture,
+  soFar,
   utilizationPicture,
   windowsPicture,
   type Span,
 } from "./live_pictures";
+
+const NAMES = ["Utilization", "Loss", "Mean queueing delay", "99th percentile", "Mean queue"];
 
 export class LiveView {
   readonly #charts: Chart[] = [];
@@ -23,6 +27,7 @@ export class LiveView {
   readonly #state = make("p", { class: "quiet" });
   #link: Bottleneck | null = null;
   #limit = Number.NaN;
+  #seed = 1n;
   #span: Span = { measuredFromS: 0, durationS: 1 };
   #series: Series | null = null;
   #summary: Summary | null = null;
@@ -51,8 +56,9 @@ export class LiveView {
   }
 
   /** Sets the link and the times that the pictures are about. */
-  about(link: Bottleneck, span: Span): void {
+  about(link: Bottleneck, span: Span, seed: bigint): void {
     this.#link = link;
+    this.#seed = seed;
     this.#limit = limitPackets(link);
     this.#span = span;
     if (this.#summary) this.#showNumbers(this.#summary, link.name);
@@ -69,12 +75,30 @@ export class LiveView {
     return this.#table;
   }
 
+  /** The numbers are not those of the setting at the slider any more. */
+  past(): void {
+    this.#numbers.classList.add("past");
+    this.#groups.classList.add("past");
+  }
+
+  /** Another scenario: no number of the one before is left. */
+  blank(): void {
+    this.#summary = null;
+    this.#series = null;
+    this.#numbersOf([]);
+    this.#groups.replaceChildren();
+    this.#table = [];
+  }
+
   progress(progress: Progress): void {
     const { seconds } = progress;
-    const numbers =
-      this.#numbers.childElementCount > 0 ? "; the numbers are of the run before" : "";
+    const far =
+      progress.series && this.#link ? soFar(progress.series, this.#link, this.#span) : null;
     this.#state.textContent =
-      `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s` + numbers;
+      `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s` +
+      (far ? "; the numbers are samples of the run so far" : "");
+    if (far) this.#numbersOf(far);
+    this.past();
     this.#summary = null;
     this.#series = progress.series;
     if (progress.series) this.#pictures(progress.series, null);
@@ -87,7 +111,9 @@ export class LiveView {
     const speed = summary.packet_hops / Math.max(1, wallMs) / 1000;
     this.#state.textContent =
       `${plain(this.#span.durationS)} s simulated in ${duration(wallMs / 1000)}, ` +
-      `${plain(speed)} million packets per second, seed ${summary.seed}`;
+      `${plain(speed)} million packets per second, seed ${this.#seed}; the numbers are of this one run`;
+    this.#numbers.classList.remove("past");
+    this.#groups.classList.remove("past");
     if (this.#link) this.#showNumbers(summary, this.#link.name);
     this.#showGroups(summary);
     if (series) this.#pictures(series, summary);
@@ -134,6 +160,12 @@ export class LiveView {
       ["99th percentile", duration(link.queue_delay_s_p99)],
       ["Mean queue", `${plain(link.queue_packets_mean)} packets`],
     ];
+    this.#numbersOf(numbers);
+  }
+
+  /** Shows numbers in the fixed order of names; a dash for what is not known. */
+  #numbersOf(known: [string, string][]): void {
+    const numbers = NAMES.map((name) => [name, new Map(known).get(name) ?? "–"] as const);
     this.#numbers.replaceChildren(
       ...numbers.map(([label, value]) =>
         make("div", {}, make("dt", {}, label), make("dd", {}, value)),
@@ -144,29 +176,33 @@ export class LiveView {
   #showGroups(summary: Summary): void {
     const rows = Object.entries(summary.groups).map(([name, group]) => [
       name,
-      String(group.flows || group.completed_flows),
-      group.congestion ?? "none",
-      rate(group.goodput_bps),
-      percent(group.share, 1),
-      loss(group.loss_fraction),
-      duration(group.rtt_s_mean),
+      group.queue_delay_s_mean === null ? "–" : gradeOf(group.queue_delay_s_mean),
       duration(group.queue_delay_s_mean),
       duration(group.queue_delay_s_p99),
+      duration(group.all_sizes?.completion_time_s_p95 ?? null),
+      loss(group.loss_fraction),
+      rate(group.goodput_bps),
+      percent(group.share, 1),
+      duration(group.rtt_s_mean),
+      String(group.flows || group.completed_flows),
+      group.congestion ?? "none",
       group.jain_index === null ? "–" : plain(group.jain_index),
     ]);
     const head = [
       "group",
-      "flows",
-      "control",
-      "goodput",
-      "share",
-      "loss",
-      "RTT",
+      "grade",
       "delay, mean",
       "delay, 99 %",
+      "95 % complete in",
+      "loss",
+      "goodput",
+      "share",
+      "RTT",
+      "flows",
+      "control",
       "Jain",
     ];
     this.#table = [head, ...rows];
-    this.#groups.replaceChildren(table("Groups of flows", head, rows));
+    this.#groups.replaceChildren(table("Who waits: groups of flows", head, rows));
   }
 }

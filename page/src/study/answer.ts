@@ -2,7 +2,7 @@
 
 import { duration, loss, packets, percent } from "../scenario/quantities";
 import type { Targets } from "../state";
-import { intervalOf, type Metric, type Point, pointAt } from "./point";
+import { GROUP, groupOf, intervalOf, type Metric, type Point, pointAt } from "./point";
 import type { Crossing, SearchStep } from "./search";
 
 export type Verdict = "meets" | "misses" | "undecided";
@@ -36,7 +36,18 @@ export function targetsOf(targets: Targets): Target[] {
       text: `loss of at most ${loss(most)}`,
     });
   }
+  for (const [metric, bound] of Object.entries(targets.groups)) {
+    const text = groupTargetText(metric, bound);
+    list.push({ metric, atLeast: false, bound, highest: null, text });
+  }
   return list;
+}
+
+function groupTargetText(metric: Metric, bound: number): string {
+  const group = groupOf(metric);
+  return metric.endsWith(GROUP.completion)
+    ? `95 % of the flows of ${group} complete within ${duration(bound)}`
+    : `99 % of the packets of ${group} wait at most ${duration(bound)}`;
 }
 
 /** Whether the whole 95 % interval meets the bound, misses it, or only a part of it does. */
@@ -119,6 +130,11 @@ export function smallest(points: Map<number, Point>, targets: Target[]): SizeAns
   const isClosed = limits.length > 0 && limits.every((other) => verdicts.get(other) === "misses");
   const verdict = sure !== undefined ? "meets" : isClosed ? "misses" : "undecided";
   return { limit, verdict, tooSmall, interval: null };
+}
+
+/** Why buffers are judged one by one. */
+export function refusalText(search: SearchStep | null): string {
+  return search?.refused ? ` The buffers are judged one by one: ${search.refused}.` : "";
 }
 
 /** The answer as a sentence. */

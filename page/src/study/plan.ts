@@ -39,12 +39,32 @@ export interface Plan {
   search: SearchStep | null;
 }
 
-export function plan(points: Map<number, Point>, range: BufferRange, targets: Target[]): Plan {
+/** How many runs a study spends. */
+export interface Effort {
+  /** Buffers that are wanted besides those of the plan, with as many seeds as an interval needs. */
+  also: number[];
+  /** Whether the study ends with its first, coarse buffers, each with few seeds. */
+  isCoarse: boolean;
+}
+
+export const WHOLE: Effort = { also: [], isCoarse: false };
+
+export function plan(
+  points: Map<number, Point>,
+  range: BufferRange,
+  targets: Target[],
+  { also, isCoarse }: Effort = WHOLE,
+): Plan {
   const open = (limits: number[], seed: number): Task[] =>
     limits.filter((limit) => !points.get(limit)?.has(seed)).map((limit) => ({ limit, seed }));
   const scan = spread(range, COARSE);
   const first = open(scan, 0);
   if (first.length > 0) return { tasks: first, search: null };
+  for (let seed = 0; seed < FEWEST_SEEDS; seed++) {
+    const tasks = open(isCoarse ? scan : also, seed);
+    if (tasks.length > 0) return { tasks, search: null };
+  }
+  if (isCoarse) return { tasks: [], search: null };
   const search = targets.length > 0 ? searchStep(points, scan, range, targets) : null;
   const wanted = search ? wantedTasks(points, search) : [];
   if (wanted.length > 0) return { tasks: wanted, search };

@@ -3,14 +3,14 @@
 import { isAbort, type Question } from "../engine/engine";
 import type { Engine } from "../engine/pool";
 import { questionOf } from "../scenario/reading";
-import { removeKey, setKey } from "../scenario/text";
+import { removeKey } from "../scenario/text";
 import type { Target } from "./answer";
-import { plan, type Plan, type Task } from "./plan";
+import { LIMIT, withValue, type Axis } from "./axis";
+import { plan, WHOLE, type Effort, type Plan, type Task } from "./plan";
 import { measure, type Point, pointAt } from "./point";
 import type { SearchStep } from "./search";
 import { smallestAccepted } from "./smallest_accepted";
 
-const PRIORITY = 1;
 /** Distance between the first seeds of buffers of n and n + 1 packets, as of `tailroom size`: runs with
  * common seeds are not independent. */
 const SEEDS_APART = 1_000;
@@ -22,10 +22,15 @@ const LONG_RUN_MS = 20_000;
 export interface Subject {
   text: string;
   link: string;
-  /** Largest buffer, in packets. */
+  /** What is varied; the limit, if left out. */
+  axis?: Axis;
+  /** Smallest value, where it needs not be found. */
+  smallest?: number;
+  /** Largest buffer, in packets, or largest value of the axis. */
   largest: number;
   /** Seed of the scenario, from which those of the runs follow. */
-  seed: number;
+  seed: bigint;
+  effort?: Effort;
 }
 
 export interface StudyState {
@@ -52,18 +57,18 @@ interface Known {
   smallest: number | null;
 }
 
-function limitPath(link: string): string[] {
-  return ["links", link, "queue", "limit"];
-}
-
-/** The text of a run of a study: another limit, and no time series. */
-export function studyText(text: string, link: string, limit: number): string {
-  return setKey(removeKey(text, ["series"]), limitPath(link), `"${limit} packets"`);
+/** The text of a run of a study: another value of its axis, and no time series. */
+export function studyText(
+  { text, link, axis = LIMIT }: Pick<Subject, "text" | "link" | "axis">,
+  value: number,
+): string {
+  return withValue(removeKey(text, ["series"]), link, axis, value);
 }
 
 export class Study {
   readonly #engine: Engine;
   readonly #onChange: () => void;
+  readonly #priority: number;
   readonly #remembered = new Map<string, Known>();
   #subject: Subject | null = null;
   #known: Known = { points: new Map(), smallest: null };
@@ -76,7 +81,8 @@ export class Study {
   #waits = false;
   #wanted = false;
 
-  constructor(engine: Engine, onChange: () => void) {
+  constructor(engine: Engine, onChange: () => void, priority = 1) {
+    this.#priority = priority;
     this.#engine = engine;
     this.#onChange = onChange;
   }
@@ -138,9 +144,11 @@ export class Study {
     this.#onChange();
   }
 
-  async #work(subject: Subject, signal: AbortSignal): Promise<void> {
-    await this.#findSmallest(subject);
+  async #work(first: Subject, signal: AbortSignal): Promise<void> {
+    await this.#findSmallest(first);
     while (!signal.aborted) {
+      // Another limit of the same scenario may be asked for meanwhile.
+      const subject = this.#subject ?? first;
       const next = this.#plan(subject)?.tasks ?? [];
       const tasks = next.filter((task) => !this.#lost.has(nameOf(task)));
       this.#done = tasks.length === 0;
@@ -150,19 +158,23 @@ export class Study {
   }
 
   /** What comes next; null while the smallest buffer is not known. */
-  #plan({ largest }: Subject): Plan | null {
+  #plan({ largest, effort = WHOLE }: Subject): Plan | null {
     const { points, smallest } = this.#known;
-    const next = smallest === null ? null : plan(points, { smallest, largest }, this.#targets);
+    const next =
+      smallest === null
+        ? null
+        : plan(points, { smallest, largest }, this.#targets, wanted(effort, smallest));
     this.#search = next?.search ?? null;
     return next;
   }
 
-  async #findSmallest({ text, link, largest }: Subject): Promise<void> {
+  async #findSmallest(subject: Subject): Promise<void> {
     const known = this.#known;
     if (known.smallest !== null) return;
-    const questionAt = (limit: number): Question => questionOf(studyText(text, link, limit));
+    const questionAt = (limit: number): Question => questionOf(studyText(subject, limit));
+    const { smallest, largest } = subject;
     try {
-      known.smallest = await smallestAccepted(this.#engine, questionAt, largest);
+      known.smallest = smallest ?? (await smallestAccepted(this.#engine, questionAt, largest));
     } catch (error) {
       if (known === this.#known) this.#lose("range", error);
     }
@@ -174,11 +186,11 @@ export class Study {
   }
 
   async #run(subject: Subject, task: Task, signal: AbortSignal): Promise<void> {
-    const text = studyText(subject.text, subject.link, task.limit);
+    const text = studyText(subject, task.limit);
     const question = { ...questionOf(text), seed: seedOf(subject, task) };
     const { points } = this.#known;
     try {
-      const answer = await this.#engine.run(question, { signal, priority: PRIORITY });
+      const answer = await this.#engine.run(question, { signal, priority: this.#priority });
       const point = pointAt(points, task.limit);
       point.set(task.seed, measure(answer.summary, subject.link));
       points.set(task.limit, point);
@@ -202,8 +214,13 @@ export class Study {
   }
 }
 
-export function seedOf(subject: Pick<Subject, "seed">, { limit, seed }: Task): number {
-  return subject.seed + SEEDS_APART * limit + seed;
+export function seedOf(subject: Pick<Subject, "seed">, { limit, seed }: Task): bigint {
+  return BigInt.asUintN(64, subject.seed + BigInt(SEEDS_APART * limit + seed));
+}
+
+/** The effort without buffers that the queue refuses. */
+function wanted({ also, isCoarse }: Effort, smallest: number): Effort {
+  return { isCoarse, also: also.filter((limit) => limit >= smallest) };
 }
 
 function nameOf(task: Task): string {
@@ -212,6 +229,6 @@ function nameOf(task: Task): string {
 
 /** What makes two studies the same: everything but the limit. */
 function keyOf(subject: Subject): string {
-  const text = studyText(subject.text, subject.link, 1);
-  return JSON.stringify([text, subject.link, subject.largest, subject.seed]);
+  const text = studyText(subject, 1);
+  return JSON.stringify([text, subject.link, subject.largest, String(subject.seed)]);
 }

@@ -3,7 +3,7 @@
 import { spansDecades } from "../pictures/scales";
 import type { Line, Mark, Picture, Shade } from "../pictures/picture";
 import { targetsOf } from "./answer";
-import { intervalOf, type Metric, type Point } from "./point";
+import { GROUP, intervalOf, metricOf, type Metric, type Point } from "./point";
 import type { Targets } from "../state";
 
 /** A curve: the points of a setting. */
@@ -25,52 +25,70 @@ interface Panel {
   most: number | null;
 }
 
-const PANELS: Panel[] = [
-  {
-    name: "utilization",
-    title: "Utilization",
-    label: "utilization",
-    metrics: [["utilization", "utilization"]],
-    factor: 1,
-    percent: true,
-    most: 1,
-  },
-  {
-    name: "delay",
-    title: "Queueing delay",
-    label: "queueing delay (ms)",
-    metrics: [
-      ["delayMeanS", "mean"],
-      ["delayP99S", "99th percentile"],
-    ],
-    factor: 1000,
-    percent: false,
-    most: null,
-  },
-  {
-    name: "loss",
-    title: "Loss",
-    label: "packets lost",
-    metrics: [["loss", "loss"]],
-    factor: 1,
-    percent: true,
-    most: 1,
-  },
-  {
-    name: "fairness",
-    title: "Fairness",
-    label: "Jain's index",
-    metrics: [["jain", "Jain's index"]],
-    factor: 1,
-    percent: false,
-    most: 1,
-  },
-];
+/** The metrics that are there for `who`: the group, or "" for all packets. */
+function present(...metrics: [Metric | null, string][]): [Metric, string][] {
+  return metrics.filter((one): one is [Metric, string] => one[0] !== null);
+}
 
-/** A picture per metric, over the buffers of all curves. */
-export function tradeOffPictures(curves: Curve[], targets: Targets, marks: Mark[]): Picture[] {
+function panelsFor(who: string): Panel[] {
+  const of = who && ` of ${who}`;
+  const share = { factor: 1, percent: true, most: 1 };
+  const time = { factor: 1000, percent: false, most: null };
+  return [
+    {
+      ...share,
+      name: "utilization",
+      title: "Utilization",
+      label: "utilization",
+      metrics: [["utilization", "utilization"]],
+    },
+    {
+      ...time,
+      name: "delay",
+      title: `Queueing delay${of}`,
+      label: "queueing delay (ms)",
+      metrics: present(
+        [metricOf(who, GROUP.delayMean), "mean"],
+        [metricOf(who, GROUP.delayP99), "99th percentile"],
+      ),
+    },
+    {
+      ...share,
+      name: "loss",
+      title: `Loss${of}`,
+      label: "packets lost",
+      metrics: present([metricOf(who, GROUP.loss), "loss"]),
+    },
+    {
+      ...time,
+      name: "completion",
+      title: `Completion time${of}`,
+      label: "95 % complete within (ms)",
+      metrics: present([metricOf(who, GROUP.completion), "95th percentile"]),
+    },
+    {
+      ...share,
+      percent: false,
+      name: "fairness",
+      title: "Fairness",
+      label: "Jain's index",
+      metrics: [["jain", "Jain's index"]],
+    },
+  ];
+}
+
+/** Names of the pictures, in their order. */
+export const PANEL_NAMES = panelsFor("").map(({ name }) => name);
+
+/** A picture per panel, over the buffers of all curves. */
+export function tradeOffPictures(
+  curves: Curve[],
+  who: string,
+  targets: Targets,
+  marks: Mark[],
+): Picture[] {
   const xs = [...new Set(curves.flatMap(({ points }) => [...points.keys()]))].sort((a, b) => a - b);
-  return PANELS.map((panel) => pictureOf(panel, curves, xs, targets, marks));
+  return panelsFor(who).map((panel) => pictureOf(panel, curves, xs, targets, marks));
 }
 
 function pictureOf(

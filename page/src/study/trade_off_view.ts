@@ -1,18 +1,17 @@
 /** The study on the page: its progress, its answer, its pictures and their numbers. */
 
-import { announce, make, table } from "../dom";
+import { make, table } from "../dom";
 import { Chart } from "../pictures/chart";
 import { isEmpty, type Mark, type Picture } from "../pictures/picture";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
-import { bdpText, limitTexts } from "../rules/buffer_units";
+import { bdpText } from "../rules/buffer_units";
 import { duration, loss, percent, plain } from "../scenario/quantities";
 import type { Targets } from "../state";
-import { answerOf, answerText, targetsOf, verdictOfAll } from "./answer";
+import { targetsOf, verdictOfAll, type SizeAnswer } from "./answer";
 import { FINE, MOST_SEEDS, WIDTH } from "./plan";
-import { intervalOf, type Metric, type Point, pointAt } from "./point";
-import type { SearchStep } from "./search";
+import { GROUP, intervalOf, metricOf, type Metric, type Point, pointAt } from "./point";
 import type { StudyState } from "./study";
-import { tradeOffPictures, type Curve } from "./trade_off_pictures";
+import { PANEL_NAMES, tradeOffPictures, type Curve } from "./trade_off_pictures";
 
 const WORDS = { meets: "meets them", misses: "does not", undecided: "undecided" };
 
@@ -25,6 +24,9 @@ export interface Shown {
   state: StudyState;
   link: Bottleneck;
   targets: Targets;
+  /** The group whose packets are watched; "" for all. */
+  who: string;
+  answer: SizeAnswer | null;
   /** Marks of the rules. */
   rules: Mark[];
   /** Curves of settings that are kept for comparison; the study's own curve comes first. */
@@ -32,8 +34,8 @@ export interface Shown {
 }
 
 export class TradeOffView {
+  readonly #note = make("p", { class: "quiet" }, INTERVAL);
   readonly #status = make("p", { class: "quiet" });
-  readonly #verdict = make("p", { class: "verdict" });
   readonly #button: HTMLButtonElement;
   readonly #numbers = make("div", { class: "scrolls", tabindex: "0", role: "region" });
   readonly #charts: Chart[] = [];
@@ -52,7 +54,7 @@ export class TradeOffView {
         else onGo();
       },
     });
-    const figures = ["utilization", "delay", "loss", "fairness"].map((name) => {
+    const figures = PANEL_NAMES.map((name) => {
       const title = make("figcaption", {});
       const place = make("div", { class: "chart", id: `trade-off-${name}` });
       this.#titles.push(title);
@@ -61,14 +63,7 @@ export class TradeOffView {
     });
     const numbers = make("details", {}, make("summary", {}, "The numbers"), this.#numbers);
     const status = make("div", { class: "row" }, this.#button, this.#status);
-    const note = make("p", { class: "quiet" }, INTERVAL);
-    host.append(
-      this.#verdict,
-      note,
-      status,
-      make("div", { class: "pictures" }, ...figures),
-      numbers,
-    );
+    host.append(this.#note, status, make("div", { class: "pictures" }, ...figures), numbers);
   }
 
   get charts(): Chart[] {
@@ -93,47 +88,31 @@ export class TradeOffView {
     return this.#status.textContent;
   }
 
-  get verdict(): string {
-    return this.#verdict.textContent;
-  }
-
   show(shown: Shown): void {
-    const { state, link, targets, rules, others } = shown;
+    const { state, link, targets, who, answer, rules, others } = shown;
     this.#paused = state.waits || (this.#paused && !state.running);
+    this.#note.hidden = answer === null;
     this.#status.textContent = statusText(state);
     this.#button.textContent = this.#paused ? "Go on" : "Pause";
     this.#button.hidden = state.done;
-    const asked = targetsOf(targets);
-    const answer =
-      asked.length > 0 && state.runs > 0 ? answerOf(state.points, asked, state.search) : null;
-    const amounts = (limit: number): string => limitTexts(link, limit).join(", ");
-    this.#verdict.textContent = answer
-      ? answerText(answer, asked, amounts) + why(state.search)
-      : "Give a target above to ask for the smallest buffer that meets it.";
-    if (answer && state.done) announce(this.#verdict.textContent);
     const marks = [...rules, ...limitMark(link)];
     if (answer?.limit) {
       const label = `${answer.limit} packets: ${WORDS[answer.verdict]}`;
       marks.push({ axis: "x", at: answer.limit, label, kind: "answer" });
     }
     const own: Curve = { name: others.length > 0 ? "now" : "", points: state.points };
-    this.#pictures = tradeOffPictures([own, ...others], targets, marks);
+    this.#pictures = tradeOffPictures([own, ...others], who, targets, marks);
     this.#pictures.forEach((picture, place) => {
       const title = this.#titles[place];
       if (title) title.textContent = picture.title;
       if (title?.parentElement) title.parentElement.hidden = isEmpty(picture) && state.runs > 0;
       this.#charts[place]?.show(picture);
     });
-    this.#table = numbersTable(state, link, targets);
+    this.#table = numbersTable(state, link, targets, who);
     const [head = [], ...rows] = this.#table;
     const caption = "Mean and half of the 95 % interval, by buffer";
     this.#numbers.replaceChildren(table(caption, head, rows));
   }
-}
-
-/** Why buffers are judged one by one. */
-function why(search: SearchStep | null): string {
-  return search?.refused ? ` The buffers are judged one by one: ${search.refused}.` : "";
 }
 
 function limitMark(link: Bottleneck): Mark[] {
@@ -153,7 +132,14 @@ function statusText(state: StudyState): string {
       : "";
   const failed = state.failed > 0 ? ` ${state.failed} runs failed: ${state.fault}` : "";
   if (state.waits) return `A run takes long here. Go on starts at least ${FINE} runs.`;
-  const stage = state.done ? "Done" : state.running ? "Running" : "Waiting";
+  const stage =
+    state.done && state.failed > 0
+      ? "Incomplete"
+      : state.done
+        ? "Done"
+        : state.running
+          ? "Running"
+          : "Waiting";
   return `${stage}: these curves rest on ${runs}. ${bands}${smallest}${failed}`;
 }
 
@@ -162,6 +148,7 @@ function numbersTable(
   { points, search }: StudyState,
   link: Bottleneck,
   targets: Targets,
+  who: string,
 ): string[][] {
   const asked = targetsOf(targets);
   const rows = [...points.keys()]
@@ -173,28 +160,29 @@ function numbersTable(
         bdpText(link, limit),
         String(point.size),
         cell(point, "utilization", (value) => percent(value)),
-        cell(point, "delayMeanS", duration),
-        cell(point, "delayP99S", duration),
-        cell(point, "loss", loss),
+        cell(point, metricOf(who, GROUP.delayMean), duration),
+        cell(point, metricOf(who, GROUP.delayP99), duration),
+        cell(point, metricOf(who, GROUP.loss), loss),
         cell(point, "jain", (value) => plain(value)),
         asked.length > 0 ? WORDS[verdictOfAll(limit, point, asked, search?.crossings)] : "–",
       ];
     });
+  const of = who && ` (${who})`;
   const head = [
     "packets",
     "BDP",
     "runs",
     "utilization",
-    "delay, mean",
-    "delay, 99 %",
-    "loss",
+    `delay, mean${of}`,
+    `delay, 99 %${of}`,
+    `loss${of}`,
     "Jain",
     "targets",
   ];
   return [head, ...rows];
 }
 
-function cell(point: Point, metric: Metric, shown: (value: number) => string): string {
+function cell(point: Point, metric: Metric | null, shown: (value: number) => string): string {
   const interval = intervalOf(point, metric);
   if (!interval) return "–";
   const { mean, halfWidth } = interval;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { percent } from "../../src/scenario/quantities";
+import { duration, packets, percent } from "../../src/scenario/quantities";
 import { commandLineSummary, serveExplore, serveStatic, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -201,6 +201,155 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await page.locator("#problems li").count()).toBe(0);
   });
 
+  test("no number of another scenario is bold, at any moment", async () => {
+    const page = await visit(served.address);
+    const shown = (): Promise<string> => page.locator("#live .numbers").innerText();
+    const before = await shown();
+    await page.evaluate(() => {
+      const list = document.querySelector("#live .numbers");
+      const seen: string[] = [];
+      Object.assign(globalThis, { seen });
+      new MutationObserver(() => {
+        const isBold = !list?.classList.contains("past");
+        if (isBold) seen.push((list as HTMLElement).innerText);
+      }).observe(list as Node, { attributes: true, childList: true, subtree: true });
+    });
+    await page.locator("#preset-choice").selectOption("first");
+    await page.locator("#live .numbers.past").waitFor();
+    await ended(page);
+    await expect.poll(shown).not.toBe(before);
+    const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
+    expect(new Set(seen)).toEqual(new Set([await shown()]));
+  });
+
+  test("the verdict says what the command line says, and its numbers can be typed over", async () => {
+    const page = await visit(served.address);
+    const text = await page.locator("#text").inputValue();
+    const summary = commandLineSummary(text);
+    const verdict = page.locator("#verdict-text");
+    const values = (): Promise<string[]> =>
+      verdict
+        .locator("input")
+        .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value));
+    expect(await verdict.locator("select").inputValue()).toBe("voice");
+    expect(await values()).toEqual([
+      packets(166),
+      percent(summary.links["down"]?.utilization ?? Number.NaN, 1),
+      duration(summary.groups["voice"]?.queue_delay_s_p99 ?? Number.NaN),
+    ]);
+    expect(await verdict.locator(".command code").textContent()).toMatch(/pfifo limit 166$/);
+    await fill(verdict.getByLabel("Buffer"), "50 ms");
+    await expect.poll(() => page.locator("#text").inputValue()).toContain('limit = "83 packets"');
+    expect((await values())[0]).toBe(packets(83));
+    await fill(verdict.getByLabel("Buffer"), "many");
+    expect(await verdict.getByLabel("Buffer").getAttribute("aria-invalid")).toBe("true");
+    expect(complaints).toEqual([]);
+  });
+
+  test("undo and redo go through settled changes, and one's own scenario is never lost", async () => {
+    const page = await visit(served.address);
+    const area = page.locator("#text");
+    const shipped = await area.inputValue();
+    const undo = page.getByRole("button", { name: "Undo" });
+    const redo = page.getByRole("button", { name: "Redo" });
+    expect(await undo.isDisabled()).toBe(true);
+    await write(page, SMALL);
+    await expect.poll(() => undo.isEnabled()).toBe(true);
+    const limit = page.getByRole("group", { name: "Link bottleneck" }).getByLabel("Limit");
+    await fill(limit, "30 packets");
+    const own = SMALL.replace("20 packets", "30 packets");
+    await undo.click();
+    await expect.poll(() => area.inputValue()).toBe(SMALL);
+    await page.goBack();
+    await expect.poll(() => area.inputValue()).toBe(shipped);
+    await redo.click();
+    await expect.poll(() => area.inputValue()).toBe(SMALL);
+    await redo.click();
+    await expect.poll(() => area.inputValue()).toBe(own);
+    await expect.poll(() => redo.isDisabled()).toBe(true);
+    const choice = page.locator("#preset-choice");
+    await choice.selectOption("first");
+    await expect.poll(() => area.inputValue()).not.toBe(own);
+    await choice.selectOption({ label: "your own scenario" });
+    await expect.poll(() => area.inputValue()).toBe(own);
+    expect(complaints).toEqual([]);
+  });
+
+  test("a damaged address, broken TOML and a wrong seed are said where the eye is", async () => {
+    const page = await visit(`${served.address}#1.garbage!!!`);
+    const notice = page.locator("#notice");
+    expect(await notice.textContent()).toContain("This address is damaged");
+    await notice.getByRole("button", { name: "Close" }).click();
+    expect(await notice.textContent()).toBe("");
+    await write(page, `${SMALL}\n[flows.other`);
+    await notice.getByText("The scenario has a problem").waitFor();
+    await page.getByRole("slider").focus();
+    await page.keyboard.press("Home");
+    await notice.getByText("not valid TOML").waitFor();
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    expect(await notice.textContent()).toBe("");
+    const seed = page.getByRole("group", { name: "Run" }).getByLabel("Seed");
+    await fill(seed, "9007199254740993");
+    await expect.poll(() => page.locator("#text").inputValue()).toContain("9007199254740993");
+    await ended(page);
+    await expectSame(page, await page.locator("#text").inputValue());
+    expect(await seed.inputValue()).toBe("9007199254740993");
+    expect(await page.locator("#live > p.quiet").textContent()).toContain("seed 9007199254740993");
+    await fill(seed, "99999999999999999999");
+    await page.getByText("is not a whole number from 0").waitFor();
+  });
+
+  test("a target says what it was taken for, and the answer can be used", async () => {
+    const page = await visit(served.address);
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    const field = page.getByRole("textbox", { name: "Utilization at least" });
+    for (const text of ["98", "98 %", "0.98"]) {
+      await fill(field, text);
+      await page.getByText(/^Understood: at least 98\.0\s%/).waitFor();
+    }
+    await page.getByText("Targets of a group").click();
+    await fill(page.getByRole("textbox", { name: "packets of reno wait" }), "0.05 s");
+    await page.getByText(/^Understood: 99 of 100 packets wait at most 50\sms/).waitFor();
+    const use = page.getByRole("button", { name: /^Use \d+\spackets?$/ });
+    await use.waitFor();
+    await page.locator("#trade-off").getByText(/^Done/).waitFor();
+    expect(await page.locator("#elsewhere").textContent()).toContain(
+      "reno.queue_delay_s_p99 <= 50ms",
+    );
+    const answer = /\d+/.exec((await use.textContent()) ?? "")?.[0] ?? "";
+    const command = page.locator("#verdict-text .command code");
+    expect(await command.textContent()).toMatch(new RegExp(`limit ${answer}$`));
+    await use.click();
+    await expect
+      .poll(() => page.locator("#text").inputValue())
+      .toMatch(new RegExp(`limit = "${answer} packets?"`));
+    await expect.poll(() => use.isHidden()).toBe(true);
+  });
+
+  test("a point of the frontier that is pressed becomes the setting", async () => {
+    const page = await visit(served.address);
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    const picture = page.locator("#frontier-picture");
+    await expect.poll(() => picture.getAttribute("aria-label")).toMatch(/fq_codel: from/);
+    await page.locator("#trade-off").getByText(/^Done/).waitFor();
+    const box = await picture.locator(".u-over").boundingBox();
+    if (!box) throw new Error("no picture");
+    await page.locator("#frontier").scrollIntoViewIfNeeded();
+    // The lowest wait of all is at the left end.
+    const over = picture.locator(".u-over");
+    const before = await page.locator("#text").inputValue();
+    for (let y = 10; y < box.height; y += 20) {
+      await over.click({ position: { x: 4, y } });
+      if ((await page.locator("#text").inputValue()) !== before) break;
+    }
+    expect(await page.locator("#text").inputValue()).not.toBe(before);
+    await ended(page);
+    expect(await page.locator("#problems li").count()).toBe(0);
+  });
+
   test("a run of a billion packets freezes nothing and is cancelled", async () => {
     const page = await visit(served.address);
     await write(page, ENDLESS);
@@ -219,13 +368,14 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     });
     expect(frames, "30 frames").toBeLessThan(5000);
     const running = page.getByText(/Simulated .* of 12,000 s/);
-    expect(await running.textContent()).toContain("the numbers are of the run before");
-    const fresh = await context.newPage();
-    await fresh.goto(page.url());
-    const first = fresh.getByText(/Simulated .* of 12,000 s/);
-    await first.waitFor();
-    expect(await first.textContent(), "there is no run before").not.toContain("numbers");
-    await fresh.close();
+    expect(await running.textContent()).not.toContain("the run before");
+    expect(await number(page, "Loss"), "no number of another scenario").toBe("–");
+    const bold = page.locator("#live .numbers:not(.past)");
+    expect(await bold.count(), "no bold number of a run in progress").toBe(0);
+    const said = await page
+      .locator("#verdict-text input")
+      .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value));
+    expect(said.slice(1)).toEqual(["…", "…"]);
     await write(page, SMALL);
     await expectSame(page, SMALL);
     expect(complaints).toEqual([]);
@@ -258,7 +408,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       .filter({ hasText: /^Limit/ })
       .locator("td");
     await expect.poll(() => limits.allTextContents()).toEqual(Array(2).fill("16\u202fpackets"));
-    expect(await page.locator("#elsewhere").textContent()).toMatch(/limit 16\b/);
+    expect(await page.locator("#verdict-text .command").textContent()).toMatch(/limit 16\b/);
   });
 
   test("a queue with a threshold is studied from the smallest limit that it accepts", async () => {

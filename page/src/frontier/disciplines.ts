@@ -1,0 +1,87 @@
+/** Studies of the disciplines that are drawn beside the scenario's own: each over what binds it. */
+
+import type { Component } from "../engine/engine";
+import type { Engine } from "../engine/pool";
+import { secondsOf } from "../scenario/quantities";
+import type { Axis } from "../study/axis";
+import type { Point } from "../study/point";
+import { Study, type Subject } from "../study/study";
+
+const KINDS = ["drop_tail", "pie", "codel", "fq_codel"];
+/** Targets from the default divided by this to the default times this. */
+const SPAN = 8;
+const US = 1e6;
+/** After every other run. */
+const PRIORITY = 0;
+/** Curves are drawn unasked if a run is expected to take less time. */
+const SHORT_RUN_MS = 4_000;
+
+export interface DisciplineCurve {
+  kind: string;
+  axis: Axis;
+  points: Map<number, Point>;
+}
+
+interface Entry {
+  kind: string;
+  axis: Axis;
+  range: { smallest: number; largest: number } | null;
+  study: Study;
+}
+
+/** A target delay binds a queue that has one; a limit binds the others. */
+function entryOf(kind: string, components: Component[], study: Study): Entry {
+  const parameters = components.find((one) => one.kind === kind)?.parameters ?? [];
+  const target = parameters.find(({ name }) => name === "target")?.default;
+  if (typeof target !== "string") {
+    return { kind, axis: { kind, key: "limit", unit: "packets" }, range: null, study };
+  }
+  const middle = US * secondsOf(target);
+  const range = { smallest: Math.round(middle / SPAN), largest: Math.round(middle * SPAN) };
+  return { kind, axis: { kind, key: "target", unit: "us" }, range, study };
+}
+
+export class Disciplines {
+  readonly #entries: Entry[];
+  #own = "";
+
+  constructor(engine: Engine, onChange: () => void) {
+    this.#entries = KINDS.map((kind) =>
+      entryOf(kind, engine.components.queue, new Study(engine, onChange, PRIORITY)),
+    );
+  }
+
+  /** Takes the scenario of a study, whose own discipline has a curve already if a limit binds it. */
+  about(subject: Subject, own: string): void {
+    this.#own = own;
+    for (const { axis, range, study } of this.#drawn()) {
+      study.about({ ...subject, ...range, axis, effort: { also: [], isCoarse: true } }, []);
+    }
+  }
+
+  go(runMs: number): void {
+    if (runMs > SHORT_RUN_MS) return;
+    for (const { study } of this.#drawn()) study.go(runMs);
+  }
+
+  pause(): void {
+    for (const { study } of this.#entries) study.pause();
+  }
+
+  get curves(): DisciplineCurve[] {
+    return this.#drawn().map(({ kind, axis, study }) => ({
+      kind,
+      axis,
+      points: study.state.points,
+    }));
+  }
+
+  /** Whether a target delay binds a discipline, so that its limit has no curve worth drawing. */
+  isBoundByTarget(kind: string): boolean {
+    return this.#entries.some((one) => one.kind === kind && one.axis.key === "target");
+  }
+
+  #drawn(): Entry[] {
+    return this.#entries.filter(({ kind, axis }) => kind !== this.#own || axis.key === "target");
+  }
+}

@@ -1,0 +1,265 @@
+/** The verdict on top of the page: one sentence, how sure it is, and how to configure the buffer. */
+
+import { announce, make } from "../dom";
+import { limitPackets, withLimit, type Bottleneck } from "../rules/bottleneck";
+import { wholePackets } from "../rules/buffer_units";
+import { equivalents } from "../rules/rules";
+import {
+  duration,
+  packets,
+  percent,
+  QuantityError,
+  readDuration,
+  readNumber,
+  readUtilization,
+} from "../scenario/quantities";
+import type { SizeAnswer } from "../study/answer";
+import { estimateAt, limitWhere, type Estimate } from "../study/curve";
+import { GROUP, metricOf, type Measured, type Metric, type Point } from "../study/point";
+import { gradeOf, GRADES_TEXT } from "./grade";
+import { Handle } from "./handle";
+import { alternativesText, surenessText } from "./sentence";
+
+export interface VerdictShown {
+  link: Bottleneck;
+  /** The buffer in question, in whole packets. */
+  limit: number;
+  who: string;
+  groups: string[];
+  points: Map<number, Point>;
+  /** What the last run measured; null while it is not of this buffer. */
+  run: Measured | null;
+  answer: SizeAnswer | null;
+  answerText: string;
+}
+
+export interface VerdictEvents {
+  onLimit: (packets: number) => void;
+  /** The slider of the buffer moves by so many steps. */
+  onStep: (steps: number) => void;
+  onWho: (group: string) => void;
+}
+
+const ALL = "every packet";
+const NOTHING = "…";
+/** Groups whose grades stand below the sentence; the table of groups has all of them. */
+const MOST_GRADES = 8;
+const MEASURED = `“At most” holds for 99 of 100 packets of the run. ${GRADES_TEXT}`;
+/** Runs from which a mean with its interval takes the place of the one run. */
+const FEWEST_RUNS = 2;
+
+export class VerdictView {
+  readonly #buffer: Handle;
+  readonly #used: Handle;
+  readonly #wait: Handle;
+  readonly #who = make("select", { class: "handle", "aria-label": "Whose packets" });
+  readonly #discipline = make("span", {});
+  readonly #grade = make("span", { class: "grade" });
+  readonly #alternatives = make("p", { class: "alternatives" });
+  readonly #sureness = make("p", { class: "quiet" });
+  readonly #grades = make("ul", { class: "grades" });
+  readonly #answer = make("p", { class: "verdict" });
+  readonly #use: HTMLButtonElement;
+  readonly #of = make("p", { class: "quiet" });
+  readonly #command = make("code", { class: "code", tabindex: "0" });
+  readonly #others = make("dl", {});
+  #shown: VerdictShown | null = null;
+
+  constructor(host: HTMLElement, events: VerdictEvents) {
+    const read = (of: (text: string, shown: VerdictShown) => number | null) => (text: string) =>
+      this.#read(text, of, events.onLimit);
+    this.#buffer = new Handle("Buffer", read(bufferOf), events.onStep);
+    this.#used = new Handle(
+      "Utilization",
+      read((text, { points }) => limitWhere(points, "utilization", readUtilization(text))),
+      events.onStep,
+    );
+    this.#wait = new Handle(
+      "Wait of 99 % of the packets",
+      read((text, { points, who }) =>
+        limitWhere(points, metricOf(who, GROUP.delayP99), readDuration(text)),
+      ),
+      events.onStep,
+    );
+    this.#who.addEventListener("change", () => events.onWho(this.#who.value));
+    this.#use = make("button", {
+      type: "button",
+      click: () => {
+        const limit = this.#shown?.answer?.limit;
+        if (limit) events.onLimit(limit);
+      },
+    });
+    const copy = make("button", { type: "button", click: () => void this.#copy() }, "Copy");
+    const sentence = make(
+      "p",
+      { class: "sentence" },
+      "With ",
+      this.#buffer.element,
+      this.#discipline,
+      " this link is used to ",
+      this.#used.element,
+      " and ",
+      this.#who,
+      " waits at most ",
+      this.#wait.element,
+      this.#grade,
+    );
+    host.append(
+      sentence,
+      this.#alternatives,
+      this.#sureness,
+      this.#grades,
+      make("div", { class: "row" }, this.#answer, this.#use),
+      this.#of,
+      make("div", { class: "command" }, this.#command, copy),
+      make("details", {}, make("summary", {}, "In the words of other tools"), this.#others),
+      make("details", {}, make("summary", {}, "How waits and grades are measured"), MEASURED),
+    );
+  }
+
+  /** The verdict in words. */
+  get text(): string {
+    const { link, who } = this.#shown ?? {};
+    if (!link) return "";
+    return (
+      `With ${this.#buffer.element.value} of ${link.discipline} the link ${link.name} is used to ` +
+      `${this.#used.element.value} and ${who || ALL} waits at most ${this.#wait.element.value}. ` +
+      `${this.#alternatives.textContent} ${this.#sureness.textContent}`
+    );
+  }
+
+  show(shown: VerdictShown): void {
+    this.#shown = shown;
+    const { link, limit, who, groups, points } = shown;
+    const wait = metricOf(who, GROUP.delayP99);
+    this.#buffer.show(Number.isFinite(limit) ? packets(limit) : "no limit");
+    this.#discipline.textContent = ` of ${link.discipline},`;
+    this.#used.show(this.#number("utilization", (value) => percent(value, 1)));
+    this.#wait.show(this.#number(wait, duration));
+    this.#showWho(groups, who);
+    this.#grade.textContent = this.#gradeText(who);
+    this.#alternatives.textContent = alternativesText(
+      { points, utilization: "utilization", wait },
+      limit,
+    );
+    const estimates = ["utilization", wait].map((metric) => estimateAt(points, limit, metric));
+    this.#sureness.textContent = sureness(estimates, shown.run);
+    this.#grades.replaceChildren(
+      ...groups.slice(0, MOST_GRADES).map((group) => this.#gradeEntry(group)),
+    );
+    this.#showAnswer(shown);
+    this.#showCommand(shown);
+  }
+
+  /** The mean of the study, or the value of the one run, or that nothing is known yet. */
+  #value(metric: Metric | null): number | null {
+    if (!this.#shown || metric === null) return null;
+    const { points, limit, run } = this.#shown;
+    const estimate = estimateAt(points, limit, metric);
+    if (estimate && !estimate.isBetween && estimate.count >= FEWEST_RUNS) return estimate.mean;
+    return run?.[metric] ?? estimate?.mean ?? null;
+  }
+
+  #number(metric: Metric | null, shown: (value: number) => string): string {
+    const value = this.#value(metric);
+    return value === null ? NOTHING : shown(value);
+  }
+
+  #gradeText(who: string): string {
+    const delay = this.#value(metricOf(who, GROUP.delayMean));
+    return delay === null ? "" : `grade ${gradeOf(delay)}`;
+  }
+
+  #gradeEntry(group: string): HTMLElement {
+    const delay = this.#number(metricOf(group, GROUP.delayP99), duration);
+    const completion = this.#value(metricOf(group, GROUP.completion));
+    const grade = this.#gradeText(group).replace("grade ", "");
+    const complete = completion === null ? "" : `; 95 % complete in ${duration(completion)}`;
+    return make(
+      "li",
+      {},
+      make("strong", {}, group),
+      ` waits at most ${delay}${complete} `,
+      grade ? make("span", { class: "grade" }, grade) : null,
+    );
+  }
+
+  #showWho(groups: string[], who: string): void {
+    const values = ["", ...groups];
+    if ([...this.#who.options].map(({ value }) => value).join("\n") !== values.join("\n")) {
+      this.#who.replaceChildren(...values.map((value) => make("option", { value }, value || ALL)));
+    }
+    this.#who.value = who;
+  }
+
+  #showAnswer({ answer, answerText, limit }: VerdictShown): void {
+    this.#answer.textContent = answerText;
+    const other = answer?.limit ?? null;
+    this.#use.hidden = other === null || other === limit;
+    if (other !== null) this.#use.textContent = `Use ${packets(other)}`;
+  }
+
+  #showCommand({ link, limit, answer }: VerdictShown): void {
+    const buffer = answer?.limit ?? limit;
+    this.#command.parentElement?.toggleAttribute("hidden", !Number.isFinite(buffer));
+    this.#of.hidden = !Number.isFinite(buffer);
+    const known = Number.isFinite(buffer) ? equivalents(withLimit(link, buffer), buffer) : [];
+    const [first, ...others] = known;
+    this.#of.textContent = answer?.limit
+      ? `The answer, ${packets(buffer)}, in ${first?.tool ?? "Linux"}:`
+      : `These ${packets(buffer)} in ${first?.tool ?? "Linux"}:`;
+    this.#command.textContent = first?.text ?? "";
+    this.#others.replaceChildren(
+      ...others.flatMap(({ tool, purpose, text }) => [
+        make("dt", {}, purpose ? `${tool}, ${purpose}` : tool),
+        make("dd", {}, make("code", { class: "code" }, text)),
+      ]),
+    );
+  }
+
+  #read(
+    text: string,
+    of: (text: string, shown: VerdictShown) => number | null,
+    onLimit: (packets: number) => void,
+  ): string {
+    if (!this.#shown) return "";
+    try {
+      const limit = of(text, this.#shown);
+      if (limit === null) return "No buffer has been tried yet; wait for the first runs";
+      onLimit(limit);
+      return "";
+    } catch (error) {
+      if (error instanceof QuantityError) return error.message;
+      throw error;
+    }
+  }
+
+  async #copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(this.#command.textContent);
+      announce("The command is copied");
+    } catch {
+      window.getSelection()?.selectAllChildren(this.#command);
+      announce("The command is selected; copy it with the keyboard");
+    }
+  }
+}
+
+/** A buffer as it is written: "83", "83 packets", "50 ms". */
+function bufferOf(text: string, { link }: VerdictShown): number {
+  const number = text.replace(/\s*packets?\s*$/, "");
+  const limit = /s\s*$/.test(number)
+    ? readDuration(number) * link.capacity_pps
+    : readNumber(number);
+  return wholePackets(limit);
+}
+
+function sureness([utilization, wait]: (Estimate | null)[], run: Measured | null): string {
+  const text = surenessText(utilization ?? null, wait ?? null);
+  return text || (run ? "One run of this buffer so far." : "Simulating.");
+}
+
+/** The whole packets of a link's limit. */
+export function wholeLimit(link: Bottleneck): number {
+  return wholePackets(limitPackets(link));
+}

@@ -1,0 +1,216 @@
+import { expect, test } from "vitest";
+import type { Component, ModelInput, Question, Summary } from "../src/engine/engine";
+import type { Engine } from "../src/engine/pool";
+import { Disciplines } from "../src/frontier/disciplines";
+import { choicesOf, frontierPicture, spotAt } from "../src/frontier/frontier_picture";
+import { PRESETS } from "../src/scenario/presets";
+import type { Reading } from "../src/scenario/reading";
+import { parseToml } from "../src/scenario/text";
+import { largestLimit } from "../src/see/buffer_slider";
+import { NO_TARGETS } from "../src/state";
+import { LIMIT } from "../src/study/axis";
+import { estimateAt, limitWhere } from "../src/study/curve";
+import { COARSE, plan, spread } from "../src/study/plan";
+import { GROUP, measure, metricOf, type Measured, type Point } from "../src/study/point";
+import { gradeOf } from "../src/verdict/grade";
+import { alternativesText, surenessText } from "../src/verdict/sentence";
+import { groupNames, whoOf } from "../src/verdict/who";
+import { wasm } from "./engine_here";
+
+const FILES = new wasm.Files("{}");
+const WAIT = "voice.queue_delay_s_p99";
+
+function presetText(name: string): string {
+  const preset = PRESETS.find((one) => one.name === name);
+  if (!preset) throw new Error(`no preset ${name}`);
+  return preset.text;
+}
+
+/** Runs whose values lie symmetrically around a mean. */
+function runs(utilization: number, wait: number, spreads: number[]): Point {
+  return new Map(
+    spreads.map((by, seed): [number, Measured] => [
+      seed,
+      { utilization: utilization + by, [WAIT]: wait * (1 + by) },
+    ]),
+  );
+}
+
+const SURE = [-0.0001, 0, 0.0001];
+const POINTS = new Map([
+  [50, runs(0.94, 0.03, SURE)],
+  [100, runs(0.98, 0.06, SURE)],
+  [200, runs(0.9801, 0.12, SURE)],
+]);
+
+test.each([
+  // https://www.dslreports.com/faq/17930
+  [0, "A+"],
+  [0.00499, "A+"],
+  [0.005, "A"],
+  [0.02999, "A"],
+  [0.03, "B"],
+  [0.06, "C"],
+  [0.19999, "C"],
+  [0.2, "D"],
+  [0.4, "F"],
+])("a mean wait of %f s has grade %s", (delay, grade) => {
+  expect(gradeOf(delay)).toBe(grade);
+});
+
+test("between two buffers a metric lies on the line over the logarithm of the buffer", () => {
+  const between = estimateAt(POINTS, 100 * Math.SQRT1_2, "utilization");
+  expect(between?.mean).toBeCloseTo(0.96, 12);
+  expect(between?.isBetween).toBe(true);
+  expect(estimateAt(POINTS, 100, "utilization")).toMatchObject({ count: 3, isBetween: false });
+  for (const limit of [49, 201]) expect(estimateAt(POINTS, limit, "utilization")).toBeNull();
+  expect(estimateAt(POINTS, 100, "jain")).toBeNull();
+});
+
+test("the buffer of a wait is that whose estimate is the wait", () => {
+  const limit = limitWhere(POINTS, WAIT, 0.045) ?? Number.NaN;
+  // The middle of 50 and 100 packets, over the logarithm.
+  expect(limit).toBe(Math.round(Math.sqrt(50 * 100)));
+  expect(limitWhere(POINTS, WAIT, 0.001)).toBe(50);
+  expect(limitWhere(POINTS, WAIT, 9)).toBe(200);
+  expect(limitWhere(new Map(), WAIT, 1)).toBeNull();
+});
+
+test("half and twice of a buffer are told with what they change, and doubts are named", () => {
+  const evidence = { points: POINTS, utilization: "utilization", wait: WAIT };
+  const text = alternativesText(evidence, 100).replaceAll("\u202f", " ");
+  expect(text).toBe(
+    "Half of it (50 packets): 4 points less utilization and 30 ms less wait. " +
+      "Twice of it (200 packets): the same utilization and 60 ms more wait.",
+  );
+  const doubtful = new Map(POINTS).set(50, runs(0.94, 0.03, [-0.05, 0, 0.05]));
+  expect(alternativesText({ ...evidence, points: doubtful }, 100)).toContain("perhaps 4");
+  expect(alternativesText({ ...evidence, points: new Map() }, 100)).toBe("");
+});
+
+test("how sure a verdict is follows from its runs", () => {
+  const at = (limit: number): string =>
+    surenessText(estimateAt(POINTS, limit, "utilization"), estimateAt(POINTS, limit, WAIT));
+  expect(at(100)).toContain("Means of 3 runs");
+  // Student: 4.302653 times 1e-4 over the root of 3 is 0.025 points, of 60 ms 0.015 ms.
+  expect(at(100).replaceAll("\u202f", " ")).toContain("97.98 % to 98.02 %, wait 60 ms to 60 ms");
+  expect(at(70)).toContain("between the buffers that were tried");
+  const [one] = runs(0.9, 0.1, [0]);
+  const single = new Map([[7, new Map(one ? [one] : [])]]);
+  expect(surenessText(estimateAt(single, 7, "utilization"), null)).toContain("One run");
+});
+
+test("the buffer in question, its half and its double get runs before the search begins", () => {
+  const range = { smallest: 1, largest: 100 };
+  const scan = spread(range, COARSE);
+  const points = new Map(scan.map((limit) => [limit, runs(0.9, 0.1, [0])]));
+  const { tasks } = plan(points, range, [], { also: [33, 17, 66], isCoarse: false });
+  expect(tasks.map(({ limit }) => limit)).toEqual([33, 17, 66]);
+  const coarse = plan(points, range, [], { also: [], isCoarse: true });
+  expect(coarse.tasks).toEqual(scan.map((limit) => ({ limit, seed: 1 })));
+  const all = new Map(scan.map((limit) => [limit, runs(0.9, 0.1, SURE)]));
+  expect(plan(all, range, [], { also: [], isCoarse: true }).tasks).toEqual([]);
+});
+
+function readingOf(name: string): Reading {
+  const text = presetText(name);
+  const resolved = JSON.parse(wasm.resolve(text, "{}", undefined, FILES)) as { scenario: string };
+  const input = JSON.parse(wasm.model_input(text, "{}", undefined, FILES)) as ModelInput;
+  const scenario = parseToml(resolved.scenario) ?? {};
+  return { text, scenario, resolved: resolved.scenario, hash: null, input };
+}
+
+test("a call beside downloads is watched unasked, and all packets where there is none", () => {
+  for (const [name, chosen, who] of [
+    ["home-router", null, "voice"],
+    ["home-router", "web", "web"],
+    ["home-router", "", ""],
+    ["home-router", "nobody", "voice"],
+    ["first", null, ""],
+  ] as const) {
+    const reading = readingOf(name);
+    const [link] = reading.input.links;
+    if (!link) throw new Error("no link");
+    expect(whoOf(reading, link, chosen)).toBe(who);
+  }
+  expect(groupNames(readingOf("home-router"))).toEqual(["download", "web", "voice"]);
+});
+
+test("metrics of groups are those of the engine's summary, under the names of `tailroom size`", () => {
+  const set = JSON.stringify({ duration: JSON.stringify("15 s") });
+  const run = new wasm.Run(presetText("home-router"), set, undefined, FILES);
+  while (run.advance(1000) < 1);
+  const { summary } = JSON.parse(run.finish()) as { summary: Summary };
+  const measured = measure(summary, "down");
+  const { voice, web } = summary.groups;
+  expect(measured["voice.queue_delay_s_p99"]).toBe(voice?.queue_delay_s_p99);
+  expect(measured["voice.queue_delay_s_p99"]).toBeGreaterThan(0);
+  expect(measured["web.all_sizes.completion_time_s_p95"]).toBe(
+    web?.all_sizes?.completion_time_s_p95,
+  );
+  expect(measured["web.all_sizes.completion_time_s_p95"]).toBeGreaterThan(0);
+  expect(measured["voice.all_sizes.completion_time_s_p95"]).toBeNull();
+  expect(metricOf("", GROUP.delayP99)).toBe("delayP99S");
+});
+
+test("each discipline of the frontier is asked for values that the engine accepts", async () => {
+  const asked: Question[] = [];
+  const { queue } = JSON.parse(wasm.components()) as { queue: Component[] };
+  const engine = {
+    components: { queue },
+    resolve: ({ text }: Question) =>
+      Promise.resolve(JSON.parse(wasm.resolve(text, "{}", undefined, FILES)) as unknown),
+    run: (question: Question) => {
+      asked.push(question);
+      return Promise.reject(new Error("no run"));
+    },
+  };
+  const disciplines = new Disciplines(engine as unknown as Engine, () => undefined);
+  const { text, input } = readingOf("home-router");
+  const [link] = input.links;
+  if (!link) throw new Error("no link");
+  const subject = { text, link: link.name, largest: largestLimit(link), seed: 1n };
+  disciplines.about(subject, "drop_tail");
+  expect(disciplines.curves.map(({ kind }) => kind)).toEqual(["pie", "codel", "fq_codel"]);
+  disciplines.go(1);
+  await expect.poll(() => asked.length).toBe(3 * COARSE);
+  const queues = asked.map(({ text: changed }) => {
+    const { scenario } = JSON.parse(wasm.resolve(changed, "{}", undefined, FILES)) as {
+      scenario: string;
+    };
+    return /kind = "(pie|codel|fq_codel)"[^}]*/s.exec(scenario)?.[1];
+  });
+  expect(new Set(queues)).toEqual(new Set(["pie", "codel", "fq_codel"]));
+  disciplines.about(subject, "codel");
+  expect(disciplines.curves.map(({ kind }) => kind)).toContain("drop_tail");
+  asked.length = 0;
+  disciplines.go(60_000);
+  expect(asked, "a long run is not begun unasked").toEqual([]);
+});
+
+test("the frontier draws every point by its wait, and the corner that meets the targets", () => {
+  const curves = [
+    { name: "drop_tail", axis: LIMIT, points: POINTS },
+    {
+      name: "codel",
+      axis: { kind: "codel", key: "target", unit: "us" } as const,
+      points: new Map([[5000, runs(1, 0.01, [0])]]),
+    },
+  ];
+  const targets = { ...NO_TARGETS, utilization: 0.95, groups: { [WAIT]: 0.08 } };
+  const picture = frontierPicture(curves, "voice", spotAt(0.98, 0.06), null, targets);
+  const rounded = (values: (number | null)[] | undefined): (number | null)[] =>
+    (values ?? []).map((value) => value && Number(value.toFixed(6)));
+  expect(rounded(picture.xs)).toEqual([10, 30, 60, 120]);
+  const [tail, codel, now] = picture.lines.map(({ y }) => rounded(y));
+  expect(tail).toEqual([null, 0.06, 0.02, 0.0199]);
+  // A full link stands at the lower end of the logarithmic axis.
+  expect(codel).toEqual([0.0001, null, null, null]);
+  expect(now?.filter((value) => value !== null)).toEqual([0.02]);
+  const [corner] = picture.shades;
+  expect(corner?.kind).toBe("meets");
+  expect(corner?.to).toBeCloseTo(0.05, 12);
+  expect(corner?.across?.[1]).toBeCloseTo(80, 9);
+  expect(choicesOf(curves, "voice").map(({ value }) => value)).toEqual([50, 100, 200, 5000]);
+  expect(spotAt(0.9, 0)).toBeNull();
+});
