@@ -110,7 +110,7 @@ def test_the_picture_shows_loss_milliseconds_and_the_answer_as_a_tick(few: Size)
         boxes = [label.get_window_extent() for label in labels]
         assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
     (above,) = panels[0].child_axes
-    assert above.get_xlabel() == "queue limit (ms)"
+    assert above.get_xlabel() == "buffer (ms)"
     times = [label.get_text() for label in above.get_xticklabels()]
     assert f"{1e3 * (few.limit_packets or 0) / few.link.capacity_pps:.3g}" in times
 
