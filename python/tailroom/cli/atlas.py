@@ -11,7 +11,7 @@ from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom.cli import completion, failures
-from tailroom.cli.lazy_commands import LazyGroup, Subcommand
+from tailroom.cli.lazy_commands import LazyGroup, Subcommand, ending
 from tailroom.cli.table import NumberTable
 from tailroom.cli.terminal_text import shown
 from tailroom.errors import ScenarioError
@@ -112,7 +112,7 @@ def overview(context: typer.Context) -> None:
         )
 
 
-@app.command("near")
+@app.command("near", epilog=ending("atlas near --rate 100Mbit/s --rtt 40ms"))
 def near(  # noqa: PLR0913 - one argument an option
     *,
     rate: Annotated[str, typer.Option(help="Rate of the link, e.g. 1Gbit/s or 1G.")],
@@ -208,7 +208,7 @@ def near(  # noqa: PLR0913 - one argument an option
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 
 
-@app.command("show")
+@app.command("show", epilog=ending("atlas show home-100Mbit-10-50ms-4-cubic-drop_tail"))
 def show_cell(
     name: Annotated[
         str,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 QUANTITIES = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """What is drawn, a panel each."""
-FAILING: dict[str, Any] = {"color": "0.6", "linewidth": 0.9}
+FAILING: dict[str, Any] = {"color": "0.5", "linewidth": 0.9}
 """Style of a model of which an assumption fails; its dashes stay its own."""
 SIMULATION: dict[str, Any] = {
     "color": "black",
