@@ -138,7 +138,7 @@ def _bar_look(place: int, look: dict[str, Any]) -> dict[str, Any]:
 
 def _draw_thresholds(panel: "Axes", found: "Finding") -> None:
     """Up to where a value passes, and from where it fails, as far as the axis reaches."""
-    pairs = [thresholds(found.criterion, point.reference) for point in found.points]
+    pairs = [thresholds(found.criterion, point.worst_reference) for point in found.points]
     numbers = np.array([pair or (nan, nan) for pair in pairs]).T
     low, high = panel.get_ylim()
     for values, look in zip(numbers, (PASSES, FAILS), strict=True):
