@@ -43,7 +43,7 @@ def test_many_flows_are_a_mean_and_a_band(small: Path) -> None:
     assert len(windows.lines) == 1
     assert labels(windows)[0] == "reno\n(mean of 30, smallest to largest)"
     table = result.series("cwnd").to_pylist()
-    at = [float(time_s) for time_s in windows.lines[0].get_xdata()]  # type: ignore[union-attr]
+    at = np.asarray(windows.lines[0].get_xdata(), dtype=float).tolist()
     drawn = [[row["cwnd_packets"] for row in table if row["time_s"] == time_s] for time_s in at]
     assert {len(one) for one in drawn} == {30}
     means = [sum(one) / 30 for one in drawn]

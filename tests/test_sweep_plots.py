@@ -13,7 +13,6 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 import tailroom as tr
 from tailroom import models
@@ -252,10 +251,10 @@ def test_labels_of_points_lie_on_no_line(seed: int) -> None:
     style.label_points(only, points, [f"{place * 37}" for place in range(24)])
     found = boxes(figure, only.texts)
     assert len(found) >= 8
-    for line in [*only.lines, *(path for bars in only.collections for path in bars.get_paths())]:
-        path = line.get_path() if isinstance(line, Line2D) else line
-        transform = line.get_transform() if isinstance(line, Line2D) else only.transData
-        corners = transform.transform(path.vertices)
+    drawn_paths = [(line.get_transform(), line.get_path()) for line in only.lines]
+    drawn_paths += [(only.transData, bar) for bars in only.collections for bar in bars.get_paths()]
+    for transform, path in drawn_paths:
+        corners = transform.transform(np.asarray(path.vertices))
         parts = np.linspace(corners[:-1], corners[1:], 400).reshape(-1, 2)
         for box in found:
             inside = (parts > [box.x0, box.y0]) & (parts < [box.x1, box.y1])

@@ -199,8 +199,8 @@ class SweepView:
         The title may name a setting that the sweep replaces.
         """
         others = [key_words(key) for key in self.axes if key not in keys]
-        parts = [self.result.record.title, others and f"varied: {', '.join(others)}"]
-        return "; ".join(filter(None, parts))
+        varied = f"varied: {', '.join(others)}" if others else ""
+        return "; ".join(filter(None, (self.result.record.title, varied)))
 
     def axis_label(self, key: str) -> str:
         """A key with its unit."""
