@@ -212,7 +212,7 @@ def test_seeds_give_means_with_intervals(random: Path) -> None:
 
 def test_one_seed_has_no_interval(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
     command = ("run", small, "--vary", f"{QUEUE}=codel,pie")
-    assert "+-" not in tailroom(*command).output
+    assert "±" not in tailroom(*command).output
     ended = tailroom(*command, "--json", "--out", tmp_path / "out")
     assert "Infinity" not in ended.output
     widths = [

@@ -1,7 +1,11 @@
 """Options of commands: they are the parameters of the functions that the commands call."""
 
 import inspect
+import re
 import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +17,7 @@ from tailroom.cli.signature import parameters_of
 from tests.conftest import Tailroom
 from tests.test_lazy_loading import SLOW, loaded_by
 
+CAPTURES = Path(__file__).parent / "captures"
 CALLED = {
     "run": "choices",
     "size": "size",
@@ -107,3 +112,36 @@ def test_help_ends_with_an_example_whose_options_exist(tailroom: Tailroom, name:
     while hasattr(command, "commands"):
         command, given = command.commands[given[0]], given[1:]
     command.make_context(name, given)
+
+
+def _helps() -> Iterator[tuple[str, ...]]:
+    for name in app.commands:
+        yield (name,)
+        yield from ((name, each) for each in getattr(app.load(name), "commands", {}))
+
+
+@pytest.mark.parametrize("words", list(_helps()), ids=" ".join)
+def test_every_help_ends_with_an_example_and_names_no_types(
+    tailroom: Tailroom, words: tuple[str, ...]
+) -> None:
+    text = tailroom(*words, "--help").output
+    *_, before, line = text.splitlines()
+    assert before.split() == ["Example:"]
+    assert line.split()[: 1 + len(words)] == ["tailroom", *words][: len(line.split())]
+    assert not re.search(r"  -\S.* <(str|int|float|path|list|int range)", text)
+
+
+QUICK = ("run", "new", "sweep", "results", "plot", "model", "headroom", "compare", "import", "list")
+"""Commands whose examples run in seconds, in an order in which one needs what others leave."""
+
+
+@pytest.mark.slow
+def test_the_examples_run(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(CAPTURES / "web.pcap", tmp_path / "capture.pcap")
+    monkeypatch.chdir(tmp_path)
+    for name in (*QUICK, "atlas", "schema", "size"):
+        line = tailroom(name, "--help").output.splitlines()[-1].partition(">")[0]
+        ended = tailroom(*shlex.split(line)[1:])
+        assert ended.status == 0, (line, ended.errors)

@@ -188,7 +188,7 @@ def test_intervals_of_bounded_quantities_stay_in_their_range() -> None:
 def test_an_interval_far_from_the_ends_is_students() -> None:
     found = mean_interval([0.4, 0.41, 0.39, 0.402], lowest=0.0, highest=1.0)
     assert found.arms == pytest.approx((found.half_width, found.half_width), rel=0.01)
-    assert found.plus_minus("{:.2g}".format) == "+-0.013"
+    assert found.plus_minus("{:.2g}".format) == "±0.013"
 
 
 def test_an_interval_with_one_bound_is_cut_there() -> None:

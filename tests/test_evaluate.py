@@ -26,7 +26,7 @@ from tailroom.studies.report_card.criteria import (
     Criterion,
 )
 from tailroom.studies.report_card.evaluation import Compared, Finding
-from tailroom.studies.report_card.verdict import Grade, Grading, how_much_worse, judge
+from tailroom.studies.report_card.verdict import Grade, Grading, how_much_worse, judge, thresholds
 from tests.conftest import Tailroom
 
 
@@ -324,7 +324,8 @@ def test_the_page_has_a_panel_a_criterion(card: Card) -> None:
     assert titles == [f"{one.title} ({one.section})" for one in CRITERIA]
     verdicts = [one.get_title(loc="right") for one in figure.axes]
     assert verdicts == [found.verdict for found in bbr1.findings]
-    assert [one.get_text() for one in figure.legends[0].get_texts()] == ["bbr1", "reno", "cubic"]
+    names = ["bbr1", "reno", "cubic", "a pass ends here", "a fail begins here"]
+    assert [one.get_text() for one in figure.legends[0].get_texts()] == names
     buffers = figure.axes[[one.name for one in CRITERIA].index("bufferbloat")]
     line = next(one for one in buffers.lines if one.get_marker() == "o")
     drawn = np.asarray(line.get_xydata())
@@ -397,3 +398,25 @@ def test_wrong_input_is_refused(tailroom: Tailroom, arguments: list[str], messag
     ended = tailroom("evaluate", *arguments)
     assert (ended.status, ended.output) == (2, "")
     assert message in ended.errors
+
+
+@pytest.mark.parametrize("reference", [0.01, 0.9, 40.0, 95.0])
+@pytest.mark.parametrize("criterion", CRITERIA, ids=lambda one: one.name)
+def test_the_drawn_thresholds_are_those_of_the_verdict(
+    criterion: Criterion, reference: float
+) -> None:
+    """Exactly known values on either side of a threshold get the grades on its sides."""
+    compared = Interval(reference, 0.0, 8)
+    limits = thresholds(criterion, compared)
+    assert limits
+    passes, fails = limits
+    worse = -1e-6 if criterion.better == "higher" else 1e-6
+
+    def grade(value: float) -> Grade:
+        return judge(criterion, Interval(value, 0.0, 8), compared).grade
+
+    assert grade(passes - worse * abs(passes)) is Grade.PASS
+    assert grade(passes + worse * abs(passes)) is not Grade.PASS
+    assert grade(fails - worse * abs(fails)) is not Grade.FAIL
+    assert grade(fails + worse * abs(fails)) is Grade.FAIL
+    assert thresholds(criterion, None) is None

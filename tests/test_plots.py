@@ -37,15 +37,33 @@ def test_lines_differ_without_colour(recorded: tr.Result) -> None:
     assert len({line.get_linestyle() for line in windows.lines}) == 2
 
 
-def test_many_flows_leave_a_short_legend(small: Path) -> None:
+def test_many_flows_are_a_mean_and_a_band(small: Path) -> None:
     result = tr.run(small, set={"flows.reno.count": 30}, series_samples=20)
     windows = result.plot().axes[0]
-    assert len(windows.lines) == 10
-    assert windows.get_title(loc="left") == "10 of 30 flows"
-    assert labels(windows)[0] == "reno (30 flows)"
-    first, last = (result.series("cwnd", flow=result.flows[one]["name"]) for one in (0, 29))
-    assert list(windows.lines[0].get_ydata()) == first["cwnd_packets"].to_pylist()  # type: ignore[arg-type]
-    assert list(windows.lines[9].get_ydata()) == last["cwnd_packets"].to_pylist()  # type: ignore[arg-type]
+    assert len(windows.lines) == 1
+    assert labels(windows)[0] == "reno\n(mean of 30, smallest to largest)"
+    table = result.series("cwnd").to_pylist()
+    at = np.asarray(windows.lines[0].get_xdata(), dtype=float).tolist()
+    drawn = [[row["cwnd_packets"] for row in table if row["time_s"] == time_s] for time_s in at]
+    assert {len(one) for one in drawn} == {30}
+    means = [sum(one) / 30 for one in drawn]
+    assert list(windows.lines[0].get_ydata()) == pytest.approx(means)  # type: ignore[arg-type]
+    corners = np.asarray(windows.collections[0].get_paths()[0].vertices)
+    for time_s, one in zip(at, drawn, strict=True):
+        edges = corners[corners[:, 0] == time_s, 1]
+        assert (edges.min(), edges.max()) == (min(one), max(one))
+
+
+def test_a_queue_with_many_samples_is_an_envelope(small: Path) -> None:
+    """A peak between two points that are drawn is not lost."""
+    result = tr.run(small, series_samples=4000)
+    queue = result.plot().axes[1]
+    assert labels(queue)[:2] == ["queue, smallest to largest", "queue, mean"]
+    samples = result.series("queue")["queue_packets"].to_numpy()
+    assert len(queue.lines[0].get_xdata()) == 400  # type: ignore[arg-type]
+    corners = np.asarray(queue.collections[0].get_paths()[0].vertices)
+    assert corners[:, 1].max() == samples.max()
+    assert np.mean(queue.lines[0].get_ydata()) == pytest.approx(samples.mean())  # type: ignore[arg-type]
 
 
 def test_flows_without_a_window_leave_their_panel_empty(small: Path) -> None:
@@ -59,11 +77,14 @@ def test_flows_without_a_window_leave_their_panel_empty(small: Path) -> None:
     assert labels(queue) == ["queue", "limit, 20 packets"]
 
 
-def test_utilization_states_its_mean(recorded: tr.Result) -> None:
+def test_what_is_idle_is_drawn_beside_the_utilization(recorded: tr.Result) -> None:
     panel = recorded.plot("utilization").axes[0]
     mean = recorded.links["bottleneck"]["utilization"]
-    assert labels(panel)[0] == f"bottleneck, mean {mean:.1%}"
-    assert panel.get_ylabel() == "utilization (%)"
+    assert labels(panel)[0] == f"bottleneck, utilization {mean:.1%}"
+    assert panel.get_ylabel() == "idle (% of the capacity)"
+    used = recorded.series("utilization")["utilization"].to_numpy()
+    idle = np.asarray(panel.lines[0].get_ydata(), dtype=float)[1:]
+    assert idle == pytest.approx(100 * (1 - used))
     assert panel.get_xlabel() == "time (s)"
 
 

@@ -65,12 +65,11 @@ def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None
         "utilization (%)",
         "mean queueing delay (ms)",
         "loss (%)",
+        "",
         "utilization (%)",
     ]
-    legends = [one.get_legend() for one in panels[:2]]
-    texts = [[text.get_text() for text in one.get_texts()] for one in legends if one]
-    assert "target: at least 90 %" in texts[0]
-    assert "target: at most 20 ms" in texts[1]
+    titles = [one.get_title(loc="left") for one in panels[:2]]
+    assert titles == ["target: at least 90 %", "target: at most 20 ms"]
     # No utilization is above 100 %.
     assert max(panels[0].get_yticks()) <= 100
     assert max(panels[-1].get_yticks()) <= 100
@@ -114,14 +113,13 @@ def test_more_windows_than_line_styles_are_coloured_by_group(tmp_path: Path) -> 
     text = (SMALL + cubic).replace("count = 2", "count = 8")
     file.write_text(text, encoding="utf-8")
     panel = tr.run(file, series_samples=20).plot().axes[0]
-    assert len(panel.lines) == 16
-    colours = [str(line.get_color()) for line in panel.lines]
-    assert colours == [colours[0]] * 8 + [colours[8]] * 8
-    assert colours[0] != colours[8]
-    assert panel.get_legend_handles_labels()[1][:2] == ["reno (8 flows)", "cubic (8 flows)"]
+    first, second = panel.lines
+    assert first.get_color() != second.get_color()
+    words = "(mean of 8, smallest to largest)"
+    assert panel.get_legend_handles_labels()[1][:2] == [f"reno\n{words}", f"cubic\n{words}"]
 
 
-def test_models_whose_assumptions_fail_are_pale_and_said_so(tmp_path: Path) -> None:
+def test_models_whose_assumptions_fail_are_grey(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     # One flow: the sawtooth's assumptions hold; those of the square root rule, of many, fail.
     file.write_text(SMALL.replace("count = 2\n", ""), encoding="utf-8")
@@ -129,10 +127,38 @@ def test_models_whose_assumptions_fail_are_pale_and_said_so(tmp_path: Path) -> N
     curves = tr.predict_over(file, axis, models=["square_root_rule", "sawtooth"])
     assert [one.fails("square_root_rule") for one in curves.points] == [True] * 3
     holding = [not one.fails("sawtooth") for one in curves.points]
-    panel = model_curves.draw(curves).axes[0]
-    drawn = {str(line.get_label()): line for line in panel.lines}
-    failing = drawn["square_root_rule (assumptions fail)"]
-    assert failing.get_alpha() == style.FAILING_LINE["alpha"]
-    sawtooth = next(line for label, line in drawn.items() if label.startswith("sawtooth"))
+    figure = model_curves.draw(curves)
+    panel = figure.axes[0]
+    grey = model_curves.FAILING["color"]
+    failing = [line for line in panel.lines if line.get_color() == grey]
+    assert "square_root_rule" in {line.get_label() for line in failing}
+    sawtooth = next(
+        line for line in panel.lines if line.get_label() == "sawtooth" and line.get_color() != grey
+    )
     assert np.isfinite(np.asarray(sawtooth.get_ydata(), dtype=float)).tolist() == holding
-    assert sawtooth.get_alpha() is None
+    # The names stand right of the panel, each once, and do not overlap.
+    assert sorted(text.get_text() for text in panel.texts) == ["sawtooth", "square_root_rule"]
+    figure.draw_without_rendering()
+    first, second = (text.get_window_extent() for text in panel.texts)
+    assert not first.overlaps(second)
+    assert min(first.x0, second.x0) > panel.get_window_extent().x1
+
+
+def test_the_simulation_stands_beside_the_models(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    axis = parse_axis('links.bottleneck.queue.limit=["10 packets", "20 packets"]')
+    curves = tr.predict_over(file, axis, models=["sawtooth"], seeds=2)
+    panel = model_curves.draw(curves).axes[0]
+    drawn = next(line for line in panel.lines if line.get_linewidth() == 2)
+    keys = ("10 packets", "20 packets")
+    limits = [{"links.bottleneck.queue.limit": key} for key in keys]
+    runs = [[tr.run(file, set=one, seed=seed) for seed in (1, 2)] for one in limits]
+    means = [sum(run.links["bottleneck"]["utilization"] for run in some) / 2 for some in runs]
+    assert list(drawn.get_ydata()) == pytest.approx([100 * mean for mean in means])  # type: ignore[arg-type]
+    points = curves.as_dict()["points"]
+    told = [point["simulation"]["utilization"]["mean"] for point in points]
+    assert told == pytest.approx(means)
+    assert "simulation" not in tr.predict_over(file, axis, models=["sawtooth"]).as_dict()["points"]
+    with pytest.raises(tr.ArgumentError, match="seeds: -1 is out of range"):
+        tr.predict_over(file, axis, seeds=-1)

@@ -336,14 +336,17 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert f"pfifo limit {packets}" in answer["equivalents"]["tc pfifo (packets)"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     shown = tailroom(*asked, "--store", tmp_path / "store")
-    assert f"Smallest queue limit: {packets} packets" in shown.output
+    # The answer is the last thing on the screen, in a box.
+    before, _, box = shown.output.partition("╭")
+    assert f"│ Smallest queue limit: {packets} packets = " in box
+    assert box.endswith("╯\n")
+    assert "\n│ utilization >= 0.9: met from " in box
+    assert "Tested buffers" in before
     assert "switches and routers: --config sonic" in shown.output
     told = tailroom(*asked, "--store", tmp_path / "store", "--config", "iosxr").output
     device = answer["devices"]["iosxr"]
     assert "not tried on a device" in device["purpose"]
-    assert told.endswith(
-        f"{device['purpose']}:\n    " + device["text"].replace("\n", "\n    ") + "\n"
-    )
+    assert f"{device['purpose']}:\n    " + device["text"].replace("\n", "\n    ") + "\n" in told
 
 
 def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
@@ -461,7 +464,7 @@ def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailr
     assert "utilization: several metrics have this name; choose one of " in ended.errors
     ended = tailroom("size", small, "--target", "bottleneck.utilization >= 0.9", "--max-seeds", 4)
     assert ended.status == 0
-    assert ended.output.startswith("Link bottleneck: ")
+    assert "│ Link bottleneck: " in ended.output
 
 
 @pytest.mark.parametrize(

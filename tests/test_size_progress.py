@@ -1,10 +1,12 @@
 """What `size` says while it searches: bracket, best answer so far, and how much is left."""
 
+import io
 import shutil
 import threading
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import tailroom as tr
 from tailroom.cli import progress
@@ -13,6 +15,22 @@ from tailroom.execution.task import Flag, Task, run_task
 from tailroom.storage.run import Run
 from tailroom.studies.size_study import study
 from tailroom.studies.size_study.answer import SizeProgress
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_what_is_known_and_the_bar_have_a_line_each(width: int) -> None:
+    """Both wrapped into each other at 80 columns."""
+    console = Console(file=io.StringIO(), width=width, force_terminal=True)
+    bar = progress.SearchProgress(
+        *progress.SearchProgress.get_default_columns()[1:], console=console, auto_refresh=False
+    )
+    known = "1,234 packets suffice, 1,100 packets are too few"
+    bar.add_task(known, total=170, completed=17)
+    with console.capture() as drawn:
+        console.print(bar.get_renderable())
+    first, second = drawn.get().rstrip("\n").splitlines()
+    assert first.rstrip() == known
+    assert "10%" in second
 
 
 def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:

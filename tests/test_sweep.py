@@ -519,7 +519,7 @@ def test_points_that_stay_imprecise_are_given_up_and_named(
     text = " ".join(ended.output.split())
     # Nothing is lost at 20,000 packets.
     warning = text.split("warning: ")[1]
-    assert warning.startswith("at 1 of 2 points: loss_fraction is not within +-1e-06 after 6 runs:")
+    assert warning.startswith("at 1 of 2 points: loss_fraction is not within ±1e-06 after 6 runs:")
     assert "raise --max-seeds" in warning
     assert f"{LIMIT} = 5 packets" in warning
     assert f"{LIMIT} = 20000 packets" not in warning

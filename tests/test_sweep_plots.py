@@ -63,7 +63,7 @@ def xy(line: Any) -> list[list[float]]:
 
 def test_curves_have_a_panel_a_metric_and_a_line_a_control(swept: tr.SweepResult) -> None:
     figure = swept.plot()
-    assert figure.get_suptitle() == "Two Reno flows"
+    assert figure.get_suptitle() == "Two Reno flows; varied: congestion of reno"
     assert [one.get_ylabel() for one in figure.axes] == [
         "utilization (%)",
         "loss (%)",
@@ -71,7 +71,7 @@ def test_curves_have_a_panel_a_metric_and_a_line_a_control(swept: tr.SweepResult
         "p99 queueing delay (ms)",
         "fairness (Jain's index)",
     ]
-    assert figure.get_supxlabel() == "queue limit of bottleneck (packets)"
+    assert figure.get_supxlabel() == "buffer of bottleneck (packets)"
     assert legend(figure) == [*CONTROLS, "95 % confidence"]
     for one in figure.axes:
         assert len(one.lines) == 2
@@ -127,7 +127,7 @@ def test_words_are_drawn_side_by_side(swept: tr.SweepResult) -> None:
     assert figure.get_supxlabel() == "congestion of reno"
     ticks = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
     assert ticks == CONTROLS
-    assert legend(figure)[:4] == [f"limit {limit} packets" for limit in LIMITS]
+    assert legend(figure)[:4] == [f"buffer {limit} packets" for limit in LIMITS]
     points = [line for line in figure.axes[0].lines if line.get_marker() in style.MARKERS]
     # Nothing lies between two words: no lines, and the settings stand beside one another.
     assert all(line.get_linestyle() == "None" for line in points)
@@ -179,7 +179,7 @@ def test_a_long_legend_leaves_the_width_of_the_panel(swept: tr.SweepResult) -> N
 def test_a_heat_map_has_a_cell_a_point(swept: tr.SweepResult) -> None:
     figure = swept.plot("heatmap", metrics=["queue_delay_s_p99"])
     cells, colours = figure.axes
-    assert cells.get_xlabel() == "queue limit of bottleneck (packets)"
+    assert cells.get_xlabel() == "buffer of bottleneck (packets)"
     assert cells.get_ylabel() == "congestion of reno"
     assert colours.get_ylabel() == "p99 queueing delay (ms)"
     assert [tick.get_text() for tick in cells.get_xticklabels()] == ["2", "8", "32", "128"]
@@ -201,7 +201,7 @@ def test_the_trade_off_is_utilization_against_delay(swept: tr.SweepResult) -> No
     figure = swept.plot("tradeoff")
     only = figure.axes[0]
     assert only.get_xlabel() == (
-        "mean queueing delay (ms); the labels: queue limit of bottleneck (packets)"
+        "mean queueing delay (ms); the labels: buffer of bottleneck (packets)"
     )
     assert legend(figure) == [*CONTROLS, "95 % confidence"]
     lines = [line for line in only.lines if line.get_marker() in {"o", "s"}]
@@ -229,6 +229,36 @@ def test_labels_of_points_never_overlap() -> None:
     found = boxes(figure, only.texts)
     assert 5 <= len(found) < 30
     assert not any(one.overlaps(other) for one, other in itertools.combinations(found, 2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_of_points_lie_on_no_line(seed: int) -> None:
+    """Sampled densely, no line has a point inside the box of a label."""
+    drawn = np.random.default_rng(seed)
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    only = figure.subplots()
+    only.set_xscale("log")
+    delays, shares = (
+        np.sort(drawn.uniform(1, 100, (2, 12))),
+        np.sort(drawn.uniform(50, 100, (2, 12))),
+    )
+    for delay, share in zip(delays, shares, strict=True):
+        only.plot(delay, share, "o-")
+        only.errorbar(delay, share, xerr=0.1 * delay, yerr=2, fmt="none")
+    only.axhline(80)
+    figure.draw_without_rendering()
+    points = list(zip(delays.ravel(), shares.ravel(), strict=True))
+    style.label_points(only, points, [f"{place * 37}" for place in range(24)])
+    found = boxes(figure, only.texts)
+    assert len(found) >= 8
+    drawn_paths = [(line.get_transform(), line.get_path()) for line in only.lines]
+    drawn_paths += [(only.transData, bar) for bars in only.collections for bar in bars.get_paths()]
+    for transform, path in drawn_paths:
+        corners = transform.transform(np.asarray(path.vertices))
+        parts = np.linspace(corners[:-1], corners[1:], 400).reshape(-1, 2)
+        for box in found:
+            inside = (parts > [box.x0, box.y0]) & (parts < [box.x1, box.y1])
+            assert not inside.all(axis=1).any()
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_sweep_over_several_links_shows_those_that_vary(
     assert "link edge" not in text
     result = tr.SweepResult(store := tr.Store(two_links.parent / "store"), store.sweeps()[0])
     for mean in result.means("core.utilization")["mean"].to_pylist():
-        assert f"{mean:.4g}" in text
+        assert f"{mean:.2%}" in text
 
 
 def test_a_sweep_that_varies_no_link_shows_all(tailroom: Tailroom, two_links: Path) -> None:
@@ -65,11 +65,11 @@ def test_a_sweep_shows_the_metrics_that_are_asked_for(tailroom: Tailroom, two_li
 
 def test_one_seed_has_no_infinite_interval(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
     text = swept(tailroom, small, "--grid", f"{QUEUE}.limit=5 packets, 20 packets", "--seeds", 1)
-    assert "+-" not in text
+    assert "±" not in text
     store = tmp_path / "store"
     sweep = tr.Store(store).sweeps()[0].id
     shown = tailroom("results", store, "--sweep", sweep).output
-    assert "+-" not in shown
+    assert "±" not in shown
     rows = list(
         csv.DictReader(io.StringIO(tailroom("results", store, "--metric", "utilization").output))
     )

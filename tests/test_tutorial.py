@@ -95,6 +95,14 @@ def test_the_name_of_the_directory_is_not_that_of_this_run() -> None:
     assert not list(transcripts.stale_blocks(_page(block), _quietly))
 
 
+@pytest.mark.parametrize(
+    ("part", "shown"), [("first 2", "1\n2\n..."), ("last 2", "...\n2\n3"), ("last 3", "1\n2\n3")]
+)
+def test_a_part_of_the_output_suffices(part: str, shown: str) -> None:
+    block = f"<!-- {part} lines -->\n```console\n$ seq 3\n{shown}\n```"
+    assert not list(transcripts.stale_blocks(_page(block), _quietly))
+
+
 def test_other_output_is_noticed() -> None:
     page = _page("```console\n$ echo new\nold\n```", "```console\n$ echo same\nsame\n```")
     ((block, now),) = transcripts.stale_blocks(page, _quietly)

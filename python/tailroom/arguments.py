@@ -65,6 +65,8 @@ LARGEST_SEED = 2**63 - 1
 SEED = Limits(0, LARGEST_SEED)
 RUNS = Limits(1)
 """Runs per point or choice, and runs altogether."""
+SIMULATED = Limits(0)
+"""Runs per value beside the predictions of models."""
 COMPARED_RUNS = Limits(2)
 """Runs whose spread is asked for."""
 WORKERS = Limits(1)

@@ -6,7 +6,7 @@ A transcript is a `console` block that begins with `$ ` and a command. It is run
 the repository, 80 columns wide, and what it prints on standard output is compared with the block.
 The speed of a run is left out, as it is never the same. A comment above the block changes this:
 
-<!-- first N lines -->    shortens the output
+<!-- first N lines -->    shortens the output; also <!-- last N lines -->
 <!-- exit status N -->    the command ends with this status; errors are part of the output
 <!-- not run -->          the block is no transcript
 
@@ -42,7 +42,7 @@ DOCUMENTS = (
     *TUTORIAL,
 )
 BLOCK = re.compile(
-    r"(?<!<!-- not run -->\n)(?P<head>(?:<!-- first (?P<lines>\d+) lines -->\n)?"
+    r"(?<!<!-- not run -->\n)(?P<head>(?:<!-- (?P<part>first|last) (?P<lines>\d+) lines -->\n)?"
     r"(?:<!-- exit status (?P<status>\d+) -->\n)?```console\n)"
     r"\$ (?P<command>.*?[^\\])\n(?P<output>.*?)```\n",
     re.DOTALL,
@@ -82,6 +82,12 @@ def write_files(text: str, place: Path) -> None:
 def transcribe(command: str, lines: int | None, place: Path = ROOT, status: int = 0) -> str:
     """Runs a command, and returns what it prints, in the form of a document.
 
+    Args:
+        command: A command line.
+        lines: How many lines are shown: the first, or the last if negative; `None` for all.
+        place: The directory in which the command is run.
+        status: The exit status of the command.
+
     Raises:
         CalledProcessError: The command ends with another status.
     """
@@ -109,15 +115,15 @@ def transcribe(command: str, lines: int | None, place: Path = ROOT, status: int 
     if place != ROOT:
         printed = printed.replace(str(place), SHOWN_DIRECTORY)
     plain = [line.rstrip() for line in SPEED.sub(r"\1", printed).strip("\n").splitlines()]
-    if lines is not None and len(plain) > lines:
-        plain = [*plain[:lines], "..."]
+    if lines is not None and len(plain) > abs(lines):
+        plain = [*plain[:lines], "..."] if lines > 0 else ["...", *plain[lines:]]
     return "\n".join(plain) + "\n"
 
 
 def renewed(block: re.Match[str], show: Callable[[str], object], place: Path = ROOT) -> str:
     """The block with the output of today."""
     show(f"$ {block['command']}")
-    lines = int(block["lines"]) if block["lines"] else None
+    lines = int(block["lines"]) * (-1 if block["part"] == "last" else 1) if block["lines"] else None
     now = transcribe(block["command"], lines, place, int(block["status"] or 0))
     return f"{block['head']}$ {block['command']}\n{now}```\n"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
-from tailroom.cli.progress import SHOW_AFTER_S, WIDTH_FOR_BAR
+from tailroom.cli.progress import SHOW_AFTER_S, SearchProgress
 from tailroom_atlas.study import AtlasProgress
 
 LINE_EVERY_S = 60.0
@@ -23,16 +23,15 @@ def atlas_bar() -> Iterator[Callable[[AtlasProgress], None]]:
     too. What is left follows from the estimates of the cells and from the speed so far.
     """
     console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.fields[cells]}"),
-        *([BarColumn()] if console.width >= WIDTH_FOR_BAR else []),
+    bar = SearchProgress(
+        BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[left]}"),
         console=console,
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    task = bar.add_task("atlas", total=1.0, cells="", left="")
+    task = bar.add_task("", total=1.0, left="")
     begun = printed = time.monotonic()
     from_store = 0.0
     """Estimated time of what the store held."""
@@ -54,7 +53,9 @@ def atlas_bar() -> Iterator[Callable[[AtlasProgress], None]]:
             printed = now
             words = f"after {(now - begun) / 60:.0f} min: {cells}{left and ', ' + left}"
             bar.console.print(words, highlight=False)
-        bar.update(task, total=state.all_core_s, completed=state.core_s, cells=cells, left=left)
+        bar.update(
+            task, total=state.all_core_s, completed=state.core_s, description=cells, left=left
+        )
 
     try:
         yield report

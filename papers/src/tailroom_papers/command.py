@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tailroom.cli import completion, failures, report
+from tailroom.cli.lazy_commands import ending
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.terminal_text import escape
@@ -59,7 +60,7 @@ def list_papers(context: typer.Context) -> None:
             _show_paper(paper, console)
 
 
-@app.command("run")
+@app.command("run", epilog=ending("papers run barman-2004 --figure 3"))
 def run_paper(  # noqa: PLR0913 - one argument an option
     name: Annotated[
         str,

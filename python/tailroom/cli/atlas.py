@@ -11,12 +11,13 @@ from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom.cli import completion, failures
-from tailroom.cli.lazy_commands import LazyGroup, Subcommand
+from tailroom.cli.lazy_commands import LazyGroup, Subcommand, ending
 from tailroom.cli.table import NumberTable
 from tailroom.cli.terminal_text import shown
 from tailroom.errors import ScenarioError
 from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
 from tailroom.scenario.named_values import near as near_names
+from tailroom.simulation import metric_units
 
 
 class AtlasGroup(LazyGroup):
@@ -111,7 +112,7 @@ def overview(context: typer.Context) -> None:
         )
 
 
-@app.command("near")
+@app.command("near", epilog=ending("atlas near --rate 100Mbit/s --rtt 40ms"))
 def near(  # noqa: PLR0913 - one argument an option
     *,
     rate: Annotated[str, typer.Option(help="Rate of the link, e.g. 1Gbit/s or 1G.")],
@@ -179,7 +180,7 @@ def near(  # noqa: PLR0913 - one argument an option
                 f"x {neighbour.factor:.3g}",
                 " / ".join(value[0] for value in values),
                 " / ".join(value[2] for value in values),
-                _number(neighbour.answer(UTILIZATIONS[1])["loss_fraction"], "{:.2%}"),
+                _loss(neighbour.answer(UTILIZATIONS[1])["loss_fraction"]),
                 neighbour.answers[0]["how"],
             )
         Console(highlight=False).print(table)
@@ -196,7 +197,7 @@ def near(  # noqa: PLR0913 - one argument an option
             print(
                 f"{target:.1%} and a loss of at most {MOST_LOSS:.0%}: {_low_loss_about(low_loss)}"
             )
-            print(f"  whatever is lost, {words}, where {loss:.2%} of the packets are lost")
+            print(f"  whatever is lost, {words}, where {_loss(loss)} of the packets are lost")
         print(
             "away: x 2 where only the rate, mean RTT or number of flows is twice as large; the "
             "width of the range of RTTs counts half."
@@ -207,7 +208,7 @@ def near(  # noqa: PLR0913 - one argument an option
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 
 
-@app.command("show")
+@app.command("show", epilog=ending("atlas show home-100Mbit-10-50ms-4-cubic-drop_tail"))
 def show_cell(
     name: Annotated[
         str,
@@ -417,7 +418,7 @@ def answer_table(row: Mapping[str, Any]) -> NumberTable:
             words,
             _in_unit(factor * row["value"], row["unit"]),
             _number(row[f"{prefix}utilization"], "{:.2%}"),
-            _number(row[f"{prefix}loss_fraction"], "{:.2e}"),
+            _loss(row[f"{prefix}loss_fraction"]),
             _number(row[f"{prefix}queue_delay_s_mean"], "{:.3g} ms", 1e3),
             _number(row[f"{prefix}queue_delay_s_p99"], "{:.3g} ms", 1e3),
         )
@@ -434,6 +435,10 @@ def _scaling_words(row: Mapping[str, Any]) -> str:
         return text
     checked = "the largest of these" if row["how"] == "scaled" else "this cell"
     return f"{text}; scaled over computed value of {checked}: {row['scaling_check']:.2f}"
+
+
+def _loss(value: float | None) -> str:
+    return "" if value is None else metric_units.fraction(value)
 
 
 def _number(value: float | None, form: str, factor: float = 1.0) -> str:

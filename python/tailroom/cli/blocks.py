@@ -36,11 +36,9 @@ def print_block(
     for place, some in enumerate(_fitting(columns, console.width - named)):
         shown = [*names, *some]
         table = report.table_of(
-            f"{escape(title)}{', continued' if place else ''}",
+            f"{escape(title)}, continued" if title and place else escape(title),
             *(escape(entry.heading) for entry in shown),
         )
-        if not title:
-            table.title = None
         for number, column in enumerate(table.columns[: len(names)]):
             column.justify, column.no_wrap, column.overflow = "left", False, "fold"
             column.max_width = min(names[number].width, WIDEST_NAME)

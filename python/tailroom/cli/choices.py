@@ -49,7 +49,11 @@ def _show_head(compared: Choices, console: Console) -> None:
         }.values().__reversed__():
             console.print(f"[bold]{escape(choice.words[0])}[/bold]: {escape(choice.title)}")
     first, last = compared.seeds[0], compared.seeds[-1]
-    seeds = f"seed {first}" if first == last else f"means over seeds {first} to {last} +-95 %"
+    seeds = (
+        f"seed {first}"
+        if first == last
+        else f"means over seeds {first} to {last} with 95 % intervals"
+    )
     spans = dict.fromkeys(
         (choice.measured_from_s, choice.measured_to_s) for choice in compared.choices
     )

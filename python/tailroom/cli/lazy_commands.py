@@ -73,9 +73,25 @@ class LazyGroup(TyperGroup):
         app = target if isinstance(target, typer.Typer) else _application_of(name, target)
         command = get_command(app)
         command.name = name
-        # The mark \b keeps the line whole.
-        command.epilog = f"\b\nExample:\n  tailroom {subcommand.example}"
+        command.epilog = ending(subcommand.example)
+        for one in [command, *getattr(command, "commands", {}).values()]:
+            _name_values(one)
         return command
+
+
+def ending(example: str) -> str:
+    """The end of a help: an example, without `tailroom`."""
+    # The mark \b keeps the line whole.
+    return f"\b\nExample:\n  tailroom {example}"
+
+
+def _name_values(command: Any) -> None:
+    """Names the value of each option in the help by the option, or NUMBER, not by a Python type."""
+    for parameter in command.params:
+        kind = parameter.type_descriptor
+        if parameter.metavar is None and not kind.is_choice and len(parameter.opts[0]) > 2:
+            is_number = kind.annotation in (int, float)
+            parameter.metavar = "NUMBER" if is_number else parameter.opts[0].strip("-").upper()
 
 
 def _imported(module: str) -> Any:

@@ -11,18 +11,22 @@ from rich.table import Table
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
+from tailroom.cli.blocks import Column, print_block
+from tailroom.cli.metric_cells import WIDEST, cell, in_lines
 from tailroom.cli.options import Json, PictureFile, ScenarioFile
+from tailroom.cli.progress import runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
 from tailroom.models import Bottleneck, Prediction, Requirement
-from tailroom.scenario.axis import parse_axis
+from tailroom.scenario.axis import key_words, parse_axis, value_words
 from tailroom.simulation import metric_units
+from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
 PREDICTED = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """Metrics that models predict."""
-CURVES = ("utilization", "loss_fraction")
+CURVES = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """Metrics whose curves are printed."""
 
 
@@ -47,23 +51,35 @@ def model(  # noqa: PLR0913 - one argument an option
             autocompletion=completion.axis_keys,
         ),
     ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            help="With --over, also simulate each value, with this number of seeds, and show the "
+            "simulation beside the models."
+        ),
+    ] = 0,
     json: Json = False,
     out: PictureFile = None,
     **options: Any,
 ) -> None:
     """Predict the effect of a buffer with the analytic models of the literature.
 
-    No simulation is run. Each model states its assumptions; the assumptions that the scenario
-    violates are printed below the table.
+    No simulation is run without --seeds. Each model states its assumptions; the assumptions that
+    the scenario violates are printed below the table.
     """
     if out and not over:
         raise failures.InputError("--out: applies to curves; add --over KEY=VALUES")
+    if seeds and not over:
+        raise failures.InputError("--seeds: applies to curves; add --over KEY=VALUES")
     target = Requirement(utilization, loss_fraction)
     if not over:
         _print(predict(scenario, target=target, **options), json=json)
         return
     with output_file(out) if out else nullcontext() as output:
-        curves = predict_over(scenario, parse_axis(over), target=target, **options)
+        with runs_bar() if seeds else nullcontext() as progress:
+            curves = predict_over(
+                scenario, parse_axis(over), target=target, seeds=seeds, progress=progress, **options
+            )
         write_and_print(
             output,
             lambda path: curves.plot().savefig(path, dpi=150),
@@ -175,24 +191,22 @@ def show_failing(answers: list[Answer], console: Console) -> None:
 
 
 def _show_curves(curves: Curves, console: Console) -> None:
-    """Prints a table per quantity: a row per value, a column per model."""
-    key, values = curves.axis.key, [str(value) for value in curves.axis.values]
-    room = console.width - max(map(len, [key, *values]))
+    """Prints tables per quantity: a row per value, a column per model, first the simulation."""
+    axis = curves.axis
+    values = Column(
+        key_words(axis.key).replace(" of ", "\nof "),
+        [value_words(value, axis.values) for value in axis.values],
+    )
     for quantity in CURVES:
-        for names in _side_by_side(curves.models_predicting(quantity), room):
-            table = report.table_of(quantity.replace("_", " "), key, *names)
-            columns = [curves.values(name, quantity) for name in names]
-            for value, *predicted in zip(values, *columns, strict=True):
-                cells = (report.shown(quantity, number) for number in predicted)
-                table.add_row(escape(value), *cells)
-            console.print(table)
-
-
-def _side_by_side(names: list[str], room: int) -> list[list[str]]:
-    """Distributes the columns over as few tables as the width allows."""
-    tables: list[list[str]] = []
-    for name in names:
-        if not tables or sum(len(heading) + 2 for heading in [*tables[-1], name]) > room:
-            tables.append([])
-        tables[-1].append(name)
-    return tables
+        columns = [
+            Column(
+                in_lines(name, WIDEST),
+                [report.shown(quantity, number) for number in curves.values(name, quantity)],
+            )
+            for name in curves.models_predicting(quantity)
+        ]
+        if curves.simulated:
+            cells = [cell(quantity, interval) for interval in curves.simulation(quantity)]
+            columns.insert(0, Column("simulation", cells))
+        if columns:
+            print_block(console, metric_of(quantity).label.capitalize(), [values], columns)

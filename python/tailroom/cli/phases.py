@@ -22,7 +22,7 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
     runs = spreads[0].shifts.count
     title = f"Phase check: RTTs as written, and {runs} shifts of less than a packet time"
     table = report.table_of(
-        title, "metric", "as written\nmean +-95 %", "shifted\nmean +-95 %", "shifted\nrange"
+        title, "metric", "as written\nmean, 95 %", "shifted\nmean, 95 %", "shifted\nrange"
     )
     last = [spread.metric.rpartition(".")[2] for spread in spreads]
     is_clear = len(set(last)) == len(last)

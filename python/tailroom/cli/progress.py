@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Column
+from rich.text import Text
 
 if TYPE_CHECKING:
     import tailroom
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
 """Seconds before intermediate answers are printed."""
-WIDTH_FOR_BAR = 100
-"""Terminal width, in columns, from which the progress of a search has room for a bar."""
 
 
 @contextmanager
@@ -86,6 +84,16 @@ def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
         bar.stop()
 
 
+class SearchProgress(Progress):
+    """A bar below what the search knows, which has a line of its own."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Yields the description of each task and its bar."""
+        for task in self.tasks:
+            yield Text(task.description, no_wrap=True, overflow="ellipsis")
+            yield self.make_tasks_table([task])
+
+
 @contextmanager
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     """Yields the progress callback of `tailroom.size`.
@@ -94,17 +102,16 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     search are printed on lines of their own, so that a log has them too.
     """
     console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.fields[bracket]}", table_column=Column()),
-        *([BarColumn()] if console.width >= WIDTH_FOR_BAR else []),
+    bar = SearchProgress(
+        BarColumn(),
         TextColumn("{task.completed:,} of about {task.total:,} runs,"),
-        TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(compact=True),
         TextColumn("left"),
         console=console,
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    task = bar.add_task("size", total=1, bracket="")
+    task = bar.add_task("", total=1)
     begun = time.monotonic()
     printed: set[str] = set()
 
@@ -120,7 +127,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
                 printed.add(mark)
                 bar.console.print(f"after {spent_s:.0f} s: {lines[mark]}", highlight=False)
         shown = stage or bracket
-        bar.update(task, completed=state.done, total=state.total, bracket=shown)
+        bar.update(task, completed=state.done, total=state.total, description=shown)
 
     try:
         yield report

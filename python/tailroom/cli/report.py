@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from tailroom.cli.table import NumberTable
+from tailroom.cli.table import NumberTable, Parts
 from tailroom.cli.terminal_text import escape
 from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of
@@ -110,7 +110,7 @@ def _links(links: Mapping[str, Any], part: str) -> Table:
             escape(name),
             _utilization(link),
             loss_and_marks(link),
-            f"{of(link, 'queue_delay_s_mean')}\n{of(link, 'queue_delay_s_p99')}",
+            mean_and_p99(link, "queue_delay_s"),
             of(link, "queue_packets_mean"),
             limit(link),
         )
@@ -150,7 +150,7 @@ def _pools(result: Result) -> Table:
         refused = pool["drops_threshold_packets"] / max(pool["arrivals_packets"], 1)
         table.add_row(
             f"{escape(name)}, {size(pool['size_bytes'])}",
-            f"{of(pool, 'memory_bytes_mean')}\n{of(pool, 'memory_bytes_p99')}",
+            mean_and_p99(pool, "memory_bytes"),
             of(pool, "memory_bytes_max"),
             "",
             count(pool["drops_pool_packets"]),
@@ -183,8 +183,8 @@ def _sharing(links: Mapping[str, Any], part: str) -> Table:
             escape(name),
             link["regime"],
             of(link, "offered_load"),
-            f"{of(link, 'flows_in_progress_mean')} / {of(link, 'flows_in_progress_p99')}",
-            f"{of(link, 'bottlenecked_flows_mean')} / {of(link, 'bottlenecked_flows_p99')}",
+            mean_and_p99(link, "flows_in_progress"),
+            mean_and_p99(link, "bottlenecked_flows"),
             of(link, "bottlenecked_time_fraction"),
         )
     return table
@@ -196,9 +196,9 @@ def _sizes(result: Result) -> Table:
         "group",
         "payload from",
         "completed",
-        "un-\nfinished",
+        "unfinished",
         "loss",
-        "completion time\nmean / p99",
+        "completion\ntime\nmean / p99",
         "slowdown\nmean / p99",
     )
     for name, group in result.groups.items():
@@ -210,8 +210,8 @@ def _sizes(result: Result) -> Table:
                 of(sizes, "completed_flows"),
                 of(sizes, "unfinished_flows"),
                 of(sizes, "loss_fraction"),
-                f"{of(sizes, 'completion_time_s_mean')}\n{of(sizes, 'completion_time_s_p99')}",
-                f"{of(sizes, 'slowdown_mean')} / {of(sizes, 'slowdown_p99')}",
+                mean_and_p99(sizes, "completion_time_s"),
+                mean_and_p99(sizes, "slowdown"),
             )
             first_cell = ""
     return table
@@ -222,7 +222,7 @@ def _coflows(groups: Mapping[str, Any]) -> Table:
         "Queries and steps",
         "group",
         "completed",
-        "un-\nfinished",
+        "unfinished",
         "completion\ntime mean",
         "median",
         "p99",
@@ -262,7 +262,7 @@ def _groups(groups: dict[str, Any]) -> Table:
         "RTT\nmean",
         "queueing\ndelay\nmean / p99",
         "Jain",
-        "reduc-\ntions /\ntimeouts",
+        "cuts /\ntimeouts",
     )
     for name, group in groups.items():
         table.add_row(
@@ -273,7 +273,7 @@ def _groups(groups: dict[str, Any]) -> Table:
             of(group, "rtt_s_mean"),
             mean_and_p99(group, "queue_delay_s"),
             shown("jain_index", group["jain_index"] if group["flows"] > 1 else None),
-            f"{of(group, 'congestion_events')}\n{of(group, 'timeouts')}",
+            Parts(of(group, "congestion_events"), of(group, "timeouts")),
         )
     return table
 
@@ -303,9 +303,7 @@ def _unacknowledged(groups: dict[str, Any]) -> Table:
 
 
 def _flows(result: Result) -> Table:
-    table = table_of(
-        "Flows", "flow", "goodput", "loss", "RTT mean", "window", "reduc-\ntions", "time-\nouts"
-    )
+    table = table_of("Flows", "flow", "goodput", "loss", "RTT mean", "window", "cuts", "timeouts")
     for flow in result.flows:
         is_controlled = flow["congestion"] is not None
         table.add_row(
@@ -367,9 +365,9 @@ def loss_and_marks(link: Mapping[str, Any]) -> str:
     return f"{loss}\nmarks {shown('marked_fraction', marks / link['arrivals_packets'])}"
 
 
-def mean_and_p99(group: dict[str, Any], quantity: str) -> str:
-    """Writes mean and 99th percentile of a delay, one below the other."""
-    return f"{of(group, f'{quantity}_mean')}\n{of(group, f'{quantity}_p99')}"
+def mean_and_p99(values: Mapping[str, Any], quantity: str) -> Parts:
+    """Writes mean and 99th percentile of a quantity."""
+    return Parts(of(values, f"{quantity}_mean"), of(values, f"{quantity}_p99"))
 
 
 def size(value_bytes: float) -> str:
@@ -380,7 +378,7 @@ def size(value_bytes: float) -> str:
     return f"{value_bytes:.0f} B"
 
 
-def limit(link: Mapping[str, Any]) -> str:
+def limit(link: Mapping[str, Any]) -> Parts:
     """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
     lines = [
         metric_units.packet_limit(link["limit_packets"]),
@@ -389,4 +387,4 @@ def limit(link: Mapping[str, Any]) -> str:
     ]
     if link["limit_bdp"] is not None:
         lines.append(f"{link['limit_bdp']:.3f} bdp")
-    return "\n".join(lines)
+    return Parts(*lines, between=" = ")

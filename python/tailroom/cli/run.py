@@ -19,8 +19,9 @@ from tailroom.reports.presentation import write
 from tailroom.scenario.json_text import json_text
 from tailroom.storage.output import output_directory
 
-AUTOMATIC_SAMPLES = 500
-"""Samples per series that --out records for the pictures of a scenario without `[series]`."""
+AUTOMATIC_SAMPLES = 5_000
+"""Samples per series that --out records for the pictures of a scenario without `[series]`: enough
+for the envelope of a queue that fills and drains within a round trip."""
 
 
 @options_of("choices", without=("congestion",))

@@ -4,7 +4,10 @@ from math import isfinite, isinf
 from textwrap import indent
 from typing import Any
 
+from rich import box
 from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
 
 from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
@@ -21,7 +24,7 @@ from tailroom.studies.size_study.search import Feasible, Tried
 def show(
     answer: Size, console: Console, *, so_far: bool = False, device: Device | None = None
 ) -> None:
-    """Prints the answer, the other choices, the tested buffers, and the models' rules.
+    """Prints the tested buffers, the models' rules, the other choices, and last the answer.
 
     Args:
         answer: The result of the search.
@@ -29,11 +32,6 @@ def show(
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
         device: Print the buffer as lines of this system instead of those of tc, ns-3 and Mahimahi.
     """
-    _show_answer(answer, console, so_far=so_far)
-    for warning in answer.warnings:
-        console.print(f"  [yellow]warning:[/yellow] {escape(warning['text'])}", soft_wrap=True)
-    if answer.choices:
-        console.print(_choices(answer))
     console.print(_tried(answer))
     if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
         console.print(
@@ -46,6 +44,12 @@ def show(
         _show_models(answer, console)
     if answer.smallest is not None:
         _show_elsewhere(answer, device, console)
+    if answer.choices:
+        console.print(_choices(answer))
+    console.print()
+    for warning in answer.warnings:
+        console.print(f"[yellow]warning:[/yellow] {escape(warning['text'])}", soft_wrap=True)
+    _show_answer(answer, console, so_far=so_far)
 
 
 def _show_elsewhere(answer: Size, device: Device | None, console: Console) -> None:
@@ -101,32 +105,38 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
 
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
+    """Prints a box with the answer: green, or yellow if it loses more than wanted; red without."""
+    if answer.smallest is None:
+        colour = "red"
+        what = "buffer" if answer.varied.is_limit else "value"
+        lines = [f"[bold red]No tested {what} meets every target.[/bold red]"]
+    else:
+        colour = "yellow" if answer.misses_loss_target else "green"
+        what = "queue limit" if answer.varied.is_limit else answer.varied.key
+        limit = f"Smallest {escape(what)}{' so far' if so_far else ''}"
+        value = f"{limit}: {answer.varied.text(answer.smallest)}"
+        lines = [f"[bold {colour}]{value}[/bold {colour}]{_amounts(answer)}"]
+        lines += map(escape, _undecided(answer))
+        if answer.price:
+            lines.append(f"[yellow]{escape(answer.price)}[/yellow]")
+    for feasible in answer.feasible:
+        added = " (added; --most-loss)" if feasible.target.is_default else ""
+        lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
+    for target, other in answer.conflicts:
+        lines.append(f"[red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
+    inside = Text("\n").join(map(Text.from_markup, [*_link_lines(answer), *lines]))
+    console.print(Panel(inside, box=box.ROUNDED, border_style=colour, expand=False))
+
+
+def _link_lines(answer: Size) -> list[str]:
+    """The link, and why it is this one, as markup."""
     link = answer.link
     bdp = f"bdp {report.packets(link.bdp_packets)}" if link.bdp_packets else "no bdp,"
-    console.print(
+    line = (
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {bdp} packets of "
         f"{link.packet_bytes:g} B, {link.discipline}"
     )
-    if answer.link_chosen:
-        console.print(f"  {escape(answer.link_chosen)}", soft_wrap=True)
-    if answer.smallest is None:
-        what = "buffer" if answer.varied.is_limit else "value"
-        console.print(f"[bold red]No tested {what} meets every target.[/bold red]")
-    else:
-        what = "queue limit" if answer.varied.is_limit else answer.varied.key
-        limit = f"Smallest {escape(what)}{' so far' if so_far else ''}"
-        console.print(
-            f"[bold]{limit}: {answer.varied.text(answer.smallest)}[/bold]{_amounts(answer)}"
-        )
-        _show_undecided(answer, console)
-        if answer.price:
-            console.print(f"  [yellow]{escape(answer.price)}[/yellow]", soft_wrap=True)
-    for feasible in answer.feasible:
-        added = " (added; --most-loss)" if feasible.target.is_default else ""
-        where = where_met(feasible, answer)
-        console.print(f"  {escape(str(feasible.target))}{added}: {where}", soft_wrap=True)
-    for target, other in answer.conflicts:
-        console.print(f"  [red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
+    return [line, *([escape(answer.link_chosen)] if answer.link_chosen else [])]
 
 
 def _amounts(answer: Size) -> str:
@@ -138,26 +148,25 @@ def _amounts(answer: Size) -> str:
     return f" = {amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
 
 
-def _show_undecided(answer: Size, console: Console) -> None:
-    """Prints the range in which the smallest sufficient value may lie."""
+def _undecided(answer: Size) -> list[str]:
+    """The range in which the smallest sufficient value may lie."""
     text = answer.varied.text
     if one := answer.interval:
         ends = answer.varied.range_text(one.low, one.high)
-        console.print(f"  estimate {text(one.estimate)}, 95 % interval {ends}", soft_wrap=True)
-        return
+        return [f"estimate {text(one.estimate)}, 95 % interval {ends}"]
+    lines = []
     if answer.why_no_regression:
-        console.print(
-            f"  no interval: {answer.varied.noun}s were tested one by one, since "
-            f"{escape(answer.why_no_regression)}",
-            soft_wrap=True,
+        lines.append(
+            f"no interval: {answer.varied.noun}s were tested one by one, since "
+            f"{answer.why_no_regression}"
         )
     small, good = answer.too_small, answer.smallest or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
-        console.print(
-            f"  {answer.varied.too_small(small)} (95 % confidence); the runs do not decide on the "
-            f"{answer.varied.noun}s in between",
-            soft_wrap=True,
+        lines.append(
+            f"{answer.varied.too_small(small)} (95 % confidence); the runs do not decide on the "
+            f"{answer.varied.noun}s in between"
         )
+    return lines
 
 
 def _choices(answer: Size) -> Any:
@@ -209,18 +218,21 @@ def _tried(answer: Size) -> Any:
     title, name = (
         ("Tested buffers", "limit") if answer.varied.is_limit else ("Tested values", "value")
     )
-    table = report.table_of(title, name, "runs", *metrics, "verdict")
+    headings = (escape(_short(metric, answer)) for metric in metrics)
+    table = report.table_of(title, name, "runs", *headings, "verdict")
     words = {
-        Outcome.YES: "meets all",
+        Outcome.YES: "[green]meets all[/green]",
         Outcome.NO: "[red]misses[/red]",
-        Outcome.OPEN: "open",
+        Outcome.OPEN: "[yellow]open[/yellow]",
     }
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
         mark = "[bold]<[/bold]" if tried.limit == answer.smallest else ""
         value = f"{tried.limit:,}" if answer.varied.is_limit else answer.varied.text(tried.limit)
         runs = str(len(tried.point.keys))
-        verdict = "loses more" if _loses_more(tried, answer) else words[tried.verdict]
+        verdict = (
+            "[yellow]loses more[/yellow]" if _loses_more(tried, answer) else words[tried.verdict]
+        )
         table.add_row(f"{value} {mark}", runs, *cells, verdict)
     return table
 

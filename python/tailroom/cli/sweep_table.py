@@ -1,17 +1,15 @@
 """The points of a sweep as tables, with warnings about their accuracy."""
 
 from collections.abc import Sequence
-from math import isfinite
 from pathlib import Path
 
 from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
-from tailroom.cli.metric_cells import in_lines
+from tailroom.cli.metric_cells import WIDEST, cell, heading, in_lines
 from tailroom.cli.terminal_text import escape
 from tailroom.scenario.axis import headings, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
-from tailroom.statistics.intervals import Interval
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.sweep_study.study import SweepResult
 
@@ -82,16 +80,17 @@ def _show_points(
     for title, block in blocks.items():
         columns = [
             Column(
-                in_lines(heading, WIDEST_HEADING),
+                words,
                 [
-                    _cell(means[metric][place]) + _shifted_cell(spreads[place].get(metric))
+                    cell(metric, means[metric][place])
+                    + _shifted_cell(metric, spreads[place].get(metric))
                     for place in shown
                 ],
             )
-            for heading, metric in block.items()
+            for words, metric in block.items()
         ]
-        heading = ", ".join(filter(None, [f"Sweep {result.record.id}", title]))
-        print_block(console, heading, names_of_points, columns)
+        full_title = ", ".join(filter(None, [f"Sweep {result.record.id}", title]))
+        print_block(console, full_title, names_of_points, columns)
 
 
 def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
@@ -106,7 +105,8 @@ def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
 
 def _chosen(metrics: Sequence[str], known: Sequence[str]) -> dict[str, dict[str, str]]:
     """One block with the requested metrics under the given names."""
-    return {"": {name: find_metric(name, known) if known else name for name in metrics}}
+    full = {name: find_metric(name, known) if known else name for name in metrics}
+    return {"": {in_lines(name, WIDEST): metric for name, metric in full.items()}}
 
 
 def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -122,13 +122,13 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
     varied = {key.split(".")[1] for key in named if key.startswith("links.")}
     links = [link for link in every if link in varied] or every
     blocks = {
-        f"link {link}": {metric: f"links.{link}.{metric}" for metric in LINK_METRICS}
+        f"link {link}": {heading(metric): f"links.{link}.{metric}" for metric in LINK_METRICS}
         for link in links
     }
     if FAIRNESS in known and len(blocks) != 1:
-        blocks["all flows"] = {"jain_index": FAIRNESS}
+        blocks["all flows"] = {heading(FAIRNESS): FAIRNESS}
     elif FAIRNESS in known:
-        blocks[f"link {links[0]}"]["jain_index"] = FAIRNESS
+        blocks[f"link {links[0]}"][heading(FAIRNESS)] = FAIRNESS
     return {"": blocks[f"link {every[0]}"]} if len(every) == 1 else blocks
 
 
@@ -159,24 +159,6 @@ def _list_points(lines: Sequence[str], console: Console) -> None:
         console.print(f"  and {len(lines) - MOST_NAMED:,} more")
 
 
-WIDEST_HEADING = 13
-"""Largest width of a heading, in characters."""
-
-
-def _cell(interval: Interval | None) -> str:
-    if interval is None or not isfinite(interval.mean):
-        return "-"
-    return f"{interval.mean:.4g}{_width(interval)}"
-
-
-def _width(interval: Interval) -> str:
-    """The interval below a mean; nothing for a single run."""
-    arms = interval.plus_minus("{:.2g}".format, "\n")
-    return f"\n{arms}" if arms else ""
-
-
-def _shifted_cell(spread: PhaseSpread | None) -> str:
-    """The mean over shifted RTTs, as a second line; empty without a phase check."""
-    if spread is None:
-        return ""
-    return f"\nshifted {spread.shifts.mean:.4g}{_width(spread.shifts)}"
+def _shifted_cell(metric: str, spread: PhaseSpread | None) -> str:
+    """The mean over shifted RTTs, below the mean; empty without a phase check."""
+    return f"\nshifted {cell(metric, spread.shifts)}" if spread else ""

@@ -14,24 +14,46 @@ NAME_WIDTH = 12
 """Width to which names in the first column may be folded."""
 
 
+class Parts:
+    """A cell of several values: on one line where the table has room, else a line each."""
+
+    def __init__(self, *values: str, between: str = " / ") -> None:
+        """Takes the values as markup, and what stands between them on one line."""
+        self.values = values
+        self.between = between
+
+    def __str__(self) -> str:
+        """The values, a line each."""
+        return "\n".join(self.values)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yields the values on one line if it fits."""
+        joined = Text.from_markup(self.between.join(self.values))
+        yield joined if joined.cell_len <= options.max_width else Text.from_markup(str(self))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Returns the widths of the longest value and of the line of all."""
+        widths = [Text.from_markup(value).cell_len for value in self.values]
+        return Measurement(max(widths), sum(widths) + len(self.between) * (len(widths) - 1))
+
+
 class NumberTable(Table):
     """A table whose first column holds names and the others numbers.
 
-    If the table is wider than the terminal, cells are broken between words, and long names at any
-    character, unless the first column has `no_wrap`; no cell is cut off. If that does not suffice,
-    each row becomes a list of its cells.
+    If the table is wider than the terminal, cells of several values get a line per value, cells are
+    broken between words, and long names at any character, unless the first column has `no_wrap`; no
+    cell is cut off. If that does not suffice, each row becomes a list of its cells.
     """
 
     def __init__(self, title: str, *headings: str) -> None:
         super().__init__(
-            title=f"\n[bold]{title}[/bold]",
-            title_justify="left",
-            title_style="",
             box=box.SIMPLE_HEAD,
             show_edge=False,
             pad_edge=False,
             collapse_padding=True,
         )
+        self.head = title
+        """Markup of the line above the table; empty for none. It may be wider than the table."""
         self.add_column(headings[0], overflow="fold")
         for heading in headings[1:]:
             self.add_column(heading, justify="right")
@@ -39,6 +61,8 @@ class NumberTable(Table):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yields the lines of the table, or of the lists that replace it."""
         widths = self._widths(console, options)
+        if self.head:
+            yield Text.from_markup(f"\n[bold]{self.head}[/bold]")
         if widths is None:
             yield from self._lists()
             return
@@ -62,8 +86,12 @@ class NumberTable(Table):
         if not self.columns[0].no_wrap:
             words = self._heading(0).split()
             least[0] = min(widths[0], max(NAME_WIDTH, *map(len, words), 0))
-        excess = sum(widths) + GAP * (len(widths) - 1) - options.max_width
-        for _ in range(excess):
+        room = options.max_width - GAP * (len(widths) - 1)
+        broken = [self._broken(console, options, index) for index in range(len(self.columns))]
+        for index in sorted(range(len(widths)), key=lambda index: broken[index] - widths[index]):
+            if sum(widths) > room:
+                widths[index] = broken[index]
+        for _ in range(sum(widths) - room):
             spare = [width - low for width, low in zip(widths, least, strict=True)]
             if not any(spare):
                 return None
@@ -80,15 +108,19 @@ class NumberTable(Table):
             max(measurement.maximum for measurement in measured),
         )
 
+    def _broken(self, console: Console, options: ConsoleOptions, index: int) -> int:
+        """The width of a column whose cells have a line per value."""
+        cells = [self._heading(index), *map(str, self.columns[index].cells)]
+        return max(
+            Measurement.get(console, options.update_width(10_000), cell).maximum for cell in cells
+        )
+
     def _heading(self, index: int) -> str:
         return str(self.columns[index].header)
 
     def _lists(self) -> Iterator[RenderableType]:
         """Yields each row as its name and a line per further cell."""
-        if self.title:
-            yield Text.from_markup(str(self.title))
-        headings = [self._heading(at).replace("-\n", "") for at in range(len(self.columns))]
-        names = [" ".join(heading.split()) for heading in headings]
+        names = [" ".join(self._heading(at).split()) for at in range(len(self.columns))]
         longest = max((len(name) for name in names[1:]), default=0)
         for row in zip(*(column.cells for column in self.columns), strict=True):
             name, *cells = (Text.from_markup(str(cell)) for cell in row)

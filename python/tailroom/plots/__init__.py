@@ -129,7 +129,7 @@ def draw_sweep(  # noqa: PLR0913 - each is one option of a figure
         result: The result of the sweep.
         kind: `curves` (one panel per metric, with 95 % confidence bands), `heatmap`, or `tradeoff`
             (utilization against mean queueing delay).
-        x: Key on the x axis, in full or its end; if left out, a queue limit, else the first key
+        x: Key on the x axis, in full or its end; if left out, a buffer, else the first key
             with numbers.
         y: Key on the y axis of a heat map; if left out, the first key that is combined with `x`.
         metrics: Names of the metrics; of a heat map at most one. The usual ones if left out.

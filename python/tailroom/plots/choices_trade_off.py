@@ -44,8 +44,7 @@ def draw(choices: "Choices") -> Figure:
     title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"
     # The title is above the panels, because the legend is right of them.
     figure.suptitle(textwrap.fill(title, 36 * columns), fontsize="medium")
-    for panel, link in zip(panels, links, strict=False):
-        _draw_link(panel, choices, link)
+    points = [_draw_link(panel, choices, link) for panel, link in zip(panels, links, strict=False)]
     if groups:
         _draw_groups(panels[len(links)], choices, groups)
     for panel in panels[count:]:
@@ -61,10 +60,15 @@ def draw(choices: "Choices") -> Figure:
             Line2D([], [], color="0.3", linewidth=0, marker="+", label="95 % confidence of means")
         )
     style.figure_legend(figure, handles, style.LEGEND_ROOM)
+    figure.draw_without_rendering()
+    for panel, named in zip(panels, points, strict=False):
+        style.label_points(panel, list(named.values()), list(named))
     return figure
 
 
-def _draw_link(panel: "Axes", choices: "Choices", link: str) -> None:
+def _draw_link(panel: "Axes", choices: "Choices", link: str) -> dict[str, tuple[float, float]]:
+    """Draws the choices at a link, and returns where each is."""
+    points: dict[str, tuple[float, float]] = {}
     delays: list[float] = []
     for choice, look in zip(choices.choices, style.marked_line_styles(), strict=False):
         share, share_bar = _number(choice, f"links.{link}.{GOT}")
@@ -86,6 +90,7 @@ def _draw_link(panel: "Axes", choices: "Choices", link: str) -> None:
             capsize=2,
         )
         panel.plot([delay], [share], **{**look, "markersize": 7})
+        points[choice.name] = (delay, share)
         delays += [number for number in (delay, largest) if isfinite(number)]
     _delay_axis(panel, delays)
     panel.margins(y=0.12)
@@ -98,6 +103,7 @@ def _draw_link(panel: "Axes", choices: "Choices", link: str) -> None:
         panel.set_title(f"link {link}", fontsize="medium")
     panel.set_xlabel("queueing delay (ms)")
     panel.set_ylabel(axis_label(GOT))
+    return points
 
 
 def _waiting_groups(choices: "Choices") -> list[str]:

@@ -1,74 +1,105 @@
-"""Predictions of models over a key of the scenario."""
+"""Predictions of models over a key of the scenario, beside the simulation."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from tailroom.plots import style
-from tailroom.plots.log_axis import label_logarithmic
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.scenario.axis import key_words, value_words
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from tailroom.scenario.axis import Axis
     from tailroom.studies.prediction import Curves
 
-PANELS = {
-    "utilization": "utilization (%)",
-    "loss_fraction": "loss (%)",
-    "queue_delay_s_mean": "mean queueing delay (ms)",
+QUANTITIES = ("utilization", "loss_fraction", "queue_delay_s_mean")
+"""What is drawn, a panel each."""
+FAILING: dict[str, Any] = {"color": "0.5", "linewidth": 0.9}
+"""Style of a model of which an assumption fails; its dashes stay its own."""
+SIMULATION: dict[str, Any] = {
+    "color": "black",
+    "marker": "o",
+    "markersize": 4,
+    "linewidth": 2,
+    "zorder": 3,
 }
-SCALE = {"utilization": 100.0, "loss_fraction": 100.0, "queue_delay_s_mean": 1e3}
 
 
 def draw(curves: "Curves") -> Figure:
-    """One panel per quantity, one line per model."""
-    quantities = [metric for metric in PANELS if curves.models_predicting(metric)] or [
+    """One panel per quantity, one line per model, with its name at its end.
+
+    A model is grey where one of its assumptions fails.
+    """
+    quantities = [metric for metric in QUANTITIES if curves.models_predicting(metric)] or [
         "utilization"
     ]
-    figure = PlainTextFigure(figsize=(9, 2.6 * len(quantities) + 0.6), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(len(quantities), sharex=True))
-    figure.suptitle(f"Models, link {curves.points[0].link.name}")
+    figure = PlainTextFigure(figsize=(8, 2.4 * len(quantities) + 0.9), layout="constrained")
+    panels = figure.subplots(len(quantities), sharex=True, squeeze=False)[:, 0]
+    link = curves.points[0].link.name
+    figure.suptitle(f"Models of link {link}", fontsize="medium")
     names = [answer.model.name for answer in curves.points[0].answers]
-    styles = dict(zip(names, style.line_styles(), strict=False))
+    colours = iter(style.line_styles())
+    next(colours)  # Black is the simulation.
+    looks = dict(zip(names, colours, strict=False))
     for panel, quantity in zip(panels, quantities, strict=True):
-        for name in curves.models_predicting(quantity):
-            values = curves.values(name, quantity)
-            scaled = np.array(
-                [np.nan if value is None else SCALE[quantity] * value for value in values]
-            )
-            _draw_line(panel, curves, name, scaled, styles[name])
-        panel.set_ylabel(PANELS[quantity])
-        if quantity == "loss_fraction":
-            panel.set_yscale("log")
-            label_logarithmic(panel.yaxis)
-        style.legend_beside(panel)
+        _draw_panel(panel, curves, quantity, looks)
     _label(panels[-1], curves.axis)
+    figure.legend(
+        handles=_handles(curves),
+        loc="outside lower center",
+        ncols=2,
+        fontsize="small",
+        frameon=False,
+    )
+    # The ends of the lines are known only after the layout.
+    figure.draw_without_rendering()
+    for panel in panels:
+        style.label_ends(panel)
     return figure
 
 
-def _draw_line(
-    panel: "Axes",
-    curves: "Curves",
-    name: str,
-    values: "NDArray[np.float64]",
-    look: dict[str, Any],
+def _draw_panel(
+    panel: "Axes", curves: "Curves", quantity: str, looks: dict[str, dict[str, Any]]
 ) -> None:
-    """Draws the line of a model, pale where its assumptions fail, as its legend states."""
-    failing = np.array([point.fails(name) for point in curves.points])
-    predicted = np.isfinite(values)
-    part = style.failing_words(int(np.sum(failing & predicted)), int(np.sum(predicted)))
-    places = np.array(_places(curves.axis))
-    if failing[predicted].all():
-        panel.plot(places, values, label=name + part, **{**look, **style.FAILING_LINE})
-        return
-    panel.plot(places, np.where(failing, np.nan, values), label=name + part, **look)
-    # The segments next to a point with a failing assumption are pale too.
-    near = failing | np.append(failing[1:], False) | np.insert(failing[:-1], 0, False)
-    panel.plot(places, np.where(near, values, np.nan), **{**look, **style.FAILING_LINE})
+    scale, places = axis_scale(quantity), np.array(_places(curves.axis))
+    drawn: list[float] = []
+    for name in curves.models_predicting(quantity):
+        values = scale * np.array(curves.values(name, quantity), dtype=float)
+        failing = np.array([point.fails(name) for point in curves.points])
+        # The segments next to a point with a failing assumption are grey too.
+        near = failing | np.append(failing[1:], False) | np.insert(failing[:-1], 0, False)
+        parts = ((near, {**looks[name], **FAILING}), (~failing, looks[name]))
+        for shown, look in parts:
+            if (shown & np.isfinite(values)).any():
+                panel.plot(places, np.where(shown, values, np.nan), label=name, **look)
+        drawn += values.tolist()
+    simulated = curves.simulation(quantity)
+    known = [one for one in simulated if one]
+    if known:
+        over = [place for place, one in zip(places, simulated, strict=True) if one]
+        means = [scale * one.mean for one in known]
+        bars = np.transpose([[scale * arm for arm in one.bar] for one in known])
+        panel.errorbar(over, means, yerr=bars, capsize=2, label="simulation", **SIMULATION)
+        drawn += means
+    panel.set_ylabel(axis_label(quantity))
+    panel.grid(visible=True, color="0.92")
+    if quantity == "loss_fraction":
+        style.scale_up(panel, drawn)
+    style.cap_at_highest(panel, quantity)
+    if quantity == "queue_delay_s_mean":
+        panel.set_ylim(bottom=0)
+
+
+def _handles(curves: "Curves") -> list[Line2D]:
+    handles = [Line2D([], [], label="an assumption fails", **FAILING)]
+    if curves.simulated:
+        handles.insert(0, Line2D([], [], label="simulation, 95 %", **SIMULATION))
+    return handles
 
 
 def _places(axis: "Axis") -> list[float]:
@@ -76,11 +107,10 @@ def _places(axis: "Axis") -> list[float]:
 
 
 def _label(panel: "Axes", axis: "Axis") -> None:
-    """Labels the axis with key and unit; logarithmic if the values span 1.5 decades."""
-    numbers = axis.numbers
-    panel.set_xlabel(f"{axis.key} ({axis.unit})" if axis.unit else axis.key)
-    if numbers is None:
-        panel.set_xticks(range(len(axis.values)), [str(value) for value in axis.values])
-    elif min(numbers) > 0 and max(numbers) / min(numbers) >= 30:
-        panel.set_xscale("log")
-        label_logarithmic(panel.xaxis)
+    """Labels the axis of the values with key and unit."""
+    panel.set_xlabel(f"{key_words(axis.key)} ({axis.unit})" if axis.unit else key_words(axis.key))
+    if axis.numbers is None:
+        words = [value_words(value, axis.values) for value in axis.values]
+        panel.set_xticks(range(len(words)), words)
+    else:
+        style.scale_over(panel, axis.numbers)

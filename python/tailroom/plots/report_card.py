@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import Metric, metric_of
 from tailroom.simulation.metric_units import INDEX
+from tailroom.studies.report_card.verdict import thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +27,9 @@ FEWEST_OF_LINE = 3
 COLOURS = {"pass": "#006D4E", "caution": "#A35F00", "undecided": "#3F5E96", "fail": "#B00020"}
 """Colours of the verdicts, whose words are drawn too."""
 HATCHES = ("", "///", "...")
+PASSES: dict[str, Any] = {"color": COLOURS["pass"], "linestyle": "--", "linewidth": 1.3}
+FAILS: dict[str, Any] = {"color": COLOURS["fail"], "linestyle": ":", "linewidth": 1.5}
+"""Styles of the thresholds, which depend on the references at each point."""
 
 
 def draw(evaluation: "Evaluation") -> Figure:
@@ -38,13 +44,27 @@ def draw(evaluation: "Evaluation") -> Figure:
         _draw_finding(panel, found, looks)
     for panel in panels[len(findings) :]:
         panel.remove()
+    handles, names = _handles(looks)
     figure.legend(
-        handles=[Line2D([], [], label=name, **look) for name, look in looks.items()],
+        handles,
+        names,
+        handler_map={tuple: HandlerTuple(ndivide=None)},
         loc="outside lower center",
-        ncols=len(looks),
+        ncols=len(looks) + 2,
+        handlelength=4,
         frameon=False,
     )
     return figure
+
+
+def _handles(looks: dict[str, dict[str, Any]]) -> tuple[list[Any], list[str]]:
+    """The line and the bar of each control, then the thresholds, and their names."""
+    controls = [
+        (Line2D([], [], **look), Patch(**_bar_look(place, look)))
+        for place, look in enumerate(looks.values())
+    ]
+    limits = [Line2D([], [], **look) for look in (PASSES, FAILS)]
+    return [*controls, *limits], [*looks, "a pass ends here", "a fail begins here"]
 
 
 def _heading(evaluation: "Evaluation") -> str:
@@ -62,7 +82,7 @@ def _draw_finding(panel: "Axes", found: "Finding", looks: dict[str, dict[str, An
     panel.set_title(f"{criterion.title} ({criterion.section})", loc="left", fontsize="small")
     colour = COLOURS[found.verdict]
     panel.set_title(found.verdict, loc="right", fontsize="small", color=colour, weight="bold")
-    panel.set_ylabel(criterion.quantity, fontsize="small")
+    panel.set_ylabel(f"{criterion.quantity}\n{criterion.better} is better", fontsize="small")
     panel.tick_params(labelsize="small")
     panel.grid(visible=True, axis="y", color="0.92")
     panel.set_axisbelow(True)
@@ -72,6 +92,7 @@ def _draw_finding(panel: "Axes", found: "Finding", looks: dict[str, dict[str, An
             panel.set_xlabel(f"buffer ({found.over.unit})", fontsize="small")
     else:
         _draw_bars(panel, found, looks)
+    _draw_thresholds(panel, found)
     _bound(panel, metric_of(criterion.metric) if criterion.metric else None)
 
 
@@ -99,18 +120,39 @@ def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]
             mean,
             0.9 * width,
             yerr=bars,
-            color=_paler(place),
-            edgecolor=look["color"],
-            hatch=HATCHES[place % len(HATCHES)],
+            **_bar_look(place, look),
             error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.2"},
         )
     labels = [point.label.replace(", ", "\n") for point in found.points]
     panel.set_xticks(places, labels, fontsize="small")
 
 
-def _paler(place: int) -> str:
-    """Returns a dark colour for the control and white for references, distinct in grey print."""
-    return "0.35" if place == 0 else "white"
+def _bar_look(place: int, look: dict[str, Any]) -> dict[str, Any]:
+    """Dark for the control and hatched white for references, distinct in grey print."""
+    return {
+        "facecolor": "0.35" if place == 0 else "white",
+        "edgecolor": look["color"],
+        "hatch": HATCHES[place % len(HATCHES)],
+    }
+
+
+def _draw_thresholds(panel: "Axes", found: "Finding") -> None:
+    """Up to where a value passes, and from where it fails, as far as the axis reaches."""
+    pairs = [thresholds(found.criterion, point.worst_reference) for point in found.points]
+    numbers = np.array([pair or (nan, nan) for pair in pairs]).T
+    low, high = panel.get_ylim()
+    for values, look in zip(numbers, (PASSES, FAILS), strict=True):
+        if found.over and len(found.points) >= FEWEST_OF_LINE:
+            panel.plot(found.over.numbers or [], values, **look, zorder=1)
+        else:
+            places = np.arange(len(values))
+            panel.hlines(values, places - 0.46, places + 0.46, **look)
+    wanted = numbers[0][np.isfinite(numbers[0])].tolist()
+    margin = 1.03 if panel.get_yscale() == "linear" else 1.3
+    panel.set_ylim(
+        min([low, *(value / margin for value in wanted)]),
+        max([high, *(value * margin for value in wanted)]),
+    )
 
 
 def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[list[float]]]:

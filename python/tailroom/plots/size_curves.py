@@ -3,10 +3,13 @@
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from tailroom.errors import MetricError
 from tailroom.plots import style
@@ -23,8 +26,25 @@ if TYPE_CHECKING:
     from tailroom.studies.size_study.search import Tried
     from tailroom.studies.size_study.targets import Target
 
-TRADE_OFF = ("queue_delay_s_mean", "utilization")
-"""Metrics of the trade-off: x axis, y axis."""
+GOT = "utilization"
+"""The y axis of the trade-off."""
+DELAYS = ("queue_delay_s_mean", "queue_delay_s_p99", "queue_delay_s_p95", "queue_delay_s_p50")
+"""Its x axis: the delay that a target bounds, else the first."""
+MISSED: dict[str, Any] = {"color": style.COLOURS[2], "alpha": 0.13, "linewidth": 0, "zorder": 0}
+ANSWER: dict[str, Any] = {"color": style.COLOURS[3], "linestyle": ":", "linewidth": 1.6}
+INTERVAL: dict[str, Any] = {"color": style.COLOURS[3], "alpha": 0.15, "linewidth": 0}
+BUT_FOR_THE_LOSS: dict[str, Any] = {"color": "0.6", "linestyle": "-.", "linewidth": 1}
+HOLDING: dict[str, Any] = {
+    "color": style.COLOURS[3],
+    "marker": "o",
+    "markersize": 4.5,
+    "label": "model",
+}
+FAILING: dict[str, Any] = {
+    **HOLDING,
+    "markerfacecolor": "white",
+    "label": "model, an assumption fails",
+}
 OWN_LOOK: dict[str, Any] = {
     "color": "black",
     "marker": "o",
@@ -33,6 +53,8 @@ OWN_LOOK: dict[str, Any] = {
     "label": "simulation, 95 %",
 }
 """Style of the simulated means of one metric."""
+TITLE_WIDTH = 66
+"""Width of the title beside the legend, in characters."""
 Curve: TypeAlias = "Callable[[Axes], None]"
 """Draws one panel over the limits."""
 
@@ -40,21 +62,34 @@ Curve: TypeAlias = "Callable[[Axes], None]"
 def draw(size: "Size") -> Figure:
     """Draws what each buffer brings and costs.
 
-    Panels over the buffer: one per target, the loss, the shares of the groups; and one of
-    utilization against mean queueing delay.
+    Panels over the buffer: one per target, the loss, the shares of the groups, and the buffers that
+    models require; and one of utilization against queueing delay. What misses a target is shaded.
     """
     curves = [*_target_curves(size), *_loss_curve(size), *_share_curves(size)]
-    count = len(curves) + 1
-    figure = PlainTextFigure(figsize=(8, 2.5 * count + 0.7), layout="constrained")
-    panels = figure.subplots(count)
+    required = _required(size)
+    heights = [2.1] * len(curves) + [0.5 + 0.16 * len(required)] * bool(required) + [2.6]
+    figure = PlainTextFigure(figsize=(8, sum(heights) + 1.1), layout="constrained")
+    panels = list(figure.subplots(len(heights), height_ratios=heights, squeeze=False)[:, 0])
     what = f"Buffer of link {size.link.name}" if size.varied.is_limit else size.varied.key
-    figure.suptitle(textwrap.fill(f"{what}: {_answer(size)}", 76))
-    for panel, curve in zip(panels, curves, strict=False):
+    words = textwrap.fill(f"{what}: {_answer(size)}", TITLE_WIDTH)
+    figure.suptitle(words, x=0.01, ha="left", fontsize="medium")
+    over = panels[:-1]
+    for panel in over[1:]:
+        panel.sharex(over[0])
+    for panel, curve in zip(over, curves, strict=False):
         curve(panel)
-        _finish(panel, size)
+    for panel in over:
+        _mark_answer(panel, size)
+        panel.tick_params(labelbottom=panel is over[len(curves) - 1])
+    answer = None if size.smallest is None else size.varied.axis[0] * size.smallest
+    style.scale_over(over[0], _values(size), answer)
+    if required:
+        _draw_required(over[-1], required)
+    over[len(curves) - 1].set_xlabel(size.varied.axis[1])
     if size.varied.is_limit:
-        _milliseconds_above(panels[0], size)
+        _milliseconds_above(over[0], size)
     points = _draw_trade_off(panels[-1], size)
+    style.figure_legend(figure, list(_handles(size, over)), style.LEGEND_ROOM)
     # The overlap of labels is known only after the layout.
     figure.draw_without_rendering()
     labels = list(zip(size.tried, points, strict=False))
@@ -110,10 +145,27 @@ def _share_curves(size: "Size") -> Iterator[Curve]:
 
 def _draw_target(panel: "Axes", *, size: "Size", target: "Target") -> None:
     _draw_metric(panel, size=size, metric=target.metric, look=OWN_LOOK)
-    scale = axis_scale(target.metric)
+    bound = axis_scale(target.metric) * target.bound
     words = "at least" if target.at_least else "at most"
-    bound = f"{words} {scale * target.bound:.6g} {metric_of(target.metric).unit.axis}".rstrip()
-    panel.axhline(scale * target.bound, **style.LIMIT_LINE, label=f"target: {bound}")
+    unit = metric_of(target.metric).unit.axis
+    _shade(panel.axhspan, panel.get_ylim, panel.set_ylim, bound, below=target.at_least)
+    panel.axhline(bound, **style.LIMIT_LINE)
+    panel.set_title(f"target: {words} {bound:.6g} {unit}".rstrip(), loc="left", fontsize="small")
+
+
+def _shade(
+    span: "Callable[..., Any]",
+    limits: "Callable[[], tuple[float, float]]",
+    keep: "Callable[..., Any]",
+    bound: float,
+    *,
+    below: bool,
+) -> None:
+    """Shades what is below or above a bound, as far as the axis reaches."""
+    low, high = limits()
+    ends = (low, min(max(bound, low), high)) if below else (max(min(bound, high), low), high)
+    span(*ends, **MISSED)
+    keep(low, high)
 
 
 def _draw_metric(panel: "Axes", *, size: "Size", metric: str, look: Mapping[str, Any]) -> None:
@@ -140,9 +192,9 @@ def _draw_shares(panel: "Axes", *, size: "Size", groups: list[str]) -> None:
     for group, look in zip(style.evenly_spread(groups), style.marked_line_styles(), strict=False):
         share = rates[group] / total * size.link.flow_count / flows[group]
         panel.plot(_values(size), share, label=f"{flows[group]:,} of {group}", **look)
-    panel.axhline(1, **style.LIMIT_LINE, label="equal share")
+    panel.axhline(1, **style.LIMIT_LINE)
     panel.set_ylim(bottom=0)
-    panel.set_ylabel("goodput per flow\nover an equal share")
+    panel.set_ylabel("goodput per flow\nover equal share")
 
 
 def _goodput(tried: "Tried", group: str) -> float:
@@ -155,21 +207,64 @@ def _values(size: "Size") -> list[float]:
     return [scale * tried.limit for tried in size.tried]
 
 
-def _finish(panel: "Axes", size: "Size") -> None:
-    """Marks the answer and labels the axis of the values, the answer first."""
-    scale, label = size.varied.axis
-    smallest, without, text = size.smallest, size.without_loss_target, size.varied.text
-    if smallest is not None:
-        panel.axvline(scale * smallest, color="0.4", linestyle=":", label=text(smallest))
+def _mark_answer(panel: "Axes", size: "Size") -> None:
+    """Marks the answer, its interval, and the value that suffices but for the loss."""
+    scale, _ = size.varied.axis
+    if size.smallest is not None:
+        panel.axvline(scale * size.smallest, **ANSWER)
     if interval := size.interval:
-        low, high = scale * interval.low, scale * interval.high
-        panel.axvspan(low, high, color="0.88", label="95 % interval")
-    if without is not None and without != smallest:
-        words = f"{text(without)}: enough,\nbut for the loss"
-        panel.axvline(scale * without, color="0.7", linestyle="-.", linewidth=1, label=words)
-    style.scale_over(panel, _values(size), None if smallest is None else scale * smallest)
-    panel.set_xlabel(label)
-    style.legend_beside(panel)
+        panel.axvspan(scale * interval.low, scale * interval.high, **INTERVAL)
+    if _but_for_the_loss(size):
+        panel.axvline(scale * (size.without_loss_target or 0), **BUT_FOR_THE_LOSS)
+
+
+def _but_for_the_loss(size: "Size") -> bool:
+    return size.without_loss_target not in (None, size.smallest)
+
+
+def _handles(size: "Size", panels: "list[Axes]") -> Iterator[Any]:
+    """The entries of the one legend: simulation, targets, answer, groups."""
+    yield Line2D([], [], **OWN_LOOK)
+    yield Patch(label="misses a target", **MISSED)
+    if size.smallest is not None:
+        yield Line2D([], [], label=f"answer: {size.varied.text(size.smallest)}", **ANSWER)
+    if size.interval:
+        yield Patch(label="95 % interval", **INTERVAL)
+    if _but_for_the_loss(size):
+        words = f"{size.varied.text(size.without_loss_target or 0)}: enough,\nbut for the loss"
+        yield Line2D([], [], label=words, **BUT_FOR_THE_LOSS)
+    for panel in panels:
+        handles, labels = panel.get_legend_handles_labels()
+        pairs = zip(handles, labels, strict=True)
+        yield from (one for one, label in pairs if label != OWN_LOOK["label"])
+
+
+def _required(size: "Size") -> list[tuple[float, str, bool]]:
+    """The finite buffers that models require: packets, model, whether an assumption fails."""
+    if not size.varied.is_limit:
+        return []
+    return sorted(
+        (answer.prediction.required_packets, answer.model.name, bool(answer.failing))
+        for answer in size.predictions.answers
+        if answer.prediction
+        and answer.prediction.required_packets
+        and isfinite(answer.prediction.required_packets)
+    )
+
+
+def _draw_required(panel: "Axes", required: list[tuple[float, str, bool]]) -> None:
+    """A row per model: filled where its assumptions hold, open where one fails."""
+    low, high = panel.get_xlim()
+    for is_failing, look in ((False, HOLDING), (True, FAILING)):
+        rows = [row for row, (*_, fails) in enumerate(required) if fails == is_failing]
+        places = [min(max(required[row][0], low), high) for row in rows]
+        if rows:
+            panel.plot(places, rows, linestyle="none", clip_on=False, **look)
+    panel.set_yticks(range(len(required)), [name for _, name, _ in required], fontsize="x-small")
+    panel.set_ylim(len(required) - 0.5, -0.5)
+    panel.grid(axis="y", color="0.92")
+    panel.set_xlim(low, high)
+    panel.set_title("buffers that models require", loc="left", fontsize="small")
 
 
 def _milliseconds_above(panel: "Axes", size: "Size") -> None:
@@ -179,7 +274,7 @@ def _milliseconds_above(panel: "Axes", size: "Size") -> None:
         "top",
         functions=(partial(np.multiply, 1 / packets_per_ms), partial(np.multiply, packets_per_ms)),
     )
-    above.set_xlabel("queue limit (ms)")
+    above.set_xlabel("buffer (ms)")
     ticks = panel.get_xticks()
     above.set_xticks(
         [tick / packets_per_ms for tick in ticks],
@@ -189,25 +284,33 @@ def _milliseconds_above(panel: "Axes", size: "Size") -> None:
 
 
 def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
-    """Draws the trade-off and returns the position of each buffer."""
+    """Draws the trade-off with its targets, and returns the position of each buffer."""
     prefix = f"links.{size.link.name}."
+    bounds = {target.metric.rpartition(".")[2]: target for target in size.targets}
+    paid = next((name for name in bounds if name in DELAYS), DELAYS[0])
     try:
         delays, shares = (
-            [tried.interval(prefix + metric).mean for tried in size.tried] for metric in TRADE_OFF
+            [tried.interval(prefix + metric).mean for tried in size.tried] for metric in (paid, GOT)
         )
     except MetricError:
         panel.set_visible(False)
         return []
-    across, up = map(axis_scale, TRADE_OFF)
+    across, up = axis_scale(paid), axis_scale(GOT)
     points = [(across * delay, up * share) for delay, share in zip(delays, shares, strict=True)]
     panel.plot(*np.transpose(points), "ko-", markersize=3, linewidth=1)
     panel.margins(0.06)
     if style.spans_decades([delay for delay, _ in points]):
         panel.set_xscale("log")
         label_logarithmic(panel.xaxis)
-    style.cap_at_highest(panel, TRADE_OFF[1])
-    paid, got = map(axis_label, TRADE_OFF)
-    what = "queue limits in packets" if size.varied.is_limit else size.varied.axis[1]
-    panel.set_xlabel(f"{paid}; the numbers are {what}")
-    panel.set_ylabel(got)
+    style.cap_at_highest(panel, GOT)
+    if target := bounds.get(GOT):
+        _shade(panel.axhspan, panel.get_ylim, panel.set_ylim, up * target.bound, below=True)
+    if target := bounds.get(paid):
+        _shade(panel.axvspan, panel.get_xlim, panel.set_xlim, across * target.bound, below=False)
+    for tried, point in zip(size.tried, points, strict=True):
+        if tried.limit == size.smallest:
+            panel.plot(*point, **{**HOLDING, "markersize": 8, "label": None, "zorder": 3})
+    what = "buffers in packets" if size.varied.is_limit else size.varied.axis[1]
+    panel.set_xlabel(f"{axis_label(paid)}; the numbers are {what}")
+    panel.set_ylabel(axis_label(GOT))
     return points

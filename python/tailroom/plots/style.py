@@ -2,9 +2,13 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import cycle, pairwise
-from math import isfinite, log10
+from itertools import cycle, pairwise, product
+from math import dist, isfinite, log10
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.transforms import Bbox
 
 from tailroom.plots.log_axis import TicksUpTo, label_logarithmic, plain, plain_ticks
 from tailroom.simulation.metric_catalogue import metric_of
@@ -12,6 +16,8 @@ from tailroom.simulation.metric_catalogue import metric_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.path import Path
 
     from tailroom.simulation.result import Result
 
@@ -35,12 +41,20 @@ DECADES_RATIO = 30
 """Ratio of the largest to the smallest value from which a scale is logarithmic."""
 GEOMETRIC_RATIO = 8
 """Ratio of the largest to the smallest chosen value below which their scale is linear."""
+MOST_COLUMNS = 400
+"""Largest number of samples that a panel over time shows one by one."""
 MARKER_ROOM = 0.03
 """Room for markers above the largest possible value, as a fraction of the axis."""
 LEGEND_ROOM = 1.6
 """Width of the legend of all panels that figures have room for, in inches."""
 TICK_GAP = 0.09
 """Smallest distance of two labels, as a fraction of the axis."""
+LINE_HEIGHT = 9
+"""Distance of two labels that stand one below the other, in printer's points."""
+DISTANCES = (4, 7)
+"""Distances at which a text may stand from its point, in printer's points."""
+DIRECTIONS = ((1, -1), (1, 1), (0, -1), (0, 1), (-1, 1), (-1, -1), (1, 0), (-1, 0))
+"""Directions of a text from its point: right or left, up or down."""
 CHARACTER = 0.018
 """Width of a character of a label, as a fraction of a narrow axis."""
 
@@ -77,6 +91,21 @@ def time_axis(axes: "Axes", result: "Result") -> None:
     axes.set_xlabel("time (s)")
     if measured_from_s > 0:
         axes.axvspan(0, measured_from_s, color="0.93", zorder=0, label="not in the statistics")
+
+
+def envelope(axes: "Axes", time_s: Any, values: Any, label: str) -> None:
+    """Draws a series; of more samples than columns, the range and the mean of each column."""
+    times, numbers = np.asarray(time_s), np.asarray(values)
+    each = len(numbers) // MOST_COLUMNS
+    if each < 2:
+        axes.plot(times, numbers, color="black", linewidth=0.8, label=label)
+        return
+    whole = each * (len(numbers) // each)
+    columns = numbers[:whole].reshape(-1, each)
+    at = times[:whole].reshape(-1, each).mean(axis=1)
+    ends = columns.min(axis=1), columns.max(axis=1)
+    axes.fill_between(at, *ends, color="0.65", linewidth=0, label=f"{label}, smallest to largest")
+    axes.plot(at, columns.mean(axis=1), color="black", linewidth=0.8, label=f"{label}, mean")
 
 
 def legend_beside(axes: "Axes") -> None:
@@ -173,29 +202,87 @@ def scale_up(axes: "Axes", values: Sequence[float]) -> None:
 
 
 def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Sequence[str]) -> None:
-    """Writes a text beside each point; leaves out texts that would overlap or leave the panel."""
-    canvas = axes.figure.dpi / 72
+    """Writes a text beside each point, nearer to it than to others, inside the panel and free.
+
+    No line, point or other text crosses it.
+
+    A text without such a place is left out. The layout of the figure must be known.
+    """
+    dots = axes.figure.dpi / 72
     at = [tuple(map(float, axes.transData.transform(point))) for point in points]
-    taken = [(x - 3 * canvas, y - 3 * canvas, x + 3 * canvas, y + 3 * canvas) for x, y in at]
+    taken = [(x - 3 * dots, y - 3 * dots, x + 3 * dots, y + 3 * dots) for x, y in at]
+    lines = _drawn_lines(axes)
     for (x, y), point, text in zip(at, points, texts, strict=True):
-        for right, up in ((True, False), (True, True), (False, True), (False, False)):
-            width, height = (4.6 * len(text) + 2) * canvas, 8 * canvas
-            left = x + 4 * canvas if right else x - 4 * canvas - width
-            low = y + 3 * canvas if up else y - 3 * canvas - height
+        width, height = (4.6 * len(text) + 2) * dots, 8 * dots
+        for away, (across, up) in product(DISTANCES, DIRECTIONS):
+            left = x + across * away * dots - (1 - across) / 2 * width
+            low = y + up * away * dots - (1 - up) / 2 * height
             box = (left, low, left + width, low + height)
-            inside = _is_inside(axes, box)
-            if inside and not any(_overlap(box, other) for other in taken):
-                taken.append(box)
-                axes.annotate(
-                    text,
-                    point,
-                    textcoords="offset points",
-                    xytext=(4 if right else -4, 3 if up else -3),
-                    ha="left" if right else "right",
-                    va="bottom" if up else "top",
-                    fontsize="x-small",
-                )
-                break
+            if not _is_inside(axes, box) or any(_overlap(box, other) for other in taken):
+                continue
+            middle = (left + width / 2, low + height / 2)
+            if dist(middle, (x, y)) > min(dist(middle, other) for other in at):
+                continue
+            if any(line.intersects_bbox(Bbox.from_extents(*box), filled=False) for line in lines):
+                continue
+            taken.append(box)
+            axes.annotate(
+                text,
+                point,
+                textcoords="offset points",
+                xytext=(across * away, up * away),
+                ha={1: "left", 0: "center", -1: "right"}[across],
+                va={1: "bottom", 0: "center", -1: "top"}[up],
+                fontsize="x-small",
+            )
+            break
+
+
+def label_ends(axes: "Axes") -> None:
+    """Writes the label of each line beside its last point, right of the panel, one below the other.
+
+    A thin line leads from the point to its label. The layout of the figure must be known.
+    """
+    dots = axes.figure.dpi / 72
+    area = axes.get_window_extent()
+    ends: dict[str, tuple[Line2D, float]] = {}
+    for line in axes.lines:
+        corners = line.get_transform().transform(line.get_xydata())
+        known = corners[np.isfinite(corners).all(axis=1)]
+        name = str(line.get_label())
+        if not name.startswith("_") and len(known):
+            ends[name] = (line, float(np.clip(known[-1, 1], area.y0, area.y1)))
+    lowest, step = area.y0 - LINE_HEIGHT * dots, LINE_HEIGHT * dots
+    # From the lowest up, each label at its point or just above the one below.
+    heights: dict[str, float] = {}
+    for name, (_, height) in sorted(ends.items(), key=lambda end: end[1][1]):
+        lowest = heights[name] = max(height, lowest + step)
+    # Down again as far as the panel asks.
+    highest = area.y1 + step
+    for name in reversed(heights):
+        highest = heights[name] = min(heights[name], highest - step)
+    for name, height in heights.items():
+        line, end = ends[name]
+        axes.annotate(
+            name,
+            (1, (end - area.y0) / area.height),
+            xycoords="axes fraction",
+            xytext=(1.03, (height - area.y0) / area.height),
+            textcoords="axes fraction",
+            va="center",
+            fontsize="x-small",
+            color=line.get_color(),
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": "0.7", "linewidth": 0.5, "relpos": (0, 0.5)},
+        )
+
+
+def _drawn_lines(axes: "Axes") -> list["Path"]:
+    """The lines and error bars of a panel, in dots."""
+    bars = [bar for bar in axes.collections if isinstance(bar, LineCollection)]
+    paths = [(line.get_transform(), line.get_path()) for line in axes.lines]
+    paths += [(bar.get_transform(), path) for bar in bars for path in bar.get_paths()]
+    return [transform.transform_path(path) for transform, path in paths]
 
 
 def figure_legend(figure: "Figure", handles: Sequence[Any], room: float | None = None) -> None:

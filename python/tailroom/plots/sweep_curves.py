@@ -46,7 +46,7 @@ def draw(
     size = (3.6 * columns + 2.6, 2.5 * rows + 0.7)
     figure = PlainTextFigure(figsize=size, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    style.title(figure, view.result.record.title, columns)
+    style.title(figure, view.title(page.key), columns)
     for panel, metric in zip(panels, names, strict=False):
         page.draw(panel, metric)
     for panel in panels[len(names) :]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError, MetricError
-from tailroom.scenario.axis import Axis, key_words, value_words
+from tailroom.scenario.axis import Axis, is_buffer, key_words, value_words
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tailroom.studies.sweep_study.study import SweepResult
-
-LIMIT = ".limit"
-"""End of the keys of queue limits."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ class SweepView:
         )
 
     def along(self) -> str:
-        """The key to draw over: a queue limit, else the first with numbers, else the first.
+        """The key to draw over: a buffer, else the first with numbers, else the first.
 
         Raises:
             ArgumentError: Nothing varies.
@@ -132,7 +129,7 @@ class SweepView:
                 f"nothing varies in this sweep, so there is no curve; draw a sweep with "
                 f"{named('grid')}"
             )
-        limits = [key for key in several if key.endswith(LIMIT)]
+        limits = [key for key in several if is_buffer(key)]
         numeric = [key for key in several if self.axes[key].numbers is not None]
         return (limits or numeric or several)[0]
 
@@ -196,6 +193,15 @@ class SweepView:
             return list(axis.values)
         return [value for _, value in sorted(zip(axis.numbers, axis.values, strict=True))]
 
+    def title(self, *keys: str) -> str:
+        """The title of the scenario, and what varies beside the keys of the axes.
+
+        The title may name a setting that the sweep replaces.
+        """
+        others = [key_words(key) for key in self.axes if key not in keys]
+        varied = f"varied: {', '.join(others)}" if others else ""
+        return "; ".join(filter(None, (self.result.record.title, varied)))
+
     def axis_label(self, key: str) -> str:
         """A key with its unit."""
         unit = self.axes[key].unit
@@ -227,7 +233,8 @@ class SweepView:
         words = value_words(value, self.axes[key].values)
         last = key.rpartition(".")[2]
         alone = [other for other in among if other.rpartition(".")[2] == last] == [key]
-        name = key_words(key) if not alone else last.replace("_", " ")
+        own = "buffer" if is_buffer(key) else last.replace("_", " ")
+        name = own if alone else key_words(key)
         speaks = alone and isinstance(value, (str, Mapping)) and self.axes[key].numbers is None
         return words if speaks else f"{name} {words}"
 

@@ -1,7 +1,8 @@
 """Congestion windows and the queue over time, as in Figures 5 and 6 of Barman et al. (2004)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
 
     from tailroom.simulation.result import Result
 
-MOST_WINDOWS = 20
-"""Largest number of windows that are all drawn; of more flows, some per group are drawn."""
-
 MOST_LINKS = 4
 """Largest number of readable panels."""
 
@@ -23,8 +21,8 @@ MOST_LINKS = 4
 def draw(result: "Result") -> Figure:
     """Upper panel: windows of flows; below: the queue of each link, with its limit.
 
-    Up to ten flows have a line style each. With more flows, each group has a colour, and some of
-    its flows are drawn.
+    Up to ten flows have a line style each. Of more flows, each group has a line for the mean window
+    and a band from the smallest to the largest.
 
     Raises:
         ArgumentError: No series was recorded.
@@ -49,46 +47,39 @@ def draw(result: "Result") -> Figure:
 def _draw_windows(panel: "Axes", result: "Result") -> None:
     windows = result.series("cwnd")
     flows = windows.column("flow").unique().to_pylist()
-    if len(flows) <= style.MOST_LINES:
-        looks = dict(zip(flows, style.line_styles(), strict=False))
-        labels = {flow: flow for flow in flows}
-    else:
-        looks, labels = _by_group(flows, result)
-    for flow, look in looks.items():
-        window = result.series("cwnd", flow=flow)
-        panel.plot(window["time_s"], window["cwnd_packets"], label=labels.get(flow), **look)
     panel.set_ylabel("congestion window (packets)")
     if not flows:
         panel.set_title("no flow under congestion control", fontsize="small", loc="left")
-    elif len(looks) < len(flows):
-        panel.set_title(f"{len(looks)} of {len(flows)} flows", fontsize="small", loc="left")
+    elif len(flows) <= style.MOST_LINES:
+        for flow, look in zip(flows, style.line_styles(), strict=False):
+            window = result.series("cwnd", flow=flow)
+            panel.plot(window["time_s"], window["cwnd_packets"], label=flow, **look)
+    else:
+        _draw_groups(panel, result, flows)
 
 
-def _by_group(
-    flows: list[str], result: "Result"
-) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """A line style for the flows that are shown, and a label for the first of each group."""
+def _draw_groups(panel: "Axes", result: "Result", flows: list[str]) -> None:
+    """The mean window of each group, and a band from the smallest to the largest."""
     group_of = {flow["name"]: flow["group"] for flow in result.flows}
     groups: dict[str, list[str]] = {}
     for flow in flows:
         groups.setdefault(group_of.get(flow, flow), []).append(flow)
     names = style.evenly_spread(list(groups))
-    few = len(flows) <= MOST_WINDOWS
-    most = len(flows) if few else max(2, style.MOST_LINES // len(names))
-    looks: dict[str, dict[str, Any]] = {}
-    labels: dict[str, str] = {}
     for group, look in zip(names, style.line_styles(), strict=False):
         members = groups[group]
-        shown = style.evenly_spread(members, most)
-        looks.update((flow, {**look, "linewidth": 0.7}) for flow in shown)
-        count = f"{len(members)} flows" if len(members) > 1 else "1 flow"
-        labels[shown[0]] = f"{group} ({count})"
-    return looks, labels
+        series = [result.series("cwnd", flow=flow) for flow in members]
+        windows = np.array([one["cwnd_packets"] for one in series])
+        time_s = np.asarray(series[0]["time_s"])
+        if len(members) > 1:
+            ends = windows.min(axis=0), windows.max(axis=0)
+            panel.fill_between(time_s, *ends, color=look["color"], **style.band(len(names)))
+        words = f"mean of {len(members)}, smallest to largest" if len(members) > 1 else "1 flow"
+        panel.plot(time_s, windows.mean(axis=0), label=f"{group}\n({words})", **look)
 
 
 def _draw_queue(panel: "Axes", result: "Result", link: str) -> None:
     queue = result.series("queue", link=link)
-    panel.plot(queue["time_s"], queue["queue_packets"], color="black", linewidth=0.8, label="queue")
+    style.envelope(panel, queue["time_s"], queue["queue_packets"], "queue")
     limit_packets = result.links[link]["limit_packets"]
     # A queue of packets smaller than those of the long flows may pass a limit in bytes.
     label = f"limit, {metric_units.packet_limit(limit_packets)}"

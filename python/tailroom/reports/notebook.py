@@ -300,8 +300,8 @@ def _interval(metric: str, interval: Interval | None) -> str:
         return "-"
     mean = _value(metric, interval.mean)
     arms = interval.plus_minus(lambda length: _length(length * axis_scale(metric), mean))
-    if arms.startswith("+-"):
-        width = arms.removeprefix("+-")
+    if arms.startswith("±"):
+        width = arms.removeprefix("±")
         return mean if width == "0" else f"{mean}{PLUS_MINUS}{width}"
     return f"{mean} {arms}" if arms else mean
 

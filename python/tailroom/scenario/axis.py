@@ -185,11 +185,18 @@ def parse_axis(text: str) -> Axis:
 
 
 def key_words(key: str) -> str:
-    """Returns a key as a label: `links.core.queue.limit` is "queue limit of core"."""
+    """Returns a key as a label: `links.core.queue.limit` is "buffer of core"."""
     parts = key.split(".")
+    if is_buffer(key):
+        return f"buffer of {parts[1]}"
     if parts[0] in ("links", "flows") and len(parts) > 2:
         return f"{' '.join(parts[2:])} of {parts[1]}".replace("_", " ")
     return " ".join(parts).replace("_", " ")
+
+
+def is_buffer(key: str) -> bool:
+    """Whether a key is the limit of a link's queue."""
+    return key.startswith("links.") and key.endswith(".queue.limit")
 
 
 def value_words(value: object, among: Sequence[object]) -> str:

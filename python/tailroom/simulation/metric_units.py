@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Literal
 
 Quantity = Literal["fraction", "packets", "duration", "rate", "size", "number"]
@@ -9,6 +10,8 @@ Quantity = Literal["fraction", "packets", "duration", "rate", "size", "number"]
 
 RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 """Units of rates in bit/s, from the largest to the smallest."""
+MOST_DECIMALS = 10
+"""Largest number of decimals; what is smaller is the rounding error of a mean."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ def percent(value: float) -> str:
 
 
 def fraction(value: float) -> str:
-    """Writes a fraction with an exponent, so that small fractions keep their digits."""
-    return f"{value:.2e}" if value else "0"
+    """Writes a fraction as a percentage with three digits, so that small ones keep their digits."""
+    return f"{_significant(100 * value, 3)}%"
 
 
 def packets(value: float) -> str:
@@ -105,9 +108,20 @@ def milliseconds(value_s: float) -> str:
     return f"{ms:,.{digits}f} ms"
 
 
+def _significant(value: float, digits: int) -> str:
+    """Writes a number with so many significant digits and without an exponent."""
+    if not value:
+        return "0"
+    rounded = float(f"{value:.{digits}g}")
+    decimals = digits - 1 - floor(log10(abs(rounded)))
+    text = f"{rounded:,.{min(max(decimals, 0), MOST_DECIMALS)}f}"
+    return text if text.strip("-0.") else "0"
+
+
 def _rounded(width: float) -> str:
-    """Writes a half-width with two significant digits."""
-    return f"{float(f'{width:.2g}'):,g}"
+    """Writes a half-width with two significant digits, without zeros at the end."""
+    text = _significant(width, 2)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _plain_width(width: float, _mean: str) -> str:
@@ -116,10 +130,6 @@ def _plain_width(width: float, _mean: str) -> str:
 
 def _percent_width(width: float, _mean: str) -> str:
     return f"{_rounded(100 * width)}%"
-
-
-def _fraction_width(width: float, _mean: str) -> str:
-    return f"{width:.1e}" if width else "0"
 
 
 def _rate_width(width: float, mean: str) -> str:
@@ -139,7 +149,7 @@ TIME_FRACTION = Unit(
     "fraction", "fraction", "fraction", "%", 100.0, percent, percent, _percent_width
 )
 """A fraction of the time."""
-FRACTION = Unit("fraction", "fraction", "fraction", "%", 100.0, fraction, fraction, _fraction_width)
+FRACTION = Unit("fraction", "fraction", "fraction", "%", 100.0, fraction, fraction, _percent_width)
 """A fraction that is usually small."""
 INDEX = Unit("index", "index", "fraction", "Jain's index", 1.0, index, index, _plain_width)
 SECONDS = Unit("s", "s", "duration", "ms", 1e3, delay, milliseconds, _milliseconds_width)

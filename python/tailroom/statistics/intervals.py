@@ -98,7 +98,7 @@ class Interval:
         return self.lowest + (self.highest - self.lowest) * sin(angle) ** 2
 
     def plus_minus(self, write: Callable[[float], str], between: str = " ") -> str:
-        """The interval as text beside its mean: `+-0.5`, or `+0.2 -0.6`; empty for a single value.
+        """The interval as text beside its mean: `±0.5`, or `+0.2 -0.6`; empty for a single value.
 
         Arms that differ by less than a tenth are written as one number: the half-width of an
         interval over 30 runs is itself uncertain by a tenth.
@@ -111,7 +111,7 @@ class Interval:
         if not isfinite(self.half_width):
             return ""
         if abs(above - below) <= SIMILAR * max(above, below):
-            return f"+-{write((above + below) / 2)}"
+            return f"±{write((above + below) / 2)}"
         return f"+{write(above)}{between}-{write(below)}"
 
     def p_value(self, hypothesis: float) -> float:

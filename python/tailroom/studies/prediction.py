@@ -1,11 +1,12 @@
 """The predictions of all models for a scenario."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from tailroom import models
+from tailroom.arguments import SIMULATED
 from tailroom.errors import NotApplicableError
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
@@ -20,7 +21,9 @@ from tailroom.simulation.run_warnings import once, warn, warning
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tailroom.execution.progress import RunProgress
     from tailroom.simulation.result_types import RunWarning
+    from tailroom.statistics.intervals import Interval
 
 QUANTITIES = (
     "utilization",
@@ -244,6 +247,8 @@ class Curves(AnyResult):
     """The key and its values."""
     points: tuple[Predictions, ...]
     """Predictions at each value of the axis, in its order."""
+    simulated: tuple[Mapping[str, "Interval"], ...] = ()
+    """Simulated metrics at each value, by their full names; empty without simulation."""
 
     def __repr__(self) -> str:
         """The key and the number of its values."""
@@ -292,10 +297,23 @@ class Curves(AnyResult):
         """
         return [point.value(name, quantity) for point in self.points]
 
+    def simulation(self, quantity: str) -> "list[Interval | None]":
+        """Returns the simulated mean of a quantity at each point; `None` where there is none.
+
+        Args:
+            quantity: Name of a metric of links, such as `utilization`.
+        """
+        name = f"links.{self.points[0].link.name}.{quantity}"
+        return [metrics.get(name) for metrics in self.simulated]
+
     def as_dict(self) -> dict[str, Any]:
         """The object that `tailroom model --over --json` prints."""
         pairs = zip(self.axis.values, self.points, strict=True)
         points = [{"value": value, **predictions.as_dict()} for value, predictions in pairs]
+        for quantity in QUANTITIES:
+            for point, interval in zip(points, self.simulation(quantity), strict=False):
+                if interval:
+                    point.setdefault("simulation", {})[quantity] = interval.as_dict()
         return {"key": self.axis.key, "points": points}
 
 
@@ -309,6 +327,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Congestion | None = None,
+    seeds: int = 0,
+    progress: "Callable[[RunProgress], object] | None" = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Curves:
@@ -325,13 +345,17 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
+        seeds: Number of simulations per value, with consecutive seeds, to compare the models with;
+            0 for none.
+        progress: Called with a `RunProgress` after each simulation.
         allow_code: Load the controls in Python that the scenario file names; those that arguments
             name are always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
         ScenarioError: The scenario, the key or a value is wrong, or there is no such link.
-        ArgumentError: There is no such model.
+        ArgumentError: There is no such model, or `seeds` is out of range.
+        RunError: A simulation failed.
     """
     names = None if models is None else list(models)
     with allowing(code=allow_code, files=allow_files):
@@ -343,9 +367,25 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         )
         for value in axis.values
     )
-    curves = Curves(axis, tuple(points))
+    curves = Curves(axis, tuple(points), _simulated(source, axis, seed, seeds, progress))
     warn(curves.warnings)
     return curves
+
+
+def _simulated(
+    source: Scenario,
+    axis: Axis,
+    seed: int | None,
+    seeds: int,
+    progress: "Callable[[RunProgress], object] | None",
+) -> "tuple[Mapping[str, Interval], ...]":
+    SIMULATED.check("seeds", seeds)
+    if not seeds:
+        return ()
+    from tailroom.studies.choice_study.study import choices  # noqa: PLC0415 - loads Arrow
+
+    found = choices(source, {axis.key: axis}, seeds=seeds, seed=seed, progress=progress)
+    return tuple(choice.metrics for choice in found.choices)
 
 
 def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:

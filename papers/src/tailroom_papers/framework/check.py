@@ -200,7 +200,7 @@ def shown(value: Interval | float | None, percent: bool = False) -> str:
     if not isfinite(value.half_width) or value.count < 2:
         return f"{text}{unit} (one run)"
     arms = value.plus_minus(lambda length: f"{scale * length:.2g}")
-    return f"{text} {arms.replace('+-', '± ')}{unit}"
+    return f"{text} {arms.replace('±', '± ')}{unit}"
 
 
 def _number(

@@ -93,6 +93,28 @@ def judge(criterion: Criterion, value: Interval | None, reference: Interval | No
     return Grading(passes, Outcome.of_any((passes, WITHIN.outcome(failure))))
 
 
+def thresholds(criterion: Criterion, reference: Interval | None) -> tuple[float, float] | None:
+    """Returns the worst mean that passes, and the worst that does not fail.
+
+    Args:
+        criterion: The criterion with its thresholds.
+        reference: The quantity of the worse reference; `None` if no run defines it.
+
+    Returns:
+        Two values of the quantity; `None` without a reference.
+    """
+    if reference is None:
+        return None
+    more_lenient = min if criterion.better == "higher" else max
+    sign = 1 if criterion.better == "higher" else -1
+    limits = [
+        reference.mean - sign * bound if criterion.by == "difference" else bound * reference.mean
+        for bound in (criterion.caution, criterion.failure)
+    ]
+    passes = more_lenient(criterion.harmless, limits[0])
+    return passes, more_lenient(passes, limits[1])
+
+
 def _grade(passes: bool, is_met: bool) -> Grade:
     if passes:
         return Grade.PASS

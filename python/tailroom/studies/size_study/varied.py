@@ -160,7 +160,7 @@ class Varied:
     def axis(self) -> tuple[float, str]:
         """What a step is in the unit of an axis, and the label of the axis."""
         scale, unit = _AXES[self.quantity]
-        name = "queue limit" if self.is_limit else self.key
+        name = "buffer" if self.is_limit else self.key
         return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
 
 

@@ -61,7 +61,7 @@ def own_warnings(
 
 def _imprecise(metric: str, half_width: float, at_most: int, **_: object) -> "RunWarning":
     text = (
-        f"{metric} is not within +-{half_width:g} after {at_most:,} runs: raise "
+        f"{metric} is not within ±{half_width:g} after {at_most:,} runs: raise "
         f"{named('max_seeds')}, or use a longer duration"
     )
     return warning("imprecise", "", text, half_width=half_width, at_most=at_most)

@@ -292,7 +292,7 @@ class SweepResult(AnyResult):
         Args:
             kind: `curves`: one panel per metric, with 95 % confidence bands; `heatmap`: one metric
                 over two keys; `tradeoff`: utilization against mean queueing delay.
-            x: Key of the x axis, or the end of its name; if left out, a queue limit, else the first
+            x: Key of the x axis, or the end of its name; if left out, a buffer, else the first
                 numeric key.
             y: Key of the y axis of a heat map; if left out, the first key combined with `x`.
             metrics: Names of the metrics to draw, one for a heat map; if left out, the usual

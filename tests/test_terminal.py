@@ -1,0 +1,64 @@
+"""What all commands share on the terminal: one notation of losses, colours that words repeat."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import tailroom as tr
+from tailroom.cli import size_report
+from tests.conftest import Tailroom
+
+LIMITS = "links.bottleneck.queue.limit=5 packets, 20 packets"
+COMMANDS = {
+    "run": (),
+    "choices": ("--vary", LIMITS, "--seeds", 2),
+    "sweep": ("--grid", LIMITS, "--seeds", 2),
+    "model": (),
+    "curves": ("--over", LIMITS, "--seeds", 2),
+    "compare": ("--seeds", 2),
+    "size": ("--target", "utilization >= 50%", "--max-seeds", 4),
+}
+NAMES = {"choices": "run", "curves": "model"}
+"""Commands that have several forms."""
+
+
+@pytest.mark.parametrize("form", COMMANDS)
+def test_a_loss_is_a_percentage(
+    tailroom: Tailroom,
+    small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = tailroom(NAMES.get(form, form), small, *COMMANDS[form])
+    assert ended.status == 0, ended.errors
+    assert "loss" in ended.output.lower()
+    assert re.search(r"\d%", ended.output)
+    assert not re.search(r"\de-\d\d", ended.output)
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "no_color", "is_coloured"),
+    [(True, "", True), (True, "1", False), (False, "", False)],
+)
+def test_colours_are_for_terminals_and_words_for_all(
+    small: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_terminal: bool,
+    no_color: str,
+    is_coloured: bool,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    found = tr.size(small, ["utilization >= 50%"], max_seeds=4, workers=1)
+    text = io.StringIO()
+    size_report.show(found, Console(file=text, force_terminal=is_terminal, width=80))
+    green = "\x1b[32m"
+    assert (f"{green}meets all" in text.getvalue()) is is_coloured
+    assert (f"{green}╭" in text.getvalue()) is is_coloured
+    assert "meets all" in text.getvalue()
