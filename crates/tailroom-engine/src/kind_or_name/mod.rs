@@ -35,9 +35,18 @@ pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "anyOf": [table, { "oneOf": names }] })
 }
 
+/// As [`schema`], for a registry of which the caller may supply more: `"module:Class"` names code.
+pub(crate) fn schema_with_code<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = schema::<T>(generator);
+    if let Some(options) = schema.get_mut("anyOf").and_then(Json::as_array_mut) {
+        options.push(json!({ "pattern": ":", "type": "string" }));
+    }
+    schema
+}
+
 /// Returns the kinds of a schema that [`schema`] made, or `None` for any other schema.
 pub(crate) fn kinds<'a>(root: &'a Json, options: &'a [Json]) -> Option<&'a [Json]> {
-    let [table, names] = options else { return None };
+    let [table, names, ..] = options else { return None };
     let kinds = alternatives(follow(root, table))?;
     let are_kinds = kinds.iter().all(|kind| kind_of(kind).is_some());
     let are_names = alternatives(names)?.iter().all(|name| name.get("const").is_some());
