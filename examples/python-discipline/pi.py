@@ -1,5 +1,8 @@
-"""PI, a queue discipline in Python: Hollot, Misra, Towsley and Gong, "On Designing Improved
-Controllers for AQM Routers Supporting TCP Flows", INFOCOM 2001."""
+"""PI, a queue discipline in Python.
+
+Hollot, Misra, Towsley and Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP
+Flows", INFOCOM 2001.
+"""
 
 import tailroom as tr
 

@@ -5,14 +5,10 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from tailroom._engine import QueuePacket, QueueState
 from tailroom.errors import ScenarioError
-
-Verdict: TypeAlias = Literal["accept", "mark", "drop"]
-"""The decision about a packet: accept it (or send it), mark and accept it, or drop it. Only an
-ECN-capable packet may be marked."""
 
 
 class QueueRule(Protocol):
@@ -21,14 +17,16 @@ class QueueRule(Protocol):
     Accepted packets are served first come, first served. Five methods are optional.
     `begin(self, link: LinkInfo)` is called before the first packet. `on_departure(self, packet:
     QueuePacket, queue: QueueState)` is called when the transmission of a packet would begin, and
-    returns a verdict, as `on_arrival` does; after a drop it is called for the next packet.
+    returns what `on_arrival` returns; after a drop it is called for the next packet.
     `on_timer(self, queue: QueueState)` is called every `timer_interval_s` seconds, an attribute of
     at least 1e-6; calls that are due are made before the next packet. `gauges(self)` returns the
     internal quantities to report, as a dict of names and numbers; the names never change.
     """
 
-    def on_arrival(self, packet: QueuePacket, queue: QueueState, /) -> Verdict:
-        """Returns the decision about an arriving packet.
+    def on_arrival(self, packet: QueuePacket, queue: QueueState, /) -> str:
+        """Returns the decision about an arriving packet: `"accept"`, `"mark"` or `"drop"`.
+
+        Only an ECN-capable packet may be marked; a packet that is marked is accepted.
 
         Args:
             packet: The packet.

@@ -21,6 +21,21 @@ pub(crate) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     T::deserialize(value).map_err(|error: toml::de::Error| D::Error::custom(error.message()))
 }
 
+/// Returns the table that a name stands for as the value of `key`: a kind, or code of the caller's as
+/// in `"module:Class"`.
+pub(crate) fn table_of(key: &str, name: &str) -> Table {
+    let component = match key {
+        "queue" | "nic_queue" => Some("discipline"),
+        "congestion" => Some("control"),
+        _ => None,
+    };
+    let entry = |key: &str, name: &str| (key.to_owned(), name.into());
+    match component.filter(|_| name.contains(':')) {
+        Some(component) => Table::from_iter([entry("kind", "custom"), entry(component, name)]),
+        None => Table::from_iter([entry("kind", name)]),
+    }
+}
+
 /// Returns the schema of a table of type `T`, or of the name of a kind whose parameters all have
 /// defaults.
 pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {

@@ -4,6 +4,7 @@ use toml::{Table, Value};
 
 use super::controls::{kinds_without, not_found};
 use crate::congestion::custom::NotFound;
+use crate::kind_or_name;
 use crate::queue::QueueConfig;
 use crate::queue::custom::{CustomParams, FindDiscipline};
 use crate::scenario::format::file::ScenarioFile;
@@ -20,9 +21,7 @@ pub(in crate::scenario) fn write_out(table: &mut Table) {
                 if let Some(queue) = queue
                     && let Some(name) = queue.as_str().filter(|name| name.contains(':'))
                 {
-                    let discipline = ("discipline".to_owned(), name.into());
-                    *queue =
-                        Table::from_iter([("kind".to_owned(), "custom".into()), discipline]).into();
+                    *queue = kind_or_name::table_of(key, name).into();
                 }
             }
         }
