@@ -64,12 +64,16 @@ pub struct Simulation {
     /// The run pauses when it has handled this many events.
     pause_at: u64,
     is_measuring: bool,
-    /// Whether a control may fail; the controls of the registry do not.
-    has_custom_controls: bool,
-    /// Whether a queue discipline may fail; those of the registry do not.
-    has_custom_disciplines: bool,
+    custom: CustomCode,
     /// Why the run cannot go on, if there is a reason.
     fault: Option<RunError>,
+}
+
+/// Whether the run has code of the caller's, which may fail; that of the registries does not.
+#[derive(Clone, Copy, Debug)]
+struct CustomCode {
+    controls: bool,
+    disciplines: bool,
 }
 
 impl Simulation {
@@ -105,8 +109,10 @@ impl Simulation {
             events: 0,
             pause_at: 0,
             is_measuring: false,
-            has_custom_controls: network.has_custom_controls(),
-            has_custom_disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
+            custom: CustomCode {
+                controls: network.has_custom_controls(),
+                disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
+            },
             fault: None,
             network: network.clone(),
         };
@@ -180,7 +186,7 @@ impl Simulation {
                 match event.stage() {
                     Stage::Arrival(position) => {
                         let step = self.arrive(event, position);
-                        if self.has_custom_disciplines {
+                        if self.custom.disciplines {
                             let link = self.routes.hop(event.flow(), position).link;
                             self.check_discipline(link as usize, event.time())?;
                         }
@@ -205,7 +211,7 @@ impl Simulation {
                 self.begin_event(service)?;
                 let link = self.timers.first();
                 let step = self.serve(link);
-                if self.has_custom_disciplines {
+                if self.custom.disciplines {
                     self.check_discipline(link, service)?;
                 }
                 let Some(step) = step else { continue };
@@ -231,7 +237,7 @@ impl Simulation {
 
     #[inline]
     fn check_control(&self, flow: usize) -> Result<(), RunError> {
-        if self.has_custom_controls { self.control_result(flow) } else { Ok(()) }
+        if self.custom.controls { self.control_result(flow) } else { Ok(()) }
     }
 
     fn check_controls(&self) -> Result<(), RunError> {

@@ -143,7 +143,8 @@ fn a_rule_of_the_registry_gives_the_same_run_from_outside() {
 /// The link would send every packet that arrives; one in a hundred of those is dropped instead.
 #[test]
 fn packets_that_are_dropped_at_departure_are_counted() {
-    let own = "{ kind = \"custom\", discipline = \"at_departure\", parameters = { drops_every = 100 } }";
+    let own =
+        "{ kind = \"custom\", discipline = \"at_departure\", parameters = { drops_every = 100 } }";
     let results = run(own);
     let (_, link) = &results.summary.links.0[0];
     let arrivals = link.arrivals_packets;
@@ -154,7 +155,8 @@ fn packets_that_are_dropped_at_departure_are_counted() {
 
 #[test]
 fn a_mark_on_a_packet_without_ecn_ends_the_run_at_that_packet() {
-    let queue = "{ kind = \"custom\", discipline = \"plain\", parameters = { marks_until = 9000 } }";
+    let queue =
+        "{ kind = \"custom\", discipline = \"plain\", parameters = { marks_until = 9000 } }";
     let network = resolved(queue).expect("the scenario is valid");
     let ended = Simulation::new(&network).expect("the network is valid").finish();
     let Err(RunError::Discipline { link, discipline, fault }) = &ended else { panic!("{ended:?}") };
@@ -171,11 +173,13 @@ fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
     let custom = |name: &str| format!("{{ kind = \"custom\", discipline = \"{name}\" }}");
     assert_refused(&refusal(&custom("plein")), place, &["plain"]);
     assert_refused(&refusal(&custom("cdoel")), place, &["codel"]);
-    let wrong = "{ kind = \"custom\", discipline = \"plain\", parameters = { drops_every = 10001 } }";
+    let wrong =
+        "{ kind = \"custom\", discipline = \"plain\", parameters = { drops_every = 10001 } }";
     let place = "line 8, links.bottleneck.queue.parameters.drops_every";
     assert_refused(&refusal(wrong), place, &["10000"]);
     let text = SCENARIO.replace("QUEUE", "\"module:Class\"");
-    let read = scenario::parse(&text, &[], None, &scenario::NoFiles).expect("the name may be found");
+    let read =
+        scenario::parse(&text, &[], None, &scenario::NoFiles).expect("the name may be found");
     assert_eq!(read.custom_disciplines(), ["module:Class"]);
     let lost = read.resolve().expect_err("nobody has found it").to_string();
     assert!(lost.starts_with("line 8, links.bottleneck.queue: "), "{lost}");

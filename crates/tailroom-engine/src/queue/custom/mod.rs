@@ -131,10 +131,13 @@ pub trait CustomRule: ArrivalRule {
 /// A rule that a simulation may take to another thread.
 pub type BoxedRule = Box<dyn CustomRule + Send>;
 
+/// Makes the rule of a link whose buffer has this size.
+type Make = dyn Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync;
+
 /// Makes the rules of a discipline, one per link.
 #[derive(Clone)]
 pub struct RuleMaker {
-    make: Arc<dyn Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync>,
+    make: Arc<Make>,
     acts_on_departures: bool,
 }
 
