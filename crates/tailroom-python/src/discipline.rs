@@ -245,25 +245,25 @@ impl PythonRule {
 
     /// Makes the object, and tells it the link.
     fn start(&mut self, py: Python<'_>, make: &Py<PyAny>, link: &LinkInfo) -> PyResult<()> {
-        let made = make.call0(py)?;
-        let made = made.bind(py);
-        if let Some(begin) = method(py, made, "begin")? {
+        let rule = make.call0(py)?;
+        let rule = rule.bind(py);
+        if let Some(begin) = method(py, rule, "begin")? {
             let random = Mutex::new(link.random());
             let link = PyLinkInfo { link: link.clone(), limit: self.limit, random };
             begin.call1(py, (link,))?;
         }
-        let on_timer = method(py, made, "on_timer")?;
+        let on_timer = method(py, rule, "on_timer")?;
         if on_timer.is_some() {
             // The package has checked that it is a number in range.
-            let interval_s: f64 = made.getattr("timer_interval_s")?.extract()?;
+            let interval_s: f64 = rule.getattr("timer_interval_s")?.extract()?;
             let interval = Time::from_seconds(interval_s);
             self.timer = Some(Timer { interval, next: interval });
         }
         self.methods = Methods {
-            on_arrival: method(py, made, "on_arrival")?,
-            on_departure: method(py, made, "on_departure")?,
+            on_arrival: method(py, rule, "on_arrival")?,
+            on_departure: method(py, rule, "on_departure")?,
             on_timer,
-            gauges: method(py, made, "gauges")?,
+            gauges: method(py, rule, "gauges")?,
         };
         Ok(())
     }

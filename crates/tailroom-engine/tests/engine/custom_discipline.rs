@@ -118,7 +118,6 @@ fn assert_same(own: &str, built_in: &str) {
     assert_eq!(own.drops_packets, link.drops_packets);
     assert_eq!(own.marks_packets, link.marks_packets);
     assert_eq!(own.queue_delay_s_p99, link.queue_delay_s_p99);
-    assert_eq!(own.limit_packets, link.limit_packets);
 }
 
 const TAIL_DROP: &str = "{ kind = \"drop_tail\", limit = \"20 packets\" }";
