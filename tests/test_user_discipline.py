@@ -195,6 +195,8 @@ def test_a_rule_in_python_gives_the_run_of_the_same_rule_in_the_engine(
     other = ("emptied_intervals_fraction",) if name == "codel" else ()
     assert measured(python) == measured(engine, other)
     assert python.flow_series == engine.flow_series
+    assert python.link_series
+    assert engine.link_series
     columns = [column for column in engine.link_series.column_names if column not in other]
     assert python.link_series.select(columns) == engine.link_series.select(columns)
     assert python.links["bottleneck"]["discipline"].startswith("tests.test_user_discipline:")
@@ -419,7 +421,7 @@ def test_a_sweep_varies_parameters_in_processes(small: Path, tmp_path: Path) -> 
     rule = functools.partial(Share, share=0.05)
     alone = metrics_of(tr.run(small, seed=2, disciplines={"bottleneck": rule}).summary)
     [row] = [row for row in swept.runs.to_pylist() if (row[key], row["seed"]) == (0.05, 2)]
-    assert alone["links.bottleneck.drops_early_packets"] > 10
+    assert (alone["links.bottleneck.drops_early_packets"] or 0) > 10
     assert {name: row[name] for name in alone} == alone
 
 

@@ -138,7 +138,11 @@ class OwnControls:
             limit: The size of the buffer; the default of `custom` if left out.
         """
         name, parameters = self._register(rule)
-        table = {"kind": "custom", "discipline": name, "parameters": parameters}
+        table: dict[str, object] = {
+            "kind": "custom",
+            "discipline": name,
+            "parameters": parameters,
+        }
         return table if limit is None else {**table, "limit": limit}
 
     def _register(self, code: Factory) -> tuple[str, dict[str, Any]]:

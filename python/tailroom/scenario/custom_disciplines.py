@@ -94,7 +94,7 @@ class RuleMaker:
         has = [method for method in _OF_DEPARTURES if callable(getattr(rule, method, None))]
         if has and not self.acts_on_departures:
             return f"has {has[0]}: give the function the attribute acts_on_departures = True"
-        interval = getattr(rule, "timer_interval_s", None)
+        interval: Any = getattr(rule, "timer_interval_s", None)
         is_number = isinstance(interval, (int, float)) and not isinstance(interval, bool)
         if "on_timer" in has and not (is_number and LEAST_INTERVAL_S <= interval < float("inf")):
             return (
