@@ -56,6 +56,8 @@ class Finished:
 
 
 Tailroom = Callable[..., Finished]
+Make = Callable[[str], str]
+"""Writes a module with a text, and returns the module's name."""
 
 
 @pytest.fixture
@@ -108,3 +110,20 @@ def shipped_atlas(
     lookup.shipped_rows.cache_clear()
     yield tmp_path
     lookup.shipped_rows.cache_clear()
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Writes a module beside the scenario and gives its name."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    known = set(sys.modules)
+
+    def write(text: str) -> str:
+        name = f"code_of_{tmp_path.name}"
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+        return name
+
+    yield write
+    for name in set(sys.modules) - known:
+        if name.startswith("code_of_"):
+            del sys.modules[name]

@@ -285,6 +285,7 @@ def tables(value: object) -> Iterator[Document]:
 def test_shipped_scenarios_and_components_are_all_recorded() -> None:
     assert {f"shipped/{name}" for name in shipped_scenarios()} <= SCENARIOS.keys()
     assert "example/python-control/scenario" in SCENARIOS
+    assert "example/python-discipline/scenario" in SCENARIOS
     texts = {
         text for table in tables(SCENARIOS) for text in table.values() if isinstance(text, str)
     }

@@ -67,7 +67,8 @@ def test_generated_scenarios_name_only_keys_of_the_schema(scenario: dict[str, An
     """A scenario without extremes is refused for contradictions only."""
     message = ""
     try:
-        _engine.Scenario(tomli_w.dumps(scenario), Path(), (), (), None, ([*FILES], "")).check()
+        text = tomli_w.dumps(scenario)
+        _engine.Scenario(text, Path(), (), files=([*FILES], "")).check()
     except tr.ScenarioError as error:
         message = str(error)
     assert "no such key" not in message

@@ -254,15 +254,25 @@ def test_a_command_that_fails_in_another_way_is_noticed(
     assert ends_as_shown(command, ended) == expected
 
 
-def test_files_of_the_page_on_own_controls_are_shown_or_linked() -> None:
-    text = _text(ROOT / "docs/guide/own-control.md")
+@pytest.mark.parametrize(
+    ("page", "folder", "names"),
+    [
+        ("own-control", "python-control", {"delay_bound.py", "scenario.toml"}),
+        ("own-discipline", "python-discipline", {"pi.py", "scenario.toml"}),
+    ],
+)
+def test_files_of_the_pages_on_own_code_are_shown_or_linked(
+    page: str, folder: str, names: set[str]
+) -> None:
+    text = _text(ROOT / f"docs/guide/{page}.md")
     assert all(f"](../../{file['path']})" in text for file in transcripts.COPIED.finditer(text))
-    folder = ROOT / "examples/python-control"
     examples = {
-        path.name: _text(path) for path in folder.iterdir() if path.suffix in (".py", ".toml")
+        path.name: _text(path)
+        for path in (ROOT / "examples" / folder).iterdir()
+        if path.suffix in (".py", ".toml")
     }
     shown = {file["name"]: file["text"] for file in transcripts.FILE.finditer(text)}
-    assert {"delay_bound.py", "scenario.toml"} <= shown.keys() & examples.keys()
+    assert names <= shown.keys() & examples.keys()
     assert all(examples[name].endswith(shown[name]) for name in shown.keys() & examples.keys())
 
 

@@ -8,17 +8,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pytest
 
 import tailroom as tr
-from tests.conftest import SMALL, Tailroom
+from tests.conftest import SMALL, Make, Tailroom
 from tests.ctrl_c import interrupt, wait_until
-
-Make = Callable[[str], str]
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "python-control" / "scenario.toml"
 
@@ -75,23 +72,6 @@ class Steps(Reno):
 def diary() -> list[Diary]:
     Diary.flows = []
     return Diary.flows
-
-
-@pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Writes a module beside the scenario and gives its name."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    known = set(sys.modules)
-
-    def write(text: str) -> str:
-        name = f"control_of_{tmp_path.name}"
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-        return name
-
-    yield write
-    for name in set(sys.modules) - known:
-        if name.startswith("control_of_"):
-            del sys.modules[name]
 
 
 MODULE = """\

@@ -186,6 +186,8 @@ def _queues(components: list[Document]) -> Iterator[tuple[str, Document]]:
     """Each discipline by itself, and each of its parameters changed."""
     for component in components:
         kind, parameters = component["kind"], component["parameters"]
+        if kind == "custom":
+            continue  # an example is such a discipline
         plain = {"kind": kind, **{p["name"]: REQUIRED[p["name"]] for p in parameters if _needed(p)}}
         yield f"queue/{kind}", _over_queue(plain)
         changes = [

@@ -26,7 +26,7 @@ def shipped_scenarios_in_less_time() -> Iterator[tuple[str, Document]]:
 
 
 def example_scenarios() -> Iterator[tuple[str, Document]]:
-    """Every example with a control in Python, by the names of its directory and file."""
+    """Every example with code in Python, by the names of its directory and file."""
     for path in sorted(EXAMPLES.glob("*/*.toml")):
         document = _read(path)
         if "flows" in document and any(path.parent.glob("*.py")):

@@ -6,7 +6,10 @@ from tailroom._engine import (
     BeginEvent as BeginEvent,
     CongestionEvent as CongestionEvent,
     ControlOutput as ControlOutput,
+    LinkInfo as LinkInfo,
     LostPacketEvent as LostPacketEvent,
+    QueuePacket as QueuePacket,
+    QueueState as QueueState,
     RateSampleEvent as RateSampleEvent,
     RestartEvent as RestartEvent,
     RoundEvent as RoundEvent,
@@ -56,6 +59,7 @@ from tailroom.scenario.custom_controls import (
     CongestionControl as CongestionControl,
     RateBasedControl as RateBasedControl,
 )
+from tailroom.scenario.custom_disciplines import QueueRule as QueueRule
 from tailroom.scenario.dumbbell import dumbbell as dumbbell
 from tailroom.scenario.scenario import Scenario as Scenario
 from tailroom.simulation.any_result import AnyResult as AnyResult

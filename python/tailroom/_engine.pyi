@@ -14,7 +14,10 @@ __all__ = [
     "Columns",
     "CongestionEvent",
     "ControlOutput",
+    "LinkInfo",
     "LostPacketEvent",
+    "QueuePacket",
+    "QueueState",
     "RateSampleEvent",
     "RestartEvent",
     "RoundEvent",
@@ -110,6 +113,7 @@ class Scenario:
         overrides: Sequence[tuple[str, str]],
         bare: Sequence[str] = ...,
         find_control: _FindControl | None = None,
+        find_discipline: _FindControl | None = None,
         files: tuple[Sequence[str], str] | None = None,
     ) -> Scenario: ...
     @property
@@ -120,7 +124,7 @@ class Scenario:
         """Names of the groups under congestion control; the name of the only group."""
     @property
     def controls(self) -> list[str]:
-        """Names of the controls that are not the engine's own, one per group that has one."""
+        """Names of the controls and the queue disciplines that are not the engine's own."""
     @property
     def files(self) -> list[str]:
         """Paths of the files that the scenario names, as it writes them."""
@@ -354,6 +358,83 @@ class RestartEvent:
     @property
     def cwnd_packets(self) -> float:
         """The window at that moment."""
+
+@final
+class QueuePacket:
+    """A packet at a link, about which a discipline decides."""
+
+    @property
+    def bytes(self) -> int:
+        """Size on the wire, in bytes."""
+    @property
+    def ecn(self) -> Literal["not_ect", "ect0", "ect1", "ce"]:
+        """ECN field: `"not_ect"`, `"ect0"`, `"ect1"` or `"ce"`."""
+    @property
+    def is_ecn_capable(self) -> bool:
+        """Whether the packet may be marked."""
+    @property
+    def fits(self) -> bool:
+        """Whether the packet fits into the buffer.
+
+        A packet that does not is dropped at its arrival, whatever the discipline decides.
+        """
+    @property
+    def waited_s(self) -> float:
+        """How long the packet has waited, in seconds; 0 at its arrival."""
+    @property
+    def waited_ps(self) -> int:
+        """How long the packet has waited, in picoseconds; 0 at its arrival."""
+
+@final
+class QueueState:
+    """The queue that a packet finds at its arrival, or leaves behind at its departure."""
+
+    @property
+    def now_s(self) -> float:
+        """Time since the run began, in seconds."""
+    @property
+    def now_ps(self) -> int:
+        """Time since the run began, in picoseconds."""
+    @property
+    def packets(self) -> int:
+        """Number of packets that wait, without this packet and the one in transmission."""
+    @property
+    def bytes(self) -> int:
+        """Number of bytes that wait, without this packet and the one in transmission."""
+    @property
+    def idle_s(self) -> float | None:
+        """How long the link has been idle at an arrival, in seconds; `None` if it is busy."""
+    @property
+    def idle_ps(self) -> int | None:
+        """How long the link has been idle at an arrival, in picoseconds; `None` if it is busy."""
+
+@final
+class LinkInfo:
+    """The link of a discipline, before its first packet."""
+
+    @property
+    def name(self) -> str:
+        """Name of the link."""
+    @property
+    def rate_bps(self) -> int:
+        """Rate until its first change, or of the shaper, in bit/s."""
+    @property
+    def bdp_bytes(self) -> float:
+        """Bandwidth-delay product in bytes; 0 without flows under congestion control."""
+    @property
+    def packet_bytes(self) -> int:
+        """Size of the largest data packet that crosses the link, in bytes."""
+    @property
+    def limit_packets(self) -> int | None:
+        """Buffer size in packets; `None` if it is counted in bytes."""
+    @property
+    def limit_bytes(self) -> int | None:
+        """Buffer size in bytes; `None` if it is counted in packets."""
+    def random(self) -> float:
+        """Draws a number from [0, 1).
+
+        The random stream follows from the scenario's seed and the link's name.
+        """
 
 @final
 class ControlOutput:

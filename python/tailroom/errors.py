@@ -93,7 +93,10 @@ class RunError(TailroomError, RuntimeError):
 
 
 class ControlError(RunError):
-    """A congestion control written in Python raised an exception, which is the `__cause__`."""
+    """A congestion control or a queue discipline written in Python raised an exception.
+
+    The exception is the `__cause__`.
+    """
 
 
 class Interrupted(KeyboardInterrupt):

@@ -96,6 +96,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
     texts = {
         "path": links, "reverse_path": links, "load_of": links, "trace": (TRACE,),
         "file": (SIZES,), "congestion": CONTROLS, "control": ("own:Control",),
+        "queue": ("codel",), "nic_queue": ("codel",), "discipline": ("own:Rule",),
         "title": ("generated", "é漢字", "$x^$", "[bold]"), "metric": ("utilization",),
     }  # fmt: skip
     values = Values(draw, schema()["$defs"], texts, extremes)
@@ -137,6 +138,8 @@ def _link(values: Values, link: Scenario) -> Scenario:
         link["admission"] = {"max_priority_load": 0.9}
         if not values.rarely(4):
             del link["admission"]
+    if isinstance(link.get("queue"), dict) and link["queue"].get("kind") == "custom":
+        link["queue"] = "codel"  # the code is not there
     if isinstance(link.get("queue"), dict):
         _mend_queue(values, link["queue"])
     return link

@@ -37,6 +37,7 @@ DOCUMENTS = (
     "docs/guide/data-center.md",
     "docs/guide/headroom.md",
     "docs/guide/own-control.md",
+    "docs/guide/own-discipline.md",
     "docs/guide/questions.md",
     "docs/guide/vectors.md",
     *TUTORIAL,

@@ -38,7 +38,8 @@
 //! * `scenario` (with the feature of this name) reads a scenario from TOML, checks it, and resolves it to
 //!   a network. The errors name line, key and remedy.
 //! * [`simulation::Simulation`] runs a network, at once or in slices, and returns [`results::Results`].
-//! * [`congestion::custom`] takes congestion controls from outside.
+//! * [`congestion::custom`] takes congestion controls from outside, and [`queue::custom`] queue
+//!   disciplines.
 //! * [`bottleneck::Bottleneck`] is a link for the packets of others: the tests of a QUIC or TCP stack get
 //!   every queue discipline of this crate in a few lines. (An adapter to quinn is among the project's
 //!   examples; one to neqo is not, as neqo's crates are not on crates.io.)
@@ -47,8 +48,8 @@
 //!
 //! None is on by default; the crate then has seven dependencies.
 //!
-//! * **scenario**: the module `scenario`, the JSON Schema of its keys, and controls of the caller that a
-//!   scenario names. It implements serde's and schemars' traits for parameters.
+//! * **scenario**: the module `scenario`, the JSON Schema of its keys, and controls and disciplines of the
+//!   caller that a scenario names. It implements serde's and schemars' traits for parameters.
 //! * **results**: results that serialize, their time series as JSON, and the module `model_input`.
 //!
 //! Only signatures behind a feature have types of other crates.

@@ -56,7 +56,7 @@ pub struct LinkInput {
     /// Mean share of packets that the wire loses at random.
     pub random_loss_fraction: f64,
     /// Kind of its queue discipline.
-    pub discipline: &'static str,
+    pub discipline: String,
     /// Parameters of the discipline as in the scenario.
     pub parameters: Value,
     /// Parameters that are amounts in the buffer, `limit` among them.
@@ -192,7 +192,7 @@ fn link(spec: &LinkSpec) -> LinkInput {
         changes: !spec.rate_changes.is_empty() || spec.varies_in_delay(),
         has_token_bucket: spec.shaper.is_some() || spec.policer.is_some(),
         random_loss_fraction: mean_loss(&spec.loss),
-        discipline: spec.queue.name(),
+        discipline: spec.queue.name().to_owned(),
         parameters: parameters(&spec.queue),
         amounts: amounts(spec),
     }

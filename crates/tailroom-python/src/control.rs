@@ -1,117 +1,40 @@
 //! Congestion controls written in Python: objects of the user that are called at each ACK.
 //!
 //! The engine runs detached from the interpreter and attaches for each call, so that other threads
-//! continue and Ctrl-C acts. An exception is kept in [`Raised`] while the engine ends the run.
-
-use std::sync::{Arc, Mutex, PoisonError};
+//! continue and Ctrl-C acts.
 
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-use tailroom_engine::congestion::custom::{
-    Arguments, ControlMaker, CustomControl, FindControl, NoControl,
-};
+use tailroom_engine::congestion::custom::{ControlMaker, CustomControl};
 use tailroom_engine::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
-use tailroom_engine::scenario::Scenario;
 
 use crate::control_output::PyControlOutput;
-use crate::error::{Failure, ScenarioError};
+use crate::error::ScenarioError;
 use crate::events::{
     PyAckEvent, PyBeginEvent, PyCongestionEvent, PyLostPacketEvent, PyRateSampleEvent,
     PyRestartEvent, PyRoundEvent,
 };
-
-/// The exception in the user's code that ended a run.
-#[derive(Clone, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    fn keep(&self, error: PyErr) {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert(error);
-    }
-
-    pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
+use crate::own_code::{Raised, method, raised_by, shown};
 
 /// Attribute of the factory of a control that says whether the control is rate-based.
 const IS_RATE_BASED: &str = "is_rate_based";
 
-/// Finds controls through a function of the Python package.
-pub(crate) struct PythonControls {
-    /// Takes a name and parameters (TOML); returns the factory of a flow's control, or `None` if
-    /// the name does not belong to a Python object.
-    find: Option<Py<PyAny>>,
-    raised: Raised,
-}
-
-impl PythonControls {
-    pub(crate) fn new(find: Option<Py<PyAny>>) -> Self {
-        PythonControls { find, raised: Raised::default() }
-    }
-
-    /// Finds every control of the scenario that the engine does not have.
-    pub(crate) fn find_all(&self, scenario: Scenario) -> Result<Scenario, Failure> {
-        scenario.with_controls(self).map_err(|error| match self.raised.take() {
-            Some(raised) => Failure::Python(raised),
-            None => error.into(),
-        })
-    }
-
-    /// Replaces the error of a run by the exception of the control that caused it.
-    pub(crate) fn blame<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
-        result.map_err(|failure| match (failure, self.raised.take()) {
-            (Failure::Run(error), Some(cause)) => Failure::Control(error.to_string(), cause),
-            (failure, _) => failure,
-        })
-    }
-}
-
-impl FindControl for PythonControls {
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NoControl> {
-        let Some(find) = &self.find else { return Err(NoControl::Unknown(Vec::new())) };
-        Python::attach(|py| {
-            let make = find
-                .call1(py, (name, arguments.to_string()))
-                .map_err(|error| self.refusal(py, name, error))?;
-            if make.is_none(py) {
-                return Err(NoControl::Unknown(Vec::new()));
-            }
-            let is_rate_based =
-                make.getattr(py, IS_RATE_BASED).is_ok_and(|is| is.is_truthy(py).unwrap_or(false));
-            let raised = self.raised.clone();
-            // The kind of what a function makes shows when it has made one.
-            Ok(ControlMaker::either(is_rate_based, move || {
-                let control = Box::new(PythonControl::new(&make, raised.clone()));
-                if control.is_rate_based() {
-                    CustomControl::RateBased(control)
-                } else {
-                    CustomControl::WindowLaw(control)
-                }
-            }))
-        })
-    }
-}
-
-impl PythonControls {
-    /// The package reports faults as `ScenarioError(problem, remedy)`; other exceptions are kept.
-    fn refusal(&self, py: Python<'_>, name: &str, error: PyErr) -> NoControl {
-        let arguments = || error.value(py).getattr("args")?.extract::<(String, String)>();
-        if error.is_instance_of::<ScenarioError>(py)
-            && let Ok((problem, remedy)) = arguments()
-        {
-            return NoControl::Wrong { problem, remedy };
+/// The maker of controls that calls `make`, the factory of a flow's control.
+pub(crate) fn maker(py: Python<'_>, make: Py<PyAny>, raised: Raised) -> ControlMaker {
+    let is_rate_based =
+        make.getattr(py, IS_RATE_BASED).is_ok_and(|is| is.is_truthy(py).unwrap_or(false));
+    // The kind of what a function makes shows when it has made one.
+    ControlMaker::either(is_rate_based, move || {
+        let control = Box::new(PythonControl::new(&make, raised.clone()));
+        if control.is_rate_based() {
+            CustomControl::RateBased(control)
+        } else {
+            CustomControl::WindowLaw(control)
         }
-        let problem = format!("\"{name}\" cannot be used: {error}");
-        self.raised.keep(error);
-        NoControl::Wrong { problem, remedy: "correct it".to_owned() }
-    }
+    })
 }
 
 /// The bound methods of a flow's control; `None` for methods that it does not have.
@@ -129,11 +52,7 @@ struct Methods {
 impl Methods {
     /// The package has checked that the required methods exist.
     fn of(py: Python<'_>, control: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let method = |name: &str| match control.getattr(name) {
-            Ok(method) => Ok(Some(method.unbind())),
-            Err(error) if error.is_instance_of::<PyAttributeError>(py) => Ok(None),
-            Err(error) => Err(error),
-        };
+        let method = |name: &str| method(py, control, name);
         Ok(Methods {
             on_ack: method("on_ack")?,
             on_congestion: method("on_congestion")?,
@@ -263,22 +182,8 @@ impl PythonControl {
 
     #[cold]
     fn fail(&mut self, py: Python<'_>, what: &str, error: PyErr) {
-        let kind =
-            error.get_type(py).name().map_or_else(|_| String::new(), |kind| kind.to_string());
-        self.failure = Some(format!("{what} raised {kind}: {}", error.value(py)));
+        self.failure = Some(raised_by(py, what, &error));
         self.raised.keep(error);
-    }
-}
-
-/// The `repr` of a value, and its type.
-fn shown(value: &Bound<'_, PyAny>) -> String {
-    if value.is_none() {
-        return "None".to_owned();
-    }
-    let text = value.repr().unwrap_or_else(|_| PyString::new(value.py(), "a value"));
-    match value.get_type().name() {
-        Ok(kind) => format!("{text} ({kind})"),
-        Err(_) => text.to_string(),
     }
 }
 

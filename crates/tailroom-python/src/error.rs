@@ -7,6 +7,7 @@ use std::panic::AssertUnwindSafe;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::import_exception;
 use pyo3::prelude::*;
+use tailroom_engine::simulation::error::RunError as RunFailure;
 
 // Defined in Python, so that every error of the package has one base class.
 import_exception!(tailroom.errors, ScenarioError);
@@ -17,12 +18,12 @@ import_exception!(tailroom.errors, CaptureError);
 /// The reasons for which a call into the engine fails.
 pub(crate) enum Failure {
     Scenario(tailroom_engine::scenario::ScenarioError),
-    Run(tailroom_engine::simulation::error::RunError),
+    Run(RunFailure),
     Capture(String),
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
-    /// An exception in a congestion control, and its place in the run.
-    Control(String, PyErr),
+    /// An exception in a control or a discipline of the user's, and its place in the run.
+    OwnCode(String, PyErr),
     Panic(String),
 }
 
@@ -32,8 +33,8 @@ impl From<tailroom_engine::scenario::ScenarioError> for Failure {
     }
 }
 
-impl From<tailroom_engine::simulation::error::RunError> for Failure {
-    fn from(error: tailroom_engine::simulation::error::RunError) -> Self {
+impl From<RunFailure> for Failure {
+    fn from(error: RunFailure) -> Self {
         Failure::Run(error)
     }
 }
@@ -48,12 +49,12 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
-            // The fault is in the control, not in the engine.
-            Failure::Run(error @ tailroom_engine::simulation::error::RunError::Control { .. }) => {
+            // The fault is in the user's code, not in the engine.
+            Failure::Run(error @ (RunFailure::Control { .. } | RunFailure::Discipline { .. })) => {
                 ScenarioError::new_err(error.to_string())
             }
             Failure::Run(error) => RunError::new_err(error.to_string()),
-            Failure::Control(place, cause) => control_error(place, cause),
+            Failure::OwnCode(place, cause) => control_error(place, cause),
             Failure::Capture(why) => CaptureError::new_err(why),
             Failure::Python(error) => error,
             Failure::Panic(what) => RunError::new_err(format!(
@@ -64,8 +65,8 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// The error of a control that raised an exception. Ctrl-C is passed on unchanged; `SystemExit` is
-/// not, since a control must not end the program as if the run had succeeded.
+/// The error of a control or a discipline that raised an exception. Ctrl-C is passed on unchanged; `SystemExit` is
+/// not, since the user's code must not end the program as if the run had succeeded.
 fn control_error(place: String, cause: PyErr) -> PyErr {
     Python::attach(|py| {
         if cause.is_instance_of::<PyKeyboardInterrupt>(py) {

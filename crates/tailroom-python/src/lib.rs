@@ -2,18 +2,20 @@
 //!
 //! Nothing is computed here. `scenario` is what Python holds; `run` drives the simulation in slices,
 //! so that Python can interrupt it; `columns` hands tables over as `NumPy` arrays, without copying
-//! and only on demand; `files` reads the files that a scenario names; `control` calls congestion
-//! controls written in Python with `events`, and `control_output` is what rate-based controls
-//! return; `capture` converts a packet capture to a list of flows; `rules` has the rules of the
+//! and only on demand; `files` reads the files that a scenario names; `own_code` finds
+//! controls and disciplines written in Python; `control` calls controls with `events`, and
+//! `control_output` is what rate-based controls return; `discipline` calls disciplines; `capture` converts a packet capture to a list of flows; `rules` has the rules of the
 //! literature; `error` converts errors to Python exceptions.
 
 mod capture;
 mod columns;
 mod control;
 mod control_output;
+mod discipline;
 mod error;
 mod events;
 mod files;
+mod own_code;
 mod rules;
 mod run;
 mod scenario;
@@ -34,6 +36,8 @@ mod _engine {
     use super::columns::Columns;
     #[pymodule_export]
     use super::control_output::PyControlOutput;
+    #[pymodule_export]
+    use super::discipline::{PyLinkInfo, PyQueuePacket, PyQueueState};
     use super::error::{self, ScenarioError};
     #[pymodule_export]
     use super::events::{

@@ -11,9 +11,9 @@ use tailroom_engine::scenario::{self, Scenario};
 use tailroom_rules::reading::Bottlenecks;
 use toml::{Table, Value};
 
-use crate::control::PythonControls;
 use crate::error::{self, Failure, RunError};
 use crate::files::Directory;
+use crate::own_code::{Finders, PythonCode};
 use crate::run::{self, Observer};
 
 /// A scenario that has been read: every key is known, every value is in range, and the files that
@@ -21,7 +21,7 @@ use crate::run::{self, Observer};
 #[pyclass(frozen, name = "Scenario", module = "tailroom._engine")]
 pub(crate) struct PyScenario {
     scenario: Scenario,
-    find_control: Option<Py<PyAny>>,
+    finders: Finders,
 }
 
 #[pymethods]
@@ -29,11 +29,15 @@ impl PyScenario {
     /// Reads a scenario, and the files that it names.
     ///
     /// `overrides` are dotted keys and values. Below the keys of `bare`, numbers need no unit; the
-    /// key "" stands for the whole scenario. `find_control` finds congestion controls written in
-    /// Python. `files` are the paths that the scenario may name outside its directory, any if left
+    /// key "" stands for the whole scenario. `find_control` and `find_discipline` find controls and
+    /// queue disciplines written in Python. `files` are the paths that the scenario may name outside its directory, any if left
     /// out, and what to do about others.
     #[new]
-    #[pyo3(signature = (text, directory, overrides, bare=Vec::new(), find_control=None, files=None))]
+    #[pyo3(signature = (
+        text, directory, overrides, bare=Vec::new(), find_control=None, find_discipline=None,
+        files=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "each is what the package knows of a scenario")]
     fn new(
         py: Python<'_>,
         text: &str,
@@ -41,6 +45,7 @@ impl PyScenario {
         overrides: Vec<(String, String)>,
         bare: Vec<String>,
         find_control: Option<Py<PyAny>>,
+        find_discipline: Option<Py<PyAny>>,
         files: Option<(Vec<String>, String)>,
     ) -> PyResult<Self> {
         let files = Directory::new(directory, files);
@@ -51,7 +56,8 @@ impl PyScenario {
                     .map_err(|error| files.interruption().map_or(error.into(), Failure::Python))
             })
         });
-        Ok(PyScenario { scenario: read?, find_control })
+        let finders = Finders { control: find_control, discipline: find_discipline };
+        Ok(PyScenario { scenario: read?, finders })
     }
 
     /// Seed of the random streams.
@@ -66,10 +72,13 @@ impl PyScenario {
         self.scenario.controlled_groups()
     }
 
-    /// Names of the controls that are not the engine's own, one per group that has one.
+    /// Names of the controls and the queue disciplines that are not the engine's own, one per place
+    /// that names one.
     #[getter]
     fn controls(&self) -> Vec<&str> {
-        self.scenario.custom_controls()
+        let mut names = self.scenario.custom_controls();
+        names.extend(self.scenario.custom_disciplines());
+        names
     }
 
     /// Paths of the files that the scenario names, as it writes them.
@@ -100,8 +109,8 @@ impl PyScenario {
     /// Checks that the scenario can be run with a seed; with its own if left out.
     #[pyo3(signature = (seed=None))]
     fn check(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<()> {
-        let controls = PythonControls::new(self.find_control(py));
-        py.detach(|| error::catch_panics(|| self.network(&controls, seed).map(drop)))?;
+        let code = self.code(py, None);
+        py.detach(|| error::catch_panics(|| self.network(&code, seed).map(drop)))?;
         Ok(())
     }
 
@@ -123,10 +132,10 @@ impl PyScenario {
     /// The input of the analytic models, as JSON.
     #[pyo3(signature = (seed=None))]
     fn model_input(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<String> {
-        let controls = PythonControls::new(self.find_control(py));
+        let code = self.code(py, None);
         let input = py.detach(|| {
             error::catch_panics(|| {
-                let network = self.network(&controls, seed)?;
+                let network = self.network(&code, seed)?;
                 // Cannot fail: numbers and strings are JSON.
                 let links = Bottlenecks::of(&ModelInput::of(&network));
                 Ok(serde_json::to_string(&links).unwrap_or_default())
@@ -149,11 +158,11 @@ impl PyScenario {
         find_control: Option<Py<PyAny>>,
         series: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let controls = PythonControls::new(find_control.or_else(|| self.find_control(py)));
+        let code = self.code(py, find_control);
         let (results, series) = py.detach(|| {
             error::catch_panics(|| {
-                let network = self.network(&controls, seed)?;
-                let results = controls.blame(run::simulate(&network, Observer::new(progress)))?;
+                let network = self.network(&code, seed)?;
+                let results = code.blame(run::simulate(&network, Observer::new(progress)))?;
                 let series = series.then(|| run::all_series(&network, &results)).flatten();
                 Ok((results, series))
             })
@@ -163,8 +172,11 @@ impl PyScenario {
 }
 
 impl PyScenario {
-    fn find_control(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.find_control.as_ref().map(|find| find.clone_ref(py))
+    /// Finds the user's code; `find_control` replaces the finder of controls.
+    fn code(&self, py: Python<'_>, find_control: Option<Py<PyAny>>) -> PythonCode {
+        let copy = |finder: &Option<Py<PyAny>>| finder.as_ref().map(|find| find.clone_ref(py));
+        let control = find_control.or_else(|| copy(&self.finders.control));
+        PythonCode::new(Finders { control, discipline: copy(&self.finders.discipline) })
     }
 
     fn seeded(&self, seed: Option<u64>) -> Result<Scenario, Failure> {
@@ -173,8 +185,8 @@ impl PyScenario {
         Ok(scenario?)
     }
 
-    fn network(&self, controls: &PythonControls, seed: Option<u64>) -> Result<Network, Failure> {
-        Ok(controls.find_all(self.seeded(seed)?)?.resolve()?)
+    fn network(&self, code: &PythonCode, seed: Option<u64>) -> Result<Network, Failure> {
+        Ok(code.find_all(self.seeded(seed)?)?.resolve()?)
     }
 }
 

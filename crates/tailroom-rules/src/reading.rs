@@ -77,7 +77,7 @@ fn read(input: &ModelInput, link: &LinkInput) -> Bottleneck {
     Bottleneck {
         name: link.name.clone(),
         rate_bps: link.rate_bps,
-        discipline: link.discipline.to_owned(),
+        discipline: link.discipline.clone(),
         parameters: table(&link.parameters),
         amounts_packets: amounts.collect(),
         packet_bytes: link.packet_bytes,

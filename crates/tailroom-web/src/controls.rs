@@ -1,19 +1,29 @@
-//! Congestion controls that the registry does not hold: a page has none.
+//! Controls and disciplines that the registry does not hold: a page has none.
 
-use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NoControl};
+use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
+use tailroom_engine::queue::custom::{FindDiscipline, RuleMaker};
 
-/// Refuses controls in Python ("module:Class") with the way to run them.
-pub(crate) struct NoControls;
+/// Refuses code in Python ("module:Class") with the way to run it.
+pub(crate) struct NoCode;
 
-impl FindControl for NoControls {
-    fn find(&self, name: &str, _arguments: &Arguments) -> Result<ControlMaker, NoControl> {
-        if !name.contains(':') {
-            return Err(NoControl::Unknown(Vec::new()));
-        }
-        Err(NoControl::Wrong {
-            problem: format!("the page does not run controls in Python, such as \"{name}\""),
-            remedy: "use a control of tailroom here, or `tailroom run` and `tailroom size`"
-                .to_owned(),
-        })
+impl FindControl for NoCode {
+    fn find(&self, name: &str, _arguments: &Arguments) -> Result<ControlMaker, NotFound> {
+        Err(refusal("control", name))
+    }
+}
+
+impl FindDiscipline for NoCode {
+    fn find(&self, name: &str, _arguments: &Arguments) -> Result<RuleMaker, NotFound> {
+        Err(refusal("discipline", name))
+    }
+}
+
+fn refusal(what: &str, name: &str) -> NotFound {
+    if !name.contains(':') {
+        return NotFound::Unknown(Vec::new());
+    }
+    NotFound::Wrong {
+        problem: format!("the page does not run {what}s in Python, such as \"{name}\""),
+        remedy: format!("use a {what} of tailroom here, or `tailroom run` and `tailroom size`"),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use tailroom_engine::scenario::{self, Scenario, ScenarioError};
 
-use crate::controls::NoControls;
+use crate::controls::NoCode;
 use crate::failure::Failure;
 use crate::files::{Files, Loading};
 
@@ -39,7 +39,9 @@ impl<'a> Question<'a> {
     }
 
     fn read_at(&self, seed: Option<u64>) -> Result<Scenario, ScenarioError> {
-        scenario::parse(&self.text, &self.set, seed, &self.files)?.with_controls(&NoControls)
+        scenario::parse(&self.text, &self.set, seed, &self.files)?
+            .with_controls(&NoCode)?
+            .with_disciplines(&NoCode)
     }
 
     /// The scenario with every default filled in, and its hash: the SHA-256 of the same at seed 0,

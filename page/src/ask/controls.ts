@@ -91,7 +91,13 @@ export class Controls {
     const fields = [
       quantityField("Rate", [...at, "rate"], this.#edit),
       quantityField("Delay, one way", [...at, "delay"], this.#edit),
-      kindField("Queue", [...at, "queue"], this.#components.queue, queueValue(at), this.#edit),
+      kindField(
+        "Queue",
+        [...at, "queue"],
+        this.#components.queue.filter(isOffered),
+        queueValue(at),
+        this.#edit,
+      ),
       quantityField("Limit", [...at, "queue", "limit"], this.#edit),
     ];
     if (links.length < 2) return this.#part(`Link ${link}`, fields);

@@ -14,8 +14,8 @@ MOST_FILE_BYTES = 64_000_000
 
 
 @dataclass(frozen=True)
-class _NoControls(OwnControls):
-    """Refuses controls in Python, which the engine in the page cannot call."""
+class _NoCode(OwnControls):
+    """Refuses code in Python, which the engine in the page cannot call."""
 
     def find(self, name: str, parameters: str) -> Any:
         """Returns `None` for a name that is not that of a Python object.
@@ -23,12 +23,25 @@ class _NoControls(OwnControls):
         Raises:
             ScenarioError: It is; two arguments, the problem and the remedy.
         """
-        if ":" in name:
-            raise ScenarioError(
-                f'the page does not run controls in Python, such as "{name}"',
-                "use a control of tailroom here, or `tailroom run` and `tailroom size`",
-            )
+        _refuse("control", name)
         return super().find(name, parameters)
+
+    def find_discipline(self, name: str, parameters: str) -> Any:
+        """Does what `find` does, for queue disciplines.
+
+        Raises:
+            ScenarioError: It is the name of a Python object.
+        """
+        _refuse("discipline", name)
+        return super().find_discipline(name, parameters)
+
+
+def _refuse(what: str, name: str) -> None:
+    if ":" in name:
+        raise ScenarioError(
+            f'the page does not run {what}s in Python, such as "{name}"',
+            f"use a {what} of tailroom here, or `tailroom run` and `tailroom size`",
+        )
 
 
 def opened(file: str | None, workers: int | None) -> bytes:
@@ -48,7 +61,7 @@ def opened(file: str | None, workers: int | None) -> bytes:
 
 
 def _scenario(source: Scenario) -> dict[str, object]:
-    source = source.changed(controls=_NoControls(source.directory, trust=source.trust))
+    source = source.changed(controls=_NoCode(source.directory, trust=source.trust))
     source.check()
     files: dict[str, str] = {}
     left = MOST_FILE_BYTES

@@ -254,7 +254,8 @@ def _as_table(value: object) -> Mapping[str, Any]:
 
 def _kind(table: Mapping[str, Any]) -> str:
     kind = str(table.get("kind", ""))
-    return str(table.get("control", kind)) if kind == "custom" else kind
+    named = table.get("control", table.get("discipline", kind))
+    return str(named) if kind == "custom" else kind
 
 
 def bare_value(text: str) -> object:

@@ -1,4 +1,4 @@
-"""The user's own congestion controls, given as objects or by a name such as "module:Class"."""
+"""The user's own controls and disciplines, given as objects or by a name such as "module:Class"."""
 
 import copy
 import dataclasses
@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from tailroom._engine import AckEvent, BeginEvent, CongestionEvent, ControlOutput, RateSampleEvent
 from tailroom.errors import ControlError, ScenarioError
+from tailroom.scenario.custom_disciplines import RuleFactory, RuleMaker, missing_method
 from tailroom.scenario.trust import EVERYTHING, Trust
 
 
@@ -81,6 +82,9 @@ A function that returns rate-based controls has the attribute `is_rate_based = T
 memory for their records of packets in flight is counted before the run.
 """
 
+Factory: TypeAlias = ControlFactory | RuleFactory
+"""A callable that makes a control or a queue discipline."""
+
 Control: TypeAlias = str | Mapping[str, object] | ControlFactory
 """A congestion control: a name as in a scenario (`"cubic"`, or `"module:Class"` of your own), a
 table with a kind and its parameters, or a class or another callable that returns a control."""
@@ -108,30 +112,48 @@ _NAMELESS = uuid.uuid4().hex
 
 @dataclass(frozen=True)
 class OwnControls:
-    """The user's own controls of a scenario."""
+    """The user's own controls and queue disciplines of a scenario."""
 
     directory: Path = Path()
     """Directory of the scenario file, searched for modules too."""
-    given: dict[str, ControlFactory] = field(default_factory=dict)
+    given: dict[str, Factory] = field(default_factory=dict)
     """Objects of the caller, by their names in the scenario."""
     codes: dict[str, str | None] = field(default_factory=dict)
     """SHA-256 of the code of objects without a file, by the same names."""
     trust: Trust = EVERYTHING
-    """Which controls may be loaded by their names."""
+    """Which code may be loaded by its name."""
 
     def give(self, control: Control) -> object:
         """Registers a control that is a callable; returns the value of the key in the scenario."""
         if isinstance(control, (str, Mapping)):
             return control
-        parameters: dict[str, Any] = {}
-        if isinstance(control, functools.partial) and _is_plain(control.keywords):
-            parameters = control.keywords
-            control = (
-                functools.partial(control.func, *control.args) if control.args else control.func
-            )
-        name = self._free_name(control)
-        self.given[name] = control
+        name, parameters = self._register(control)
         return {"kind": "custom", "control": name, "parameters": parameters}
+
+    def give_discipline(self, rule: RuleFactory, limit: object = None) -> dict[str, object]:
+        """Registers a queue discipline; returns the value of the key in the scenario.
+
+        Args:
+            rule: The class, or another callable.
+            limit: The size of the buffer; the default of `custom` if left out.
+        """
+        name, parameters = self._register(rule)
+        table: dict[str, object] = {
+            "kind": "custom",
+            "discipline": name,
+            "parameters": parameters,
+        }
+        return table if limit is None else {**table, "limit": limit}
+
+    def _register(self, code: Factory) -> tuple[str, dict[str, Any]]:
+        """Registers a callable; returns its name and the parameters that a scenario can hold."""
+        parameters: dict[str, Any] = {}
+        if isinstance(code, functools.partial) and _is_plain(code.keywords):
+            parameters = code.keywords
+            code = functools.partial(code.func, *code.args) if code.args else code.func
+        name = self._free_name(code)
+        self.given[name] = code
+        return name, parameters
 
     def find(self, name: str, parameters: str) -> "_Maker | None":
         """Returns the maker of a flow's control; `None` if the name is not that of a Python object.
@@ -144,6 +166,27 @@ class OwnControls:
             ScenarioError: The control cannot be used; two arguments, the problem and the remedy.
             ControlError: Its module raised an exception.
         """
+        found = self._factory(name, parameters, _missing_method)
+        return found and _Maker(*found)
+
+    def find_discipline(self, name: str, parameters: str) -> RuleMaker | None:
+        """Returns the maker of a link's discipline, as `find` does that of a flow's control.
+
+        Args:
+            name: As in "module:Class".
+            parameters: Keyword arguments, as TOML.
+
+        Raises:
+            ScenarioError: The discipline cannot be used; two arguments, the problem and the remedy.
+            ControlError: Its module raised an exception.
+        """
+        found = self._factory(name, parameters, missing_method)
+        return found and RuleMaker(*found)
+
+    def _factory(
+        self, name: str, parameters: str, missing: Callable[[object], str | None]
+    ) -> tuple[Any, dict[str, Any]] | None:
+        """Returns a factory and its keyword arguments; `None` if the name is not Python's."""
         factory = self.given.get(name)
         if factory is None:
             if ":" not in name:
@@ -151,9 +194,8 @@ class OwnControls:
             self.trust.check_control(name)
             factory = self._load(name)
         keywords = tomllib.loads(parameters)
-        _check_factory(name, factory, keywords)
-
-        return _Maker(factory, keywords)
+        _check_factory(name, factory, keywords, missing)
+        return factory, keywords
 
     def fingerprint(self, controls: Iterable[str]) -> str:
         """Returns a fingerprint of the code and the objects of these controls.
@@ -188,7 +230,7 @@ class OwnControls:
             self, directory=self.directory.absolute(), given=given, codes=codes
         )
 
-    def _free_name(self, control: ControlFactory) -> str:
+    def _free_name(self, control: Factory) -> str:
         """Returns module and name of an object, numbered if another object has this name."""
         inner = control.func if isinstance(control, functools.partial) else control
         place = getattr(inner, "__module__", type(inner).__module__)
@@ -200,7 +242,7 @@ class OwnControls:
             free = f"{full}-{number}"
         return free
 
-    def _load(self, name: str) -> ControlFactory:
+    def _load(self, name: str) -> Factory:
         module_name, _, path = name.partition(":")
         steps = [*module_name.split("."), *path.split(".")]
         if not all(step.isidentifier() for step in steps):
@@ -222,7 +264,7 @@ class OwnControls:
                 f'"{name}" is not a class but a value of type {type(value).__name__}',
                 "name a class; a function that makes controls is given to tailroom.run itself",
             )
-        return cast("ControlFactory", value)
+        return cast(Factory, value)
 
     def _import(self, name: str, module_name: str) -> object:
         """Imports a module, also from the directories of the scenario and of the process.
@@ -302,14 +344,19 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, (bool, int, float, str))
 
 
-def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any]) -> None:
+def _check_factory(
+    name: str,
+    factory: Factory,
+    keywords: dict[str, Any],
+    missing_in: Callable[[object], str | None],
+) -> None:
     """Refuses a class that lacks methods, and parameters that the class does not take.
 
     Raises:
         ScenarioError: A method is missing, or the parameters do not suit the class.
     """
     if inspect.isclass(factory):
-        missing = _missing_method(factory)
+        missing = missing_in(factory)
         if missing:
             raise ScenarioError(f"{name} {missing}", "add it")
     try:
@@ -416,7 +463,7 @@ def portable_file(control: str) -> Path | None:
     return None if _is_installed(file) else file
 
 
-def beside(control: ControlFactory) -> list[ModuleType]:
+def beside(control: Factory) -> list[ModuleType]:
     """Returns the loaded modules in the directory of a control, unless they are installed."""
     inner = control.func if isinstance(control, functools.partial) else control
     file = source_file(getattr(inner, "__module__", type(inner).__module__))

@@ -66,8 +66,10 @@ def _is_queue(key: str) -> bool:
 def _as_table(value: object, limit: object | None) -> object:
     if not isinstance(value, str):
         return value
-    keeps = limit is not None and value in _limited()
-    return {"kind": value, "limit": limit} if keeps else {"kind": value}
+    is_code = ":" in value
+    table = {"kind": "custom", "discipline": value} if is_code else {"kind": value}
+    keeps = limit is not None and (is_code or value in _limited())
+    return {**table, "limit": limit} if keeps else table
 
 
 @lru_cache(maxsize=1)

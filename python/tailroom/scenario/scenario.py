@@ -21,6 +21,8 @@ from tailroom.errors import ScenarioError
 from tailroom.scenario import types
 from tailroom.scenario.control_arguments import controls_by_group
 from tailroom.scenario.custom_controls import Congestion, OwnControls
+from tailroom.scenario.custom_disciplines import Disciplines
+from tailroom.scenario.discipline_arguments import limits_of
 from tailroom.scenario.named_values import MOST_NAMED
 from tailroom.scenario.shipped import did_you_mean, shipped_scenario
 from tailroom.scenario.toml_values import inline, plain
@@ -57,7 +59,7 @@ class Scenario:
     bare: frozenset[str]
     """Keys below which numbers need no unit."""
     controls: OwnControls
-    """The user's own congestion controls."""
+    """The user's own congestion controls and queue disciplines."""
     trust: Trust
     """What the scenario may name outside itself."""
 
@@ -74,12 +76,13 @@ class Scenario:
         _ = self.handle
 
     @classmethod
-    def read(
+    def read(  # noqa: PLR0913 - each is one option of a run
         cls,
         scenario: "ScenarioLike",
         *,
         set: Mapping[str, object] | None = None,  # noqa: A002
         congestion: Congestion | None = None,
+        disciplines: Disciplines | None = None,
         allow_code: bool = False,
         allow_files: bool = False,
     ) -> "Scenario":
@@ -90,7 +93,8 @@ class Scenario:
                 name of a shipped scenario (`"first"`); or a scenario built in Python.
             set: Values that replace those of the scenario, by dotted key.
             congestion: Congestion controls by group, or the control of the only group.
-            allow_code: Whether the scenario file may name controls in Python.
+            disciplines: Queue disciplines of your own by link.
+            allow_code: Whether the scenario file may name code in Python.
             allow_files: Whether the scenario file may name files outside its directory.
 
         Raises:
@@ -98,7 +102,7 @@ class Scenario:
             ScenarioError: The file cannot be read, or a key or a value is wrong.
         """
         with allowing(code=allow_code, files=allow_files):
-            read = cls.of(scenario, set, congestion)
+            read = cls.of(scenario, set, congestion, disciplines)
         _ = read.handle
         return read
 
@@ -122,6 +126,7 @@ class Scenario:
         scenario: "ScenarioLike",
         overrides: Mapping[str, object] | None = None,
         congestion: Congestion | None = None,
+        disciplines: Disciplines | None = None,
     ) -> "Scenario":
         """Returns the scenario that an argument stands for; the engine reads it when it is used.
 
@@ -129,18 +134,20 @@ class Scenario:
             scenario: As in `read`.
             overrides: Values that replace those of the scenario, by dotted key.
             congestion: Congestion controls by group, or the control of the only group.
+            disciplines: Queue disciplines of your own by link.
 
         Raises:
             ArgumentError: `overrides` is not a mapping.
-            ScenarioError: The file cannot be read, a value cannot be written as TOML, or a value of
-                `congestion` is not a congestion control.
+            ScenarioError: The file cannot be read, a value cannot be written as TOML, a value of
+                `congestion` is not a congestion control, or one of `disciplines` is not callable.
         """
         check_mapping("set", overrides, '{"links.bottleneck.queue.limit": "625 packets"}')
         source = _opened(scenario)
         replaced = source.with_(overrides) if overrides else source
         with source.named_in_errors():
             by_group = controls_by_group(congestion, lambda: replaced._read().groups)
-        if not by_group:
+            limits = limits_of(disciplines, lambda: replaced._read().resolved["links"])
+        if not by_group and not disciplines:
             return replaced
         source = source.trusting(list(by_group.values()))
         controls = dataclasses.replace(source.controls, given=dict(source.controls.given))
@@ -148,7 +155,12 @@ class Scenario:
             f"flows.{group}.congestion": controls.give(control)
             for group, control in by_group.items()
         }
-        return source.changed(controls=controls).with_({**given, **(overrides or {})})
+        queues = {
+            f"links.{link}.queue": controls.give_discipline(rule, limits[link])
+            for link, rule in (disciplines or {}).items()
+        }
+        own = source.changed(controls=controls)
+        return own.with_({**given, **(overrides or {})}).with_(queues)
 
     @classmethod
     def stored(cls, text: str, place: str = "the stored scenario") -> "Scenario":
@@ -270,6 +282,7 @@ class Scenario:
             self.overrides,
             sorted(self.bare),
             self.controls.find,
+            self.controls.find_discipline,
             self.trust.outside,
         )
         # The points of a study would keep as many copies of a long file in memory.
@@ -482,12 +495,16 @@ def _naming_files(value: object) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def own_controls(scenario: str) -> list[str]:
-    """Returns the names of the user's own controls in a resolved scenario (TOML)."""
+    """Returns the names of the user's own code in a resolved scenario (TOML)."""
     if '"custom"' not in scenario:
         return []
-    groups = tomllib.loads(scenario)["flows"].values()
-    controls = [group.get("congestion", {}) for group in groups]
-    return [control["control"] for control in controls if control.get("kind") == "custom"]
+    document = tomllib.loads(scenario)
+    places = [group.get("congestion", {}) for group in document["flows"].values()]
+    for table in ("links", "switches", "fabrics"):
+        for entry in document.get(table, {}).values():
+            places += [entry.get("queue", {}), entry.get("nic_queue", {})]
+    custom = [place for place in places if place.get("kind") == "custom"]
+    return [place.get("control") or place["discipline"] for place in custom]
 
 
 def _with_name_of_set(problem: str) -> str:
@@ -536,7 +553,7 @@ def _decoded(content: bytes, place: str) -> str:
 
 
 def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -> dict[str, Any]:
-    """Returns the scenario with a table instead of each class that is a congestion control.
+    """Returns the scenario with a table instead of each class of controls or disciplines.
 
     Args:
         scenario: A scenario built in Python.
@@ -550,5 +567,13 @@ def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -
             if isinstance(group, Mapping) and callable(group.get("congestion"))
             else group
             for name, group in flows.items()
+        }
+    links = document.get("links")
+    if isinstance(links, Mapping):
+        document["links"] = {
+            name: {**link, "queue": controls.give_discipline(link["queue"])}
+            if isinstance(link, Mapping) and callable(link.get("queue"))
+            else link
+            for name, link in links.items()
         }
     return document

@@ -75,5 +75,6 @@ def _is_python(place: str, value: object) -> str:
     )
     return (
         f"{place}: {name} is a Python object, and a value of a scenario is text, a number, a "
-        f"boolean, a list or a table; {how}, or give the class in the argument `congestion`"
+        f"boolean, a list or a table; {how}, or give the class in the argument `congestion` or "
+        "`disciplines`"
     )

@@ -1,9 +1,9 @@
 """What a scenario file may name outside itself.
 
 A scenario file may come from somebody else. Reading it is harmless unless it names Python code or
-other files. By default it names neither: controls in Python are not loaded, and files have to be
-below the scenario's directory. What the caller writes (`--set`, `--vary`, an argument in Python) is
-the caller's own, and so is a scenario built in Python.
+other files. By default it names neither: controls and disciplines in Python are not loaded, and
+files have to be below the scenario's directory. What the caller writes (`--set`, `--vary`, an
+argument in Python) is the caller's own, and so is a scenario built in Python.
 """
 
 import os

@@ -377,6 +377,21 @@ class FqPieQueue(TypedDict):
     5.4). Default: True."""
 
 
+class CustomQueue(TypedDict):
+    """A discipline of your own, in Python or in Rust: see docs/guide/own-discipline.md."""
+
+    kind: Literal["custom"]
+    limit: NotRequired[QueueLimit]
+    """Buffer size, excluding the packet in transmission; a packet that does not fit is dropped,
+    whatever the discipline decides. Default: '1000 packets'."""
+    discipline: str
+    """Name of the discipline: in Python its module and class, as in `"mymodule:MyRule"`, whose
+    code the run executes; in Rust its registered name."""
+    parameters: NotRequired[dict[str, object]]
+    """Arguments from which the discipline is made: in Python the keyword arguments of the
+    class."""
+
+
 Queue: TypeAlias = (
     DropTailQueue
     | RedQueue
@@ -391,6 +406,7 @@ Queue: TypeAlias = (
     | FairQueue
     | FqCodelQueue
     | FqPieQueue
+    | CustomQueue
 )
 """A queue discipline and its parameters, as a scenario names it."""
 
@@ -732,7 +748,7 @@ class Link(TypedDict):
     """Rate at which the link sends. Left out if `trace` gives the rate."""
     delay: Duration
     """One-way propagation delay."""
-    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
+    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str
     """Queue discipline, and the limit of its buffer. A link with a pool may leave the limit
     out: the pool is the limit then."""
     pool: NotRequired[str]
@@ -866,9 +882,9 @@ class Switch(TypedDict):
     delay: Duration
     """One-way delay of the links of hosts: the cable, and the time in the switch and the
     host."""
-    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
+    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str
     """Queue discipline of each port of a switch, and the limit of its buffer."""
-    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]]
+    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
     """Queue discipline of each host's interface, which the flows of the host share. Default:
     `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves. Default:
     {'kind': 'drop_tail', 'limit': '10000 packets'}."""
@@ -906,9 +922,9 @@ class Fabric(TypedDict):
     delay: Duration
     """One-way delay of the links of hosts: the cable, and the time in the switch and the
     host."""
-    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
+    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str
     """Queue discipline of each port of a switch, and the limit of its buffer."""
-    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]]
+    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
     """Queue discipline of each host's interface, which the flows of the host share. Default:
     `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves. Default:
     {'kind': 'drop_tail', 'limit': '10000 packets'}."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tailroom import _engine
 from tailroom.arguments import SEED, SERIES_SAMPLES
 from tailroom.scenario.custom_controls import Congestion
+from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.one_control_each import OneEach
 from tailroom.scenario.scenario import Scenario, ScenarioLike
@@ -38,6 +39,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
     progress: Callable[[Progress], object] | None = None,
     series_samples: int | None = None,
     congestion: Congestion | None = None,
+    disciplines: Disciplines | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Result:
@@ -62,8 +64,11 @@ def run(  # noqa: PLR0913 - each is one option of a run
             each flow, a name as in a scenario file (`"cubic"`, `"module:Class"`), or a table with a
             kind and its parameters. Without a name of a group: the control of the only group that
             has a congestion control.
-        allow_code: Load the controls in Python that the scenario file names; those that arguments
-            name are always loaded.
+        disciplines: Queue disciplines of your own by the name of their link: a class (see
+            `QueueRule`), or a function that makes a discipline. The link keeps the size of its
+            buffer.
+        allow_code: Load the code in Python that the scenario file names; the code that arguments
+            name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Returns:
@@ -71,14 +76,15 @@ def run(  # noqa: PLR0913 - each is one option of a run
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
-        ScenarioError: The scenario is wrong, or a control returned an invalid window or rate; the
-            message names the place and the remedy.
-        ControlError: A control of your own raised an exception, which is the `__cause__`.
+        ScenarioError: The scenario is wrong, or a control or a discipline returned an invalid
+            value; the message names the place and the remedy.
+        ControlError: A control or a discipline of your own raised an exception, which is the
+            `__cause__`.
         RunError: The run failed, for example for lack of memory.
         KeyboardInterrupt: The user pressed Ctrl-C; the run stops at once.
     """
     with allowing(code=allow_code, files=allow_files):
-        read = Scenario.of(scenario, set, congestion)
+        read = Scenario.of(scenario, set, congestion, disciplines)
     told = told_as_progress(progress)
     result = simulate(read, seed=seed, progress=told, series_samples=series_samples)
     warn(result.summary["warnings"])

@@ -162,7 +162,7 @@ class LinkSummary(TypedDict):
     """`overload` if the offered load is 1 or more, else `transparent` if flows are bottlenecked
     for less than 1 % of the time, else `elastic`."""
     discipline: str
-    """Kind of the queue discipline."""
+    """Kind of the queue discipline; the name of one of your own."""
     discipline_state: dict[str, float]
     """What the discipline reports about itself, by name: its state at the end of the run, or
     means and extremes over the measured window, as its documentation says."""

@@ -21,6 +21,21 @@ pub(crate) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     T::deserialize(value).map_err(|error: toml::de::Error| D::Error::custom(error.message()))
 }
 
+/// Returns the table that a name stands for as the value of `key`: a kind, or code of the caller's as
+/// in `"module:Class"`.
+pub(crate) fn table_of(key: &str, name: &str) -> Table {
+    let component = match key {
+        "queue" | "nic_queue" => Some("discipline"),
+        "congestion" => Some("control"),
+        _ => None,
+    };
+    let entry = |key: &str, name: &str| (key.to_owned(), name.into());
+    match component.filter(|_| name.contains(':')) {
+        Some(component) => Table::from_iter([entry("kind", "custom"), entry(component, name)]),
+        None => Table::from_iter([entry("kind", name)]),
+    }
+}
+
 /// Returns the schema of a table of type `T`, or of the name of a kind whose parameters all have
 /// defaults.
 pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
@@ -35,9 +50,18 @@ pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "anyOf": [table, { "oneOf": names }] })
 }
 
+/// As [`schema`], for a registry of which the caller may supply more: `"module:Class"` names code.
+pub(crate) fn schema_with_code<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = schema::<T>(generator);
+    if let Some(options) = schema.get_mut("anyOf").and_then(Json::as_array_mut) {
+        options.push(json!({ "pattern": ":", "type": "string" }));
+    }
+    schema
+}
+
 /// Returns the kinds of a schema that [`schema`] made, or `None` for any other schema.
 pub(crate) fn kinds<'a>(root: &'a Json, options: &'a [Json]) -> Option<&'a [Json]> {
-    let [table, names] = options else { return None };
+    let [table, names, ..] = options else { return None };
     let kinds = alternatives(follow(root, table))?;
     let are_kinds = kinds.iter().all(|kind| kind_of(kind).is_some());
     let are_names = alternatives(names)?.iter().all(|name| name.get("const").is_some());

@@ -24,6 +24,7 @@ pub(crate) mod token_bucket;
 mod transmitter;
 pub mod wire_loss;
 
+use crate::congestion::custom::CustomFault;
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::probe::window::Window;
@@ -83,7 +84,8 @@ impl Link {
             policer: spec.policer.as_ref().map(|policer| Box::new(Policer::new(policer))),
             queue,
             transmitter: Transmitter::new(spec, info.packet_bytes, info.seed),
-            is_plain: takes_all && (is_steady || spec.is_served()),
+            // The loop over plain events does not ask for the faults of custom rules.
+            is_plain: takes_all && spec.queue.custom().is_none() && (is_steady || spec.is_served()),
             probe,
         }
     }
@@ -340,6 +342,11 @@ impl Link {
     /// What the discipline reports of itself.
     pub fn gauges(&self, now: Time) -> Vec<Gauge> {
         self.queue.gauges(now)
+    }
+
+    /// Why a discipline of the caller's stopped the run, as far as it has shown by `now`.
+    pub fn fault(&mut self, now: Time) -> Option<&CustomFault> {
+        self.queue.custom_rule()?.fault(now)
     }
 
     /// Packets and bytes that were accepted and have not left by `now`, including the packet in

@@ -5,6 +5,7 @@ use super::fifo::Fifo;
 use super::served::ServedQueue;
 use crate::packet::transit::Transit;
 use crate::queue::buffer::Buffer;
+use crate::queue::custom::RunningRule;
 use crate::queue::{AnyArrivalRule, ArrivalRule, Gauge, LinkInfo, Queue};
 use crate::units::Time;
 
@@ -59,6 +60,18 @@ impl LinkQueue {
         match self {
             LinkQueue::Fifo { rule, .. } => rule.gauges(now),
             LinkQueue::Served(queue) => queue.gauges(now),
+        }
+    }
+
+    /// The rule of the caller's that guards the buffer, if one does.
+    pub(super) fn custom_rule(&mut self) -> Option<&mut RunningRule> {
+        let rule = match self {
+            LinkQueue::Fifo { rule, .. } => Some(rule),
+            LinkQueue::Served(queue) => queue.rule_mut(),
+        };
+        match rule {
+            Some(AnyArrivalRule::Custom(rule)) => Some(rule),
+            _ => None,
         }
     }
 

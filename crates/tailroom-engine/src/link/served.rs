@@ -2,6 +2,7 @@
 
 use crate::packet::transit::Transit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
+use crate::queue::custom::{DequeueEvent, RunningRule};
 use crate::queue::{
     AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, Scheduler, SchedulerQueue, Verdict,
 };
@@ -50,7 +51,12 @@ impl Discipline {
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         match self {
             Discipline::Scheduler(scheduler) => scheduler.dequeue(now, buffer),
-            Discipline::Rule { accepted, .. } => buffer.pop_front(accepted),
+            Discipline::Rule { rule, accepted } => match &mut **rule {
+                AnyArrivalRule::Custom(rule) if rule.acts_on_departures() => {
+                    dequeue_by_rule(rule, accepted, now, buffer)
+                }
+                _ => buffer.pop_front(accepted),
+            },
         }
     }
 }
@@ -71,6 +77,36 @@ fn enqueue_by_rule(
         Verdict::Drop(reason) => return buffer.refuse(packet, reason),
     }
     buffer.push_back(accepted, packet);
+}
+
+/// Lets a rule decide about the packets that would leave at `now`, until one does.
+#[inline(never)]
+fn dequeue_by_rule(
+    rule: &mut RunningRule,
+    accepted: &mut PacketList,
+    now: Time,
+    buffer: &mut Buffer,
+) -> Option<PacketHandle> {
+    loop {
+        let next = buffer.pop_front(accepted)?;
+        let packet = buffer.packet(&next);
+        let event = DequeueEvent {
+            now,
+            arrival: packet.time(),
+            bytes: packet.bytes(),
+            ecn: packet.ecn(),
+            waiting_packets: buffer.packets(),
+            waiting_bytes: buffer.bytes(),
+        };
+        match rule.on_dequeue(&event) {
+            Verdict::Accept => return Some(next),
+            Verdict::Mark => {
+                buffer.mark(&next);
+                return Some(next);
+            }
+            Verdict::Drop(reason) => buffer.drop(next, reason),
+        }
+    }
 }
 
 impl ServedQueue {
@@ -184,6 +220,14 @@ impl ServedQueue {
         match &self.discipline {
             Discipline::Scheduler(scheduler) => scheduler.gauges(now),
             Discipline::Rule { rule, .. } => rule.gauges(now),
+        }
+    }
+
+    /// The rule that decides about arriving packets, if a rule does.
+    pub fn rule_mut(&mut self) -> Option<&mut AnyArrivalRule> {
+        match &mut self.discipline {
+            Discipline::Scheduler(_) => None,
+            Discipline::Rule { rule, .. } => Some(rule),
         }
     }
 

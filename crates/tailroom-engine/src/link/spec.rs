@@ -66,7 +66,7 @@ impl LinkSpec {
     /// packet is known when it arrives, which is faster.
     pub fn is_served(&self) -> bool {
         // A shaper leaves the line idle while packets wait, which a known departure does not tell.
-        self.is_acted_on || self.shaper.is_some() || self.queue.is_scheduler()
+        self.is_acted_on || self.shaper.is_some() || self.queue.needs_service()
     }
 
     /// The rate at which packets leave the shaper, or that of the link until its first change: limits in

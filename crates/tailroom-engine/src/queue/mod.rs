@@ -10,6 +10,7 @@
 //! discipline, add one file here and one line to the registry at the end of this file.
 
 pub mod buffer;
+pub mod custom;
 pub mod emptying;
 pub mod flow_queues;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::{Stream, stream};
 use crate::units::{Rate, Time};
 use buffer::{Buffer, DropReason, PacketHandle};
+use custom::{CustomParams, RunningRule};
 
 /// An arriving packet and the state of the buffer at its arrival.
 #[derive(Clone, Copy, Debug)]
@@ -228,6 +230,9 @@ macro_rules! registry {
                 $rule($rule_module::$rule_params),)+
             $($(#[$scheduler_doc])* #[serde(rename = $scheduler_name)]
                 $scheduler($scheduler_module::$scheduler_params),)+
+            /// A discipline of your own, in Python or in Rust: see docs/guide/own-discipline.md.
+            #[serde(rename = "custom")]
+            Custom(CustomParams),
         }
 
         /// A running arrival rule.
@@ -235,6 +240,8 @@ macro_rules! registry {
         #[non_exhaustive]
         pub enum AnyArrivalRule {
             $($(#[$rule_doc])* $rule($rule_module::$rule),)+
+            /// A rule that the registry does not hold.
+            Custom(RunningRule),
         }
 
         /// A running scheduler.
@@ -256,6 +263,9 @@ macro_rules! registry {
                     $(QueueConfig::$scheduler(params) => Queue::Scheduler(Box::new(
                         SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, info)),
                     )),)+
+                    QueueConfig::Custom(params) => {
+                        Queue::Rule(AnyArrivalRule::Custom(RunningRule::new(params, info)))
+                    }
                 }
             }
         }
@@ -264,11 +274,11 @@ macro_rules! registry {
         impl ArrivalRule for AnyArrivalRule {
             #[inline]
             fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
-                dispatch!(self, $($rule)+, rule => rule.on_enqueue(event))
+                dispatch!(self, $($rule)+ Custom, rule => rule.on_enqueue(event))
             }
 
             fn gauges(&self, now: Time) -> Vec<Gauge> {
-                dispatch!(self, $($rule)+, rule => rule.gauges(now))
+                dispatch!(self, $($rule)+ Custom, rule => rule.gauges(now))
             }
         }
 
@@ -309,10 +319,11 @@ macro_rules! registry {
 
         impl QueueConfig {
             /// Returns the name that scenarios and results use.
-            pub fn name(&self) -> &'static str {
+            pub fn name(&self) -> &str {
                 match self {
                     $(QueueConfig::$rule(_) => $rule_name,)+
                     $(QueueConfig::$scheduler(_) => $scheduler_name,)+
+                    QueueConfig::Custom(params) => &params.discipline,
                 }
             }
 
@@ -321,6 +332,7 @@ macro_rules! registry {
                 match self {
                     $(QueueConfig::$rule(_) => false,)+
                     $(QueueConfig::$scheduler(_) => true,)+
+                    QueueConfig::Custom(_) => false,
                 }
             }
 
@@ -329,6 +341,7 @@ macro_rules! registry {
                 match self {
                     $(QueueConfig::$rule(params) => params,)+
                     $(QueueConfig::$scheduler(params) => params,)+
+                    QueueConfig::Custom(params) => params,
                 }
             }
 
@@ -337,6 +350,7 @@ macro_rules! registry {
                 match self {
                     $(QueueConfig::$rule(params) => params,)+
                     $(QueueConfig::$scheduler(params) => params,)+
+                    QueueConfig::Custom(params) => params,
                 }
             }
         }
@@ -354,6 +368,25 @@ fn enqueue_by_words(
     buffer: &mut Buffer,
 ) {
     scheduler.enqueue(Transit::from_words([time, size, place]), buffer);
+}
+
+impl QueueConfig {
+    /// Returns whether the discipline decides about packets that wait, so that their departures are
+    /// not known before they happen.
+    pub fn needs_service(&self) -> bool {
+        match self {
+            QueueConfig::Custom(params) => params.acts_on_departures(),
+            other => other.is_scheduler(),
+        }
+    }
+
+    /// Returns the parameters of a discipline that the registry does not hold.
+    pub fn custom(&self) -> Option<&CustomParams> {
+        match self {
+            QueueConfig::Custom(params) => Some(params),
+            _ => None,
+        }
+    }
 }
 
 /// A running queue discipline.

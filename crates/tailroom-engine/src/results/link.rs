@@ -111,8 +111,8 @@ pub struct LinkSummary {
     /// Who shares the link.
     #[serde(flatten)]
     pub sharing: SharingSummary,
-    /// Kind of the queue discipline.
-    pub discipline: &'static str,
+    /// Kind of the queue discipline; the name of one of your own.
+    pub discipline: String,
     /// What the discipline reports about itself, by name: its state at the end of the run, or means
     /// and extremes over the measured window, as its documentation says.
     pub discipline_state: Named<f64>,
@@ -187,7 +187,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         congestion_episodes,
         loss_synchronization,
         sharing: sharing_summary(run, index),
-        discipline: spec.queue.name(),
+        discipline: spec.queue.name().to_owned(),
         discipline_state: Named(gauges.map(|(name, value)| (name.to_owned(), value)).collect()),
     }
 }

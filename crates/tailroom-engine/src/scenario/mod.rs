@@ -4,7 +4,7 @@
 //! and values that the schema allows), `error`. `format/`: `file` and `flows`, the
 //! typed form, whose doc comments are the user's documentation; `hosts`, the profiles of hosts; the
 //! schema, and the list of components. `resolve/`: `defaults` (keys that groups share), `files`,
-//! `controls` and `mahimahi` (what the scenario names and the caller supplies), and the network
+//! `controls`, `disciplines` and `mahimahi` (what the scenario names and the caller supplies), and the network
 //! itself with `memory`, which says whether the run fits.
 //!
 //! The typed form holds what a scenario writes differently from the network. The keys of a
@@ -28,6 +28,7 @@ use crate::congestion::CongestionConfig;
 use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
+use crate::queue::custom::FindDiscipline;
 use format::components;
 use format::file::ScenarioFile;
 use format::flows::ControlConfig;
@@ -35,7 +36,7 @@ use format::schema;
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
-use resolve::{controls, defaults, fabrics, names, pools};
+use resolve::{controls, defaults, disciplines, fabrics, names, pools};
 use text::check;
 use text::document::Document;
 use text::error::{Fault, Path};
@@ -127,6 +128,7 @@ pub fn parse_from_program(
     let mut problems: Vec<Problem> = refused.collect();
     problems.extend(seed.and_then(|seed| document.set_seed(seed).err()));
     let bare_numbers = document.add_units(schema::schema(), bare);
+    disciplines::write_out(&mut document.table);
     pools::write_out(&mut document.table);
     let inherited = defaults::write_out(&mut document.table);
     document.inherit(inherited);
@@ -221,6 +223,11 @@ impl Scenario {
         custom.map(|params| params.control.as_str()).collect()
     }
 
+    /// The names of the queue disciplines that are not in the registry, one per place that names one.
+    pub fn custom_disciplines(&self) -> Vec<&str> {
+        disciplines::custom(&self.file).map(|(_, params)| params.discipline.as_str()).collect()
+    }
+
     /// The paths of the files that the scenario names, as it writes them.
     pub fn files(&self) -> Vec<&str> {
         let traces = self.file.links.values().filter_map(|link| link.trace.as_deref());
@@ -243,7 +250,24 @@ impl Scenario {
     /// # Errors
     /// Every control that is not found, and every other fault of the scenario.
     pub fn with_controls(mut self, controls: &dyn FindControl) -> Result<Self, ScenarioError> {
-        let mut faults = controls::find(&mut self.file, controls);
+        let faults = controls::find(&mut self.file, controls);
+        self.unless(faults)
+    }
+
+    /// The same scenario with the custom queue disciplines that `disciplines` finds.
+    ///
+    /// # Errors
+    /// Every discipline that is not found, and every other fault of the scenario.
+    pub fn with_disciplines(
+        mut self,
+        disciplines: &dyn FindDiscipline,
+    ) -> Result<Self, ScenarioError> {
+        let faults = disciplines::find(&mut self.file, disciplines);
+        self.unless(faults)
+    }
+
+    /// The scenario, unless there are faults; they are reported with every other one.
+    fn unless(self, mut faults: Vec<Fault>) -> Result<Self, ScenarioError> {
         if faults.is_empty() {
             return Ok(self);
         }
@@ -258,7 +282,8 @@ impl Scenario {
     /// of its path; otherwise the first fault of the network as a whole, such as a limit below one
     /// packet or more memory than allowed.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
-        let lost = controls::check_found(&self.file);
+        let mut lost = controls::check_found(&self.file);
+        lost.extend(disciplines::check_found(&self.file));
         let faults = match self.network() {
             Ok(network) if lost.is_empty() => return Ok(network),
             Ok(_) => lost,

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::congestion::custom::ControlFault;
+use crate::congestion::custom::CustomFault;
 use crate::network::error::NetworkError;
 use crate::units::Time;
 
@@ -55,7 +55,16 @@ pub enum RunError {
         /// The flow.
         flow: String,
         /// What the control did.
-        fault: ControlFault,
+        fault: CustomFault,
+    },
+    /// A queue discipline from outside the registry failed, or returned a verdict that is not allowed.
+    Discipline {
+        /// The link.
+        link: String,
+        /// The discipline.
+        discipline: String,
+        /// What the discipline did.
+        fault: CustomFault,
     },
 }
 
@@ -98,6 +107,11 @@ impl fmt::Display for RunError {
             RunError::Control { group, control, flow, fault } => write!(
                 formatter,
                 "flows.{group}.congestion: {control}, flow {flow}, at {}: {}",
+                fault.time, fault.problem
+            ),
+            RunError::Discipline { link, discipline, fault } => write!(
+                formatter,
+                "links.{link}.queue: {discipline}, at {}: {}",
                 fault.time, fault.problem
             ),
         }

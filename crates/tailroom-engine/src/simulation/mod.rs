@@ -64,10 +64,16 @@ pub struct Simulation {
     /// The run pauses when it has handled this many events.
     pause_at: u64,
     is_measuring: bool,
-    /// Whether a control may fail; the controls of the registry do not.
-    has_custom_controls: bool,
+    custom: CustomCode,
     /// Why the run cannot go on, if there is a reason.
     fault: Option<RunError>,
+}
+
+/// Whether the run has code of the caller's, which may fail; that of the registries does not.
+#[derive(Clone, Copy, Debug)]
+struct CustomCode {
+    controls: bool,
+    disciplines: bool,
 }
 
 impl Simulation {
@@ -103,7 +109,10 @@ impl Simulation {
             events: 0,
             pause_at: 0,
             is_measuring: false,
-            has_custom_controls: network.has_custom_controls(),
+            custom: CustomCode {
+                controls: network.has_custom_controls(),
+                disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
+            },
             fault: None,
             network: network.clone(),
         };
@@ -131,8 +140,8 @@ impl Simulation {
     /// # Errors
     /// [`RunError::Memory`] as soon as pending packets or flows need more memory than the network
     /// allows; [`RunError::ArrivalLog`] and [`RunError::Flows`] if there are too many arrivals to record
-    /// or flows in progress; [`RunError::Control`] as soon as a congestion control fails. A run that has
-    /// failed fails again.
+    /// or flows in progress; [`RunError::Control`] and [`RunError::Discipline`] as soon as
+    /// a congestion control or a queue discipline fails. A run that has failed fails again.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
         while !self.run_some(time, u64::MAX)? {}
         Ok(())
@@ -164,6 +173,7 @@ impl Simulation {
     /// Returns whether every event before `until` is handled.
     fn take_events(&mut self, until: Time) -> Result<bool, RunError> {
         self.check_controls()?;
+        self.check_disciplines(self.now())?;
         while self.events < self.pause_at {
             if let Some(flow) = self.run_plain_events(until.min(self.dynamic.next_arrival())) {
                 self.check_event(flow)?;
@@ -175,7 +185,12 @@ impl Simulation {
                 self.begin_event(event.time())?;
                 match event.stage() {
                     Stage::Arrival(position) => {
-                        let Some(step) = self.arrive(event, position) else { continue };
+                        let step = self.arrive(event, position);
+                        if self.custom.disciplines {
+                            let link = self.routes.hop(event.flow(), position).link;
+                            self.check_discipline(link as usize, event.time())?;
+                        }
+                        let Some(step) = step else { continue };
                         step
                     }
                     Stage::Wake => {
@@ -194,7 +209,12 @@ impl Simulation {
                 continue;
             } else {
                 self.begin_event(service)?;
-                let Some(step) = self.serve(self.timers.first()) else { continue };
+                let link = self.timers.first();
+                let step = self.serve(link);
+                if self.custom.disciplines {
+                    self.check_discipline(link, service)?;
+                }
+                let Some(step) = step else { continue };
                 step
             };
             let Step { packet, outcome, exit, clocks_source } = step;
@@ -217,7 +237,7 @@ impl Simulation {
 
     #[inline]
     fn check_control(&self, flow: usize) -> Result<(), RunError> {
-        if self.has_custom_controls { self.control_result(flow) } else { Ok(()) }
+        if self.custom.controls { self.control_result(flow) } else { Ok(()) }
     }
 
     fn check_controls(&self) -> Result<(), RunError> {
@@ -234,6 +254,21 @@ impl Simulation {
             group: group.name.clone(),
             control: control.to_owned(),
             flow: self.name_of(flow),
+            fault: fault.clone(),
+        })
+    }
+
+    fn check_disciplines(&mut self, now: Time) -> Result<(), RunError> {
+        (0..self.links.len()).try_for_each(|link| self.check_discipline(link, now))
+    }
+
+    #[inline(never)]
+    fn check_discipline(&mut self, link: usize, now: Time) -> Result<(), RunError> {
+        let Some(fault) = self.links[link].fault(now) else { return Ok(()) };
+        let spec = &self.network.links[link];
+        Err(RunError::Discipline {
+            link: spec.name.clone(),
+            discipline: spec.queue.name().to_owned(),
             fault: fault.clone(),
         })
     }
@@ -321,7 +356,11 @@ impl Simulation {
         let dynamic = self.dynamic.results();
         let Simulation { network, links, pools, groups, events, .. } = &self;
         let shared = SharedLinks { links, pools };
-        Ok(results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events))
+        let results =
+            results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
+        // The results ask for gauges, in which a discipline may fail.
+        self.check_disciplines(end)?;
+        Ok(results)
     }
 
     /// The time series recorded so far; `None` if the network has none. A flow records a sample with

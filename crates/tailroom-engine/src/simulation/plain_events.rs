@@ -130,7 +130,7 @@ impl Simulation {
                 let [time, size, place] = event.words();
                 self.follow_by_words(time, size, place, outcome, exit, false);
             }
-            if self.has_custom_controls || self.pending.agenda.is_overfull() {
+            if self.custom.controls || self.pending.agenda.is_overfull() {
                 to_check = Some(event.flow());
                 break;
             }

@@ -10,6 +10,7 @@ mod bottleneck;
 mod built_by_hand;
 mod contract;
 mod custom_control;
+mod custom_discipline;
 mod data_center_controls;
 mod dctcp_analysis;
 mod delay_controls;

@@ -353,7 +353,7 @@ proptest! {
     #[test]
     fn every_discipline_keeps_the_contract(script in script()) {
         for queue in all(&script) {
-            let name = queue.name();
+            let name = queue.name().to_owned();
             println!("{name}"); // after a failure, the last name is the discipline that failed
             let (observer, arrivals, end) = run(&script, queue.clone());
             check_every_packet(&observer.entries, &arrivals);

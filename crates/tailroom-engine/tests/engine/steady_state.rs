@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use tailroom_engine::congestion::custom::{
-    Arguments, ControlMaker, Controls, FindControl, NoControl,
+    Arguments, ControlMaker, Controls, FindControl, NotFound,
 };
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
@@ -101,7 +101,7 @@ impl WindowLaw for Window {
 struct Unknown;
 
 impl FindControl for Unknown {
-    fn find(&self, _name: &str, _arguments: &Arguments) -> Result<ControlMaker, NoControl> {
+    fn find(&self, _name: &str, _arguments: &Arguments) -> Result<ControlMaker, NotFound> {
         Ok(ControlMaker::window_law(|| Box::new(Window)))
     }
 }

@@ -220,7 +220,7 @@ fn without_events(mut results: Results) -> String {
 #[test]
 fn a_shaper_at_the_rate_of_the_link_changes_no_result() {
     for queue in disciplines::valid("20 packets") {
-        let name = queue.name();
+        let name = queue.name().to_owned();
         let mut plain = mixed(queue);
         // A shaped link is served too; the series could tell.
         plain.links[0].is_acted_on = true;

@@ -9,13 +9,13 @@ use super::super::{ControlParameters, WindowLaw};
 use super::{Arguments, ControlMaker};
 use crate::parameters::BadParameter;
 
-/// Why a scenario's custom control cannot be used.
+/// Why a component that a scenario names and the caller supplies cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum NoControl {
-    /// No control has that name; these are the known names.
+pub enum NotFound {
+    /// Nothing has that name; these are the known names.
     Unknown(Vec<String>),
-    /// A parameter of the control is wrong.
+    /// A parameter is wrong.
     BadParameter(BadParameter),
     /// The name or the parameters are wrong in another way.
     Wrong {
@@ -32,11 +32,11 @@ pub trait FindControl {
     ///
     /// # Errors
     /// Why there is no such control.
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NoControl>;
+    fn find(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NotFound>;
 }
 
 /// Reads the parameters of one kind of control and returns its maker.
-type Entry = Box<dyn Fn(&Arguments) -> Result<ControlMaker, NoControl>>;
+type Entry = Box<dyn Fn(&Arguments) -> Result<ControlMaker, NotFound>>;
 
 /// Controls written in Rust, by name.
 #[derive(Default)]
@@ -74,11 +74,11 @@ impl Controls {
         P: ControlParameters + DeserializeOwned,
     {
         let entry = move |arguments: &Arguments| {
-            let params: P = arguments.read().map_err(|problem| NoControl::Wrong {
+            let params: P = arguments.read().map_err(|problem| NotFound::Wrong {
                 problem,
                 remedy: "correct the parameters".to_owned(),
             })?;
-            params.check().map_err(NoControl::BadParameter)?;
+            params.check().map_err(NotFound::BadParameter)?;
             let (needs_marks, steady_state) = (params.needs_marks(), params.steady_state());
             Ok(ControlMaker { needs_marks, steady_state, ..make(params) })
         };
@@ -87,10 +87,10 @@ impl Controls {
 }
 
 impl FindControl for Controls {
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NoControl> {
+    fn find(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NotFound> {
         match self.entries.get(name) {
             Some(entry) => entry(arguments),
-            None => Err(NoControl::Unknown(self.entries.keys().cloned().collect())),
+            None => Err(NotFound::Unknown(self.entries.keys().cloned().collect())),
         }
     }
 }

@@ -17,8 +17,8 @@ use std::sync::Arc;
 #[cfg(feature = "scenario")]
 pub use self::arguments::Arguments;
 #[cfg(feature = "scenario")]
-pub use self::find::{Controls, FindControl, NoControl};
-pub use self::running::{ControlFault, CustomRateBasedControl, CustomWindowLaw};
+pub use self::find::{Controls, FindControl, NotFound};
+pub use self::running::{CustomFault, CustomRateBasedControl, CustomWindowLaw};
 use super::rate_based::RateBasedControl;
 use super::{
     AnyRateBasedControl, AnyWindowLaw, Congestion, ControlParameters, SteadyState, WindowLaw,

@@ -14,18 +14,18 @@ use crate::congestion::{
 };
 use crate::units::Time;
 
-/// Why a custom control stopped the run.
+/// Why a component of the caller's stopped the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ControlFault {
-    /// When the control failed.
+pub struct CustomFault {
+    /// When it failed.
     pub time: Time,
-    /// What the control did.
+    /// What it did.
     pub problem: String,
 }
 
 /// The first fault of a control.
 #[derive(Debug, Default)]
-struct FirstFault(Option<Box<ControlFault>>);
+struct FirstFault(Option<Box<CustomFault>>);
 
 /// The windows that a control may return.
 const A_WINDOW: &str = "a window is a finite number of packets, at least 0 and at most 100000000";
@@ -45,7 +45,7 @@ impl FirstFault {
 
     #[cold]
     fn keep(&mut self, time: Time, problem: String) {
-        self.0.get_or_insert_with(|| Box::new(ControlFault { time, problem }));
+        self.0.get_or_insert_with(|| Box::new(CustomFault { time, problem }));
     }
 
     /// The window that a method returned, at least 1; `otherwise` if the control has failed.
@@ -265,7 +265,7 @@ impl RateBasedControl for CustomRateBasedControl {
 impl AnyWindowLaw {
     /// Why the law stopped the run; only a custom one can fail.
     #[inline]
-    pub fn fault(&self) -> Option<&ControlFault> {
+    pub fn fault(&self) -> Option<&CustomFault> {
         match self {
             AnyWindowLaw::Custom(custom) => custom.fault.0.as_deref(),
             _ => None,
@@ -276,7 +276,7 @@ impl AnyWindowLaw {
 impl AnyRateBasedControl {
     /// Why the control stopped the run; only a custom one can fail.
     #[inline]
-    pub fn fault(&self) -> Option<&ControlFault> {
+    pub fn fault(&self) -> Option<&CustomFault> {
         match self {
             AnyRateBasedControl::Custom(custom) => custom.fault.0.as_deref(),
             _ => None,
@@ -378,10 +378,8 @@ mod tests {
         assert_eq!(problem(&started(5.0, Some("never began"))), Some("never began"));
         let mut control = started(5.0, None);
         control.on_every_ack(&AckEvent { now: Time::from_milliseconds(3), ..ack(1) });
-        let expected = ControlFault {
-            time: Time::from_milliseconds(3),
-            problem: "watched in vain".to_owned(),
-        };
+        let expected =
+            CustomFault { time: Time::from_milliseconds(3), problem: "watched in vain".to_owned() };
         assert_eq!(control.fault(), Some(&expected));
         control.on_ack(10.0, &ack(1));
         assert_eq!(control.fault(), Some(&expected), "the first fault is the one that counts");

@@ -54,14 +54,14 @@ pub(in crate::scenario) struct PortsConfig {
     /// Queue discipline of each port of a switch, and the limit of its buffer.
     #[serde(deserialize_with = "kind_or_name::read")]
     #[schemars(
-        schema_with = "kind_or_name::schema::<QueueConfig>",
+        schema_with = "kind_or_name::schema_with_code::<QueueConfig>",
         example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
     )]
     pub(in crate::scenario) queue: QueueConfig,
     /// Queue discipline of each host's interface, which the flows of the host share. Default:
     /// `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves.
     #[serde(default = "long_queue", deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<QueueConfig>")]
+    #[schemars(schema_with = "kind_or_name::schema_with_code::<QueueConfig>")]
     pub(in crate::scenario) nic_queue: QueueConfig,
     /// Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

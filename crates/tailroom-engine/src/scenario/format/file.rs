@@ -189,7 +189,7 @@ pub(in crate::scenario) struct LinkConfig {
     /// pool is the limit then.
     #[serde(deserialize_with = "kind_or_name::read")]
     #[schemars(
-        schema_with = "kind_or_name::schema::<QueueConfig>",
+        schema_with = "kind_or_name::schema_with_code::<QueueConfig>",
         example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
     )]
     pub(in crate::scenario) queue: QueueConfig,

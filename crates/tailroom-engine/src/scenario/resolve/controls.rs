@@ -5,7 +5,7 @@ use serde::Deserialize;
 use toml::Table;
 
 use crate::congestion::CongestionConfig;
-use crate::congestion::custom::{CustomParams, FindControl, NoControl};
+use crate::congestion::custom::{CustomParams, FindControl, NotFound};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
 use crate::scenario::format::file::ScenarioFile;
 use crate::scenario::format::flows::ControlConfig;
@@ -52,29 +52,44 @@ pub(in crate::scenario) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
     let lost = file.flows.iter().filter_map(|(name, group)| match &group.tcp.congestion {
         Some(ControlConfig::Table(CongestionConfig::Custom(params))) if !params.is_found() => {
             let at = Path::of(&["flows", name, "congestion"]);
-            Some(fault(&at, &params.control, NoControl::Unknown(Vec::new())))
+            Some(fault(&at, &params.control, NotFound::Unknown(Vec::new())))
         }
         _ => None,
     });
     lost.collect()
 }
 
-fn fault(at: &Path, name: &str, reason: NoControl) -> Fault {
+fn fault(at: &Path, name: &str, reason: NotFound) -> Fault {
+    not_found(at, ("control", name), reason, || {
+        let mut kinds = kinds_without("CongestionConfig", &[]);
+        kinds.retain(|kind| !matches!(of_name(kind), CongestionConfig::Custom(_)));
+        kinds
+    })
+}
+
+/// The fault of a component that the caller supplies and that is not found: what it is, and its name.
+/// `kinds` are the kinds of the registry that the name may stand for.
+pub(super) fn not_found(
+    at: &Path,
+    (what, name): (&str, &str),
+    reason: NotFound,
+    kinds: impl Fn() -> Vec<String>,
+) -> Fault {
     match reason {
-        NoControl::Wrong { problem, remedy } => Fault::new(at, problem, remedy),
-        NoControl::BadParameter(bad) => bad_parameter(&at.key("parameters"), bad),
-        NoControl::Unknown(known) => {
+        NotFound::Wrong { problem, remedy } => Fault::new(at, problem, remedy),
+        NotFound::BadParameter(bad) => bad_parameter(&at.key("parameters"), bad),
+        NotFound::Unknown(known) => {
             let kinds = kinds();
             let names = kinds.iter().chain(&known).map(String::as_str);
-            Fault::new(at, format!("there is no control \"{name}\""), suggestion(name, names))
+            Fault::new(at, format!("there is no {what} \"{name}\""), suggestion(name, names))
         }
     }
 }
 
-/// Every kind of the registry that needs no parameter.
-fn kinds() -> Vec<String> {
+/// The kinds of a registry, named by its definition in the schema, without some.
+pub(super) fn kinds_without(definition: &str, without: &[&str]) -> Vec<String> {
     let root = schema();
-    let entries = alternatives(&root["$defs"]["CongestionConfig"]).into_iter().flatten();
-    let kinds = entries.filter_map(kind_of).map(str::to_owned);
-    kinds.filter(|kind| !matches!(of_name(kind), CongestionConfig::Custom(_))).collect()
+    let entries = alternatives(&root["$defs"][definition]).into_iter().flatten();
+    let kinds = entries.filter_map(kind_of).filter(|kind| !without.contains(kind));
+    kinds.map(str::to_owned).collect()
 }

@@ -54,6 +54,11 @@ pub(in crate::scenario) fn load_files(
     (loading.texts, loading.faults)
 }
 
+/// Whether a component with this key may have parameters that only the code of the caller reads.
+fn is_code(key: &str) -> bool {
+    ["congestion", "queue", "nic_queue"].contains(&key)
+}
+
 struct Loading<'a> {
     files: &'a BoundedFiles<'a>,
     texts: FileTexts,
@@ -67,8 +72,8 @@ impl Loading<'_> {
         }
         for (key, value) in table {
             match value {
-                // A group of this name has no kind.
-                toml::Value::Table(inner) if key == "congestion" && inner.contains_key("kind") => {}
+                // A group or a link of such a name has no kind.
+                toml::Value::Table(inner) if is_code(key) && inner.contains_key("kind") => {}
                 toml::Value::Table(inner) => self.table(inner, &at.key(key)),
                 toml::Value::Array(items) => {
                     let tables = items.iter().enumerate();

@@ -4,6 +4,7 @@
 mod buffer;
 pub(in crate::scenario) mod controls;
 pub(in crate::scenario) mod defaults;
+pub(in crate::scenario) mod disciplines;
 pub(in crate::scenario) mod fabrics;
 pub(in crate::scenario) mod files;
 mod host_pairs;

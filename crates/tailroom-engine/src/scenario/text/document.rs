@@ -8,6 +8,7 @@ use toml::{Spanned, Value};
 
 use super::check::bare_numbers;
 use super::error::{Fault, Path, Place, Problem, ScenarioError, Step, suggestion};
+use crate::kind_or_name;
 
 /// Longest scenario text; far longer than any scenario written by hand.
 const MAX_BYTES: usize = 4 << 20;
@@ -105,7 +106,7 @@ impl Document {
             let entry = table.entry(*parent).or_insert_with(|| toml::Table::new().into());
             // `queue = "codel"` has parameters too; until now all of them have their defaults.
             if let Some(name) = entry.as_str().filter(|_| KINDS.contains(parent)) {
-                *entry = toml::Table::from_iter([("kind".to_owned(), name.into())]).into();
+                *entry = kind_or_name::table_of(parent, name).into();
             }
             table = entry.as_table_mut().ok_or_else(|| {
                 let whole = parents[..=depth].join(".");

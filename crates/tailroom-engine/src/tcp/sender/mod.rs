@@ -32,7 +32,7 @@ mod window_use;
 use super::TcpSpec;
 #[cfg(test)]
 use crate::congestion::AnyRateBasedControl;
-use crate::congestion::custom::ControlFault;
+use crate::congestion::custom::CustomFault;
 use crate::congestion::rate_based::BeginEvent;
 use crate::congestion::{AnyWindowLaw, Congestion, MAX_WINDOW_PACKETS, WindowLaw};
 use crate::packet::{Ack, Packet};
@@ -317,7 +317,7 @@ impl Sender {
 
     /// Why the congestion control stopped the run, if it has failed.
     #[inline]
-    pub fn control_fault(&self) -> Option<&ControlFault> {
+    pub fn control_fault(&self) -> Option<&CustomFault> {
         match &self.congestion_control {
             CongestionControl::WindowLaw(law) => law.fault(),
             CongestionControl::RateBased(rate_based) => rate_based.control().fault(),

@@ -9,6 +9,8 @@ pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
     let schema = schemars::schema_for!(QueueConfig);
     let root = schema.as_value();
     let kinds = root["oneOf"].as_array().expect("one alternative per discipline");
+    // "custom" stands for rules of the caller.
+    let kinds = kinds.iter().filter(|kind| kind["properties"]["kind"]["const"] != "custom");
     let config = |kind: &serde_json::Value| {
         let mut config = serde_json::Map::new();
         for key in kind["required"].as_array().expect("at least a kind") {
@@ -20,7 +22,7 @@ pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
         config.insert("limit".into(), limit.into());
         serde_json::from_value(config.into()).expect("the other parameters have defaults")
     };
-    kinds.iter().map(config).collect()
+    kinds.map(config).collect()
 }
 
 /// Those of [`all`] whose other parameters fit the limit, whatever the size of the packets: a threshold

@@ -1,0 +1,167 @@
+//! Custom disciplines: rules that the registry does not hold, because the caller brings them.
+//!
+//! A [`RuleMaker`] makes a rule for each link. A program that builds a network puts it into the link's
+//! [`CustomParams`]. A scenario names a custom discipline; the caller that resolves the scenario
+//! provides a `FindDiscipline`, which turns the name and the arguments into the maker. `Disciplines`
+//! finds rules written in Rust.
+
+#[cfg(feature = "scenario")]
+mod find;
+mod running;
+
+use std::fmt;
+use std::sync::Arc;
+
+#[cfg(feature = "scenario")]
+pub use self::find::{Disciplines, FindDiscipline};
+pub use self::running::RunningRule;
+use super::{ArrivalRule, LinkInfo, Parameters, Verdict};
+#[cfg(feature = "scenario")]
+use crate::congestion::custom::Arguments;
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::packet::Ecn;
+use crate::parameters::{BadParameter, Range, check_length};
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::units::Time;
+
+/// A queue discipline of your own: `queue = "mymodule:MyRule"` is short for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CustomParams {
+    /// Buffer size, excluding the packet in transmission; a packet that does not fit is dropped,
+    /// whatever the discipline decides.
+    #[serde(default = "thousand_packets")]
+    pub limit: QueueLimit,
+    /// Name of the discipline: in Python its module and class, as in `"mymodule:MyRule"`, whose code
+    /// the run executes; in Rust its registered name.
+    #[schemars(length(min = 1), example = "mymodule:MyRule")]
+    pub discipline: String,
+    /// Arguments from which the discipline is made: in Python the keyword arguments of the class.
+    #[cfg(feature = "scenario")]
+    #[serde(default, skip_serializing_if = "Arguments::is_empty")]
+    pub parameters: Arguments,
+    #[serde(skip)]
+    maker: Option<RuleMaker>,
+}
+
+/// The buffer of Linux's pfifo at an interface with the default `txqueuelen`.
+fn thousand_packets() -> QueueLimit {
+    QueueLimit::packets(1_000)
+}
+
+impl CustomParams {
+    /// The discipline of this name, still to be found.
+    pub fn named(discipline: impl Into<String>) -> Self {
+        CustomParams {
+            limit: thousand_packets(),
+            discipline: discipline.into(),
+            #[cfg(feature = "scenario")]
+            parameters: Arguments::default(),
+            maker: None,
+        }
+    }
+
+    /// The same parameters with the maker of the discipline that they name.
+    #[must_use]
+    pub fn made_by(self, maker: RuleMaker) -> Self {
+        CustomParams { maker: Some(maker), ..self }
+    }
+
+    /// Whether the discipline has been found.
+    pub fn is_found(&self) -> bool {
+        self.maker.is_some()
+    }
+
+    /// Whether the rule decides about packets that leave, too.
+    pub fn acts_on_departures(&self) -> bool {
+        self.maker.as_ref().is_some_and(|maker| maker.acts_on_departures)
+    }
+}
+
+impl Ranges for CustomParams {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        self.limit.check_ranges().map_err(|bad| bad.below("limit"))?;
+        check_length("discipline", self.discipline.len(), &Range::ANY.at_least(1.0))
+    }
+}
+
+impl Parameters for CustomParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+}
+
+/// A packet whose transmission would begin now, and the packets that wait behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct DequeueEvent {
+    /// When its transmission would begin.
+    pub now: Time,
+    /// When it arrived.
+    pub arrival: Time,
+    /// Size on the wire, in bytes.
+    pub bytes: u32,
+    /// ECN field, which tells whether the packet may be marked.
+    pub ecn: Ecn,
+    /// Number of packets that wait behind it.
+    pub waiting_packets: u64,
+    /// Number of bytes that wait behind it.
+    pub waiting_bytes: u64,
+}
+
+/// A rule of the caller's, which may also decide about each packet before its transmission.
+pub trait CustomRule: ArrivalRule {
+    /// Decides about a packet that would leave: it is sent, marked and sent, or dropped, so that the
+    /// next packet would leave. Called only if [`RuleMaker::acting_on_departures`] says so.
+    fn on_dequeue(&mut self, _event: &DequeueEvent) -> Verdict {
+        Verdict::Accept
+    }
+
+    /// What has failed in the rule since the last call, if anything has; the run then ends. Called
+    /// after each packet.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
+}
+
+/// A rule that a simulation may take to another thread.
+pub type BoxedRule = Box<dyn CustomRule + Send>;
+
+/// Makes the rule of a link whose buffer has this size.
+type Make = dyn Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync;
+
+/// Makes the rules of a discipline, one per link.
+#[derive(Clone)]
+pub struct RuleMaker {
+    make: Arc<Make>,
+    acts_on_departures: bool,
+}
+
+impl RuleMaker {
+    /// Makes the rules that `make` returns for a link and the size of its buffer.
+    pub fn new(make: impl Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync + 'static) -> Self {
+        RuleMaker { make: Arc::new(make), acts_on_departures: false }
+    }
+
+    /// The same maker of rules that also decide about packets that leave.
+    #[must_use]
+    pub fn acting_on_departures(self) -> Self {
+        RuleMaker { acts_on_departures: true, ..self }
+    }
+}
+
+impl fmt::Debug for RuleMaker {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("RuleMaker")
+    }
+}
+
+impl PartialEq for RuleMaker {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.make, &other.make)
+    }
+}

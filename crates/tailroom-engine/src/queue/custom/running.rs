@@ -1,0 +1,117 @@
+//! Custom rules while they run. Nobody has tested them, so every answer is checked, and a wrong one
+//! stops the run.
+
+use std::fmt;
+
+use super::{BoxedRule, CustomParams, CustomRule, DequeueEvent};
+use crate::congestion::custom::CustomFault;
+use crate::packet::Ecn;
+use crate::quantity::limit::Limit;
+use crate::queue::buffer::DropReason;
+use crate::queue::{ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
+use crate::units::Time;
+
+/// A running rule of the caller's.
+pub struct RunningRule {
+    rule: BoxedRule,
+    limit: Limit,
+    acts_on_departures: bool,
+    fault: Option<Box<CustomFault>>,
+}
+
+impl fmt::Debug for RunningRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RunningRule").field("fault", &self.fault).finish_non_exhaustive()
+    }
+}
+
+impl RunningRule {
+    /// Starts the rule for `link`. The run of a discipline that has not been found stops at once.
+    pub fn new(params: &CustomParams, link: &LinkInfo) -> Self {
+        let missing = || Box::new(Missing(params.discipline.clone())) as BoxedRule;
+        let limit = link.limit(params.limit);
+        RunningRule {
+            rule: params.maker.as_ref().map_or_else(missing, |maker| (maker.make)(link, limit)),
+            limit,
+            acts_on_departures: params.acts_on_departures(),
+            fault: None,
+        }
+    }
+
+    /// Whether [`RunningRule::on_dequeue`] is to be called.
+    #[inline]
+    pub fn acts_on_departures(&self) -> bool {
+        self.acts_on_departures
+    }
+
+    /// Decides about a packet that would leave.
+    pub fn on_dequeue(&mut self, event: &DequeueEvent) -> Verdict {
+        if self.fault.is_some() {
+            return Verdict::Accept;
+        }
+        let verdict = self.rule.on_dequeue(event);
+        self.checked("on_departure", event.now, verdict, event.ecn)
+    }
+
+    /// Why the rule stopped the run, as far as it has shown by `now`.
+    #[inline]
+    pub fn fault(&mut self, now: Time) -> Option<&CustomFault> {
+        if let Some(problem) = self.rule.failure() {
+            self.keep(now, problem);
+        }
+        self.fault.as_deref()
+    }
+
+    #[cold]
+    fn keep(&mut self, time: Time, problem: String) {
+        self.fault.get_or_insert_with(|| Box::new(CustomFault { time, problem }));
+    }
+
+    /// The verdict, unless it marks a packet that cannot be marked.
+    #[inline]
+    fn checked(&mut self, method: &str, now: Time, verdict: Verdict, ecn: Ecn) -> Verdict {
+        if verdict != Verdict::Mark || ecn.is_capable() {
+            return verdict;
+        }
+        let problem = format!(
+            "{method} marked a packet that carries no ECN; mark only where the packet is \
+             ECN-capable, and accept or drop the others"
+        );
+        self.keep(now, problem);
+        Verdict::Accept
+    }
+}
+
+impl ArrivalRule for RunningRule {
+    fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+        if self.fault.is_some() {
+            return Verdict::Accept;
+        }
+        let verdict = self.rule.on_enqueue(event);
+        match self.checked("on_arrival", event.now, verdict, event.ecn) {
+            Verdict::Accept | Verdict::Mark if !event.fits(self.limit) => {
+                Verdict::Drop(DropReason::Overflow)
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn gauges(&self, now: Time) -> Vec<Gauge> {
+        if self.fault.is_some() { Vec::new() } else { self.rule.gauges(now) }
+    }
+}
+
+/// Stands for a discipline that was named and never found.
+struct Missing(String);
+
+impl ArrivalRule for Missing {
+    fn on_enqueue(&mut self, _event: &EnqueueEvent) -> Verdict {
+        Verdict::Accept
+    }
+}
+
+impl CustomRule for Missing {
+    fn failure(&mut self) -> Option<String> {
+        Some(format!("there is no discipline \"{}\"", self.0))
+    }
+}

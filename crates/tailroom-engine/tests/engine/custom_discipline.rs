@@ -1,0 +1,185 @@
+//! Queue disciplines that the caller provides: the same rule gives the same run as the built-in
+//! discipline, and a wrong verdict ends the run with the same error in every case.
+
+use serde::Deserialize;
+use tailroom_engine::network::Network;
+use tailroom_engine::parameters::Ranges;
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::queue::buffer::DropReason;
+use tailroom_engine::queue::custom::{CustomRule, DequeueEvent, Disciplines};
+use tailroom_engine::queue::step_mark::{StepMark, StepMarkParams};
+use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, LinkInfo, Verdict};
+use tailroom_engine::results::Results;
+use tailroom_engine::scenario::{self, ScenarioError};
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::simulation::error::RunError;
+use tailroom_engine::units::Time;
+
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_run;
+
+const SCENARIO: &str = r#"
+duration = "10 s"
+[defaults]
+host = "plain"
+[links.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = QUEUE
+[flows.two]
+count = 2
+path = ["bottleneck"]
+congestion = "reno"
+ecn = "classic"
+rtt = { from = "20 ms", to = "30 ms" }
+[flows.one]
+path = ["bottleneck"]
+congestion = "reno"
+rtt = "25 ms"
+"#;
+
+/// Accepts all packets; drops or marks the packet of this number at its departure, if there is one.
+#[derive(Default, Deserialize, Ranges)]
+#[serde(default, deny_unknown_fields)]
+struct PlainParams {
+    marks_until: u64,
+    #[schemars(range(max = 10_000.0))]
+    drops_every: u64,
+}
+
+struct Plain {
+    marks_until: u64,
+    drops_every: u64,
+    departures: u64,
+}
+
+impl Plain {
+    fn new(params: &PlainParams, _link: &LinkInfo, _limit: Limit) -> Self {
+        let PlainParams { marks_until, drops_every } = *params;
+        Plain { marks_until, drops_every, departures: 0 }
+    }
+}
+
+impl ArrivalRule for Plain {
+    fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+        let marks = event.now < Time::from_milliseconds(self.marks_until);
+        if marks { Verdict::Mark } else { Verdict::Accept }
+    }
+}
+
+impl CustomRule for Plain {
+    fn on_dequeue(&mut self, _event: &DequeueEvent) -> Verdict {
+        self.departures += 1;
+        if self.drops_every > 0 && self.departures.is_multiple_of(self.drops_every) {
+            return Verdict::Drop(DropReason::Head);
+        }
+        Verdict::Accept
+    }
+}
+
+/// The built-in rule, registered as a program outside registers its own.
+struct Step(StepMark);
+
+impl ArrivalRule for Step {
+    fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+        self.0.on_enqueue(event)
+    }
+}
+
+impl CustomRule for Step {}
+
+fn disciplines() -> Disciplines {
+    let mut disciplines = Disciplines::default();
+    disciplines.register("plain", Plain::new);
+    disciplines.register_acting_on_departures("at_departure", Plain::new);
+    disciplines.register("step", |params: &StepMarkParams, link: &LinkInfo, _| {
+        Step(StepMark::new(params, link))
+    });
+    disciplines
+}
+
+fn resolved(queue: &str) -> Result<Network, ScenarioError> {
+    let text = SCENARIO.replace("QUEUE", queue);
+    scenario::parse(&text, &[], None, &scenario::NoFiles)?
+        .with_disciplines(&disciplines())?
+        .resolve()
+}
+
+fn run(queue: &str) -> Results {
+    scenario_run::finish(&resolved(queue).expect("the scenario is valid"))
+}
+
+fn assert_same(own: &str, built_in: &str) {
+    let (own, built_in) = (run(own), run(built_in));
+    let (_, link) = &built_in.summary.links.0[0];
+    assert!(link.drops_packets + link.marks_packets > 20);
+    assert_eq!(own.summary.flows, built_in.summary.flows);
+    let (_, own) = &own.summary.links.0[0];
+    assert_eq!(own.drops_packets, link.drops_packets);
+    assert_eq!(own.marks_packets, link.marks_packets);
+    assert_eq!(own.queue_delay_s_p99, link.queue_delay_s_p99);
+}
+
+const TAIL_DROP: &str = "{ kind = \"drop_tail\", limit = \"20 packets\" }";
+
+#[test]
+fn the_limit_alone_is_tail_drop_whether_or_not_departures_are_known() {
+    for name in ["plain", "at_departure"] {
+        let own =
+            format!("{{ kind = \"custom\", discipline = \"{name}\", limit = \"20 packets\" }}");
+        assert_same(&own, TAIL_DROP);
+    }
+}
+
+#[test]
+fn a_rule_of_the_registry_gives_the_same_run_from_outside() {
+    let own = "{ kind = \"custom\", discipline = \"step\", limit = \"40 packets\", \
+               parameters = { threshold = \"5 packets\", limit = \"40 packets\" } }";
+    let built_in = "{ kind = \"step_mark\", limit = \"40 packets\", threshold = \"5 packets\" }";
+    assert_same(own, built_in);
+}
+
+/// The link would send every packet that arrives; one in a hundred of those is dropped instead.
+#[test]
+fn packets_that_are_dropped_at_departure_are_counted() {
+    let own =
+        "{ kind = \"custom\", discipline = \"at_departure\", parameters = { drops_every = 100 } }";
+    let results = run(own);
+    let (_, link) = &results.summary.links.0[0];
+    let arrivals = link.arrivals_packets;
+    // Those that still wait at the end, at most 1,000, have not been asked about.
+    assert!(link.drops_packets <= arrivals / 100, "{} of {arrivals}", link.drops_packets);
+    assert!(link.drops_packets >= (arrivals - 1_000) / 100, "{} of {arrivals}", link.drops_packets);
+}
+
+#[test]
+fn a_mark_on_a_packet_without_ecn_ends_the_run_at_that_packet() {
+    let queue =
+        "{ kind = \"custom\", discipline = \"plain\", parameters = { marks_until = 9000 } }";
+    let network = resolved(queue).expect("the scenario is valid");
+    let ended = Simulation::new(&network).expect("the network is valid").finish();
+    let Err(RunError::Discipline { link, discipline, fault }) = &ended else { panic!("{ended:?}") };
+    assert_eq!((link.as_str(), discipline.as_str()), ("bottleneck", "plain"));
+    assert!(fault.problem.contains("on_arrival") && fault.problem.contains("ECN"), "{fault:?}");
+    // The first packet without ECN arrives after the handshake and half the round trip at the latest.
+    assert!(fault.time < Time::from_milliseconds(50), "{fault:?}");
+}
+
+#[test]
+fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
+    let refusal = |queue: &str| resolved(queue).expect_err("it is wrong").to_string();
+    let place = "line 8, links.bottleneck.queue";
+    let custom = |name: &str| format!("{{ kind = \"custom\", discipline = \"{name}\" }}");
+    assert_refused(&refusal(&custom("plein")), place, &["plain"]);
+    assert_refused(&refusal(&custom("cdoel")), place, &["codel"]);
+    let wrong =
+        "{ kind = \"custom\", discipline = \"plain\", parameters = { drops_every = 10001 } }";
+    let place = "line 8, links.bottleneck.queue.parameters.drops_every";
+    assert_refused(&refusal(wrong), place, &["10000"]);
+    let text = SCENARIO.replace("QUEUE", "\"module:Class\"");
+    let read =
+        scenario::parse(&text, &[], None, &scenario::NoFiles).expect("the name may be found");
+    assert_eq!(read.custom_disciplines(), ["module:Class"]);
+    let lost = read.resolve().expect_err("nobody has found it").to_string();
+    assert!(lost.starts_with("line 8, links.bottleneck.queue: "), "{lost}");
+}
