@@ -4,6 +4,7 @@
 //! the collector in the same file. A table is a file of [`tables`] and a line in its registry.
 
 mod arithmetic;
+mod deadlock;
 mod finished_run;
 mod flow;
 mod flow_data;
@@ -20,6 +21,7 @@ mod sharing;
 pub mod tables;
 mod warnings;
 
+pub use deadlock::WaitingInSwitch;
 use finished_run::FinishedRun;
 pub use finished_run::{DynamicFlowRecords, SharedLinks};
 pub use flow::FlowSummary;

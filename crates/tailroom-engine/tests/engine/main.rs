@@ -34,6 +34,7 @@ mod linux_host;
 mod loss_patterns;
 mod objects;
 mod ordering;
+mod pauses;
 mod percentiles;
 mod phase_effects;
 mod poisson_queues;
