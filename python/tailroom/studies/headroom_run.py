@@ -11,7 +11,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.result import Headroom
 from tailroom.pfc_headroom.terms import OVERHEAD_BYTES, PAUSE_FRAME_BYTES, Role
 from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.engine_run import run
+from tailroom.simulation.engine_run import simulate
 
 XOFF_FRAMES = 10
 """Frames that wait when the port asks for the pause."""
@@ -84,7 +84,7 @@ def _stop(headroom: Headroom) -> Fraction:
 
 def _worst_case(headroom: Headroom, frame: int, size: int) -> tuple[int, int]:
     """Returns the most headroom that was occupied, and the frames that were dropped."""
-    result = run(_scenario(headroom, frame, size))
+    result = simulate(_scenario(headroom, frame, size))
     peak, drops = (
         result.links["port"]["headroom_bytes_max"],
         result.links["next"]["drops_headroom_packets"],
@@ -95,8 +95,9 @@ def _worst_case(headroom: Headroom, frame: int, size: int) -> tuple[int, int]:
 def _scenario(headroom: Headroom, frame: int, size: int) -> Scenario:
     """A link into a switch, and one out of it that has stopped."""
     ps_per_byte = Fraction(8 * PS, headroom.speed_mbps * 10**6)
-    filled = (2 * XOFF_FRAMES * frame + 2 * _wire(headroom)) * ps_per_byte
-    rate, queue = f"{headroom.speed_mbps} Mbit/s", {"kind": "drop_tail", "limit": "1 TB"}
+    sent = 2 * (XOFF_FRAMES * frame + _wire(headroom))
+    rate = f"{headroom.speed_mbps} Mbit/s"
+    queue = {"kind": "drop_tail", "limit": f"{ceil(sent)} B"}
     links: Any = {
         "port": {
             "rate": rate,
@@ -121,7 +122,7 @@ def _scenario(headroom: Headroom, frame: int, size: int) -> Scenario:
         "packet_size": f"{frame} B",
         "source": {"kind": "cbr", "rate": rate},
     }
-    return Scenario(duration=_time(filled), links=links, flows={"peer": flow})
+    return Scenario(duration=_time(sent * ps_per_byte), links=links, flows={"peer": flow})
 
 
 def _time(picoseconds: Fraction) -> str:

@@ -11,6 +11,7 @@
 pub mod arrivals;
 pub mod draws;
 pub mod fifo;
+pub mod ingress;
 pub mod jitter;
 pub mod pause;
 pub mod policer;
@@ -32,7 +33,7 @@ use crate::queue::buffer::{DropReason, Dropped};
 use crate::queue::{AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use crate::units::Time;
 use fifo::{Fifo, Waiting};
-use pause::Pause;
+use ingress::Pause;
 use policer::Policer;
 use probe::LinkProbe;
 use queue::LinkQueue;

@@ -1,34 +1,7 @@
 //! Deadlocks of paused links: links of which none can resume before another of them does.
 
-use std::collections::BTreeMap;
-
 use super::finished_run::FinishedRun;
 use crate::units::Time;
-
-/// The bytes that arrived over a link whose far end may pause it, and wait at another link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WaitingInSwitch {
-    /// Index of the link over which they arrived.
-    pub ingress: usize,
-    /// Index of the link at which they wait.
-    pub at: usize,
-    /// Their number.
-    pub bytes: u64,
-}
-
-impl WaitingInSwitch {
-    /// Sums of the bytes of packets, by the link over which they arrived and the link at which they
-    /// wait.
-    pub fn sums(packets: impl Iterator<Item = (usize, usize, u32)>) -> Vec<Self> {
-        let mut sums: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        for (ingress, at, bytes) in packets {
-            *sums.entry((ingress, at)).or_default() += u64::from(bytes);
-        }
-        let waiting = |((ingress, at), bytes)| WaitingInSwitch { ingress, at, bytes };
-        sums.into_iter().map(waiting).collect()
-    }
-}
 
 /// Links that wait for one another.
 #[derive(Debug)]
@@ -56,11 +29,11 @@ pub(super) fn deadlock(run: &FinishedRun<'_>) -> Option<Deadlock> {
             behind_stuck[one.ingress] += one.bytes;
         }
         let frees = |link: &usize| is_stuck[*link] && behind_stuck[*link] <= xon(*link);
-        let freed: Vec<usize> = (0..is_stuck.len()).filter(frees).collect();
-        if freed.is_empty() {
+        let open: Vec<usize> = (0..is_stuck.len()).filter(frees).collect();
+        if open.is_empty() {
             break;
         }
-        freed.into_iter().for_each(|link| is_stuck[link] = false);
+        open.into_iter().for_each(|link| is_stuck[link] = false);
     }
     let first = is_stuck.iter().position(|stuck| *stuck)?;
     let cycle = cycle_from(first, |link| {

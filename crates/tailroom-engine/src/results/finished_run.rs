@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::deadlock::WaitingInSwitch;
 use super::flow_data::FlowData;
+use super::waiting::WaitingInSwitch;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;

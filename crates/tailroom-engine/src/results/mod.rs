@@ -19,9 +19,9 @@ mod serialize;
 mod series_json;
 mod sharing;
 pub mod tables;
+mod waiting;
 mod warnings;
 
-pub use deadlock::WaitingInSwitch;
 use finished_run::FinishedRun;
 pub use finished_run::{DynamicFlowRecords, SharedLinks};
 pub use flow::FlowSummary;
@@ -42,6 +42,7 @@ pub use tables::{
     ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog,
     PoolSeries, Tables,
 };
+pub use waiting::WaitingInSwitch;
 use warnings::warnings;
 pub use warnings::{Warning, WarningKind};
 

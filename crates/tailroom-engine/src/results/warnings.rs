@@ -494,7 +494,7 @@ fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
     let (mut places, mut shortest) = (Vec::new(), None);
     for (link, info) in run.network.links.iter().zip(&facts) {
         let Some(pause) = link.pause else { continue };
-        let needed = pause.least_headroom_bytes(link, info.packet_bytes);
+        let needed = pause.least_headroom_bytes(link.rate, link.delay, info.packet_bytes);
         let headroom = pause.headroom.bytes();
         if headroom >= needed {
             continue;

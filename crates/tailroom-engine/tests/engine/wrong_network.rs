@@ -151,7 +151,7 @@ fn wrong_pools_are_refused() {
 #[test]
 fn wrong_pauses_are_refused() {
     let pause = |xoff, xon| Some(PauseSpec::new(Size::new(xoff), Size::new(xon), Size::new(500)));
-    assert_wrong("links[0].pause.xon", &["1 kB", "xoff"], |network| {
+    assert_wrong("links[0].pause.xon", &["1000 B", "xoff"], |network| {
         network.links[0].pause = pause(1_000, 2_000);
     });
     assert_wrong("links[0].pause.xoff", &["1500 B"], |network| {
