@@ -157,7 +157,7 @@ fn wrong_pauses_are_refused() {
     assert_wrong("links[0].pause.xoff", &["1500 B"], |network| {
         network.links[0].pause = pause(900, 1);
     });
-    assert_wrong("links[0].pause.response_time", &["30 days"], |network| {
+    assert_wrong("links[0].pause.response_time", &["2592000 s"], |network| {
         let response_time = Some(Time::NEVER.into());
         network.links[0].pause = pause(9_000, 1).map(|it| PauseSpec { response_time, ..it });
     });
