@@ -33,7 +33,9 @@ pub(super) fn deadlock(run: &FinishedRun<'_>) -> Option<Deadlock> {
         if open.is_empty() {
             break;
         }
-        open.into_iter().for_each(|link| is_stuck[link] = false);
+        for link in open {
+            is_stuck[link] = false;
+        }
     }
     let first = is_stuck.iter().position(|stuck| *stuck)?;
     let cycle = cycle_from(first, |link| {
