@@ -24,6 +24,7 @@ LINK_FIELDS = [
     "drops_policed_packets",
     "drops_pool_packets",
     "drops_threshold_packets",
+    "drops_headroom_packets",
     "marks_packets",
     "random_losses_packets",
     "departures_packets",

@@ -91,6 +91,7 @@ def recorded_scenarios() -> dict[str, Document]:
         _losses(components["loss"]),
         _token_buckets(),
         _pools(),
+        _pauses(),
         source_scenarios(components["source"]),
         transport_scenarios(components["slow_start"], components["host"]),
         _networks(),
@@ -260,6 +261,19 @@ def _pools() -> Iterator[tuple[str, Document]]:
             if kind == "dynamic_threshold":
                 document["links"]["full"]["alpha"] = 4.0
                 yield f"pool/{kind}{label}/own_alpha", document
+
+
+def _pauses() -> Iterator[tuple[str, Document]]:
+    """A link that a switch pauses for a slower link behind it."""
+    pause = {"xoff": "40 kB", "xon": "20 kB", "headroom": "20 kB", "response_time": "1 ms"}
+    queues: Document = {"drop_tail": {"kind": "drop_tail", "limit": "90 kB"}, "codel": "codel"}
+    for name, queue in queues.items():
+        document = dumbbell(MIX, {"queue": queue, "pause": pause})
+        slow = {**LINK, "rate": "20 Mbit/s", "queue": queue}
+        document["links"]["slow"] = slow
+        for group in document["flows"].values():
+            group["path"] = [*group["path"], "slow"]
+        yield f"pause/{name}", document
 
 
 def _networks() -> Iterator[tuple[str, Document]]:

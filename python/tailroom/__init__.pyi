@@ -71,6 +71,10 @@ from tailroom.storage.result_directory import load as load
 from tailroom.storage.store import Store as Store
 from tailroom.studies.choice_study.answer import Choice as Choice, Choices as Choices
 from tailroom.studies.choice_study.study import choices as choices
+from tailroom.studies.headroom_run import (
+    SimulatedHeadroom as SimulatedHeadroom,
+    simulate_headroom as simulate_headroom,
+)
 from tailroom.studies.measured_comparison import (
     MeasuredComparison as MeasuredComparison,
     compare_measured as compare_measured,

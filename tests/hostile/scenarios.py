@@ -109,6 +109,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
         name: _link(values, values.of(definitions["LinkConfig"])) for name in links
     }
     _mend_pools(values, scenario)
+    _mend_pauses(values, scenario)
     scenario["switches"] = {"s": copy.deepcopy(SWITCH)}
     groups = GROUPS[: draw(st.integers(1, len(GROUPS)))]
     scenario["flows"] = {
@@ -167,6 +168,17 @@ def _mend_pools(values: Values, scenario: Scenario) -> None:
         link["pool"] = "memory"
         if "reserved" in link:
             link["reserved"] = "80 kB"
+
+
+def _mend_pauses(values: Values, scenario: Scenario) -> None:
+    """Thresholds that hold for any packet and pool; a path has to lead on behind the link."""
+    if values.is_extreme():
+        return
+    for link in scenario["links"].values():
+        if "pause" in link:
+            link["pause"] |= {"xoff": "200 kB", "xon": "100 kB", "headroom": "300 kB"}
+        if len(scenario["links"]) == 1:
+            link.pop("pause", None)
 
 
 def _decides_at_arrival(queue: Any) -> bool:

@@ -96,6 +96,27 @@ impl Fabric {
         self.up(leaf, spine) + 1
     }
 
+    /// The links that packets may cross right after a link; none after one that leads to a host.
+    pub fn links_behind(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+        let place = link.checked_sub(self.first_link).filter(|&place| place < self.links());
+        let per_leaf = self.links_per_leaf();
+        let (leaf, place) =
+            place.map_or((0, per_leaf), |at| ((at / per_leaf) as u32, at % per_leaf));
+        let (of_hosts, is_first) = (2 * self.hosts_per_leaf as usize, place.is_multiple_of(2));
+        let comes_from_host = place < of_hosts && is_first;
+        let comes_from_spine = (of_hosts..per_leaf).contains(&place) && !is_first;
+        let goes_to_spine = (of_hosts..per_leaf).contains(&place) && is_first;
+        let hosts = leaf * self.hosts_per_leaf..(leaf + 1) * self.hosts_per_leaf;
+        let hosts = hosts.filter(move |_| comes_from_host || comes_from_spine);
+        let spines = (0..self.spines).filter(move |_| comes_from_host);
+        // A switch alone has no leaf but its own, and its uplinks lead to hosts outside.
+        let others = (0..self.leaves).filter(move |&other| goes_to_spine && other != leaf);
+        let spine = (place.saturating_sub(of_hosts) / 2) as u32;
+        let to_hosts = hosts.map(|host| self.to_host(host));
+        let up = spines.map(move |spine| self.up(leaf, spine));
+        to_hosts.chain(up).chain(others.map(move |other| self.down(other, spine)))
+    }
+
     /// Whether packets between these hosts pass a spine or an uplink.
     pub fn passes_spine(&self, from: u32, to: u32) -> bool {
         from == OUTSIDE || to == OUTSIDE || self.leaf_of(from) != self.leaf_of(to)
@@ -248,6 +269,32 @@ mod tests {
         }
         links.sort_unstable();
         assert_eq!(links, (5..41).collect::<Vec<_>>());
+    }
+
+    /// What follows a link is read off all routes.
+    #[test]
+    fn the_links_behind_a_link_are_those_that_follow_it_on_some_route() {
+        for fabric in [FABRIC, Fabric { leaves: 1, ..FABRIC }] {
+            let mut followed = vec![std::collections::BTreeSet::new(); 50];
+            let outside = (fabric.leaves == 1).then_some(OUTSIDE);
+            let hosts: Vec<u32> = (0..fabric.hosts()).chain(outside).collect();
+            for (from, to) in hosts.iter().flat_map(|from| hosts.iter().map(move |to| (*from, *to)))
+            {
+                for hash in [0, u32::MAX].into_iter().filter(|_| from != to) {
+                    let path = fabric.path(Route { from, to, hash });
+                    for pair in path.windows(2) {
+                        followed[pair[0]].insert(pair[1]);
+                    }
+                }
+            }
+            // One that leads to a leaf leads back to each of its hosts, also to the one that sends.
+            for (link, mut expected) in followed.into_iter().enumerate() {
+                let behind: std::collections::BTreeSet<usize> = fabric.links_behind(link).collect();
+                let own = (0..fabric.hosts()).find(|&host| fabric.from_host(host) == link);
+                expected.extend(own.map(|host| fabric.to_host(host)));
+                assert_eq!(behind, expected, "link {link}");
+            }
+        }
     }
 
     fn pairs(from: &[u32], to: &[u32]) -> HostPairs {

@@ -10,7 +10,7 @@ from rich.console import Console
 import tailroom
 from tailroom.arguments import option
 from tailroom.cli import failures
-from tailroom.cli.headroom_report import show, show_check
+from tailroom.cli.headroom_report import show, show_check, show_simulated
 from tailroom.cli.options import Json
 from tailroom.cli.signature import options_of
 from tailroom.pfc_headroom.formats import FORMATS
@@ -18,6 +18,7 @@ from tailroom.pfc_headroom.formats import FORMATS
 if TYPE_CHECKING:
     from tailroom.pfc_headroom.check import HeadroomCheck
     from tailroom.pfc_headroom.result import Headroom
+    from tailroom.studies.headroom_run import SimulatedHeadroom
 
 OF_CHECK = ("asic", "table")
 """Options that --check takes too."""
@@ -30,7 +31,7 @@ def _check_format(name: str | None) -> str | None:
 
 
 @options_of("headroom")
-def headroom_command(
+def headroom_command(  # noqa: PLR0913 - each is one option
     files: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -66,6 +67,14 @@ def headroom_command(
             callback=_check_format,
         ),
     ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Simulate the worst case: how much of the headroom is occupied, and what is "
+            "dropped if it is a frame smaller.",
+        ),
+    ] = False,
     json: Json = False,
     **question: Any,
 ) -> None:
@@ -76,6 +85,8 @@ def headroom_command(
     largest delays that the standards allow.
     """
     if check:
+        if simulate:
+            raise failures.InputError("--simulate: does not apply to --check; leave it out")
         _check(files or [], question, explain=explain, json=json, format_name=format)
         return
     if files or explain:
@@ -89,16 +100,28 @@ def headroom_command(
     answer = tailroom.headroom(**question)
     if json and format:
         raise failures.InputError("--json and --format: choose one of them")
-    _print(answer, json=json, format_name=format)
+    if simulate and format:
+        raise failures.InputError("--simulate and --format: choose one of them")
+    simulated = tailroom.simulate_headroom(answer) if simulate else None
+    _print(answer, simulated, json=json, format_name=format)
 
 
-def _print(answer: "Headroom", *, json: bool, format_name: str | None) -> None:
+def _print(
+    answer: "Headroom",
+    simulated: "SimulatedHeadroom | None",
+    *,
+    json: bool,
+    format_name: str | None,
+) -> None:
     if json:
-        print(json_text.dumps(answer.as_dict(), indent=2))
+        parts = {} if simulated is None else {"simulated": simulated.as_dict()}
+        print(json_text.dumps({**answer.as_dict(), **parts}, indent=2))
     elif format_name:
         print(FORMATS[format_name](answer), end="")
     else:
         show(answer, Console(highlight=False))
+        if simulated is not None:
+            show_simulated(simulated, Console(highlight=False))
 
 
 def _check(

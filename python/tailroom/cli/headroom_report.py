@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -12,6 +13,9 @@ from tailroom.pfc_headroom.faults import KINDS, Fault
 from tailroom.pfc_headroom.result import Headroom
 from tailroom.pfc_headroom.tables import HeadroomRow
 from tailroom.pfc_headroom.terms import Term
+
+if TYPE_CHECKING:
+    from tailroom.studies.headroom_run import SimulatedHeadroom
 
 
 def show(answer: Headroom, console: Console) -> None:
@@ -42,6 +46,22 @@ def show(answer: Headroom, console: Console) -> None:
             f"{answer.priorities} priorities{over}"
         )
     console.print(f"\nAssumed: {escape(' '.join(answer.assumptions))}", soft_wrap=True)
+
+
+def show_simulated(found: "SimulatedHeadroom", console: Console) -> None:
+    """Prints what the simulated port received.
+
+    Args:
+        found: What was simulated.
+        console: Where to print it.
+    """
+    console.print(
+        f"\nSimulated: {found.peak_bytes:,} B arrived after the decision to pause, of "
+        f"{found.wire_bytes:,} B in the formula without cells and margins; "
+        f"{found.drops_packets} frames of {found.frame_bytes:,} B were dropped, and "
+        f"{found.shorter_drops_packets} with a headroom of a frame less",
+        soft_wrap=True,
+    )
 
 
 def _terms(title: str, terms: Iterable[Term], total: int, total_name: str) -> NumberTable:

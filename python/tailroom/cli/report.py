@@ -40,6 +40,8 @@ def show(result: Result, console: Console) -> None:
         console.print(_disciplines(links))
     if result.pools:
         console.print(_pools(result))
+    if any(link["pause_frames"] is not None for link in links.values()):
+        console.print(_pauses(links, part))
     if any(link["regime"] != "elastic" or link["offered_load"] for link in links.values()):
         console.print(_sharing(links, part))
     controlled = {
@@ -164,6 +166,29 @@ def _pools(result: Result) -> Table:
                 of(part, "memory_share"),
                 count(result.links[link]["drops_pool_packets"]),
                 of(part, "threshold_fraction"),
+            )
+    return table
+
+
+def _pauses(links: Mapping[str, Any], part: str) -> Table:
+    table = table_of(
+        f"Pauses{part}",
+        "link",
+        "pause\nframes",
+        "paused of\nthe time",
+        "longest\npause",
+        "ingress (B)\nlargest",
+        "headroom (B)\nlargest",
+    )
+    for name, link in links.items():
+        if link["pause_frames"] is not None:
+            table.add_row(
+                escape(name),
+                of(link, "pause_frames"),
+                of(link, "paused_fraction"),
+                of(link, "pause_s_max"),
+                of(link, "ingress_bytes_max"),
+                of(link, "headroom_bytes_max"),
             )
     return table
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
+from typing import Literal
 
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError
@@ -24,6 +25,7 @@ MARGIN_BYTES = 2 * KIB
 """What SONiC's script adds, and by how much a headroom is below that of small packets alone."""
 FITTED_MBPS = (100_000, 800_000)
 """Lowest and highest speed of the rows that were fitted."""
+Role = Literal["path", "stop", "pause frame", "last frame", "memory"]
 BOOK = "Cisco's storage-networks book, chapter 7, after IEEE 802.1Q, Annex O"
 
 
@@ -40,6 +42,10 @@ class Term:
     """How the size follows from the link."""
     source: str
     """Where the formula or the number stands."""
+    role: Role = "stop"
+    """What it is on the link: `"path"` (on the wire, both ways), `"stop"` (time until the peer
+    stops), `"pause frame"`, `"last frame"` (which the peer finishes), or `"memory"` (room that
+    packets waste)."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,7 @@ def cable_term(question: Question) -> Term:
         2 * question.cable_m * delay * question.speed.bytes_per_s,
         f"2 x {float(question.cable_m):g} m x {float(delay) * 1e9:.4g} ns/m x {_rate(question)}",
         source,
+        "path",
     )
 
 
@@ -136,6 +143,7 @@ def _delayed(name: str, delay_s: Fraction, question: Question, source: str, ways
         ways * delay_s * question.speed.bytes_per_s,
         f"{times}{float(delay_s) * 1e9:g} ns x {_rate(question)}",
         source,
+        "path" if ways > 1 else "stop",
     )
 
 
@@ -161,6 +169,7 @@ def _standard(question: Question) -> Iterator[Term]:
             Fraction(PAUSE_FRAME_BYTES + OVERHEAD_BYTES),
             f"{PAUSE_FRAME_BYTES} B + {OVERHEAD_BYTES} B",
             BOOK,
+            "pause frame",
         ),
         _interface(question),
         cable_term(question),
@@ -171,6 +180,7 @@ def _standard(question: Question) -> Iterator[Term]:
             Fraction(peer + OVERHEAD_BYTES),
             f"{peer} B + {OVERHEAD_BYTES} B",
             BOOK,
+            "last frame",
         ),
     ]
     yield from terms
@@ -218,7 +228,7 @@ def _stored_per_byte(question: Question, cell: int) -> Fraction:
 
 
 def _small_packets(amount: Fraction, formula: str, source: str) -> Term:
-    return Term("small packets in whole cells", amount, formula, source)
+    return Term("small packets in whole cells", amount, formula, source, "memory")
 
 
 def _rounded(total: Fraction, question: Question) -> Iterator[Term]:
@@ -227,7 +237,7 @@ def _rounded(total: Fraction, question: Question) -> Iterator[Term]:
     rounding = ceil(total / unit) * unit - total
     if rounding:
         source = SONIC if unit == KIB else "the unit of the packet memory"
-        yield Term("rounding", rounding, f"up to a multiple of {unit} B", source)
+        yield Term("rounding", rounding, f"up to a multiple of {unit} B", source, "memory")
 
 
 def _check_fitted(question: Question) -> None:
@@ -268,6 +278,7 @@ def _fit(question: Question) -> Iterator[Term]:
             Fraction(peer),
             f"{peer} B",
             profile.source,
+            "last frame",
         ),
     ]
     yield from terms
@@ -295,7 +306,8 @@ def _sonic(question: Question) -> Iterator[Term]:
         formula = f"{rate} B x {float(gbps):g} Gbit/s"
         stretched.append(Term("tile of the chip", rate * gbps, formula, SONIC))
     yield from stretched
-    yield Term("largest lossless frame, just begun at the peer", Fraction(peer), f"{peer} B", SONIC)
+    last = "largest lossless frame, just begun at the peer"
+    yield Term(last, Fraction(peer), f"{peer} B", SONIC, "last frame")
     inside = sum((term.exact_bytes for term in stretched), Fraction())
     occupancy, words = _occupancy(question, question.small_percent)
     yield _small_packets(inside * (occupancy - 1), words, SONIC)
@@ -308,12 +320,14 @@ def _sonic(question: Question) -> Iterator[Term]:
             Fraction(profile.extra_bytes),
             f"{profile.extra_bytes // KIB} KiB",
             "SONiC, sonic-swss#4797",
+            "memory",
         )
     least, _ = _occupancy(question, 100)
     most = ceil((inside * least + peer) / unit) * unit
     is_mixed = profile.has_margin and question.small_percent < 100 and not question.is_shared
     if is_mixed and most - ceil(total / unit) * unit > MARGIN_BYTES:
-        yield Term("margin", Fraction(MARGIN_BYTES), "2 KiB, as not all packets are small", SONIC)
+        words = "2 KiB, as not all packets are small"
+        yield Term("margin", Fraction(MARGIN_BYTES), words, SONIC, "memory")
 
 
 def _mac_phy(question: Question) -> Term:

@@ -513,6 +513,29 @@ class Policer(TypedDict):
     """Size of the bucket, in bytes; at least the largest packet."""
 
 
+class Pause(TypedDict):
+    """Pause frames from the switch at the far end of a link to the sender of the link.
+
+    The switch counts the bytes that arrived over the link and wait in its queues; a packet that
+    is being sent on no longer waits. A pause begins one propagation delay, one pause frame and
+    one response time after the switch asks for it, and ends as long after the switch allows the
+    sender to resume; a packet whose transmission has begun is sent to its end.
+    """
+
+    xoff: Size
+    """Bytes at which the switch asks the sender to stop."""
+    xon: Size
+    """Bytes down to which they must fall before the switch lets the sender resume; at most
+    `xoff`."""
+    headroom: Size
+    """Memory beyond `xoff`, for what arrives until the sender has stopped. Packets that find
+    neither are dropped."""
+    response_time: NotRequired[Duration]
+    """Time from the arrival of a pause frame until the sender begins no further packet, with
+    the delays of the interfaces and of what the switch was sending. Default: the longest
+    response that IEEE 802.3 allows at the speed of the link."""
+
+
 UniformRateDistribution = TypedDict(
     "UniformRateDistribution", {"kind": Literal["uniform"], "from": Rate, "to": Rate}
 )
@@ -770,6 +793,9 @@ class Link(TypedDict):
     policer: NotRequired[Policer]
     """Policer: a token bucket that drops arriving packets before the queue. Off unless
     given."""
+    pause: NotRequired[Pause]
+    """Pause frames from the switch at the far end, which make the link lossless: the switch
+    counts what arrived over the link and waits for the next links. Off unless given."""
     rate_variation: NotRequired[RateVariation]
     """Let the rate vary at random. Off unless given."""
     jitter: NotRequired[Jitter]
@@ -892,6 +918,9 @@ class Switch(TypedDict):
     """Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`."""
     uplink_delay: NotRequired[Duration]
     """One-way delay of these links. Default: `delay`."""
+    pause: NotRequired[Pause]
+    """Pause frames that each switch sends, with these thresholds for each link that leads to
+    it, also to the interfaces of hosts. Off unless given."""
     pool: NotRequired[Pool]
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
@@ -932,6 +961,9 @@ class Fabric(TypedDict):
     """Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`."""
     uplink_delay: NotRequired[Duration]
     """One-way delay of these links. Default: `delay`."""
+    pause: NotRequired[Pause]
+    """Pause frames that each switch sends, with these thresholds for each link that leads to
+    it, also to the interfaces of hosts. Off unless given."""
     pool: NotRequired[Pool]
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their

@@ -103,6 +103,7 @@ LINK = {
     "drops_policed_packets": Metric("drops policed", PACKETS),
     "drops_pool_packets": Metric("drops pool", PACKETS, "lower"),
     "drops_threshold_packets": Metric("drops threshold", PACKETS),
+    "drops_headroom_packets": Metric("drops headroom", PACKETS, "lower"),
     "marks_packets": Metric("marks", PACKETS),
     "random_losses_packets": Metric("random losses", PACKETS, "lower"),
     "departures_packets": Metric("departures", PACKETS),
@@ -124,6 +125,11 @@ LINK = {
     "bottlenecked_flows_mean": Metric("mean bottlenecked flows", MEAN_COUNT),
     "bottlenecked_flows_p99": Metric("p99 bottlenecked flows", COUNT),
     "bottlenecked_time_fraction": Metric("bottlenecked time", TIME_FRACTION, None, 1.0),
+    "pause_frames": Metric("pause frames", COUNT, "lower"),
+    "paused_fraction": Metric("paused time", TIME_FRACTION, "lower", 1.0),
+    **_statistics("pause_s", Metric("pause", SECONDS, "lower"), "max"),
+    **_statistics("ingress_bytes", Metric("memory of the ingress", BYTES, "lower"), "max"),
+    **_statistics("headroom_bytes", Metric("headroom", BYTES, "lower"), "max"),
 }
 """Metrics of a link."""
 

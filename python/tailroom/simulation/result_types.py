@@ -79,6 +79,8 @@ class LinkSummary(TypedDict):
     drops_threshold_packets: int
     """Packets refused because the queue had reached the limit that the policy of its pool
     sets."""
+    drops_headroom_packets: int
+    """Packets refused because the headroom of the link over which they arrived was full."""
     marks_packets: int
     """Packets that the queue discipline marked."""
     random_losses_packets: int
@@ -161,6 +163,17 @@ class LinkSummary(TypedDict):
     regime: Regime
     """`overload` if the offered load is 1 or more, else `transparent` if flows are bottlenecked
     for less than 1 % of the time, else `elastic`."""
+    pause_frames: int | None
+    """Pause frames that the far end of the link has sent; null, as the next four, if it sends
+    none by its configuration."""
+    paused_fraction: float | None
+    """Share of the measured window in which the link was paused."""
+    pause_s_max: float | None
+    """The longest time for which the link was paused without a break."""
+    ingress_bytes_max: float | None
+    """The most bytes that had arrived over the link and waited at its far end."""
+    headroom_bytes_max: float | None
+    """The part of them that was beyond `xoff`."""
     discipline: str
     """Kind of the queue discipline; the name of one of your own."""
     discipline_state: dict[str, float]

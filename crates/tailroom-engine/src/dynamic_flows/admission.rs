@@ -172,7 +172,7 @@ impl Meter {
             }
             let Some(packet) = self.queue.dequeue() else { return };
             let free_at = self.serializer.finish(start, packet.bytes());
-            self.queue.on_sent(free_at, free_at);
+            self.queue.set_next_start(free_at, free_at);
         }
     }
 }

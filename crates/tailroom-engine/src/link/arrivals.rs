@@ -53,6 +53,8 @@ pub enum Outcome {
     Pool = 6,
     /// The queue had reached the limit of its pool.
     Threshold = 7,
+    /// The headroom of the link over which the packet arrived was full.
+    Headroom = 8,
 }
 
 /// An arrival.
@@ -105,6 +107,7 @@ impl Arrivals {
             DropReason::Policed => (copies.next_back(), Outcome::Policed),
             DropReason::Pool => (copies.next_back(), Outcome::Pool),
             DropReason::Threshold => (copies.next_back(), Outcome::Threshold),
+            DropReason::Headroom => (copies.next_back(), Outcome::Headroom),
         };
         if let Some(arrival) = arrival {
             arrival.outcome = outcome;

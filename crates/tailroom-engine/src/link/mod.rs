@@ -11,7 +11,9 @@
 pub mod arrivals;
 pub mod draws;
 pub mod fifo;
+pub mod ingress;
 pub mod jitter;
+pub mod pause;
 pub mod policer;
 pub mod probe;
 pub mod queue;
@@ -32,6 +34,7 @@ use crate::queue::buffer::{DropReason, Dropped};
 use crate::queue::{AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use crate::units::Time;
 use fifo::{Fifo, Waiting};
+use ingress::Pause;
 use policer::Policer;
 use probe::LinkProbe;
 use queue::LinkQueue;
@@ -64,6 +67,7 @@ pub struct Link {
     policer: Option<Box<Policer>>,
     queue: LinkQueue,
     transmitter: Transmitter,
+    pause: Option<Box<Pause>>,
     is_plain: bool,
     /// What is measured at the link.
     pub probe: LinkProbe,
@@ -84,6 +88,7 @@ impl Link {
             policer: spec.policer.as_ref().map(|policer| Box::new(Policer::new(policer))),
             queue,
             transmitter: Transmitter::new(spec, info.packet_bytes, info.seed),
+            pause: Pause::of(spec),
             // The loop over plain events does not ask for the faults of custom rules.
             is_plain: takes_all && spec.queue.custom().is_none() && (is_steady || spec.is_served()),
             probe,
@@ -265,16 +270,22 @@ impl Link {
         }
     }
 
-    /// When the next packet is served; [`Time::NEVER`] if none waits, and if the link knows all
-    /// departures.
+    /// When the next packet is served, or a pause begins or ends; [`Time::NEVER`] if nothing is due, and
+    /// if the link knows all departures.
     #[inline]
     pub fn next_service(&self) -> Time {
-        self.served().map_or(Time::NEVER, ServedQueue::next_service)
+        let service = self.served().map_or(Time::NEVER, ServedQueue::next_service);
+        service.min(self.next_signal())
     }
 
-    /// Begins the transmission of the next packet, at [`Link::next_service`]. `None` if the
-    /// discipline has dropped all packets that waited, and if the link knows all departures.
+    /// Begins the transmission of the next packet, at [`Link::next_service`]. `None` if a pause begins
+    /// or ends instead, if the discipline has dropped all packets that waited, and if the link knows
+    /// all departures.
     pub fn serve(&mut self, class_of: impl Fn(Transit) -> u32) -> Option<(Transit, LinkOutcome)> {
+        if self.has_pause() && self.next_signal() == self.next_service() {
+            self.take_signal();
+            return None;
+        }
         let Link { queue, transmitter, probe, .. } = self;
         let LinkQueue::Served(queue) = queue else { return None };
         let now = queue.next_service();
@@ -292,7 +303,7 @@ impl Link {
         }
         probe.on_pass(packet);
         let (free_at, resumes_at) = transmitter.next_start();
-        queue.on_sent(free_at, resumes_at);
+        queue.set_next_start(free_at, resumes_at);
         Some((packet, propagate(transmitter, probe, now)))
     }
 
@@ -308,6 +319,12 @@ impl Link {
             self.probe.account_queue(now, queue.packets());
             queue.push_out();
         }
+    }
+
+    /// A packet that was dropped from what waits to be served, since [`Link::drain_dropped`] was last
+    /// called, by its place among them.
+    pub fn dropped(&self, place: usize) -> Option<Dropped> {
+        self.served()?.buffer.dropped(place)
     }
 
     /// Hands over the packets that were dropped from what waits to be served since the last call, at
@@ -384,6 +401,7 @@ impl Link {
         let idle = self.idle_capacity(now);
         self.count_marks();
         self.probe.begin(now, packets, bytes, idle);
+        self.pause.iter_mut().for_each(|pause| pause.begin_measuring(now));
         if let LinkQueue::Served(queue) = &mut self.queue {
             queue.restart_gauges(now);
         }
@@ -395,6 +413,7 @@ impl Link {
         let idle = self.idle_capacity(now);
         self.count_marks();
         self.probe.end(now, self.queue.packets(), packets, bytes, idle);
+        self.pause.iter_mut().for_each(|pause| pause.end_measuring(now));
         self.queue.held().for_each(|packet| self.probe.on_pass(packet));
     }
 

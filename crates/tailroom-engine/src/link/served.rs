@@ -176,10 +176,10 @@ impl ServedQueue {
         }
     }
 
-    /// The packet that was dequeued last is sent: from `free_at` on no packet waits, and the
-    /// transmission of a packet that is ready earlier begins at `resumes_at`.
+    /// From `free_at` on no packet waits, and the transmission of a packet that is ready earlier begins
+    /// at `resumes_at`.
     #[inline]
-    pub fn on_sent(&mut self, free_at: Time, resumes_at: Time) {
+    pub fn set_next_start(&mut self, free_at: Time, resumes_at: Time) {
         self.next_start = (free_at, resumes_at);
         self.next_service = if self.buffer.packets() == 0 { Time::NEVER } else { resumes_at };
     }

@@ -2,6 +2,7 @@
 
 use super::arrivals::ArrivalLogSpec;
 use super::jitter::JitterSpec;
+use super::pause::PauseSpec;
 use super::policer::PolicerSpec;
 use super::serializer::RateChange;
 use super::shaper::ShaperSpec;
@@ -39,6 +40,8 @@ pub struct LinkSpec {
     pub shaper: Option<ShaperSpec>,
     /// A token bucket that drops packets before the queue, if there is one.
     pub policer: Option<PolicerSpec>,
+    /// Pause frames from the far end of the link, if it sends any.
+    pub pause: Option<PauseSpec>,
     /// The memory that the link shares with others, if it does.
     pub pool: Option<PoolMember>,
     /// The most entries that the packet log of this link may hold; 0 switches the log off.
@@ -65,8 +68,10 @@ impl LinkSpec {
     /// Whether packets wait in a buffer until the link serves them. Otherwise the departure of each
     /// packet is known when it arrives, which is faster.
     pub fn is_served(&self) -> bool {
-        // A shaper leaves the line idle while packets wait, which a known departure does not tell.
-        self.is_acted_on || self.shaper.is_some() || self.queue.needs_service()
+        // A shaper or a pause leaves the line idle while packets wait, which a known departure does not
+        // tell.
+        let lets_wait = self.shaper.is_some() || self.pause.is_some();
+        self.is_acted_on || lets_wait || self.queue.needs_service()
     }
 
     /// The rate at which packets leave the shaper, or that of the link until its first change: limits in
@@ -90,6 +95,7 @@ impl LinkSpec {
             jitter: None,
             shaper: None,
             policer: None,
+            pause: None,
             pool: None,
             packet_log: 0,
             arrival_dispersion: None,

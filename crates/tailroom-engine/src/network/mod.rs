@@ -315,6 +315,32 @@ impl Network {
         crossing
     }
 
+    /// The links that packets may cross right after a link; in a fabric, on any route.
+    pub(crate) fn links_behind(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+        self.groups.iter().flat_map(move |group| {
+            let fabric = group.hosts.as_ref().map(|hosts| &hosts.fabric);
+            let routed = fabric.into_iter().flat_map(move |fabric| fabric.links_behind(link));
+            let has_path = fabric.is_none();
+            let paths = [&group.path, &group.reverse_path].into_iter().filter(move |_| has_path);
+            let pairs = paths.flat_map(|path| path.windows(2));
+            routed.chain(pairs.filter(move |pair| pair[0] == link).map(|pair| pair[1]))
+        })
+    }
+
+    /// By link, whether packets may reach it over a link whose far end sends pause frames. There they
+    /// wait where they can be counted until they leave.
+    pub fn behind_pauses(&self) -> Vec<bool> {
+        let mut behind = vec![false; self.links.len()];
+        let paused = (0..behind.len()).filter(|&link| self.links[link].pause.is_some());
+        for next in paused.flat_map(|link| self.links_behind(link)) {
+            // A path of a wrong network may name a link that does not exist.
+            if let Some(is_behind) = behind.get_mut(next) {
+                *is_behind = true;
+            }
+        }
+        behind
+    }
+
     /// The flows of a group.
     pub fn members(&self, group: usize) -> Range<u32> {
         let first = self.flows.partition_point(|flow| flow.group < group);

@@ -26,11 +26,13 @@ pub enum DropReason {
     Pool,
     /// The queue had reached the limit that the policy of its pool sets.
     Threshold,
+    /// The headroom of the link over which the packet arrived was full.
+    Headroom,
 }
 
 impl DropReason {
     /// Number of reasons.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 }
 
 /// A dropped packet, represented by the event of its arrival at the link.
@@ -299,6 +301,11 @@ impl Buffer {
     #[inline]
     pub fn take_marks(&mut self) -> u64 {
         std::mem::take(&mut self.marks)
+    }
+
+    /// Returns a packet dropped since the last [`Buffer::drain_dropped`], by its place among them.
+    pub fn dropped(&self, place: usize) -> Option<Dropped> {
+        self.dropped.get(place).copied()
     }
 
     /// Removes and returns the packets dropped since the last call.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::flow_data::FlowData;
+use super::waiting::WaitingInSwitch;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;
@@ -26,6 +27,8 @@ pub struct SharedLinks<'a> {
     pub links: &'a [Link],
     /// Their pools, in the order of the network.
     pub pools: &'a Pools,
+    /// What waits at the end in switches that may pause the links over which it arrived.
+    pub waiting: &'a [WaitingInSwitch],
 }
 
 /// A network at the end of its run, with what its probes recorded.
@@ -34,6 +37,7 @@ pub(super) struct FinishedRun<'a> {
     /// The links, in the order of the network.
     pub(super) links: &'a [Link],
     pub(super) pools: &'a Pools,
+    pub(super) waiting: &'a [WaitingInSwitch],
     /// Mean capacity of each link over the measured window.
     pub(super) capacities_bps: Vec<f64>,
     /// The groups that cross each link, as [`Network::crossing`] gives them.
@@ -50,7 +54,7 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        SharedLinks { links, pools }: SharedLinks<'a>,
+        SharedLinks { links, pools, waiting }: SharedLinks<'a>,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
@@ -69,6 +73,7 @@ impl<'a> FinishedRun<'a> {
             network,
             links,
             pools,
+            waiting,
             capacities_bps,
             crossing,
             flows,

@@ -44,6 +44,8 @@ pub struct LinkSummary {
     pub drops_pool_packets: u64,
     /// Packets refused because the queue had reached the limit that the policy of its pool sets.
     pub drops_threshold_packets: u64,
+    /// Packets refused because the headroom of the link over which they arrived was full.
+    pub drops_headroom_packets: u64,
     /// Packets that the queue discipline marked.
     pub marks_packets: u64,
     /// Packets lost on the wire whose transmission began in the measured window.
@@ -111,6 +113,17 @@ pub struct LinkSummary {
     /// Who shares the link.
     #[serde(flatten)]
     pub sharing: SharingSummary,
+    /// Pause frames that the far end of the link has sent; null, as the next four, if it sends none by
+    /// its configuration.
+    pub pause_frames: Option<u64>,
+    /// Share of the measured window in which the link was paused.
+    pub paused_fraction: Option<f64>,
+    /// The longest time for which the link was paused without a break.
+    pub pause_s_max: Option<f64>,
+    /// The most bytes that had arrived over the link and waited at its far end.
+    pub ingress_bytes_max: Option<f64>,
+    /// The part of them that was beyond `xoff`.
+    pub headroom_bytes_max: Option<f64>,
     /// Kind of the queue discipline; the name of one of your own.
     pub discipline: String,
     /// What the discipline reports about itself, by name: its state at the end of the run, or means
@@ -132,9 +145,17 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         Limit::Bytes(bytes) => (bytes as f64 / packet_bytes, bytes as f64),
     };
     let gauges = link.gauges(network.duration).into_iter();
-    let [drops_overflow, drops_early, drops_head, drops_policed, drops_pool, drops_threshold] =
-        totals.drops;
+    let [
+        drops_overflow,
+        drops_early,
+        drops_head,
+        drops_policed,
+        drops_pool,
+        drops_threshold,
+        drops_headroom,
+    ] = totals.drops;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
+    let pause = spec.pause.zip(link.pause_probe());
     let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
     let [queue_p01, queue_p50, queue_p95, queue_p99, queue_p999] =
         over_time.quantiles([0.01, 0.5, 0.95, 0.99, 0.999]);
@@ -157,6 +178,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         drops_policed_packets: drops_policed,
         drops_pool_packets: drops_pool,
         drops_threshold_packets: drops_threshold,
+        drops_headroom_packets: drops_headroom,
         marks_packets: totals.marks,
         random_losses_packets: totals.random_losses,
         departures_packets: totals.departures,
@@ -187,6 +209,12 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         congestion_episodes,
         loss_synchronization,
         sharing: sharing_summary(run, index),
+        pause_frames: pause.map(|(_, probe)| probe.frames),
+        paused_fraction: pause.and_then(|(_, probe)| ratio(probe.paused.seconds(), span.seconds())),
+        pause_s_max: pause.map(|(_, probe)| probe.longest.seconds()),
+        ingress_bytes_max: pause.map(|(_, probe)| probe.waiting_bytes_max as f64),
+        headroom_bytes_max: pause
+            .map(|(spec, probe)| probe.waiting_bytes_max.saturating_sub(spec.xoff.bytes()) as f64),
         discipline: spec.queue.name().to_owned(),
         discipline_state: Named(gauges.map(|(name, value)| (name.to_owned(), value)).collect()),
     }

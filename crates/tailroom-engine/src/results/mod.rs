@@ -4,6 +4,7 @@
 //! the collector in the same file. A table is a file of [`tables`] and a line in its registry.
 
 mod arithmetic;
+mod deadlock;
 mod finished_run;
 mod flow;
 mod flow_data;
@@ -18,6 +19,7 @@ mod serialize;
 mod series_json;
 mod sharing;
 pub mod tables;
+mod waiting;
 mod warnings;
 
 use finished_run::FinishedRun;
@@ -40,6 +42,7 @@ pub use tables::{
     ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog,
     PoolSeries, Tables,
 };
+pub use waiting::WaitingInSwitch;
 use warnings::warnings;
 pub use warnings::{Warning, WarningKind};
 

@@ -36,7 +36,10 @@ impl Simulation {
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
         self.admissions.on_arrival(link, &packet);
-        let outcome = if self.pools.has(link) {
+        let ingress = self.ingress_of(packet);
+        let outcome = if let Some(ingress) = ingress {
+            self.arrive_from(ingress, &mut packet, hop)
+        } else if self.pools.has(link) {
             self.arrive_at_pool::<false>(&mut packet, hop)
         } else {
             self.links[link].arrive(&mut packet, hop.class)
@@ -46,6 +49,9 @@ impl Simulation {
         }
         if outcome == LinkOutcome::Held {
             self.note_queue(link, packet.time());
+            if let Some(ingress) = ingress {
+                self.regulate(ingress, packet.time());
+            }
             if !hop.clocks_source {
                 return None;
             }
@@ -120,6 +126,7 @@ impl Simulation {
         self.note_queue(link, now);
         let (packet, outcome) = served?;
         self.pools.send(link, packet.bytes(), now, self.links[link].busy_until());
+        self.leave_switch(packet, now);
         let Stage::Arrival(position) = packet.stage() else { return None };
         let hop = self.routes.hop(packet.flow(), position);
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
@@ -131,8 +138,8 @@ impl Simulation {
     #[inline]
     pub(super) fn note_queue(&mut self, link: usize, now: Time) {
         let Some(queue) = self.links[link].served() else { return };
-        let (next, has_dropped) = (queue.next_service(), queue.has_dropped());
-        self.timers.set(link, next);
+        let has_dropped = queue.has_dropped();
+        self.timers.set(link, self.links[link].next_service());
         if has_dropped {
             self.take_dropped(link, now);
         }
@@ -140,6 +147,7 @@ impl Simulation {
 
     #[inline(never)]
     fn take_dropped(&mut self, link: usize, now: Time) {
+        self.let_dropped_leave(link, now);
         let measure_from = self.link_checkpoints.checkpoints.measure_from;
         let Simulation { flows, links, pools, routes, pending, dynamic, .. } = self;
         links[link].drain_dropped(now, |dropped| {

@@ -13,6 +13,7 @@ mod fast_paths;
 mod flow;
 mod limits;
 mod link_events;
+mod pauses;
 mod pending;
 mod plain_events;
 mod routes;
@@ -43,6 +44,7 @@ use routes::Routes;
 
 /// A run in progress.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the network")]
 pub struct Simulation {
     network: Network,
     pending: Pending,
@@ -52,6 +54,8 @@ pub struct Simulation {
     /// By link, when it serves its next packet.
     timers: Tournament,
     has_timers: bool,
+    /// Whether the far end of a link sends pause frames.
+    has_pauses: bool,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
@@ -93,12 +97,14 @@ impl Simulation {
         let links = network.links.iter().zip(&facts);
         let links = links.map(|(spec, facts)| Link::new(spec, facts, network.measured()));
         let links: Vec<Link> = links.collect();
+        let behind_pauses = network.behind_pauses();
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
-            routes: Routes::new(network, |link| links[link].is_plain()),
+            routes: Routes::new(network, |link| links[link].is_plain() && !behind_pauses[link]),
             timers: Tournament::new(links.len()),
             has_timers: network.links.iter().any(LinkSpec::is_served),
+            has_pauses: links.iter().any(Link::has_pause),
             links,
             pools: network.empty_pools(),
             admissions: FlowAdmissions::new(network, &facts),
@@ -355,7 +361,8 @@ impl Simulation {
         let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
         let Simulation { network, links, pools, groups, events, .. } = &self;
-        let shared = SharedLinks { links, pools };
+        let waiting = self.waiting_in_switches();
+        let shared = SharedLinks { links, pools, waiting: &waiting };
         let results =
             results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
         // The results ask for gauges, in which a discipline may fail.

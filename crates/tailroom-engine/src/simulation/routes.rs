@@ -133,6 +133,14 @@ impl Routes {
         self.hops[self.of_flows[flow as usize] as usize + usize::from(position)]
     }
 
+    /// The link over which a packet or an ACK has reached the link where it is; `None` at the first
+    /// link of a path.
+    pub(super) fn link_before(&self, packet: Transit) -> Option<usize> {
+        let Stage::Arrival(position) = packet.stage() else { return None };
+        let before = self.hop(packet.flow(), position.checked_sub(1)?);
+        (before.exit == Exit::Link).then_some(before.link as usize)
+    }
+
     /// The group of a flow.
     pub(super) fn group_of(&self, flow: u32) -> usize {
         self.hop(flow, 0).group as usize

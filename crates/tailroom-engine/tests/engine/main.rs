@@ -35,6 +35,7 @@ mod linux_host;
 mod loss_patterns;
 mod objects;
 mod ordering;
+mod pauses;
 mod percentiles;
 mod phase_effects;
 mod poisson_queues;

@@ -12,13 +12,14 @@ use tailroom_engine::congestion::blocks::{BlockHold, BlockLength};
 use tailroom_engine::congestion::fhstcp::{BlockCount, FhstcpParams};
 use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
-use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::results::{ArrivalLog, Results};
+use tailroom_engine::quantity::{PositiveDuration, Size};
+use tailroom_engine::results::{ArrivalLog, Results, Warning, WarningKind};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
@@ -130,6 +131,44 @@ proptest! {
     #[test]
     fn engine_and_reference_agree_on_random_networks(network in random_networks::network()) {
         assert_agreement(&network)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn engine_and_reference_agree_on_networks_with_pauses(
+        network in random_networks::network_with_pauses()
+    ) {
+        assert_agreement(&network)?;
+    }
+}
+
+/// Pause frames that are never sent.
+fn far_from_xoff() -> PauseSpec {
+    let [xoff, xon] = [1_000_000_000, 900_000_000].map(Size::new);
+    PauseSpec::new(xoff, xon, Size::new(1))
+}
+
+proptest! {
+    #![proptest_config(config(20))]
+
+    #[test]
+    fn pauses_below_xoff_change_no_result(network in random_networks::network()) {
+        let mut paused = served(&network);
+        paused.links.iter_mut().for_each(|link| link.pause = Some(far_from_xoff()));
+        let [mut plain, mut paused] = [&served(&network), &paused].map(run_without_reuse);
+        for (_, link) in plain.summary.links.0.iter_mut().chain(&mut paused.summary.links.0) {
+            (link.pause_frames, link.paused_fraction, link.pause_s_max) = (None, None, None);
+            (link.ingress_bytes_max, link.headroom_bytes_max) = (None, None);
+        }
+        let is_about_results = |one: &Warning| one.kind != WarningKind::ShortHeadroom;
+        for summary in [&mut plain.summary, &mut paused.summary] {
+            summary.warnings.retain(is_about_results);
+        }
+        let difference = difference(&plain, &paused);
+        prop_assert!(difference.is_none(), "{}", difference.unwrap_or_default());
     }
 }
 

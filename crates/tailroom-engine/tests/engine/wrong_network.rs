@@ -5,6 +5,7 @@ use tailroom_engine::distribution::Distribution;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
 use tailroom_engine::link::draws::Draws;
 use tailroom_engine::link::jitter::JitterSpec;
+use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::serializer::{RateChange, Serializer};
 use tailroom_engine::link::spec::DelayChange;
 use tailroom_engine::link::wire_loss::LossSpec;
@@ -145,6 +146,24 @@ fn wrong_pools_are_refused() {
     assert_wrong("pools[0].", &["pool"], |network| network.pools = vec![pool(9_000, sharing())]);
     let pushing = PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default());
     assert_wrong("links[1].is_acted_on", &["true"], shared(pool(9_000, pushing), first));
+}
+
+#[test]
+fn wrong_pauses_are_refused() {
+    let pause = |xoff, xon| Some(PauseSpec::new(Size::new(xoff), Size::new(xon), Size::new(500)));
+    assert_wrong("links[0].pause.xon", &["1000 B", "xoff"], |network| {
+        network.links[0].pause = pause(1_000, 2_000);
+    });
+    assert_wrong("links[0].pause.xoff", &["1500 B"], |network| {
+        network.links[0].pause = pause(900, 1);
+    });
+    assert_wrong("links[0].pause.response_time", &["2592000 s"], |network| {
+        let response_time = Some(Time::NEVER.into());
+        network.links[0].pause = pause(9_000, 1).map(|it| PauseSpec { response_time, ..it });
+    });
+    assert_wrong("links[1].is_acted_on", &["true"], |network| {
+        network.links[0].pause = pause(9_000, 1);
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 pub(crate) mod group;
 pub(crate) mod link;
+mod pause;
 pub(crate) mod pool;
 pub(crate) mod token_bucket;
 
@@ -46,7 +47,10 @@ impl Network {
         pool::check_pools(self)?;
         check_flows(self)?;
         link::check_resolution(self).map_err(|(index, bad)| of_link(index)(bad))?;
-        for (index, (link, facts)) in self.links.iter().zip(&self.link_facts()).enumerate() {
+        let facts = self.link_facts();
+        let packet_bytes: Vec<u32> = facts.iter().map(|link| link.packet_bytes).collect();
+        pause::check_pauses(self, &packet_bytes)?;
+        for (index, (link, facts)) in self.links.iter().zip(&facts).enumerate() {
             link::check_queue(link, facts).map_err(of_link(index))?;
             token_bucket::check_token_buckets(link, facts).map_err(of_link(index))?;
             if let Some(member) = link.pool {

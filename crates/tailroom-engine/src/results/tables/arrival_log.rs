@@ -12,6 +12,7 @@ const FATES: Labels = Labels::Words(&[
     "policed",
     "pool",
     "threshold",
+    "headroom",
 ]);
 
 table! {
@@ -30,7 +31,8 @@ table! {
         pub queue_packets: Vec<u32>,
         /// What becomes of the packet at this link, on arrival or later: `accepted`; `marked`, and
         /// accepted; or dropped, as `overflow` (no room), `early` (though there was room), `head`
-        /// (at the head of its queue) or `policed` (by the policer).
+        /// (at the head of its queue), `policed` (by the policer), `pool` or `threshold` (by its pool)
+        /// or `headroom` (that of the link over which it arrived was full).
         pub fate: Vec<u8> as FATES,
     }
 }

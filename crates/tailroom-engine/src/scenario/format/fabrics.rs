@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pools::PoolConfig;
 use crate::kind_or_name;
+use crate::link::pause::PauseSpec;
 use crate::quantity::limit::Limit;
 use crate::quantity::{BitRate, Duration, Size};
 use crate::queue::QueueConfig;
@@ -69,6 +70,11 @@ pub(in crate::scenario) struct PortsConfig {
     /// One-way delay of these links. Default: `delay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) uplink_delay: Option<Duration>,
+    /// Pause frames that each switch sends, with these thresholds for each link that leads to it, also to
+    /// the interfaces of hosts. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
+    pub(in crate::scenario) pause: Option<PauseSpec>,
     /// Memory that the ports of each switch share, as a table of `[pools]`; a queue without a limit is
     /// limited by it alone. The far ends of uplinks and the interfaces of hosts have their queues to
     /// themselves. Without it, every port has the limit of its queue to itself.

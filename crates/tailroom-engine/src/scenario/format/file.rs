@@ -15,6 +15,7 @@ use super::pools::PoolConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::jitter::JitterConfig;
+use crate::link::pause::PauseSpec;
 use crate::link::policer::PolicerSpec;
 use crate::link::rate_variation::RateVariationConfig;
 use crate::link::shaper::ShaperSpec;
@@ -222,6 +223,11 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "250 kB" }))]
     pub(in crate::scenario) policer: Option<PolicerSpec>,
+    /// Pause frames from the switch at the far end, which make the link lossless: the switch counts
+    /// what arrived over the link and waits for the next links. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
+    pub(in crate::scenario) pause: Option<PauseSpec>,
     /// Let the rate vary at random. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) rate_variation: Option<RateVariationConfig>,
@@ -273,6 +279,7 @@ impl LinkConfig {
             changes: Vec::new(),
             shaper: None,
             policer: None,
+            pause: None,
             rate_variation: None,
             jitter: None,
             trace: None,

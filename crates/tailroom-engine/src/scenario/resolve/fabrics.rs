@@ -41,6 +41,15 @@ enum Place {
 }
 
 impl Place {
+    /// Whether the far end of the link is a switch, and not a host or a network outside.
+    fn leads_to_switch(self, is_single: bool) -> bool {
+        match self {
+            Place::FromHost | Place::FromSpine => true,
+            Place::ToSpine => !is_single,
+            Place::ToHost => false,
+        }
+    }
+
     /// The key of a switch from which a key of the link has its value.
     fn key(self, key: &str) -> &str {
         match (self, key) {
@@ -121,6 +130,7 @@ impl Fabrics {
                 let link = format!("{name}-{from}-{to}");
                 let origin = Origin { at: at.clone(), place };
                 let mut config = link_at(place, ports);
+                config.pause = ports.pause.filter(|_| place.leads_to_switch(is_switch));
                 let pool = match place {
                     Place::FromHost => None,
                     Place::FromSpine if is_switch => None,
@@ -158,6 +168,11 @@ impl Fabrics {
         }
         pools.entry(name).or_insert_with(|| pool.clone());
         Ok(())
+    }
+
+    /// Whether a link belongs to a switch or fabric.
+    pub(super) fn has_link(&self, name: &str) -> bool {
+        self.origins.contains_key(name)
     }
 
     /// A fault of a link or a pool that a switch or fabric has, at the key that caused it.

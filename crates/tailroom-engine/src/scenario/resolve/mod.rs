@@ -13,6 +13,7 @@ mod load;
 pub(in crate::scenario) mod mahimahi;
 mod memory;
 pub(in crate::scenario) mod names;
+mod pauses;
 mod per_flow;
 mod phases;
 pub(in crate::scenario) mod pools;
@@ -33,7 +34,7 @@ use crate::network::validate::group::{
 use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::parameters::BadParameter;
 use crate::private_path::delays::SenderSide;
-use crate::quantity::{PositiveDuration, Size};
+use crate::quantity::PositiveDuration;
 use crate::random::{self, Random};
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
@@ -44,6 +45,7 @@ use host_pairs::resolve_hosts;
 use inputs::Inputs;
 use load::Load;
 use names::no_such_link;
+use pauses::check_pauses;
 use phases::shift_round_trips;
 use pools::resolve_pools;
 use sources::resolve_source;
@@ -97,14 +99,17 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         memory_limit_bytes: file.memory_limit.bytes(),
     };
     shift_round_trips(&mut network, file.phase_shift);
-    check_network(&network, file.memory_limit).map_err(|fault| vec![fault])?;
+    let behind = network.behind_pauses();
+    network.links.iter_mut().zip(behind).for_each(|(link, behind)| link.is_acted_on |= behind);
+    check_network(inputs, &network).map_err(|fault| vec![fault])?;
     Ok(network)
 }
 
-fn check_network(network: &Network, memory_limit: Size) -> Result<(), Fault> {
+fn check_network(inputs: Inputs<'_>, network: &Network) -> Result<(), Fault> {
     network.validate().map_err(|error| fault_of(network, error))?;
     check_admission(network)?;
-    memory::check(network, memory_limit)
+    check_pauses(network, inputs.fabrics)?;
+    memory::check(network, inputs.file.memory_limit)
 }
 
 /// A fault of the network, at its place in the scenario.

@@ -13,6 +13,7 @@ use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
 use tailroom_engine::link::draws::Draws;
 use tailroom_engine::link::jitter::JitterSpec;
+use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::policer::PolicerSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::shaper::{Cells, ShaperSpec};
@@ -29,7 +30,7 @@ use tailroom_engine::pool::policy::static_threshold::StaticThresholdParams;
 use tailroom_engine::pool::{Frees, PoolMember, PoolSpec};
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
+use tailroom_engine::quantity::{BitRate, Duration, PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
@@ -540,6 +541,36 @@ fn share(links: &mut [LinkSpec], pool: &PoolSpec, members: &[Option<PoolMember>]
     }
     let is_shared = links.iter().any(|link| link.pool.is_some());
     is_shared.then(|| pool.clone()).into_iter().collect()
+}
+
+/// Pause frames that are frequent and whose headroom is too small for some links.
+fn pause() -> impl Strategy<Value = PauseSpec> {
+    let xoff = select(vec![1_500_u32, 3_000, 9_000, 40_000]);
+    let headroom = select(vec![1, 1_500, 20_000, 1_000_000]);
+    (xoff, select(vec![0.0, 0.5, 1.0]), headroom, option::of(time(5))).prop_map(
+        |(xoff, xon, headroom, response)| {
+            let xon = ((f64::from(xoff) * xon) as u64).max(1);
+            let sizes = [xoff.into(), xon, headroom].map(Size::new);
+            let response_time = response.map(Duration::from);
+            let [xoff, xon, headroom] = sizes;
+            PauseSpec { response_time, ..PauseSpec::new(xoff, xon, headroom) }
+        },
+    )
+}
+
+/// A network in which links are paused, in the direction of the packets or of the ACKs.
+pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
+    let pauses = prop::collection::vec(option::weighted(0.7, pause()), 3);
+    (network(), pauses).prop_map(|(mut network, pauses)| {
+        let packets: Vec<u32> =
+            network.link_facts().iter().map(|facts| facts.packet_bytes).collect();
+        for ((link, pause), packet) in network.links.iter_mut().zip(pauses).zip(packets) {
+            link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
+        }
+        let behind = network.behind_pauses();
+        network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
+        network
+    })
 }
 
 /// A network of one to three links and one to four groups that runs for two seconds.

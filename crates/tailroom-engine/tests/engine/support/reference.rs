@@ -5,12 +5,13 @@
 //! The components that have nothing to do with time are the engine's own. What the engine derives
 //! from its order of events is derived here in another way: the departures of flows ([`flows`]),
 //! which flows a link holds back ([`bottlenecked`]), which new flows a link refuses
-//! ([`admission`]), which packets find memory ([`memory`]). [`heap`] has the order of the events.
+//! ([`admission`]), which packets find memory ([`memory`]) and wait behind paused links ([`ingress`]). [`heap`] has the order of the events.
 
 mod admission;
 mod bottlenecked;
 mod flows;
 mod heap;
+mod ingress;
 mod memory;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -41,6 +42,7 @@ use flows::{Flow, Tray};
 use heap::{Happening, Heap};
 
 pub(crate) use heap::TieBreak;
+use ingress::Ingress;
 use memory::Memory;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
@@ -61,6 +63,7 @@ struct Reference<'a> {
     checkpoints: Checkpoints,
     links: Vec<Link>,
     memory: Memory<'a>,
+    ingress: Ingress,
     /// By link.
     admissions: Vec<Option<Admission>>,
     /// What is at a link, by the slot that the link knows it by.
@@ -121,6 +124,7 @@ impl<'a> Reference<'a> {
                 })
                 .collect(),
             memory: Memory::new(network),
+            ingress: Ingress::default(),
             admissions: (0..network.links.len())
                 .map(|link| Admission::new(network, link))
                 .collect(),
@@ -318,6 +322,7 @@ impl<'a> Reference<'a> {
         // A link needs no more than this; the slot leads back to the rest.
         let slot = self.next_slot;
         self.next_slot += 1;
+        let ingress = self.ingress_of(flow, &happening);
         self.at_links.insert(slot, happening);
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
         let mut event = Transit::arrival(now, flow as u32, 0, &packet);
@@ -325,7 +330,10 @@ impl<'a> Reference<'a> {
         if let Some(admission) = &mut self.admissions[link] {
             admission.on_arrival(event);
         }
-        let refusal = self.links[link].police(&event);
+        let specs = &self.network.links;
+        let memory = |link: usize| specs[link].pause.map_or(u64::MAX, |pause| pause.memory_bytes());
+        let refusal = self.ingress.refuses(ingress, &event, memory);
+        let refusal = refusal.or_else(|| self.links[link].police(&event));
         let granted = refusal.map_or_else(|| self.ask_for_memory(link, &event), Err);
         let outcome = self.links[link].arrive_unless(&mut event, class, granted.err());
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
@@ -338,9 +346,43 @@ impl<'a> Reference<'a> {
         if is_sent {
             self.memory.send(&event, now + waited, self.links[link].busy_until());
         }
+        let ingress = ingress.filter(|_| outcome == LinkOutcome::Held);
+        if let Some(ingress) = ingress {
+            self.ingress.enter(ingress, link, &event, &mut self.links);
+        }
         self.note_departure(link, bytes, outcome);
         self.follow(event, outcome, waited);
         self.after_scheduler(now, link);
+        if let Some(ingress) = ingress {
+            self.links[ingress].regulate(now);
+            self.await_service(ingress);
+        }
+    }
+
+    /// The link over which a packet or an ACK reaches a link, if its far end sends pause frames.
+    fn ingress_of(&self, flow: usize, happening: &Happening) -> Option<usize> {
+        let before = match happening {
+            Happening::PacketAtLink(hop, ..) => self.paths[flow][hop.checked_sub(1)?],
+            Happening::AckAtLink(hop, _) => {
+                self.network.groups[self.groups[flow]].reverse_path[hop.checked_sub(1)?]
+            }
+            _ => unreachable!("only packets and ACKs reach links"),
+        };
+        self.network.links[before].pause.map(|_| before)
+    }
+
+    /// A packet leaves the queue of the link at which it waits.
+    fn leave_queue(&mut self, now: Time, slot: u32) {
+        if let Some(ingress) = self.ingress.leave(now, slot, &mut self.links) {
+            self.await_service(ingress);
+        }
+    }
+
+    fn await_service(&mut self, link: usize) {
+        let next = self.links[link].next_service();
+        if next < self.network.duration {
+            self.heap.push(next, link, Happening::Service);
+        }
     }
 
     /// Asks for the memory of an arriving packet, and drops others for it where the policy does.
@@ -365,6 +407,7 @@ impl<'a> Reference<'a> {
         if let Some((packet, outcome)) = links[link].serve(class_of) {
             self.note_departure(link, packet.bytes(), outcome);
             self.memory.send(&packet, now, self.links[link].busy_until());
+            self.leave_queue(now, packet.slot());
             self.follow(packet, outcome, now - packet.time());
         }
         self.after_scheduler(now, link);
@@ -387,12 +430,10 @@ impl<'a> Reference<'a> {
         });
         for Dropped { packet, reason } in dropped {
             self.memory.drop(now, packet.slot());
+            self.leave_queue(now, packet.slot());
             self.follow(packet, LinkOutcome::Dropped(reason), Time::ZERO);
         }
-        let next = self.links[link].next_service();
-        if next < self.network.duration {
-            self.heap.push(next, link, Happening::Service);
-        }
+        self.await_service(link);
     }
 
     /// Lets a packet or an ACK that a link has sent, or not, after it waited, cause what it causes.
@@ -650,7 +691,9 @@ impl<'a> Reference<'a> {
             let measured = waits.iter().filter(|(begins, _)| is_measured(*begins));
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
-        let shared = SharedLinks { links: &self.links, pools: &self.memory.pools };
+        let waiting = self.ingress.waiting();
+        let shared =
+            SharedLinks { links: &self.links, pools: &self.memory.pools, waiting: &waiting };
         results::collect(self.network, shared, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }

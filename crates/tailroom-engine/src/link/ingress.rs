@@ -1,0 +1,172 @@
+//! Both ends of the pauses of a link.
+//!
+//! The far end, the ingress of a switch, counts the bytes that arrived over the link and wait for the
+//! next links of their paths, wherever in the switch that is. The near end, the gate, stops and resumes
+//! the transmitter when the frames have reached it. A pause lasts until the switch ends it: the
+//! repetition of pause frames before their time runs out is not simulated.
+
+use std::collections::VecDeque;
+
+use super::Link;
+use super::pause::PauseSpec;
+use super::queue::LinkQueue;
+use super::spec::LinkSpec;
+use crate::units::Time;
+
+/// What is measured of the pauses of a link, in the measured window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PauseProbe {
+    /// Pause frames that the switch has sent.
+    pub frames: u64,
+    /// How long the sender was stopped.
+    pub paused: Time,
+    /// The longest time for which it was stopped without a break.
+    pub longest: Time,
+    /// The most bytes that waited.
+    pub waiting_bytes_max: u64,
+}
+
+/// Both ends of the pauses of a link.
+#[derive(Debug)]
+pub(super) struct Pause {
+    spec: PauseSpec,
+    delay: Time,
+    /// What arrived over the link and waits at the far end.
+    waiting_bytes: u64,
+    /// Whether the switch has asked for a pause that it has not ended.
+    is_asked: bool,
+    /// When the gate shuts (true) or opens, in order of time.
+    signals: VecDeque<(Time, bool)>,
+    /// Since when the gate is shut, if it is, and since when in the measured window.
+    shut: Option<(Time, Time)>,
+    probe: PauseProbe,
+}
+
+impl Pause {
+    /// The pauses of the link that `spec` describes, if it has any.
+    pub(super) fn of(spec: &LinkSpec) -> Option<Box<Self>> {
+        let pause = spec.pause?;
+        Some(Box::new(Pause {
+            spec: pause,
+            delay: pause.acts_after(spec.rate, spec.delay),
+            waiting_bytes: 0,
+            is_asked: false,
+            signals: VecDeque::with_capacity(8),
+            shut: None,
+            probe: PauseProbe::default(),
+        }))
+    }
+
+    #[inline]
+    fn next_signal(&self) -> Time {
+        self.signals.front().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    fn send_signal(&mut self, now: Time, shuts: bool) {
+        self.is_asked = shuts;
+        self.probe.frames += u64::from(shuts);
+        self.signals.push_back((now.saturating_add(self.delay), shuts));
+    }
+
+    /// Counts the pause that ends at `now`, or is in progress.
+    fn count_pause(&mut self, now: Time) {
+        let Some((_, from)) = self.shut else { return };
+        let length = now.since(from);
+        self.probe.paused = self.probe.paused.saturating_add(length);
+        self.probe.longest = self.probe.longest.max(length);
+    }
+
+    /// Starts the statistics at `now`.
+    pub(super) fn begin_measuring(&mut self, now: Time) {
+        let probe = PauseProbe { waiting_bytes_max: self.waiting_bytes, ..PauseProbe::default() };
+        self.probe = probe;
+        self.shut = self.shut.map(|(since, _)| (since, now));
+    }
+
+    /// Closes the statistics at `now`.
+    pub(super) fn end_measuring(&mut self, now: Time) {
+        self.count_pause(now);
+    }
+}
+
+impl Link {
+    /// Whether the switch at the far end may pause the link.
+    #[inline]
+    pub fn has_pause(&self) -> bool {
+        self.pause.is_some()
+    }
+
+    /// When the gate shuts or opens next.
+    #[inline]
+    pub(super) fn next_signal(&self) -> Time {
+        self.pause.as_ref().map_or(Time::NEVER, |pause| pause.next_signal())
+    }
+
+    /// Whether a packet that has crossed the link finds memory in the switch.
+    pub fn has_headroom(&self, bytes: u32) -> bool {
+        self.pause
+            .as_ref()
+            .is_none_or(|pause| pause.waiting_bytes + u64::from(bytes) <= pause.spec.memory_bytes())
+    }
+
+    /// A packet that has crossed the link waits in the switch.
+    pub fn enter_switch(&mut self, bytes: u32) {
+        if let Some(pause) = &mut self.pause {
+            pause.waiting_bytes += u64::from(bytes);
+        }
+    }
+
+    /// Asks for a pause at `now` if too much waits in the switch, once the queue has decided about the
+    /// packet that arrived.
+    pub fn regulate(&mut self, now: Time) {
+        let Some(pause) = &mut self.pause else { return };
+        pause.probe.waiting_bytes_max = pause.probe.waiting_bytes_max.max(pause.waiting_bytes);
+        if !pause.is_asked && pause.waiting_bytes >= pause.spec.xoff.bytes() {
+            pause.send_signal(now, true);
+        }
+    }
+
+    /// A packet that waited in the switch leaves its queue at `now`.
+    pub fn leave_switch(&mut self, now: Time, bytes: u32) {
+        let Some(pause) = &mut self.pause else { return };
+        pause.waiting_bytes -= u64::from(bytes);
+        if pause.is_asked && pause.waiting_bytes <= pause.spec.xon.bytes() {
+            pause.send_signal(now, false);
+        }
+    }
+
+    /// What arrived over the link and waits in the switch, in bytes.
+    pub fn waiting_in_switch(&self) -> u64 {
+        self.pause.as_ref().map_or(0, |pause| pause.waiting_bytes)
+    }
+
+    /// Since when the sender is stopped, if it is, and no frame is on the way that lets it resume.
+    pub fn stopped_since(&self) -> Option<Time> {
+        let pause = self.pause.as_ref().filter(|pause| pause.is_asked)?;
+        pause.shut.map(|(since, _)| since)
+    }
+
+    /// What is measured of the pauses, if the link has any.
+    pub fn pause_probe(&self) -> Option<PauseProbe> {
+        self.pause.as_ref().map(|pause| pause.probe)
+    }
+
+    /// Shuts or opens the gate, at [`Link::next_signal`].
+    #[inline(never)]
+    pub(super) fn take_signal(&mut self) {
+        let Link { queue: LinkQueue::Served(queue), transmitter, pause: Some(pause), .. } = self
+        else {
+            return;
+        };
+        let Some((now, shuts)) = pause.signals.pop_front() else { return };
+        if shuts {
+            pause.shut = Some((now, now));
+            queue.set_next_start(Time::NEVER, Time::NEVER);
+        } else {
+            pause.count_pause(now);
+            pause.shut = None;
+            let (free_at, resumes_at) = transmitter.next_start();
+            queue.set_next_start(free_at.max(now), resumes_at.max(now));
+        }
+    }
+}

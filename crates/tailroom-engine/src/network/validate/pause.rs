@@ -1,0 +1,43 @@
+//! What the pause frames of links must satisfy.
+
+use super::super::Network;
+use super::super::error::NetworkError;
+use super::check_delay;
+use crate::link::LinkSpec;
+use crate::parameters::{BadParameter, Range, check_field};
+use crate::quantity::{Duration, Size};
+
+/// Checks the pause frames of all links; `packet_bytes` has the size of the largest packet of each.
+pub(super) fn check_pauses(network: &Network, packet_bytes: &[u32]) -> Result<(), NetworkError> {
+    let behind = network.behind_pauses();
+    for (link, spec) in network.links.iter().enumerate() {
+        check_pause(spec, packet_bytes[link]).map_err(|bad| NetworkError::Link { link, bad })?;
+        if behind[link] && !spec.is_served() {
+            let problem = "packets reach the link over one that sends pause frames, and the link fixes \
+                           departures";
+            let bad = BadParameter::new("is_acted_on", problem, "set it to true");
+            return Err(NetworkError::Link { link, bad });
+        }
+    }
+    Ok(())
+}
+
+fn check_pause(link: &LinkSpec, packet_bytes: u32) -> Result<(), BadParameter> {
+    let Some(pause) = link.pause else { return Ok(()) };
+    check_field("pause", &pause, &Range::ANY)?;
+    check_delay("pause.response_time", pause.response_time.map_or(link.delay, Duration::time))?;
+    if pause.xon.bytes() > pause.xoff.bytes() {
+        let problem = format!("{} is more than xoff, {}", pause.xon, pause.xoff);
+        let remedy = format!("lower it to at most \"{}\", or raise xoff", pause.xoff);
+        return Err(BadParameter::new("pause.xon", problem, remedy));
+    }
+    if pause.memory_bytes() < packet_bytes.into() {
+        let packet = Size::new(packet_bytes.into());
+        let problem = format!(
+            "{} and the headroom, {}, are together less than one packet of {packet}",
+            pause.xoff, pause.headroom
+        );
+        return Err(BadParameter::new("pause.xoff", problem, format!("raise it to \"{packet}\"")));
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! The packets that wait in a switch which may pause the link over which they arrived.
+
+use super::Simulation;
+use super::routes::Hop;
+use crate::link::{Link, LinkOutcome};
+use crate::packet::transit::Transit;
+use crate::queue::buffer::DropReason;
+use crate::results::WaitingInSwitch;
+use crate::units::Time;
+
+impl Simulation {
+    /// The link over which a packet has reached the link where it is, if the switch between the two may
+    /// pause it.
+    #[inline]
+    pub(super) fn ingress_of(&self, packet: Transit) -> Option<usize> {
+        if !self.has_pauses {
+            return None;
+        }
+        self.routes.link_before(packet).filter(|&link| self.links[link].has_pause())
+    }
+
+    /// A packet reaches a link of a switch over `ingress`. The memory of the ingress comes before the
+    /// policer and the pool of the link.
+    pub(super) fn arrive_from(
+        &mut self,
+        ingress: usize,
+        packet: &mut Transit,
+        hop: Hop,
+    ) -> LinkOutcome {
+        let (link, bytes) = (hop.link as usize, packet.bytes());
+        if !self.links[ingress].has_headroom(bytes) {
+            let refusal = Some(DropReason::Headroom);
+            return self.links[link].arrive_unless(packet, hop.class, refusal);
+        }
+        let outcome = if self.pools.has(link) {
+            self.arrive_at_pool::<false>(packet, hop)
+        } else {
+            self.links[link].arrive(packet, hop.class)
+        };
+        if outcome == LinkOutcome::Held {
+            self.links[ingress].enter_switch(bytes);
+        }
+        outcome
+    }
+
+    /// Lets a switch ask for a pause of the link over which a packet has arrived, if it is time.
+    pub(super) fn regulate(&mut self, ingress: usize, now: Time) {
+        self.links[ingress].regulate(now);
+        self.timers.set(ingress, self.links[ingress].next_service());
+    }
+
+    /// A packet leaves its queue at `now`.
+    #[inline]
+    pub(super) fn leave_switch(&mut self, packet: Transit, now: Time) {
+        if let Some(ingress) = self.ingress_of(packet) {
+            self.links[ingress].leave_switch(now, packet.bytes());
+            self.timers.set(ingress, self.links[ingress].next_service());
+        }
+    }
+
+    /// The packets that a link has dropped, and of which nobody has taken note yet, leave their queue.
+    pub(super) fn let_dropped_leave(&mut self, link: usize, now: Time) {
+        if !self.has_pauses {
+            return;
+        }
+        let mut place = 0;
+        while let Some(dropped) = self.links[link].dropped(place) {
+            self.leave_switch(dropped.packet, now);
+            place += 1;
+        }
+    }
+
+    /// What waits in switches that may pause the links over which it arrived.
+    pub(super) fn waiting_in_switches(&self) -> Vec<WaitingInSwitch> {
+        let held = self.links.iter().enumerate().flat_map(|(at, link)| {
+            let of_ingress =
+                move |packet: Transit| Some((self.ingress_of(packet)?, packet.bytes()));
+            Link::held(link)
+                .filter_map(of_ingress)
+                .map(move |(ingress, bytes)| (ingress, at, bytes))
+        });
+        WaitingInSwitch::sums(held)
+    }
+}

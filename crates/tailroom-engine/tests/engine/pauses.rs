@@ -1,0 +1,307 @@
+//! Pause frames: throughput, head-of-line blocking, deadlock and headroom against closed forms.
+
+use tailroom_engine::results::{LinkSummary, Results, Warning, WarningKind};
+
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_run::{network, refusal, run};
+use crate::support::summaries::link;
+
+/// A link in Gbit/s with a delay of 1 us.
+fn wire(name: &str, gigabits: f64, keys: &str) -> String {
+    format!(
+        "[links.{name}]
+        rate = \"{gigabits} Gbit/s\"
+        delay = \"1 us\"
+        queue = {{ kind = \"drop_tail\", limit = \"400 kB\" }}
+        {keys}\n"
+    )
+}
+
+/// Pause frames whose headroom is large enough for 10 Gbit/s, and whose xon keeps a link busy while the
+/// sender resumes: 3,400 B of the paused link are on the way at most.
+const PAUSE: &str = "pause = { xoff = \"60 kB\", xon = \"30 kB\", headroom = \"20 kB\" }";
+
+/// Packets of 1,000 B at a rate in Gbit/s.
+fn stream(name: &str, path: &str, kind: &str, gigabits: f64) -> String {
+    format!(
+        "[flows.{name}]
+        path = {path}
+        packet_size = \"1000 B\"
+        header_size = \"40 B\"
+        source = {{ kind = \"{kind}\", rate = \"{gigabits} Gbit/s\" }}\n"
+    )
+}
+
+fn warning(results: &Results, kind: WarningKind) -> Option<&Warning> {
+    results.summary.warnings.iter().find(|warning| warning.kind == kind)
+}
+
+fn value(warning: &Warning, name: &str) -> f64 {
+    *warning.values.get(name).unwrap_or_else(|| panic!("{name}: {warning:?}"))
+}
+
+/// The paused link carries what the slower one does: it is open for that share of the time, but for the
+/// rest of a packet at each pause, and for what waits between the two at the edges of the window.
+#[test]
+fn a_paused_link_has_the_throughput_of_the_slower_one_and_loses_nothing() {
+    for slow in [0.5, 2.5, 9.0] {
+        let text = format!(
+            "duration = \"60 ms\"\nmeasure_from = \"20 ms\"\n{}{}{}",
+            wire("fast", 10.0, PAUSE),
+            wire("slow", slow, ""),
+            stream("f", "[\"fast\", \"slow\"]", "cbr", 10.0)
+        );
+        let results = run(&text, 1);
+        let [fast, slow_link] = ["fast", "slow"].map(|name| link(&results.summary, name));
+        assert_eq!(slow_link.drops_packets, 0);
+        assert!(slow_link.utilization > 0.999_999, "{slow}: {}", slow_link.utilization);
+        let carried = 10e9 * 40e-3 / 8.0;
+        let edge = fast.ingress_bytes_max.expect("it is measured") / carried;
+        assert!((fast.utilization - slow / 10.0).abs() <= edge, "{slow}: {}", fast.utilization);
+        let frames = fast.pause_frames.expect("it is measured");
+        let rests = frames as f64 * 1_000.0 / carried;
+        let paused = fast.paused_fraction.expect("it is measured");
+        let expected = 1.0 - slow / 10.0;
+        assert!(frames > 10, "{frames}");
+        assert!((paused - expected).abs() <= edge + rests, "{slow}: {paused}, {frames} frames");
+    }
+}
+
+/// The packets of 1,000 B that left a link within 0.4 s, in Gbit/s.
+fn carried(results: &Results, name: &str) -> f64 {
+    link(&results.summary, name).departures_packets as f64 * 8e-6 / 0.4
+}
+
+/// Two streams of packets share a link, and then one of them a slow link. The shared link is paused for
+/// the slow one, and serves first come, first served: each stream passes in proportion to what it
+/// offers, as all find the same full queue, so that the other gets that multiple of the slow link's
+/// rate. The bound is four standard deviations of the packets of one stream between 50,000 of the
+/// other.
+#[test]
+fn a_victim_behind_a_paused_port_has_the_share_of_its_offers() {
+    for (hot, victim) in [(8.0, 8.0), (5.0, 10.0), (9.0, 3.0)] {
+        let paused = |keys: &str| {
+            format!(
+                "duration = \"420 ms\"\nmeasure_from = \"20 ms\"\n{}{}{}{}{}",
+                wire("trunk", 10.0, keys),
+                wire("slow", 1.0, ""),
+                wire("idle", 10.0, ""),
+                stream("hot", "[\"trunk\", \"slow\"]", "poisson", hot),
+                stream("victim", "[\"trunk\", \"idle\"]", "poisson", victim)
+            )
+        };
+        let results = run(&paused(PAUSE), 1);
+        assert_eq!(link(&results.summary, "slow").drops_packets, 0);
+        let [slow, found] = ["slow", "idle"].map(|name| carried(&results, name));
+        let (packets, ratio) = (50_000.0, victim / hot);
+        let bound = 4.0 * (ratio * (1.0 + ratio) / packets).sqrt();
+        assert!((slow - 1.0).abs() < 0.002, "{slow}");
+        assert!((found - ratio).abs() < bound, "{found}, expected {ratio} within {bound}");
+        // Without pause frames the victim has its share of the shared link.
+        let lossy = run(&paused(""), 1);
+        let expected = 10.0 * victim / (hot + victim);
+        let free = carried(&lossy, "idle");
+        assert!((free / expected - 1.0).abs() < 0.01, "{free}, expected {expected}");
+        assert!(link(&lossy.summary, "slow").drops_packets > 0);
+    }
+}
+
+/// Three switches in a ring, and streams that cross two of its links each.
+fn ring(streams: &[[usize; 2]]) -> String {
+    let mut text = "duration = \"40 ms\"\nmeasure_from = \"20 ms\"\n".to_owned();
+    for index in 0..3 {
+        let leads_on = streams.iter().any(|[first, _]| *first == index);
+        text += &wire(&format!("l{index}"), 10.0, if leads_on { PAUSE } else { "" });
+    }
+    for (index, [first, second]) in streams.iter().enumerate() {
+        let path = format!("[\"l{first}\", \"l{second}\"]");
+        text += &stream(&format!("f{index}"), &path, "cbr", 10.0);
+    }
+    text
+}
+
+/// The buffer dependencies of three links form a cycle, and load above capacity closes it (the
+/// standard example, as in Guo et al. 2016, section 4.2).
+#[test]
+fn a_circular_dependency_of_three_switches_deadlocks_and_is_reported() {
+    let results = run(&ring(&[[0, 1], [1, 2], [2, 0]]), 1);
+    let deadlock = warning(&results, WarningKind::PauseDeadlock).expect("it is reported");
+    assert_eq!(deadlock.place, "links.l0, links.l1, links.l2");
+    assert_eq!(value(deadlock, "cycle_links"), 3.0);
+    assert_eq!(value(deadlock, "stuck_links"), 3.0);
+    assert!(value(deadlock, "since_s") < 0.02);
+    for name in ["l0", "l1", "l2"] {
+        let LinkSummary { departures_packets, paused_fraction, pause_s_max, .. } =
+            link(&results.summary, name);
+        assert_eq!((*departures_packets, *paused_fraction), (0, Some(1.0)), "{name}");
+        assert_eq!(*pause_s_max, Some(0.02), "{name}");
+    }
+}
+
+#[test]
+fn without_the_cycle_nothing_stands_still() {
+    for streams in [&[[0, 1], [1, 2]][..], &[[0, 1]]] {
+        let results = run(&ring(streams), 1);
+        assert_eq!(warning(&results, WarningKind::PauseDeadlock), None);
+        let last = streams.len();
+        assert!(link(&results.summary, &format!("l{last}")).utilization > 0.99);
+    }
+}
+
+/// A link that waits for a deadlock stands still too, and is no part of the cycle.
+#[test]
+fn links_that_wait_for_a_deadlock_are_counted() {
+    let mut text = ring(&[[0, 1], [1, 2], [2, 0]]);
+    text += &wire("in", 10.0, PAUSE);
+    text += &stream("more", "[\"in\", \"l1\"]", "cbr", 10.0);
+    let results = run(&text, 1);
+    let deadlock = warning(&results, WarningKind::PauseDeadlock).expect("it is reported");
+    assert_eq!(deadlock.place, "links.l0, links.l1, links.l2");
+    assert_eq!(value(deadlock, "stuck_links"), 4.0);
+}
+
+/// A busy link whose packets nothing serves any more behind it.
+fn stopped(speed_gigabits: f64, delay: &str, headroom: u64) -> String {
+    format!(
+        "duration = \"2 ms\"
+        [links.port]
+        rate = \"{speed_gigabits} Gbit/s\"
+        delay = \"{delay}\"
+        queue = {{ kind = \"drop_tail\", limit = \"100 MB\" }}
+        pause = {{ xoff = \"15000 B\", xon = \"1 B\", headroom = \"{headroom} B\" }}
+        [links.next]
+        rate = \"1 Gbit/s\"
+        delay = \"0 s\"
+        queue = {{ kind = \"drop_tail\", limit = \"100 MB\" }}
+        changes = [{{ at = \"0 s\", rate = \"0 bit/s\" }}]
+        [flows.f]
+        path = [\"port\", \"next\"]
+        source = {{ kind = \"cbr\", rate = \"{speed_gigabits} Gbit/s\" }}\n"
+    )
+}
+
+/// Cable both ways, pause frame, response, and a packet just begun: 2 d C + 84 B + quanta x 64 B + L. The
+/// quanta are those of IEEE 802.3, 31B.3.7.
+#[test]
+fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
+    for (speed, quanta, delay, meters) in [
+        (10.0, 60.0, "500 ns", 100.0),
+        (25.0, 80.0, "50 ns", 10.0),
+        (40.0, 118.0, "1500 ns", 300.0),
+        (100.0, 394.0, "15 ns", 3.0),
+        (400.0, 905.0, "10 us", 2_000.0),
+    ] {
+        let on_the_way = 2.0 * meters * 5e-9 * speed * 1e9 / 8.0 + 84.0 + quanta * 64.0;
+        let needed = (on_the_way + 1_500.0) as u64;
+        let results = run(&stopped(speed, delay, needed), 1);
+        let [port, next] = ["port", "next"].map(|name| link(&results.summary, name));
+        let peak = port.headroom_bytes_max.expect("it is measured");
+        assert_eq!(next.drops_packets, 0, "{speed}");
+        assert_eq!(peak, (on_the_way / 1_500.0).ceil() * 1_500.0, "{speed}");
+        assert_eq!(warning(&results, WarningKind::ShortHeadroom), None);
+        let results = run(&stopped(speed, delay, needed - 1_501), 1);
+        let next = link(&results.summary, "next");
+        assert_eq!((next.drops_headroom_packets, next.drops_packets), (1, 1), "{speed}");
+        let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+        assert!((value(short, "needed_bytes") - needed as f64).abs() <= 1.0, "{short:?}");
+    }
+}
+
+/// Eight hosts send to one. The queue of its port has room for all that the ingresses can hold.
+fn incast(keys: &str) -> String {
+    format!(
+        "duration = \"20 ms\"
+        [switches.tor]
+        hosts = 9
+        rate = \"10 Gbit/s\"
+        delay = \"1 us\"
+        queue = {{ kind = \"drop_tail\", limit = \"800 kB\" }}
+        {keys}
+        [flows.all]
+        from = [\"tor.h1\", \"tor.h2\", \"tor.h3\", \"tor.h4\", \"tor.h5\", \"tor.h6\", \"tor.h7\", \"tor.h8\"]
+        to = \"tor.h0\"
+        count = 2
+        congestion = {{ kind = \"fixed_window\", window = 400 }}\n"
+    )
+}
+
+#[test]
+fn a_switch_with_pause_frames_loses_nothing_in_an_incast() {
+    let lossy = run(&incast(""), 1);
+    assert!(link(&lossy.summary, "tor-switch-h0").drops_packets > 0);
+    let results = run(&incast(PAUSE), 1);
+    let port = link(&results.summary, "tor-switch-h0");
+    assert_eq!(port.drops_packets, 0);
+    assert!(port.utilization > 0.99, "{}", port.utilization);
+    for host in 1..9 {
+        let nic = link(&results.summary, &format!("tor-h{host}-switch"));
+        assert!(nic.pause_frames.expect("it is measured") > 0);
+    }
+    // A link that leads to a host has no switch at its end.
+    assert_eq!(port.pause_frames, None);
+}
+
+#[test]
+fn the_links_of_a_fabric_that_lead_to_switches_are_paused() {
+    let text = format!(
+        "duration = \"1 ms\"
+        [fabrics.dc]
+        leaves = 2
+        spines = 2
+        hosts = 2
+        rate = \"10 Gbit/s\"
+        delay = \"1 us\"
+        queue = {{ kind = \"drop_tail\", limit = \"1 MB\" }}
+        {PAUSE}
+        [flows.all]
+        from = \"dc\"
+        congestion = \"reno\"\n"
+    );
+    for link in network(&text, 1).links {
+        let leads_to_host = link.name.starts_with("dc-leaf") && link.name.contains("-h");
+        assert_eq!(link.pause.is_none(), leads_to_host, "{}", link.name);
+        assert!(link.is_served(), "{}", link.name);
+    }
+}
+
+/// The refusal of two links with these keys of the first, which are on line 6, and these of the second.
+fn refused(path: &str, pause: &str, next: &str) -> String {
+    let pools = if next.is_empty() {
+        ""
+    } else {
+        "[pools.p]\nsize = \"50 kB\"\npolicy = \"complete_sharing\"\n"
+    };
+    refusal(&format!(
+        "duration = \"1 s\"\n{}{}{pools}{}",
+        wire("in", 10.0, &format!("pause = {{ {pause} }}")),
+        wire("out", 1.0, next),
+        stream("f", path, "cbr", 1.0)
+    ))
+}
+
+#[test]
+fn wrong_pauses_are_refused_with_the_key_and_a_remedy() {
+    const BOTH: &str = "[\"in\", \"out\"]";
+    let cases: [(&str, &str, &str, &str, &[&str]); 4] = [
+        (
+            BOTH,
+            "xoff = \"9 kB\", xon = \"10 kB\", headroom = \"9 kB\"",
+            "",
+            ".xon",
+            &["9000 B", "xoff"],
+        ),
+        (
+            BOTH,
+            "xoff = \"40 kB\", xon = \"1 kB\", headroom = \"20 kB\"",
+            "pool = \"p\"",
+            ".xoff",
+            &["size"],
+        ),
+        (BOTH, "xoff = \"300 B\", xon = \"1 B\", headroom = \"600 B\"", "", ".xoff", &["1000 B"]),
+        ("[\"in\"]", "xoff = \"9 kB\", xon = \"1 kB\", headroom = \"9 kB\"", "", "", &["path"]),
+    ];
+    for (path, pause, next, key, names) in cases {
+        let message = refused(path, pause, next);
+        assert_refused(&message, &format!("line 6, links.in.pause{key}"), names);
+    }
+}

@@ -1,0 +1,85 @@
+"""The formula against the simulated worst case: ten speeds and cables, and other formulas."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import tailroom as tr
+from tailroom.pfc_headroom.speeds import SPEEDS
+from tests.conftest import Tailroom
+
+PORTS = [
+    ("1G", "100m"),
+    ("10G", "5m"),
+    ("10G", "80km"),
+    ("25G", "3m"),
+    ("40G", "300m"),
+    ("50G", "40m"),
+    ("100G", "300m"),
+    ("200G", "1m"),
+    ("400G", "2km"),
+    ("800G", "40m"),
+]
+
+
+@pytest.mark.parametrize(("speed", "cable"), PORTS)
+def test_the_formula_holds_to_a_frame(speed: str, cable: str) -> None:
+    found = tr.simulate_headroom(tr.headroom(speed, cable))
+    assert 0 <= found.wire_bytes - found.peak_bytes < found.frame_bytes
+    assert found.drops_packets == 0
+    assert found.shorter_drops_packets == 1
+
+
+@pytest.mark.parametrize(
+    "formula", [{"table": "sn5600"}, {"table": "msn2700"}, {"asic": "tomahawk-5"}]
+)
+def test_other_formulas_hold_without_their_memory_terms(formula: dict[str, str]) -> None:
+    answer = tr.headroom("100G", "300m", **formula)  # type: ignore[arg-type]
+    found = tr.simulate_headroom(answer)
+    assert found.wire_bytes < answer.xoff_bytes
+    assert 0 <= found.wire_bytes - found.peak_bytes < found.frame_bytes
+    assert (found.drops_packets, found.shorter_drops_packets) == (0, 1)
+
+
+def test_the_command_shows_what_was_simulated(tailroom: Tailroom) -> None:
+    port = ("headroom", "--speed", "100G", "--cable", "300m", "--simulate")
+    ended = tailroom(*port)
+    assert ended.status == 0
+    answer = json.loads(tailroom(*port, "--json").output)["simulated"]
+    assert f"Simulated: {answer['peak_bytes']:,} B" in ended.output
+    assert "1 with a headroom of a frame less" in ended.output
+
+
+@pytest.mark.parametrize("others", [("--check",), ("--format", "sonic")])
+def test_what_cannot_be_simulated_is_refused(tailroom: Tailroom, others: tuple[str, ...]) -> None:
+    link = () if others == ("--check",) else ("--speed", "100G", "--cable", "300m")
+    ended = tailroom("headroom", *link, "--simulate", *others)
+    assert ended.status == 2
+    assert "--simulate" in ended.errors
+
+
+def test_a_pause_without_a_response_time_has_that_of_the_formula() -> None:
+    """A busy link delivers during the pause frame and the response, and a frame just begun."""
+    for speed in SPEEDS:
+        if speed.response is None:
+            continue
+        quanta, _ = speed.response
+        result = tr.run(_busy(speed.mbps))
+        expected = -(-(84 + quanta * 64) // Fraction(1500)) * 1500
+        assert result.links["port"]["headroom_bytes_max"] == expected, speed.name
+
+
+def _busy(mbps: int) -> tr.Scenario:
+    rate, queue = f"{mbps} Mbit/s", {"kind": "drop_tail", "limit": "1 GB"}
+    pause = {"xoff": "15 kB", "xon": "1 B", "headroom": "1 MB"}
+    stop = [{"at": "0 s", "rate": "0 bit/s"}]
+    tables = {
+        "duration": f"{2_000_000 * 8 / mbps:.3f} us",
+        "links": {
+            "port": {"rate": rate, "delay": "0 s", "queue": queue, "pause": pause},
+            "next": {"rate": rate, "delay": "0 s", "queue": queue, "changes": stop},
+        },
+        "flows": {"f": {"path": ["port", "next"], "source": {"kind": "cbr", "rate": rate}}},
+    }
+    return tr.Scenario(**tables)  # type: ignore[arg-type]
