@@ -100,8 +100,10 @@ impl Link {
     /// link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
-        let refusal = self.police(packet);
-        self.take::<false>(packet, class, refusal)
+        match self.police(packet) {
+            Some(reason) => self.refuse(*packet, class, reason),
+            None => self.offer(packet, class),
+        }
     }
 
     /// Why the policer refuses an arriving packet, if it does.
@@ -112,21 +114,16 @@ impl Link {
         (!passes).then_some(DropReason::Policed)
     }
 
-    /// As [`Link::arrive`], for a packet that the policer or the pool of the link refuses for this
-    /// reason, if they do.
+    /// As [`Link::arrive`], for a packet that the policer has let through.
     #[inline]
-    pub fn arrive_unless(
-        &mut self,
-        packet: &mut Transit,
-        class: u32,
-        refusal: Option<DropReason>,
-    ) -> LinkOutcome {
-        self.take::<false>(packet, class, refusal)
+    pub fn offer(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
+        self.take::<false>(packet, class)
     }
 
-    /// Drops an arriving packet before the discipline sees it.
+    /// Drops an arriving packet that the policer or the pool of the link refuses, before the discipline
+    /// sees it.
     #[inline(never)]
-    fn refuse(&mut self, packet: Transit, class: u32, reason: DropReason) -> LinkOutcome {
+    pub fn refuse(&mut self, packet: Transit, class: u32, reason: DropReason) -> LinkOutcome {
         self.advance(packet.time());
         let serialization = self.transmitter.serializer.nominal_time(packet.bytes());
         self.probe.on_arrival(&packet, self.queue.packets(), serialization);
@@ -166,26 +163,17 @@ impl Link {
     #[expect(clippy::inline_always, reason = "one caller a packet: it stays in registers")]
     #[inline(always)]
     pub fn pass(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
-        self.take::<true>(packet, class, None)
+        self.take::<true>(packet, class)
     }
 
     /// Asks the discipline about an arriving packet, and computes the departure of a packet that an
-    /// arrival rule accepts, unless the packet is refused before. A [plain](Link::is_plain) link skips
-    /// what others may ask for.
+    /// arrival rule accepts. A [plain](Link::is_plain) link skips what others may ask for.
     #[expect(
         clippy::inline_always,
         reason = "two callers, of which one handles nearly all packets"
     )]
     #[inline(always)]
-    fn take<const IS_PLAIN: bool>(
-        &mut self,
-        packet: &mut Transit,
-        class: u32,
-        refusal: Option<DropReason>,
-    ) -> LinkOutcome {
-        if let Some(reason) = refusal {
-            return self.refuse(*packet, class, reason);
-        }
+    fn take<const IS_PLAIN: bool>(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
         let Link { queue: LinkQueue::Fifo { rule, fifo }, transmitter, probe, .. } = self else {
             let [time, size, place] = packet.words();
             self.enqueue(time, size, place, class);

@@ -2,25 +2,25 @@
 //! arriving packet finds room.
 //!
 //! A pool knows what is free at any time without an event: when a link fixes the transmission of a
-//! packet, it states when the memory of the packet is free again, and before the pool decides, it
-//! frees what is due by then. A link states these times in order, so that the next of the whole pool
-//! is the earliest of one time per link.
+//! packet, it states when the memory of the packet is free again. A pool that has room even for what
+//! is due to be free by now need not free it: it catches up only before it refuses a packet, before it
+//! is measured, and when enough changes have gathered, which a batch puts in order of time.
 //!
 //! A queue has its reserve to itself; what it holds beyond that is part of the shared memory, to
 //! which the [policy] applies.
 
+mod changes;
 pub mod policy;
 mod probe;
 pub mod spec;
 
 use std::collections::VecDeque;
 
-use crate::packet::transit::Transit;
 use crate::probe::window::Window;
 use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
-use crate::tournament::Tournament;
 use crate::units::Time;
+use changes::Changes;
 use policy::{AnyPolicy, Policy, PoolInfo, Request};
 pub use probe::{PoolProbe, PoolSample};
 pub use spec::{Frees, PoolMember, PoolSpec};
@@ -28,7 +28,8 @@ pub use spec::{Frees, PoolMember, PoolSpec};
 /// The memory that a packet asks for, in cells.
 pub type Cells = u32;
 
-/// A pool, and the memory that its queues occupy, in cells.
+/// A pool, and the memory that its queues occupy, in cells: what was occupied when the pool caught up
+/// last, and what packets have taken since.
 #[derive(Debug)]
 pub struct Pool {
     spec: PoolSpec,
@@ -36,11 +37,11 @@ pub struct Pool {
     /// The memory without the reserves, and what of it is occupied.
     shared: u64,
     shared_occupied: u64,
-    /// All that is occupied.
-    occupied: u64,
     members: Vec<Member>,
     /// By member, when it frees memory next.
-    timers: Tournament,
+    next_releases: Vec<Time>,
+    /// What is still to be measured.
+    changes: Changes,
     random: Stream,
     /// What is measured.
     pub probe: PoolProbe,
@@ -54,7 +55,8 @@ struct Member {
     alpha: f64,
     /// What is freed when, in order of time.
     releases: VecDeque<(Time, Cells)>,
-    /// Cells freed times the time, less cells taken times the time, since the start of the run.
+    /// Cells times the time at which they are or will be freed, where it is known, less cells taken
+    /// times the time, since the start of the run.
     weighted_times: i128,
     /// Cells times picoseconds before the measured window.
     before_window: i128,
@@ -67,10 +69,34 @@ impl Member {
         self.occupied.saturating_sub(self.reserved)
     }
 
-    /// What it has occupied until `now`, in cells times picoseconds.
+    /// What it has occupied until `now`, to which the pool has caught up, in cells times picoseconds.
     fn integral(&self, now: Time) -> i128 {
-        self.weighted_times + i128::from(self.occupied) * i128::from(now.picoseconds())
+        let ahead = self.releases.iter().map(|(at, cells)| weighted(*cells, *at)).sum::<i128>();
+        let occupied = i128::from(self.occupied) * i128::from(now.picoseconds());
+        self.weighted_times + occupied - ahead
     }
+
+    /// Adds to what it occupies; returns how much of that is shared memory.
+    #[inline]
+    fn take(&mut self, cells: Cells) -> u64 {
+        let before = self.shared();
+        self.occupied += u64::from(cells);
+        self.shared() - before
+    }
+
+    /// Takes from what it occupies; returns how much of that was shared memory.
+    #[inline]
+    fn give(&mut self, cells: u64) -> u64 {
+        let before = self.shared();
+        self.occupied -= cells;
+        before - self.shared()
+    }
+}
+
+/// Cells times a time.
+#[inline]
+fn weighted(cells: Cells, time: Time) -> i128 {
+    i128::from(cells) * i128::from(time.picoseconds())
 }
 
 impl Pool {
@@ -93,9 +119,9 @@ impl Pool {
             policy: AnyPolicy::new(&spec.policy, &info),
             shared,
             shared_occupied: 0,
-            occupied: 0,
             members: queues.collect(),
-            timers: Tournament::new(members.len()),
+            next_releases: vec![Time::NEVER; members.len()],
+            changes: Changes::default(),
             random: stream(seed, &format!("pool {}", spec.name)),
             probe: PoolProbe::default(),
             spec: spec.clone(),
@@ -109,11 +135,25 @@ impl Pool {
     }
 
     /// Whether a packet of a member that arrives at `now` finds room: the cells that it takes, or why
-    /// it is refused.
+    /// it is refused. A packet that finds room in more than what is occupied does so all the more in
+    /// what is ([`Policy::admits`]).
     #[inline]
     fn ask(&mut self, member: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
-        self.advance(now);
         let cells = self.cells(bytes);
+        match self.decide(member, cells) {
+            Ok(()) => Ok(cells),
+            Err(_) => self.ask_again(member, now, cells),
+        }
+    }
+
+    #[inline(never)]
+    fn ask_again(&mut self, member: usize, now: Time, cells: Cells) -> Result<Cells, DropReason> {
+        self.catch_up(now);
+        self.decide(member, cells).map(|()| cells)
+    }
+
+    #[inline]
+    fn decide(&self, member: usize, cells: Cells) -> Result<(), DropReason> {
         let queue = &self.members[member];
         let after = (queue.occupied + u64::from(cells)).saturating_sub(queue.reserved);
         let request = Request {
@@ -124,76 +164,98 @@ impl Pool {
             alpha: queue.alpha,
         };
         if request.needed == 0 {
-            Ok(cells)
+            Ok(())
         } else if !self.policy.admits(&request) {
             Err(DropReason::Threshold)
         } else if request.occupied + request.needed > request.size {
             Err(DropReason::Pool)
         } else {
-            Ok(cells)
+            Ok(())
         }
     }
 
-    /// A packet takes memory at `now`.
+    /// A packet takes memory at `now`, and is still to be sent.
     #[inline]
     fn take(&mut self, member: usize, now: Time, cells: Cells) {
-        let queue = &mut self.members[member];
-        let before = queue.shared();
-        queue.occupied += u64::from(cells);
-        queue.weighted_times -= i128::from(cells) * i128::from(now.picoseconds());
-        self.shared_occupied += queue.shared() - before;
-        self.occupied += u64::from(cells);
-        self.probe.on_change(now, self.occupied);
-        debug_assert!(self.is_balanced(), "{self:?}");
-    }
-
-    /// A packet frees its memory at `now`.
-    #[inline]
-    fn give(&mut self, member: usize, now: Time, cells: Cells) {
-        let queue = &mut self.members[member];
-        let before = queue.shared();
-        queue.occupied -= u64::from(cells);
-        queue.weighted_times += i128::from(cells) * i128::from(now.picoseconds());
-        self.shared_occupied -= before - queue.shared();
-        self.occupied -= u64::from(cells);
-        self.probe.on_change(now, self.occupied);
-        debug_assert!(self.is_balanced(), "{self:?}");
+        self.members[member].weighted_times -= weighted(cells, now);
+        self.occupy(member, now, cells);
     }
 
     /// A packet of a member will be sent from `start` to `end`, no earlier than those before it.
     #[inline]
     fn send(&mut self, member: usize, cells: Cells, start: Time, end: Time) {
         let at = if self.spec.frees == Frees::AtStart { start } else { end };
-        let releases = &mut self.members[member].releases;
-        releases.push_back((at, cells));
-        if releases.len() == 1 {
-            self.timers.set(member, at);
-        }
+        self.members[member].weighted_times += weighted(cells, at);
+        self.release_at(member, at, cells);
     }
 
-    /// Frees what is due by `now`.
+    /// A packet takes memory at `now`, and will be sent from `start` to `end`, no earlier than those
+    /// before it.
     #[inline]
-    fn advance(&mut self, now: Time) {
-        while self.timers.earliest() <= now {
-            self.free_next();
+    fn pass(&mut self, member: usize, now: Time, cells: Cells, start: Time, end: Time) {
+        let at = if self.spec.frees == Frees::AtStart { start } else { end };
+        self.members[member].weighted_times += weighted(cells, at.since(now));
+        self.release_at(member, at, cells);
+        self.occupy(member, now, cells);
+    }
+
+    #[inline]
+    fn occupy(&mut self, member: usize, now: Time, cells: Cells) {
+        self.shared_occupied += self.members[member].take(cells);
+        debug_assert!(self.is_balanced(), "{self:?}");
+        if self.changes.take(now, cells) {
+            self.catch_up(now);
         }
     }
 
-    #[inline(never)]
-    fn free_next(&mut self) {
-        let member = self.timers.first();
+    #[inline]
+    fn release_at(&mut self, member: usize, at: Time, cells: Cells) {
         let releases = &mut self.members[member].releases;
-        let Some((at, cells)) = releases.pop_front() else { return };
-        let next = releases.front().map_or(Time::NEVER, |(next, _)| *next);
-        self.timers.set(member, next);
-        self.give(member, at, cells);
+        if releases.is_empty() {
+            self.next_releases[member] = at;
+        }
+        releases.push_back((at, cells));
     }
 
-    /// Whether the counts agree, nothing is given out twice, and each reserve is free for its queue.
+    /// A packet that waits is dropped at `now`.
+    fn drop(&mut self, member: usize, now: Time, cells: Cells) {
+        let queue = &mut self.members[member];
+        self.shared_occupied -= queue.give(u64::from(cells));
+        queue.weighted_times += weighted(cells, now);
+        self.changes.drop(now, cells);
+        debug_assert!(self.is_balanced(), "{self:?}");
+    }
+
+    /// Frees what is due by `now`, and measures what was occupied until then.
+    #[inline(never)]
+    fn catch_up(&mut self, now: Time) {
+        for (next, queue) in self.next_releases.iter_mut().zip(&mut self.members) {
+            if *next > now {
+                continue;
+            }
+            let (mut due, mut freed) = (0, 0);
+            for &(at, cells) in queue.releases.iter().take_while(|(at, _)| *at <= now) {
+                self.changes.free(at, cells);
+                due += 1;
+                freed += u64::from(cells);
+            }
+            queue.releases.drain(..due);
+            *next = queue.releases.front().map_or(Time::NEVER, |(at, _)| *at);
+            self.shared_occupied -= queue.give(freed);
+        }
+        self.changes.measure(now, &mut self.probe);
+        debug_assert!(self.is_balanced(), "{self:?}");
+        debug_assert_eq!(self.occupied(), self.probe.occupied(), "{self:?}");
+    }
+
+    fn occupied(&self) -> u64 {
+        self.members.iter().map(|member| member.occupied).sum()
+    }
+
+    /// Whether nothing is given out twice, and each reserve is free for its queue.
     fn is_balanced(&self) -> bool {
-        let occupied: u64 = self.members.iter().map(|member| member.occupied).sum();
         let shared: u64 = self.members.iter().map(Member::shared).sum();
-        occupied == self.occupied && shared == self.shared_occupied && shared <= self.shared
+        shared == self.shared_occupied && shared <= self.shared
     }
 
     /// The cells that are occupied, and those of the packets that its links hold: the packets that wait
@@ -202,7 +264,7 @@ impl Pool {
         let released = self.members.iter().flat_map(|member| &member.releases);
         let released: u64 = released.map(|(_, cells)| u64::from(*cells)).sum();
         let waiting = held.iter().flatten().map(|bytes| u64::from(self.cells(*bytes)));
-        (self.occupied, released + waiting.sum::<u64>())
+        (self.occupied(), released + waiting.sum::<u64>())
     }
 
     /// The queue that occupies most, if the arriving packet of a member were in it, and one of its
@@ -233,7 +295,7 @@ impl Pool {
 
     /// Starts the statistics at `now`.
     fn begin_measuring(&mut self, now: Time) {
-        self.advance(now);
+        self.catch_up(now);
         self.probe.begin(now);
         for member in &mut self.members {
             member.before_window = member.integral(now);
@@ -242,13 +304,13 @@ impl Pool {
 
     /// Closes the statistics at `now`.
     fn end_measuring(&mut self, now: Time) {
-        self.advance(now);
+        self.catch_up(now);
         self.probe.close(now);
     }
 
     /// Records a sample of the time series at `now`.
     fn sample(&mut self, now: Time) {
-        self.advance(now);
+        self.catch_up(now);
         let occupied = self.members.iter().map(|member| member.occupied).collect();
         self.probe.samples.push(PoolSample { time: now, occupied });
     }
@@ -331,19 +393,19 @@ impl Pools {
         Some((&mut self.all[pool as usize], member as usize))
     }
 
-    /// Asks for the memory of a packet that arrives at a link; returns the cells to
+    /// Asks for the memory of a packet that arrives at a link at `now`; returns the cells to
     /// [take](Pools::take), none without a pool. Memory that is freed at the time of the arrival is free.
     ///
     /// # Errors
     /// Why the packet is refused.
     #[inline]
-    pub fn ask(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
+    pub fn ask(&mut self, link: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
         let Some((pool, member)) = self.place(link) else { return Ok(0) };
-        pool.ask(member, packet.time(), packet.bytes())
+        pool.ask(member, now, bytes)
     }
 
-    /// The link whose last packet makes room for a packet that a full pool refuses at `link`: the
-    /// link itself if the packet would be in the longest queue, `None` if nothing can be dropped or
+    /// The link whose last packet makes room for a packet that a full pool has just refused at `link`:
+    /// the link itself if the packet would be in the longest queue, `None` if nothing can be dropped or
     /// the policy drops nothing. `can_drop` tells of which links packets can be dropped.
     pub fn longest(
         &mut self,
@@ -382,17 +444,15 @@ impl Pools {
     #[inline]
     pub fn pass(&mut self, link: usize, now: Time, cells: Cells, start: Time, end: Time) {
         if let Some((pool, member)) = self.place(link) {
-            pool.take(member, now, cells);
-            pool.send(member, cells, start, end);
+            pool.pass(member, now, cells, start, end);
         }
     }
 
     /// A packet that has memory is dropped at `now`.
     pub fn drop(&mut self, link: usize, now: Time, bytes: u32) {
         if let Some((pool, member)) = self.place(link) {
-            pool.advance(now);
             let cells = pool.cells(bytes);
-            pool.give(member, now, cells);
+            pool.drop(member, now, cells);
         }
     }
 
@@ -427,6 +487,8 @@ impl Pools {
     pub fn memory_bytes(&self) -> u64 {
         let members = self.all.iter().flat_map(|pool| &pool.members);
         let releases = members.map(|member| member.releases.capacity());
-        (releases.sum::<usize>() * size_of::<(Time, Cells)>()) as u64
+        let releases_bytes = releases.sum::<usize>() * size_of::<(Time, Cells)>();
+        let changes_bytes = self.all.iter().map(|pool| pool.changes.memory_bytes()).sum::<usize>();
+        (releases_bytes + changes_bytes) as u64
     }
 }

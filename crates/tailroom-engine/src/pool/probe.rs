@@ -19,21 +19,31 @@ pub struct PoolSample {
 #[derive(Debug, Default)]
 pub struct PoolProbe {
     over_time: Histogram<PRECISION>,
-    /// The bin of what is occupied, and since when: few changes lead to another bin.
+    occupied: u64,
+    /// The bin of what is occupied, its lowest value and the number of its values, and since when:
+    /// few changes lead to another bin.
     bin: usize,
+    low: u64,
+    values: u64,
     since: Time,
     /// The time series.
     pub samples: Vec<PoolSample>,
 }
 
 impl PoolProbe {
-    /// Records that so much is occupied from `now` on.
+    /// Cells that are occupied since the last change.
+    pub(super) fn occupied(&self) -> u64 {
+        self.occupied
+    }
+
+    /// Records that so many cells more are occupied from `now` on.
     #[inline]
-    pub(super) fn on_change(&mut self, now: Time, occupied: u64) {
-        let bin = Histogram::<PRECISION>::bin(occupied);
-        if bin != self.bin {
+    pub(super) fn on_change(&mut self, now: Time, cells: i64) {
+        self.occupied = self.occupied.wrapping_add_signed(cells);
+        if self.occupied.wrapping_sub(self.low) >= self.values {
             self.close(now);
-            self.bin = bin;
+            self.bin = Histogram::<PRECISION>::bin(self.occupied);
+            (self.low, self.values) = Histogram::<PRECISION>::values(self.bin);
         }
     }
 

@@ -64,11 +64,16 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         exact.map(|(&weight, value)| value * u128::from(weight)).sum()
     }
 
+    /// Returns the lowest value of a bin and the number of its values.
+    pub fn values(bin: usize) -> (u64, u64) {
+        let octave = (bin >> PRECISION).saturating_sub(1) as u32;
+        ((bin as u64 - (u64::from(octave) << PRECISION)) << octave, 1 << octave)
+    }
+
     /// Returns the middle of a bin.
     fn value(bin: usize) -> f64 {
-        let octave = (bin >> PRECISION).saturating_sub(1) as u32;
-        let low = (bin as u64 - (u64::from(octave) << PRECISION)) << octave;
-        low as f64 + ((1_u64 << octave) - 1) as f64 / 2.0
+        let (low, values) = Self::values(bin);
+        low as f64 + (values - 1) as f64 / 2.0
     }
 
     /// Sets all weights to zero.

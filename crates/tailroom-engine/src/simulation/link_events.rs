@@ -40,7 +40,7 @@ impl Simulation {
         let outcome = if let Some(ingress) = ingress {
             self.arrive_from(ingress, &mut packet, hop)
         } else if self.pools.has(link) {
-            self.arrive_at_pool::<false>(&mut packet, hop)
+            self.arrive_at_pool(&mut packet, hop)
         } else {
             self.links[link].arrive(&mut packet, hop.class)
         };
@@ -62,21 +62,37 @@ impl Simulation {
     /// A packet reaches a link that shares memory with others. The policer comes before the pool, and
     /// the pool before the discipline.
     #[inline(never)]
-    pub(super) fn arrive_at_pool<const IS_PLAIN: bool>(
-        &mut self,
-        packet: &mut Transit,
-        hop: Hop,
-    ) -> LinkOutcome {
-        let link = hop.link as usize;
-        let refusal = if IS_PLAIN { None } else { self.links[link].police(packet) };
-        let granted = refusal.map_or_else(|| self.ask_pool(link, packet), Err);
-        let Simulation { links, pools, .. } = self;
-        let now = packet.time();
-        let outcome = match granted {
-            Ok(_) if IS_PLAIN => links[link].pass(packet, hop.class),
-            granted => links[link].arrive_unless(packet, hop.class, granted.err()),
+    pub(super) fn arrive_at_pool(&mut self, packet: &mut Transit, hop: Hop) -> LinkOutcome {
+        let (link, now) = (hop.link as usize, packet.time());
+        let refusal = self.links[link].police(packet);
+        let granted = refusal.map_or_else(|| self.ask_pool(link, now, packet.bytes()), Err);
+        let cells = match granted {
+            Ok(cells) => cells,
+            Err(reason) => return self.links[link].refuse(*packet, hop.class, reason),
         };
-        let Ok(cells) = granted else { return outcome };
+        let outcome = self.links[link].offer(packet, hop.class);
+        self.occupy(link, now, cells, outcome);
+        outcome
+    }
+
+    /// Asks a pool for the memory of a packet; a policy that pushes packets out makes room.
+    #[inline]
+    pub(super) fn ask_pool(
+        &mut self,
+        link: usize,
+        now: Time,
+        bytes: u32,
+    ) -> Result<Cells, DropReason> {
+        match self.pools.ask(link, now, bytes) {
+            Err(DropReason::Pool) => self.push_out(link, now, bytes),
+            answer => answer,
+        }
+    }
+
+    /// A packet takes the memory that it has been granted, unless the link has dropped it.
+    #[inline]
+    pub(super) fn occupy(&mut self, link: usize, now: Time, cells: Cells, outcome: LinkOutcome) {
+        let Simulation { links, pools, .. } = self;
         match outcome {
             LinkOutcome::Dropped(_) => {}
             LinkOutcome::Held => pools.take(link, now, cells),
@@ -85,32 +101,21 @@ impl Simulation {
                 pools.pass(link, now, cells, start, links[link].busy_until());
             }
         }
-        outcome
-    }
-
-    /// Asks a pool for the memory of a packet; a policy that pushes packets out makes room.
-    #[inline]
-    fn ask_pool(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
-        match self.pools.ask(link, packet) {
-            Err(DropReason::Pool) => self.push_out(link, packet),
-            answer => answer,
-        }
     }
 
     /// Drops the last packet of the longest queue of a full pool, as long as a packet that arrives at
     /// `link` finds no room and is not itself the last packet of the longest queue.
     #[cold]
-    fn push_out(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
-        let now = packet.time();
+    fn push_out(&mut self, link: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
         loop {
             let Simulation { links, pools, .. } = self;
-            let longest = pools.longest(link, packet.bytes(), |link| links[link].can_push_out());
+            let longest = pools.longest(link, bytes, |link| links[link].can_push_out());
             let Some(longest) = longest.filter(|longest| *longest != link) else {
                 return Err(DropReason::Pool);
             };
             links[longest].push_out(now);
             self.note_queue(longest, now);
-            match self.pools.ask(link, packet) {
+            match self.pools.ask(link, now, bytes) {
                 Err(DropReason::Pool) => {}
                 answer => return answer,
             }

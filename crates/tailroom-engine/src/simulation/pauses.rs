@@ -29,11 +29,10 @@ impl Simulation {
     ) -> LinkOutcome {
         let (link, bytes) = (hop.link as usize, packet.bytes());
         if !self.links[ingress].has_headroom(bytes) {
-            let refusal = Some(DropReason::Headroom);
-            return self.links[link].arrive_unless(packet, hop.class, refusal);
+            return self.links[link].refuse(*packet, hop.class, DropReason::Headroom);
         }
         let outcome = if self.pools.has(link) {
-            self.arrive_at_pool::<false>(packet, hop)
+            self.arrive_at_pool(packet, hop)
         } else {
             self.links[link].arrive(packet, hop.class)
         };

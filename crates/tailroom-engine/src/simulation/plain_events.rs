@@ -11,6 +11,7 @@ use super::routes::{Door, Exit, Hop};
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
 use crate::prefetch::prefetch;
+use crate::queue::buffer::DropReason;
 use crate::units::Time;
 
 /// How many events ahead the beginning of a flow's place is prefetched, and how many ahead the rest of
@@ -56,18 +57,22 @@ impl Simulation {
     /// This is the loop of [`Simulation::run_until`] without what such events never need.
     pub(super) fn run_plain_events(&mut self, until: Time) -> Option<u32> {
         let until = until.min(self.link_checkpoints.next);
-        if !self.fast_paths.is_on() {
-            None
-        } else if self.has_timers || self.routes.add_waits() || !self.pools.is_empty() {
-            self.take_plain_events::<true>(until)
-        } else {
-            self.take_plain_events::<false>(until)
+        let is_general = self.has_timers || self.routes.add_waits();
+        match (is_general, !self.pools.is_empty()) {
+            _ if !self.fast_paths.is_on() => None,
+            (false, false) => self.take_plain_events::<false, false>(until),
+            (false, true) => self.take_plain_events::<false, true>(until),
+            (true, false) => self.take_plain_events::<true, false>(until),
+            (true, true) => self.take_plain_events::<true, true>(until),
         }
     }
 
-    /// The loop, with or without what served links, pools and paths of several links need.
+    /// The loop, with or without what served links and paths of several links need, and pools.
     #[inline(never)]
-    fn take_plain_events<const IS_GENERAL: bool>(&mut self, mut until: Time) -> Option<u32> {
+    fn take_plain_events<const IS_GENERAL: bool, const HAS_POOLS: bool>(
+        &mut self,
+        mut until: Time,
+    ) -> Option<u32> {
         // The event with the next memory check belongs to the general loop.
         let most = EVENTS_BETWEEN_MEMORY_CHECKS - 1 - self.events % EVENTS_BETWEEN_MEMORY_CHECKS;
         let most = most.min(self.pause_at - self.events);
@@ -93,19 +98,19 @@ impl Simulation {
                 let hop = self.routes.hop(event.flow(), position);
                 let link = &mut self.links[hop.link as usize];
                 let is_late = IS_GENERAL && event.time() >= until;
-                let has_pool = IS_GENERAL && hop.door == Door::PlainWithPool;
-                if !(hop.door == Door::Plain || has_pool) || !link.is_open() || is_late {
+                let is_plain =
+                    if HAS_POOLS { hop.door != Door::General } else { hop.door == Door::Plain };
+                if !is_plain || !link.is_open() || is_late {
                     break;
                 }
                 taken += 1;
                 self.pending.agenda.skip();
                 exit = hop.exit;
-                if has_pool {
-                    let [time, size, place] = event.words();
-                    (event, outcome) = self.arrive_at_pool_by_words(time, size, place, hop);
+                outcome = if HAS_POOLS {
+                    self.pass_with_pool(&mut event, hop)
                 } else {
-                    outcome = link.pass(&mut event, hop.class);
-                }
+                    link.pass(&mut event, hop.class)
+                };
                 self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
                     self.note_queue(hop.link as usize, event.time());
@@ -156,19 +161,39 @@ impl Simulation {
         self.follow(Step { packet, outcome, exit, clocks_source });
     }
 
-    /// A packet reaches a plain link that shares memory. Its event comes and returns word by word: the
-    /// loop keeps the events of other links in registers.
+    /// A packet reaches a plain link, which may share memory.
+    #[expect(clippy::inline_always, reason = "one caller a packet: it stays in registers")]
+    #[inline(always)]
+    fn pass_with_pool(&mut self, event: &mut Transit, hop: Hop) -> LinkOutcome {
+        let (link, now) = (hop.link as usize, event.time());
+        let shares = hop.door == Door::PlainWithPool;
+        let granted = if shares { self.ask_pool(link, now, event.bytes()) } else { Ok(0) };
+        let cells = match granted {
+            Ok(cells) => cells,
+            Err(reason) => {
+                let [time, size, place] = event.words();
+                return self.refuse_by_words(time, size, place, hop, reason);
+            }
+        };
+        let outcome = self.links[link].pass(event, hop.class);
+        if shares {
+            self.occupy(link, now, cells, outcome);
+        }
+        outcome
+    }
+
+    /// A pool refuses a packet. Its event comes word by word too.
     #[inline(never)]
-    fn arrive_at_pool_by_words(
+    fn refuse_by_words(
         &mut self,
         time: u64,
         size: u64,
         place: u64,
         hop: Hop,
-    ) -> (Transit, LinkOutcome) {
-        let mut packet = Transit::from_words([time, size, place]);
-        let outcome = self.arrive_at_pool::<true>(&mut packet, hop);
-        (packet, outcome)
+        reason: DropReason,
+    ) -> LinkOutcome {
+        let packet = Transit::from_words([time, size, place]);
+        self.links[hop.link as usize].refuse(packet, hop.class, reason)
     }
 
     /// Delivers a packet that is not the predicted one of a flow on its fast path. Its event comes word

@@ -5,6 +5,7 @@
 
 use super::{Parameters, Policy, PoolInfo, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::units::float;
 
 /// Parameters of dynamic thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
@@ -49,6 +50,6 @@ impl Policy for DynamicThreshold {
     #[inline]
     fn admits(&self, request: &Request) -> bool {
         let free = request.size - request.occupied;
-        (request.queue as f64) < request.alpha * free as f64
+        float(request.queue) < request.alpha * float(free)
     }
 }

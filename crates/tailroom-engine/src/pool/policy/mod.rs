@@ -36,7 +36,8 @@ pub struct PoolInfo {
 
 /// A rule that limits the queues of a pool.
 pub trait Policy {
-    /// Whether the queue of an arriving packet may take more memory, if there is room.
+    /// Whether the queue of an arriving packet may take more memory, if there is room. A packet that
+    /// is admitted is also admitted if less is occupied.
     fn admits(&self, request: &Request) -> bool;
 }
 
@@ -121,4 +122,43 @@ registry! {
     dynamic_threshold::DynamicThreshold(DynamicThresholdParams) = "dynamic_threshold",
     /// Every packet finds room; a full memory drops the last packet of the longest queue.
     longest_queue_drop::LongestQueueDrop(LongestQueueDropParams) = "longest_queue_drop",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Size;
+    use crate::random::{below, stream};
+    use complete_partitioning::CompletePartitioningParams;
+    use complete_sharing::CompleteSharingParams;
+    use dynamic_threshold::DynamicThresholdParams;
+    use longest_queue_drop::LongestQueueDropParams;
+    use static_threshold::StaticThresholdParams;
+
+    #[test]
+    fn a_packet_that_is_admitted_is_admitted_if_less_is_occupied() {
+        let mut random = stream(1, "requests");
+        let mut below = |limit: u64| below(&mut random, limit);
+        let info = PoolInfo { size: 1_000, cell_bytes: 1, queues: 3 };
+        let threshold = Size::new(300);
+        for config in [
+            PolicyConfig::CompleteSharing(CompleteSharingParams::default()),
+            PolicyConfig::CompletePartitioning(CompletePartitioningParams::default()),
+            PolicyConfig::StaticThreshold(StaticThresholdParams { threshold }),
+            PolicyConfig::DynamicThreshold(DynamicThresholdParams::default()),
+            PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default()),
+        ] {
+            let policy = AnyPolicy::new(&config, &info);
+            for _ in 0..10_000 {
+                let occupied = below(1_000);
+                let queue = below(occupied + 1);
+                let more =
+                    Request { needed: 1 + below(20), queue, occupied, size: 1_000, alpha: 0.7 };
+                let (fewer, others) = (below(queue + 1), below(occupied - queue + 1));
+                let less = Request { queue: fewer, occupied: fewer + others, ..more };
+                let is_admitted = [more, less].map(|request| policy.admits(&request));
+                assert_ne!(is_admitted, [true, false], "{config:?}: {more:?}, {less:?}");
+            }
+        }
+    }
 }

@@ -335,7 +335,10 @@ impl<'a> Reference<'a> {
         let refusal = self.ingress.refuses(ingress, &event, memory);
         let refusal = refusal.or_else(|| self.links[link].police(&event));
         let granted = refusal.map_or_else(|| self.ask_for_memory(link, &event), Err);
-        let outcome = self.links[link].arrive_unless(&mut event, class, granted.err());
+        let outcome = match granted {
+            Ok(_) => self.links[link].offer(&mut event, class),
+            Err(reason) => self.links[link].refuse(event, class, reason),
+        };
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         let waited = if is_sent { self.links[link].last_wait() } else { Time::ZERO };
         if let Ok(cells) = granted

@@ -100,7 +100,7 @@ impl<'a> Memory<'a> {
     ) -> Result<Result<Cells, DropReason>, usize> {
         let (now, bytes) = (packet.time(), packet.bytes());
         self.stored.retain(|_, one| one.free_at > now);
-        let answer = self.pools.ask(link, packet);
+        let answer = self.pools.ask(link, now, bytes);
         assert_eq!(answer.map(|_| ()), self.decide(link, bytes), "link {link} at {now}");
         if answer != Err(DropReason::Pool) {
             return Ok(answer);
