@@ -44,7 +44,6 @@ use routes::Routes;
 
 /// A run in progress.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the network")]
 pub struct Simulation {
     network: Network,
     pending: Pending,
