@@ -1,0 +1,224 @@
+"""Figures 1 and 13: the queue that long-lived flows build, under TCP and DCTCP."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tailroom_papers.dctcp_2010.setup import (
+    BOUNDS,
+    ECN,
+    LABELS,
+    LINK,
+    POOL,
+    QUEUE,
+    SENDERS_WORDS,
+    K,
+    hosts,
+    port,
+    scenario,
+    together,
+)
+from tailroom_papers.framework import *
+
+FROM = "flows.long.from"
+FLOWS = (2, 20)
+SMALLEST_K = 5
+SHOWN_S = 0.3
+"""Of the time series of Figure 1."""
+LONG = scenario(
+    "DCTCP 2010: long-lived flows",
+    {"long": {"from": ["tor.h1"], "to": "tor.h0", "start": {"uniform": ["0 s", "100 ms"]}}},
+    series={"interval": "1 ms"},
+    measure_from="2 s",
+)
+
+
+def senders(flows: int) -> list[str]:
+    """Returns the hosts that send."""
+    return [f"tor.h{number}" for number in range(1, flows + 1)]
+
+
+def studies(form: Form) -> list[Study]:
+    """Each control with 2 and 20 flows, and DCTCP with the smallest threshold."""
+    cases = [
+        *((control, flows, K) for control in LABELS for flows in FLOWS),
+        *(("dctcp", flows, SMALLEST_K) for flows in FLOWS),
+    ]
+    rows = [
+        {**hosts(control), FROM: senders(flows), QUEUE: port(control, threshold=threshold)}
+        for control, flows, threshold in cases
+    ]
+    return [
+        Study(
+            "long",
+            LONG,
+            together=together(rows),
+            set={"switches.tor.pool": POOL, "duration": form.of("4 s", "12 s", "22 s")},
+            seeds=form.of(2, 3, 5),
+            keep=("link_series",),
+        )
+    ]
+
+
+def at(results: PartResults, control: str, flows: int, threshold: int = K) -> PointResults:
+    """Returns the runs of a control with a number of flows."""
+    key = {
+        ECN: hosts(control)[ECN],
+        FROM: senders(flows),
+        QUEUE: port(control, threshold=threshold),
+    }
+    return results.study("long").at(key)
+
+
+def span_packets(run: StoredRun) -> float:
+    """From the 1st to the 95th percentile of the queue."""
+    return float(link(run)["queue_packets_p95"]) - float(link(run)["queue_packets_p01"])
+
+
+def median_packets(run: StoredRun) -> float:
+    """Median of the queue."""
+    return float(link(run)["queue_packets_p50"])
+
+
+def utilization(run: StoredRun) -> float:
+    """Utilization of the receiver's link."""
+    return float(link(run)["utilization"])
+
+
+def memory_bytes_max(run: StoredRun) -> float:
+    """Largest memory that the switch has occupied."""
+    return float(run.summary["pools"]["tor-switch"]["memory_bytes_max"])
+
+
+def over_k_plus_n(run: StoredRun) -> float:
+    """95th percentile of the queue over K + n."""
+    return float(link(run)["queue_packets_p95"]) / (K + len(run.summary["flows"]))
+
+
+def link(run: StoredRun) -> dict[str, float]:
+    """Returns the measurements of the receiver's link."""
+    measured: dict[str, float] = run.summary["links"][LINK]
+    return measured
+
+
+def judge_throughput(results: PartResults) -> Judgement:
+    """The link is busy under both controls, and under DCTCP with K = 5 too."""
+    cases = [("reno", K), ("dctcp", K), ("dctcp", SMALLEST_K)]
+    checks = []
+    for control, threshold in cases:
+        for flows in FLOWS:
+            words = f"{LABELS[control]}, K = {threshold}" if control == "dctcp" else "TCP"
+            point = at(results, control, flows, threshold)
+            what = f"utilization, {words}, {flows} flows"
+            checks.append(point.above(what, utilization, BOUNDS["nearly-100"]))
+    return Judgement(
+        tuple(checks),
+        "The bandwidth-delay product is 8 packets, so that even a small queue keeps the link busy "
+        "while windows are reduced.",
+    )
+
+
+def judge_queue(results: PartResults) -> Judgement:
+    """The queue of DCTCP is near K + n."""
+    two = at(results, "dctcp", 2)
+    checks = [two.between("median with 2 flows, packets", median_packets, BOUNDS["around-20"])]
+    for flows in FLOWS:
+        what = f"95th percentile over K + n, {flows} flows"
+        checks.append(at(results, "dctcp", flows).between(what, over_k_plus_n, BOUNDS["k-plus-n"]))
+    return Judgement(
+        tuple(checks),
+        lambda: "Medians: "
+        + "; ".join(
+            f"{flows} flows {shown(at(results, 'dctcp', flows).interval(median_packets))} packets"
+            for flows in FLOWS
+        )
+        + ". K + n is the largest queue of synchronized sawtooths (Equation 10).",
+    )
+
+
+def judge_ten_times(results: PartResults) -> Judgement:
+    """The queue of TCP is ten times larger, varies widely, and ends at 700 kB."""
+    tcp, dctcp = at(results, "reno", 2), at(results, "dctcp", 2)
+    ratio = paired_ratio(tcp, dctcp, median_packets)
+    spans = paired_ratio(tcp, dctcp, span_packets)
+    checks = (
+        between("median of TCP over that of DCTCP, 2 flows", ratio, BOUNDS["ten-times"]),
+        above("span of TCP over that of DCTCP, 2 flows", spans, BOUNDS["varies-widely"]),
+        tcp.between("largest memory, TCP, 2 flows, bytes", memory_bytes_max, BOUNDS["up-to-700-kb"]),
+    )
+    return Judgement(
+        checks,
+        "TCP fills what the dynamic threshold gives to a single port and halves its windows, so "
+        "that its queue moves between half of it and all of it; Figure 1 shows the same.",
+    )
+
+
+def queue(run: StoredRun) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    """Returns times (s) and queue (packets) at the receiver's link, in the measured window."""
+    table = run.table("link_series")
+    mine = np.array(table["link"].cast("string").to_pylist()) == LINK
+    times, packets = (
+        table[name].to_numpy(zero_copy_only=False)[mine] for name in ("time_s", "queue_packets")
+    )
+    measured = times >= float(run.summary["measured_from_s"])
+    return times[measured], packets[measured]
+
+
+def draw(results: PartResults) -> Figure:
+    """The distribution of the queue, and its time series with two flows."""
+    figure, (left, right) = figure_of("Figures 13 and 1: queue at 1 Gbit/s", 1, 2)
+    cases = {
+        f"{LABELS[control]}, {flows} flows": at(results, control, flows)
+        for flows in FLOWS
+        for control in ("dctcp", "reno")
+    }
+    for label, point, look in styled(cases, style.line_styles()):
+        samples = np.sort(np.concatenate([queue(run)[1] for run in point.runs]))
+        left.step(samples, np.linspace(0, 1, len(samples)), label=label, **look)
+        if label.endswith(" 2 flows"):
+            times, packets = queue(point.runs[0])
+            shown_part = times <= times[0] + SHOWN_S
+            right.plot(1e3 * (times - times[0])[shown_part], packets[shown_part], **look)
+    frame(left, x="queue (packets)", y="share of samples", ylim=(0, 1), xlim=(0, None))
+    frame(right, x="time (ms)", y="queue (packets)", ylim=(0, None), xlim=(0, 1e3 * SHOWN_S))
+    return legend_below(figure)
+
+
+CLAIMS = (
+    Claim(
+        "throughput",
+        "Both TCP and DCTCP achieve the maximum throughput, and link utilization is nearly 100 %; "
+        "also with K = 5.",
+        "Sec. 4.1",
+        judge_throughput,
+    ),
+    Claim(
+        "queue",
+        "The queue of DCTCP is stable around 20 packets, equal to K + n, as predicted.",
+        "Sec. 4.1, Figure 13",
+        judge_queue,
+    ),
+    Claim(
+        "ten-times",
+        "The queue of TCP is 10X larger and varies widely; its upper limit is the 700 kB that the "
+        "switch gives to a single busy port.",
+        "Sec. 4.1, Figures 1 and 13",
+        judge_ten_times,
+    ),
+)
+PART = Part(
+    name="13",
+    title="Throughput and queue of long-lived flows",
+    studies=studies,
+    draw=draw,
+    claims=CLAIMS,
+    note=(
+        SENDERS_WORDS + "The switch has 4 MB, of which a dynamic threshold gives a single busy "
+        "port 700 kB; the paper states both amounts and not the policy. The paper samples the "
+        "queue every 125 ms, and we every millisecond. K counts the packets that wait, without "
+        "the one being sent."
+    ),
+    caption=(
+        "Left: distribution of the packets that wait for the receiver's link, samples of all "
+        f"runs. Right: the first {1e3 * SHOWN_S:g} ms of a run with two flows."
+    ),
+)
