@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tailroom_papers.dctcp_2010 import figure_13, figure_18, figure_19, figure_20
-from tailroom_papers.dctcp_2010.queries import timeouts, timeouts_per_query, with_timeout
+from tailroom_papers.dctcp_2010.queries import timeouts, with_timeout
 from tailroom_papers.framework import *
 
 
@@ -19,9 +19,7 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         (control, servers): 100 * figure_18.at(results["18"], control, servers).mean(with_timeout)
         for control, servers in (("reno", 20), ("dctcp", 30), ("dctcp", 40))
     }
-    dynamic = {
-        control: figure_19.at(results["19"], control, 40) for control in ("dctcp", "reno")
-    }
+    dynamic = {control: figure_19.at(results["19"], control, 40) for control in ("dctcp", "reno")}
     everyone = {control: figure_20.at(results["20"], control) for control in ("dctcp", "reno")}
     return (
         "Does a queue that marks at 20 packets spare queries the timeouts that TCP has when many "
@@ -33,7 +31,7 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         f"{dynamic['dctcp'].mean(timeouts):.0f} timeouts with 40 servers, where "
         f"{100 * dynamic['reno'].mean(with_timeout):.0f} % of the queries have one under TCP. When "
         "all machines ask all others, there are "
-        f"{everyone['dctcp'].mean(timeouts_per_query):.2g} timeouts per query under DCTCP and "
-        f"{everyone['reno'].mean(timeouts_per_query):.2g} under TCP. Give a port two packets for "
+        f"{everyone['dctcp'].mean(figure_20.timeouts_per_query):.2g} timeouts per query under DCTCP and "
+        f"{everyone['reno'].mean(figure_20.timeouts_per_query):.2g} under TCP. Give a port two packets for "
         "each server that answers at once, or let the ports share memory."
     )

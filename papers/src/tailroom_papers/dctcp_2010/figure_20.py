@@ -2,35 +2,37 @@
 
 import numpy as np
 
-from tailroom_papers.dctcp_2010.queries import (
-    durations_s,
-    timeouts,
-    timeouts_per_query,
-    with_timeout,
-)
+from tailroom_papers.dctcp_2010.queries import timeouts
 from tailroom_papers.dctcp_2010.setup import (
     BOUNDS,
     CONTROL,
     LABELS,
     MACHINES,
     POOL,
-    QUERY,
     QUEUE,
     hosts,
     port,
     scenario,
+    spread,
     together,
 )
 from tailroom_papers.framework import *
 
-SOURCE = {**QUERY["source"], "flow_log": 40 * 1000}
 ALL_TO_ALL = scenario(
     "DCTCP 2010: all-to-all incast",
     {
-        f"client{number}": {**QUERY, "to": f"tor.h{number}", "source": SOURCE}
-        for number in range(MACHINES)
+        "everyone": {
+            "from": "tor",
+            "source": {
+                "kind": "collective",
+                "operation": "all_to_all",
+                "size": f"{25 * MACHINES} kB",
+                "flow_log": 1_000_000,
+            },
+        }
     },
 )
+"""Each machine sends 25 kB to each other one, again when all have all answers."""
 
 
 def studies(form: Form) -> list[Study]:
@@ -41,8 +43,8 @@ def studies(form: Form) -> list[Study]:
             "all-to-all",
             ALL_TO_ALL,
             together=together(rows),
-            set={"switches.tor.pool": POOL, "duration": form.of("0.1 s", "0.3 s", "1 s")},
-            seeds=form.of(2, 2, 5),
+            set={"switches.tor.pool": POOL, "duration": form.of("0.1 s", "0.2 s", "0.4 s")},
+            seeds=spread(form),
             keep=("flow_log",),
         )
     ]
@@ -53,46 +55,53 @@ def at(results: PartResults, control: str) -> PointResults:
     return results.study("all-to-all").at({CONTROL: control})
 
 
+def timeouts_per_query(run: StoredRun) -> float:
+    """Timeouts of all senders over the queries of all clients, also those in progress."""
+    rounds = run.summary["groups"]["everyone"]["coflows"]
+    begun = rounds["completed_coflows"] + rounds["unfinished_coflows"]
+    return timeouts(run) / (MACHINES * begun)
+
+
 def judge_dctcp(results: PartResults) -> Judgement:
     """DCTCP has no timeout."""
     check = at(results, "dctcp").below("timeouts, DCTCP", timeouts, BOUNDS["no-timeouts"])
     return Judgement(
         (check,),
-        "41 queues of some 20 packets, and of two packets per server when queries begin, fit into "
-        "the 4 MB.",
+        lambda: (
+            "Per query there are "
+            f"{shown(at(results, 'dctcp').interval(timeouts_per_query))} timeouts. A switch of 4 MB "
+            "has 65 packets for each port, and 40 servers begin with 80."
+        ),
     )
 
 
 def judge_tcp(results: PartResults) -> Judgement:
-    """More than 55 % of the queries under TCP have a timeout."""
-    tcp = at(results, "reno")
-    checks = (
-        tcp.above("queries of 10 ms and more, TCP", with_timeout, BOUNDS["over-55"]),
-        tcp.above("timeouts per query, TCP", timeouts_per_query, BOUNDS["over-55"], percent=False),
+    """There are at least 0.55 timeouts per query under TCP."""
+    check = at(results, "reno").above(
+        "timeouts per query, TCP", timeouts_per_query, BOUNDS["over-55"]
     )
     return Judgement(
-        checks,
-        lambda: "Results do not say which queries had a timeout. If more than 55 % had one, then so "
-        "many took 10 ms, and there are so many timeouts per query. Under DCTCP "
-        f"{shown(at(results, 'dctcp').interval(with_timeout), True)} of the queries take 10 ms or "
-        "more, without a timeout.",
+        (check,),
+        "Results do not say which queries had a timeout: this is necessary for the claim, and not "
+        "sufficient.",
     )
+
+
+def answers_ms(run: StoredRun) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """Returns the completion times of all answers, ascending, in milliseconds."""
+    return np.sort(1e3 * run.table("flow_log")["completion_time_s"].to_numpy())
 
 
 def draw(results: PartResults) -> Figure:
-    """The distribution of completion times."""
-    figure, (panel,) = figure_of("Figure 20: all-to-all incast", size=(6.4, 4.2))
+    """The distribution of the completion times of answers."""
+    title = "Figure 20: answers in all-to-all incast"
+    figure, (panel,) = figure_of(title, size=(6.4, 4.2))
+    shares = np.linspace(0, 1, 501)
     lines = {LABELS[control]: at(results, control) for control in ("dctcp", "reno")}
     for label, point, look in styled(lines, style.line_styles()):
-        times = np.sort(np.concatenate([1e3 * durations_s(run) for run in point.runs]))
-        panel.step(times, np.linspace(0, 1, len(times)), label=label, **look)
-    frame(
-        panel,
-        x="completion time of a query (ms)",
-        y="share of queries",
-        xlim=(0, 100),
-        ylim=(0, 1),
-    )
+        times = np.concatenate([answers_ms(run) for run in point.runs])
+        panel.plot(np.quantile(times, shares), shares, label=label, **look)
+    frame(panel, x="completion time of an answer (ms)", y="share of answers", log="x", ylim=(0, 1))
     return legend_below(figure)
 
 
@@ -117,8 +126,12 @@ PART = Part(
         ),
     ),
     note=(
-        "41 machines each ask the other 40 for 25 kB, and ask again when they have all answers. "
-        "Switch and senders are those of Figure 19; all first queries begin at the same time."
+        "41 machines each ask the other 40 for 25 kB. Switch and senders are those of Figure 19. "
+        "All queries of a round begin together, and the next round begins when all are complete; "
+        "the paper does not say whether its machines wait for one another."
     ),
-    caption="Distribution of the completion times, queries of all clients and runs.",
+    caption=(
+        "Distribution of the completion times of the answers, of all rounds and runs. The paper "
+        "shows queries, which take as long as the last of 40 answers."
+    ),
 )

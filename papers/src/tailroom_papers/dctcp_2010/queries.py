@@ -9,18 +9,14 @@ Floats = NDArray[np.float64]
 
 
 def durations_s(run: StoredRun) -> Floats:
-    """Returns the completion times of the queries, in seconds, by client and start.
+    """Returns the completion times of the queries, in seconds, by start.
 
-    A query ends with its last answer; the answers to one query of a client begin together. Queries
-    of which the log lacks answers are left out.
+    A query ends with its last answer, and its answers begin together. A query of which the log
+    lacks answers is left out.
     """
     log = run.table("flow_log")
-    clients = log["group"].dictionary_encode().combine_chunks().indices.to_numpy()
     starts, times = (log[name].to_numpy() for name in ("start_s", "completion_time_s"))
-    order = np.lexsort((starts, clients))
-    clients, starts, times = clients[order], starts[order], times[order]
-    is_first = np.r_[True, (np.diff(clients) != 0) | (np.diff(starts) != 0)]
-    first = np.flatnonzero(is_first)
+    first = np.flatnonzero(np.r_[True, np.diff(starts) != 0])
     answers = np.diff(np.r_[first, len(times)])
     longest: Floats = np.maximum.reduceat(times, first)
     return longest[answers == answers.max()]
@@ -53,12 +49,6 @@ def min_rto_s(run: StoredRun) -> float:
 def timeouts(run: StoredRun) -> float:
     """Timeouts of all senders."""
     return float(sum(group["timeouts"] for group in run.summary["groups"].values()))
-
-
-def timeouts_per_query(run: StoredRun) -> float:
-    """Timeouts of all senders over the queries that are complete."""
-    groups = run.summary["groups"].values()
-    return timeouts(run) / sum(group["coflows"]["completed_coflows"] for group in groups)
 
 
 def unexplained(run: StoredRun) -> float:

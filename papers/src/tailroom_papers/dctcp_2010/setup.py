@@ -73,9 +73,7 @@ def port(
     own = {"limit": limit} if limit else {}
     if control == "reno":
         return cast(DropTailQueue, {"kind": "drop_tail", **own})
-    return cast(
-        StepMarkQueue, {"kind": "step_mark", "threshold": f"{threshold} packets", **own}
-    )
+    return cast(StepMarkQueue, {"kind": "step_mark", "threshold": f"{threshold} packets", **own})
 
 
 def hosts(control: str) -> dict[str, object]:
@@ -111,24 +109,26 @@ class Incast:
             MIN_RTO: self.min_rto,
         }
 
-    def row(self, limit: str | None) -> dict[str, object]:
+    def row(self, form: Form, limit: str | None) -> dict[str, object]:
         """Returns its settings by dotted key.
 
         Args:
+            form: Extent of the reproduction.
             limit: Memory of the client's port; `None` where all ports share the memory.
         """
+        seconds = form.of(1, 2, 4)
         return {
             **hosts(self.control),
             **self.key,
             QUEUE: port(self.control, limit),
             f"{SOURCE}.size": f"{round(RESPONSE_BYTES / self.servers)} B",
-            f"{SOURCE}.flow_log": QUERIES * self.servers,
-            # A query with a timeout takes little more than the timeout.
-            "duration": "20 s" if self.min_rto == "10 ms" else "40 s",
+            f"{SOURCE}.flow_log": MOST_QUERIES * self.servers,
+            "duration": f"{seconds if self.min_rto == '10 ms' else 2 * seconds} s",
         }
 
 
-QUERIES = 1000
+MOST_QUERIES = 2000
+"""Queries that a run records."""
 RESPONSE_BYTES = 1_000_000
 """The answers to a query together."""
 SOURCE = "flows.queries.source"
@@ -142,10 +142,15 @@ QUERY: Mapping[str, Any] = {
 INCAST = scenario("DCTCP 2010: incast", {"queries": QUERY})
 
 
+def spread(form: Form) -> int:
+    """Returns the number of seeds of a point."""
+    return form.of(2, 2, 4)
+
+
 def incast(
     name: str,
     cases: Sequence[Incast],
-    seeds: int,
+    form: Form,
     limit: str | None = None,
 ) -> Study:
     """Returns a study of queries.
@@ -153,14 +158,9 @@ def incast(
     Args:
         name: Name of the study.
         cases: Its points.
-        seeds: Number of runs per point.
+        form: Extent of the reproduction.
         limit: Memory of the client's port; `None` for memory that all ports share.
     """
-    rows = together(case.row(limit) for case in cases)
+    rows = together(case.row(form, limit) for case in cases)
     shared = {} if limit else {"switches.tor.pool": POOL}
-    return Study(name, INCAST, together=rows, set=shared, seeds=seeds, keep=("flow_log",))
-
-
-def spread(form: Form) -> int:
-    """Seeds of a point."""
-    return form.of(2, 2, 5)
+    return Study(name, INCAST, together=rows, set=shared, seeds=spread(form), keep=("flow_log",))
