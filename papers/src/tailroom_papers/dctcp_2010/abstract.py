@@ -20,18 +20,21 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         for control, servers in (("reno", 20), ("dctcp", 30), ("dctcp", 40))
     }
     dynamic = {control: figure_19.at(results["19"], control, 40) for control in ("dctcp", "reno")}
-    everyone = {control: figure_20.at(results["20"], control) for control in ("dctcp", "reno")}
+    rounds = {
+        control: figure_20.at(results["20"], control).mean(figure_20.timeouts_per_query)
+        for control in ("dctcp", "reno")
+    }
+    late = 100 * dynamic["reno"].mean(with_timeout)
     return (
         "Does a queue that marks at 20 packets spare queries the timeouts that TCP has when many "
         "servers answer at once? With two long flows the median queue is "
-        f"{queues['dctcp']:.0f} packets under DCTCP and {queues['reno']:.0f} under TCP. At ports of "
-        f"100 kB, {static['reno', 20]:.0f} % of the queries to 20 servers have a timeout under "
+        f"{queues['dctcp']:.0f} packets under DCTCP and {queues['reno']:.0f} under TCP. At ports "
+        f"of 100 kB, {static['reno', 20]:.0f} % of the queries to 20 servers have a timeout under "
         f"TCP; under DCTCP, {static['dctcp', 30]:.0f} % of those to 30 servers and "
         f"{static['dctcp', 40]:.0f} % of those to 40. If the ports share 4 MB, DCTCP has "
-        f"{dynamic['dctcp'].mean(timeouts):.0f} timeouts with 40 servers, where "
-        f"{100 * dynamic['reno'].mean(with_timeout):.0f} % of the queries have one under TCP. When "
-        "all machines ask all others, there are "
-        f"{everyone['dctcp'].mean(figure_20.timeouts_per_query):.2g} timeouts per query under DCTCP and "
-        f"{everyone['reno'].mean(figure_20.timeouts_per_query):.2g} under TCP. Give a port two packets for "
-        "each server that answers at once, or let the ports share memory."
+        f"{dynamic['dctcp'].mean(timeouts):.0f} timeouts with 40 servers, where {late:.0f} % of "
+        "the queries have one under TCP. When all machines ask all others, there are "
+        f"{rounds['dctcp']:.2g} timeouts per query under DCTCP and {rounds['reno']:.2g} under "
+        "TCP. Give a port two packets for each server that answers at once, or let the ports "
+        "share memory."
     )

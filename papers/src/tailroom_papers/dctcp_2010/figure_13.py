@@ -131,14 +131,18 @@ def judge_queue(results: PartResults) -> Judgement:
         checks.append(at(results, "dctcp", flows).between(what, over_k_plus_n, BOUNDS["k-plus-n"]))
     return Judgement(
         tuple(checks),
-        lambda: (
-            "Medians: "
-            + "; ".join(
-                f"{flows} flows {shown(at(results, 'dctcp', flows).interval(median_packets))} packets"
-                for flows in FLOWS
-            )
-            + ". K + n is the largest queue of synchronized sawtooths (Equation 10)."
-        ),
+        lambda: _medians(results),
+    )
+
+
+def _medians(results: PartResults) -> str:
+    said = (
+        f"{flows} flows {shown(at(results, 'dctcp', flows).interval(median_packets))}"
+        for flows in FLOWS
+    )
+    return (
+        f"Medians in packets: {'; '.join(said)}. K + n is the largest queue of synchronized "
+        "sawtooths (Equation 10)."
     )
 
 

@@ -19,6 +19,8 @@ STATIC = "100 kB"
 """The paper writes 100 packets, and computes with 100 KB."""
 JUDGED = (5, 10, 20, 30, 40)
 """Servers at which claims are judged."""
+TCP_BEGINS, DCTCP_BEGINS = (5, 20), (30, 40)
+"""Servers between which each control begins to have timeouts."""
 SERVERS = (1, 5, 10, 15, 20, 25, 30, 35, 40)
 
 
@@ -37,8 +39,8 @@ def variations(form: Form) -> list[Variation]:
     """The readings and the hosts that the paper leaves open, with the timeout of 10 ms."""
     if form is not Form.FULL:
         return []
-    judged = cases(JUDGED, ["10 ms"])
-    names = ("floor", "tcp-begins", "dctcp-begins")
+    judged = [Incast("reno", n) for n in TCP_BEGINS] + [Incast("dctcp", n) for n in DCTCP_BEGINS]
+    names = ("tcp-begins", "dctcp-begins")
     as_packets = Variation(
         "100 packets of 1500 B for each port",
         [incast("static", judged, form, "100 packets")],
@@ -78,7 +80,7 @@ def judge_floor(results: PartResults) -> Judgement:
 
 def judge_tcp(results: PartResults) -> Judgement:
     """TCP has hardly a timeout with 5 servers, and many with 20."""
-    few, many = (at(results, "reno", servers) for servers in (5, 20))
+    few, many = (at(results, "reno", servers) for servers in TCP_BEGINS)
     checks = (
         few.below("queries with a timeout, TCP, 5 servers", with_timeout, BOUNDS["begins"]),
         many.above("queries with a timeout, TCP, 20 servers", with_timeout, BOUNDS["begins"]),
@@ -88,7 +90,7 @@ def judge_tcp(results: PartResults) -> Judgement:
 
 def judge_dctcp(results: PartResults) -> Judgement:
     """DCTCP has timeouts only beyond about 35 servers."""
-    few, many = (at(results, "dctcp", servers) for servers in (30, 40))
+    few, many = (at(results, "dctcp", servers) for servers in DCTCP_BEGINS)
     checks = (
         few.below("queries with a timeout, DCTCP, 30 servers", with_timeout, BOUNDS["begins"]),
         many.above("queries with a timeout, DCTCP, 40 servers", with_timeout, BOUNDS["begins"]),
@@ -152,7 +154,8 @@ CLAIMS = (
     Claim(
         "dctcp-begins",
         "DCTCP senders only suffer timeouts once the number of senders is large enough so that "
-        "each sending 2 packets exceeds the static buffer size (35 × 2 × 1.5 KB > 100 KB).",
+        "each sending 2 packets exceeds the static buffer size (35 times 2 times 1.5 KB is more "
+        "than 100 KB).",
         "Sec. 4.2.1, Figure 18(b)",
         judge_dctcp,
     ),

@@ -8,7 +8,7 @@ from tailroom_papers.framework import *
 
 JUDGED = (10, 20, 40)
 """Servers at which claims are judged."""
-SERVERS = (1, 5, 10, 15, 20, 25, 30, 35, 40)
+SERVERS = (1, 10, 20, 30, 40)
 
 
 def studies(form: Form) -> list[Study]:
@@ -25,8 +25,8 @@ def variations(form: Form) -> list[Variation]:
     """The hosts that the paper leaves open, at the judged numbers of servers."""
     if form is not Form.FULL:
         return []
-    own = incast("dynamic", figure_18.cases(JUDGED, ["10 ms"]), form)
-    return variants.of(own, ("dctcp-none", "tcp-continues", "ten"))
+    judged = [*(Incast("dctcp", servers) for servers in JUDGED), Incast("reno", JUDGED[-1])]
+    return variants.of(incast("dynamic", judged, form), ("dctcp-none", "tcp-continues"))
 
 
 def at(results: PartResults, control: str, servers: int) -> PointResults:

@@ -58,7 +58,7 @@ def at(results: PartResults, control: str) -> PointResults:
 def timeouts_per_query(run: StoredRun) -> float:
     """Timeouts of all senders over the queries of all clients, also those in progress."""
     rounds = run.summary["groups"]["everyone"]["coflows"]
-    begun = rounds["completed_coflows"] + rounds["unfinished_coflows"]
+    begun = float(rounds["completed_coflows"] + rounds["unfinished_coflows"])
     return timeouts(run) / (MACHINES * begun)
 
 
@@ -68,9 +68,8 @@ def judge_dctcp(results: PartResults) -> Judgement:
     return Judgement(
         (check,),
         lambda: (
-            "Per query there are "
-            f"{shown(at(results, 'dctcp').interval(timeouts_per_query))} timeouts. A switch of 4 MB "
-            "has 65 packets for each port, and 40 servers begin with 80."
+            f"Timeouts per query: {shown(at(results, 'dctcp').interval(timeouts_per_query))}. The "
+            "4 MB have room for 65 packets of each port, and 40 servers begin with 80 for each."
         ),
     )
 
@@ -78,7 +77,7 @@ def judge_dctcp(results: PartResults) -> Judgement:
 def judge_tcp(results: PartResults) -> Judgement:
     """There are at least 0.55 timeouts per query under TCP."""
     check = at(results, "reno").above(
-        "timeouts per query, TCP", timeouts_per_query, BOUNDS["over-55"]
+        "timeouts per query, TCP", timeouts_per_query, BOUNDS["over-55"], percent=False
     )
     return Judgement(
         (check,),

@@ -19,7 +19,8 @@ def durations_s(run: StoredRun) -> Floats:
     first = np.flatnonzero(np.r_[True, np.diff(starts) != 0])
     answers = np.diff(np.r_[first, len(times)])
     longest: Floats = np.maximum.reduceat(times, first)
-    return longest[answers == answers.max()]
+    whole: Floats = longest[answers == answers.max()]
+    return whole
 
 
 def mean_s(run: StoredRun) -> float:
