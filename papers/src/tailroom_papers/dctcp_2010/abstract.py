@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from tailroom_papers.dctcp_2010 import figure_13, figure_18, figure_19, figure_20
+from tailroom_papers.dctcp_2010 import figure_13, figure_18, figure_19
 from tailroom_papers.dctcp_2010.queries import timeouts, with_timeout
 from tailroom_papers.framework import *
 
 
 def abstract(results: Mapping[str, PartResults]) -> str:
-    """Returns the abstract; empty without Figures 13 and 18 to 20."""
-    if not {"13", "18", "19", "20"} <= set(results):
+    """Returns the abstract; empty without Figures 13, 18 and 19."""
+    if not {"13", "18", "19"} <= set(results):
         return ""
     queues = {
         control: figure_13.at(results["13"], control, 2).mean(figure_13.median_packets)
@@ -20,10 +20,6 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         for control, servers in (("reno", 20), ("dctcp", 30), ("dctcp", 40))
     }
     dynamic = {control: figure_19.at(results["19"], control, 40) for control in ("dctcp", "reno")}
-    rounds = {
-        control: figure_20.at(results["20"], control).mean(figure_20.timeouts_per_query)
-        for control in ("dctcp", "reno")
-    }
     late = 100 * dynamic["reno"].mean(with_timeout)
     return (
         "Does a queue that marks at 20 packets spare queries the timeouts that TCP has when many "
@@ -33,8 +29,6 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         f"TCP; under DCTCP, {static['dctcp', 30]:.0f} % of those to 30 servers and "
         f"{static['dctcp', 40]:.0f} % of those to 40. If the ports share 4 MB, DCTCP has "
         f"{dynamic['dctcp'].mean(timeouts):.0f} timeouts with 40 servers, where {late:.0f} % of "
-        "the queries have one under TCP. When all machines ask all others, there are "
-        f"{rounds['dctcp']:.2g} timeouts per query under DCTCP and {rounds['reno']:.2g} under "
-        "TCP. Give a port two packets for each server that answers at once, or let the ports "
-        "share memory."
+        "the queries have one under TCP. Give a port two packets for each server that answers at "
+        "once, or let the ports share memory."
     )
