@@ -23,6 +23,6 @@ def draw_queries(title: str, lines: Mapping[str, Mapping[int, PointResults]]) ->
         draw_means(left, servers, list(points.values()), mean_s, look, label=label, scale=1e3)
         draw_means(right, servers, list(points.values()), with_timeout, look)
     left.axhline(FLOOR_MS, label=f"1 MB at {SWITCH['rate']}", **style.LIMIT_LINE)
-    frame(left, x="servers", y="mean completion time (ms)", log="y", xlim=(0, 41))
+    frame(left, x="servers", y="mean completion time (ms)", log="y", xlim=(0, 41), ylim=(5, 500))
     frame(right, x="servers", y="queries with a timeout (share)", xlim=(0, 41), ylim=(0, 1.02))
     return legend_below(figure, columns=3)

@@ -1,5 +1,7 @@
 """Figures 1 and 13: the queue that long-lived flows build, under TCP and DCTCP."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,6 @@ from tailroom_papers.dctcp_2010.setup import (
     LABELS,
     LINK,
     POOL,
-    QUEUE,
     SENDERS_WORDS,
     K,
     hosts,
@@ -20,22 +21,72 @@ from tailroom_papers.dctcp_2010.setup import (
 )
 from tailroom_papers.framework import *
 
-FROM = "flows.long.from"
 FLOWS = (2, 20)
 SMALLEST_K = 5
 SHOWN_S = 2.0
 """Of the time series of Figure 1."""
+SENDERS_KEY = "flows"
+PORT_KEY = f"links.{LINK}.queue"
+CLOCKS_PPM = 100
+"""Largest difference of the clock of an interface that IEEE 802.3 allows at 1 Gbit/s."""
+
+
+def rates(ppm: float) -> dict[str, str]:
+    """Returns the rate of each host's link by name, spread evenly around 1 Gbit/s.
+
+    Args:
+        ppm: Largest difference, in millionths.
+    """
+    differences = np.linspace(-ppm, ppm, FLOWS[-1])
+    return {f"h{i}": f"{1e9 + 1e3 * each:.0f} bit/s" for i, each in enumerate(differences, 1)}
+
+
+def senders(flows: int) -> dict[str, object]:
+    """Returns the flows, each from a host of its own, with clocks as different as can be."""
+    names = list(rates(CLOCKS_PPM))
+    chosen = names[:: len(names) - 1] if flows == FLOWS[0] else names
+    start = {"uniform": ["0 s", "100 ms"]}
+    return {name: {"path": [name, LINK], "rtt": "100 us", "start": start} for name in chosen}
+
+
+NIC = {"delay": "25 us", "queue": {"kind": "drop_tail", "limit": "10000 packets"}}
 LONG = scenario(
     "DCTCP 2010: long-lived flows",
-    {"long": {"from": ["tor.h1"], "to": "tor.h0", "start": {"uniform": ["0 s", "100 ms"]}}},
+    senders(FLOWS[0]),
+    pools={"tor-switch": POOL},
+    links={
+        LINK: {"rate": "1 Gbit/s", "delay": "25 us", "queue": port("reno"), "pool": "tor-switch"},
+        **{name: {"rate": rate, **NIC} for name, rate in rates(CLOCKS_PPM).items()},
+    },
     series={"interval": "5 ms"},
     measure_from="2 s",
 )
 
 
-def senders(flows: int) -> list[str]:
-    """Returns the hosts that send."""
-    return [f"tor.h{number}" for number in range(1, flows + 1)]
+def long(cases: Sequence[tuple[str, int, int]], form: Form) -> Study:
+    """Returns a study of long-lived flows.
+
+    Args:
+        cases: Control, number of flows and threshold of each point.
+        form: Extent of the reproduction.
+    """
+    return Study(
+        "long",
+        LONG,
+        together=together({**hosts(case[0]), **key(*case)} for case in cases),
+        set={"duration": form.of("3 s", "4 s", "8 s")},
+        seeds=spread(form),
+        keep=("link_series",),
+    )
+
+
+def key(control: str, flows: int, threshold: int) -> dict[str, object]:
+    """Returns what distinguishes a point."""
+    return {
+        ECN: hosts(control)[ECN],
+        SENDERS_KEY: senders(flows),
+        PORT_KEY: port(control, threshold=threshold),
+    }
 
 
 def studies(form: Form) -> list[Study]:
@@ -44,34 +95,34 @@ def studies(form: Form) -> list[Study]:
         *((control, flows, K) for control in LABELS for flows in FLOWS),
         *(("dctcp", flows, SMALLEST_K) for flows in FLOWS),
     ]
-    rows = [
-        {**hosts(control), FROM: senders(flows), QUEUE: port(control, threshold=threshold)}
-        for control, flows, threshold in cases
-    ]
+    return [long(cases, form)]
+
+
+def variations(form: Form) -> list[Variation]:
+    """Other clocks of the hosts, which decide which flow finds room in a full port."""
+    if form is not Form.FULL:
+        return []
+    two = long([(control, FLOWS[0], K) for control in LABELS], form)
+
+    def clocks(name: str, ppm: float, reason: str, plausible: bool) -> Variation:
+        set_rates = {f"links.{host}.rate": rate for host, rate in rates(ppm).items()}
+        return Variation(name, [two.varied(set_rates)], ("ten-times",), plausible, reason)
+
     return [
-        Study(
-            "long",
-            LONG,
-            together=together(rows),
-            set={
-                "switches.tor.pool": POOL,
-                "switches.tor.hosts": 1 + FLOWS[-1],
-                "duration": form.of("3 s", "4 s", "8 s"),
-            },
-            seeds=spread(form),
-            keep=("link_series",),
-        )
+        clocks("clocks within 10 ppm", 10, "interfaces are often better than they must be", True),
+        clocks(
+            "clocks that agree exactly",
+            0,
+            "an ideal that no hardware has: one flow fills the port at exactly the rate at which "
+            "it empties, never loses a packet, and starves the other",
+            False,
+        ),
     ]
 
 
 def at(results: PartResults, control: str, flows: int, threshold: int = K) -> PointResults:
     """Returns the runs of a control with a number of flows."""
-    key = {
-        ECN: hosts(control)[ECN],
-        FROM: senders(flows),
-        QUEUE: port(control, threshold=threshold),
-    }
-    return results.study("long").at(key)
+    return results.study("long").at(key(control, flows, threshold))
 
 
 def span_packets(run: StoredRun) -> float:
@@ -142,7 +193,8 @@ def _medians(results: PartResults) -> str:
     )
     return (
         f"Medians in packets: {'; '.join(said)}. K + n is the largest queue of synchronized "
-        "sawtooths (Equation 10)."
+        "sawtooths (Equation 10). With 20 flows, windows are at the smallest that DCTCP has, 2 "
+        "packets, so that there is no sawtooth, and the queue is what 40 packets leave."
     )
 
 
@@ -160,8 +212,11 @@ def judge_ten_times(results: PartResults) -> Judgement:
     )
     return Judgement(
         checks,
-        "TCP fills what the dynamic threshold gives to a single port and halves its windows, so "
-        "that its queue moves between half of it and all of it; Figure 1 shows the same.",
+        lambda: (
+            f"Medians in packets: TCP {shown(tcp.interval(median_packets))}; DCTCP "
+            f"{shown(dctcp.interval(median_packets))}. TCP fills what the dynamic threshold gives "
+            "to a single port, and a loss halves one window or both: the sawtooth of Figure 1."
+        ),
     )
 
 
@@ -229,10 +284,12 @@ PART = Part(
         SENDERS_WORDS + "The switch has 4 MB, of which a dynamic threshold gives a single busy "
         "port 700 kB; the paper states both amounts and not the policy. The paper samples the "
         "queue every 125 ms, and we every 5 ms. K counts the packets that wait, without "
-        "the one being sent."
+        "the one being sent. The clocks of the interfaces of hosts differ by up to 100 ppm, which "
+        "IEEE 802.3 allows; the paper does not state them. If they agree exactly, one flow starves."
     ),
     caption=(
         "Left: distribution of the packets that wait for the receiver's link, samples of all "
         f"runs. Right: {SHOWN_S:g} s of a run with two flows."
     ),
+    variations=variations,
 )

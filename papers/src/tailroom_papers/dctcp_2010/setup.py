@@ -49,14 +49,14 @@ SENDERS_WORDS = (
 
 
 def scenario(title: str, flows: Mapping[str, Any], **fields: object) -> Scenario:
-    """Returns a scenario with the paper's switch and senders.
+    """Returns a scenario with the paper's senders.
 
     Args:
         title: Title of the runs.
         flows: The groups of flows; what all have is among the defaults.
         **fields: Other tables and keys of the scenario.
     """
-    tables = {"defaults": SENDERS, "switches": {"tor": SWITCH}, "flows": flows}
+    tables = {"defaults": SENDERS, "flows": flows}
     return cast(Scenario, {"title": title, "duration": "20 s", **tables, **fields})
 
 
@@ -139,7 +139,7 @@ QUERY: Mapping[str, Any] = {
     "source": {"kind": "incast", "fan_in": 40, "size": "25 kB", "think_time": "0 s"},
 }
 """A client that asks again when it has all answers."""
-INCAST = scenario("DCTCP 2010: incast", {"queries": QUERY})
+INCAST = scenario("DCTCP 2010: incast", {"queries": QUERY}, switches={"tor": SWITCH})
 
 
 def spread(form: Form) -> int:
