@@ -113,8 +113,8 @@ def variations(form: Form) -> list[Variation]:
         clocks(
             "clocks that agree exactly",
             0,
-            "an ideal that no hardware has: one flow fills the port at exactly the rate at which "
-            "it empties, never loses a packet, and starves the other",
+            "our first set-up, mended after its results: one flow fills the port at exactly the "
+            "rate at which it empties, never loses a packet, and starves the other",
             False,
         ),
     ]
