@@ -12,7 +12,7 @@ PAPER = Paper(
     "M. Sridharan",
     venue="ACM SIGCOMM 2010",
     parts=(figure_13.PART, figure_18.PART, figure_19.PART),
-    times="1 min quick, 3 min full (two cores)",
+    times="1 min quick, 5 min full (two cores)",
     bounds=BOUNDS,
     first_seed=FIRST_SEED,
     abstract=abstract,
