@@ -30,8 +30,9 @@ LARGEST_DATA_BYTES = 5_000_000
 REFINEMENTS = 3
 """Rounds in which the colours move to the means of their pixels."""
 INTRODUCTION = """\
-Every figure, table and claim of three papers, and two studies of this project in the same form, as
-`tailroom papers run NAME` reproduces them in the full form ([guide](../guide/papers.md)). Each
+Every figure, table and claim of three papers, the figures on queue and incast of a fourth, and two
+studies of this project in the same form, as `tailroom papers run NAME` reproduces them in the full
+form ([guide](../guide/papers.md)). Each
 report contains the pictures, and for each claim the verdict, the paper's numbers and the measured
 numbers with their confidence intervals. The runs' metrics and the numbers of every picture are in
 the folder `data` next to the report, as Parquet. `tailroom papers run NAME --check
