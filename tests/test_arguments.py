@@ -54,8 +54,11 @@ def wrong_arguments() -> list[tuple[str, str, Any]]:
     return [
         (name, argument, value)
         for name in CALLS
-        for argument in inspect.signature(FUNCTIONS.get(name, getattr(tr, name, print))).parameters
+        for argument, parameter in inspect.signature(
+            FUNCTIONS.get(name, getattr(tr, name, print))
+        ).parameters.items()
         for value in TOO_SMALL.get(argument, ())
+        if type(value) is not type(parameter.default) or value != parameter.default
     ]
 
 

@@ -194,7 +194,7 @@ def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -
     out = tmp_path / "new" / "out"
     ended = tailroom("run", small, "--set", "links.bottleneck.packet_log=100", "--out", out)
     assert ended.status == 0
-    assert f"{out} (one sample per 0.008 s, as the scenario has no [series])" in ended.output
+    assert f"{out} (one sample per 0.0008 s, as the scenario has no [series])" in ended.output
     assert sorted(path.name for path in out.iterdir()) == [
         "flow_counts.parquet",
         "flow_series.parquet",
@@ -207,7 +207,7 @@ def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "small.toml"]
     links = pq.read_table(out / "link_series.parquet")
-    assert links.num_rows == pytest.approx(500, abs=1)
+    assert links.num_rows == pytest.approx(5000, abs=1)
     assert set(links["link"].to_pylist()) == {"bottleneck"}
     log = pq.read_table(out / "packet_log.parquet")
     assert log.num_rows == 100

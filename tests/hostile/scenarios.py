@@ -109,12 +109,12 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
         name: _link(values, values.of(definitions["LinkConfig"])) for name in links
     }
     _mend_pools(values, scenario)
-    _mend_pauses(values, scenario)
     scenario["switches"] = {"s": copy.deepcopy(SWITCH)}
     groups = GROUPS[: draw(st.integers(1, len(GROUPS)))]
     scenario["flows"] = {
         name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
     }
+    _mend_pauses(values, scenario)
     return scenario
 
 
@@ -174,11 +174,13 @@ def _mend_pauses(values: Values, scenario: Scenario) -> None:
     """Thresholds that hold for any packet and pool; a path has to lead on behind the link."""
     if values.is_extreme():
         return
-    for link in scenario["links"].values():
+    paths = [group.get("path", []) for group in scenario["flows"].values()]
+    leading_on = {link for path in paths if isinstance(path, list) for link in path[:-1]}
+    for name, link in scenario["links"].items():
+        if name not in leading_on:
+            link.pop("pause", None)
         if "pause" in link:
             link["pause"] |= {"xoff": "200 kB", "xon": "100 kB", "headroom": "300 kB"}
-        if len(scenario["links"]) == 1:
-            link.pop("pause", None)
 
 
 def _decides_at_arrival(queue: Any) -> bool:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 import tailroom
 from tailroom.cli import failures
+from tailroom.cli.lazy_commands import ending
 from tailroom.cli.terminal_text import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_directory
@@ -34,7 +35,7 @@ Names = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", epilog=ending("vectors list cubic"))
 def list_vectors(names: Names = None) -> None:
     """List the sets of vectors, or the vectors of sets."""
     with failures.reported():
@@ -52,7 +53,7 @@ def list_vectors(names: Names = None) -> None:
         Console(highlight=False).print(table)
 
 
-@app.command("write")
+@app.command("write", epilog=ending("vectors write vectors"))
 def write(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="New directory.")],
     names: Names = None,
@@ -64,7 +65,7 @@ def write(
         print(f"{len(vectors)} vectors, index.json and schema.json are in {shown(str(directory))}")
 
 
-@app.command("run")
+@app.command("run", epilog=ending("vectors run cubic > results.json"))
 def run(
     names: Names = None,
     *,
@@ -76,7 +77,7 @@ def run(
         print(results_text(f"tailroom {tailroom.__version__}", results))
 
 
-@app.command("check")
+@app.command("check", epilog=ending("vectors check vectors --against results.json"))
 def check(
     vectors: Annotated[
         Path, typer.Argument(metavar="PATH", help="File of a vector, or directory of them.")

@@ -6,9 +6,11 @@
 from dataclasses import dataclass
 
 from tailroom import _engine
+from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 
 
+@with_field_docs
 @dataclass(frozen=True)
 class Equivalent:
     """The configuration of a buffer in another tool."""

@@ -26,6 +26,8 @@ MARGIN_BYTES = 2 * KIB
 FITTED_MBPS = (100_000, 800_000)
 """Lowest and highest speed of the rows that were fitted."""
 Role = Literal["path", "stop", "pause frame", "last frame", "memory"]
+"""What happens during a term: the way there and back, the response of the peer, the pause frame, a
+frame just begun, or what the memory needs more."""
 BOOK = "Cisco's storage-networks book, chapter 7, after IEEE 802.1Q, Annex O"
 
 
