@@ -12,14 +12,16 @@ directory holds into a new environment and runs a scenario there. Needs Rust wit
 for the page `make page` (without it the result has none). `--python` builds the wheels
 of tailroom-atlas and tailroom-papers, which are Python alone.
 
-Two builds of a commit give the same bytes, wherever their directories are: times are that of the
-commit, and paths of the machine are replaced. `--compare` fails unless two directories are equal.
+Two builds of a commit should give the same bytes: a wheel is built from a copy in the same
+directory on any machine, which debug information and the list of the crates name, and times are
+those of the commit. `--compare` fails unless two directories are equal.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[1]
 PYTHON_ALONE = ("atlas", "papers")
 """The folders of distributions without Rust."""
+PAGE = "python/tailroom/explore/page"
 MATURIN = ["maturin==1.16.0", "ziglang==0.16.0"]
 TRIED = ["run", "first", "--json", "--set", "duration=30 s"]
 HAS_DATA = """
@@ -47,27 +50,39 @@ def _environment(directory: Path) -> Path:
     return directory / ("Scripts" if os.name == "nt" else "bin")
 
 
-def _run(*command: str | Path) -> None:
-    subprocess.run([str(part) for part in command], check=True, cwd=REPOSITORY)
+def _run(*command: str | Path, cwd: Path = REPOSITORY) -> None:
+    subprocess.run([str(part) for part in command], check=True, cwd=cwd)
 
 
-def reproducible() -> dict[str, str]:
-    """Returns the environment in which two builds give the same bytes.
+def _at_a_fixed_place(place: Path) -> Path:
+    """Copies the files of the repository, and the page if it is built, and returns the copy."""
+    shutil.rmtree(place, ignore_errors=True)
+    listed = _output("git", "ls-files", "-z").split("\0")
+    page = (REPOSITORY / PAGE).rglob("*")
+    for path in [*filter(None, listed), *(str(one.relative_to(REPOSITORY)) for one in page)]:
+        source, copy = REPOSITORY / path, place / "source" / path
+        if source.is_file():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy)
+    return place / "source"
 
-    A wheel holds the times of its files, and an engine the paths of its sources in the messages of
-    its panics.
-    """
-    commit_time = subprocess.run(
-        ["git", "log", "-1", "--format=%ct"],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=REPOSITORY,
-    ).stdout.strip()
+
+def _output(*command: str) -> str:
+    """Returns what a command prints."""
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, cwd=REPOSITORY
+    ).stdout
+
+
+def _environment_variables(place: Path) -> dict[str, str]:
+    """Returns the variables with which two builds give the same bytes."""
     home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
-    flags = [os.environ.get("RUSTFLAGS", "")]
-    flags += [f"--remap-path-prefix={home}=cargo", f"--remap-path-prefix={REPOSITORY}=tailroom"]
-    return {"SOURCE_DATE_EPOCH": commit_time, "RUSTFLAGS": " ".join(flags).strip()}
+    flags = [os.environ.get("RUSTFLAGS", ""), f"--remap-path-prefix={home}=cargo"]
+    return {
+        "SOURCE_DATE_EPOCH": _output("git", "log", "-1", "--format=%ct").strip(),
+        "RUSTFLAGS": " ".join(flags).strip(),
+        "CARGO_TARGET_DIR": str(place / "target"),
+    }
 
 
 def differences(one: Path, other: Path) -> list[str]:
@@ -114,21 +129,25 @@ def build(out: Path, *, target: str | None, is_source: bool) -> None:
         target: Rust's name of the system that the wheel is for; that of this machine if `None`.
         is_source: Whether the source distribution is built.
     """
-    with tempfile.TemporaryDirectory() as place:
-        programs = _environment(Path(place))
+    place = Path(tempfile.gettempdir()) / "tailroom-wheel"
+    source = _at_a_fixed_place(place)
+    try:
+        programs = _environment(place / "tools")
         _run(programs / "python", "-m", "pip", "install", "--quiet", *MATURIN)
         # maturin finds Zig in the environment of its own Python.
         os.environ["PATH"] = os.pathsep.join([str(programs), os.environ["PATH"]])
-        os.environ["VIRTUAL_ENV"] = place
-        os.environ.update(reproducible())
+        os.environ["VIRTUAL_ENV"] = str(place / "tools")
+        os.environ.update(_environment_variables(place))
         if is_source:
-            _run(programs / "maturin", "sdist", "--out", out.absolute())
+            _run(programs / "maturin", "sdist", "--out", out.absolute(), cwd=source)
             return
         command: list[str | Path] = ["build", "--release", "--locked", "--out", out.absolute()]
         command += [] if target is None else ["--target", target]
         if "linux" in (target or sys.platform):
             command += ["--zig", "--compatibility", "manylinux2014"]
-        _run(programs / "maturin", *command)
+        _run(programs / "maturin", *command, cwd=source)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def build_python(out: Path) -> None:
