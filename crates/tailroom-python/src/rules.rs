@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
 use serde_json::{Number, Value};
 use tailroom_rules::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
-use tailroom_rules::devices::DEVICES;
+use tailroom_rules::devices::{DEVICES, Device};
 use tailroom_rules::other_tools::Equivalent;
 use tailroom_rules::rule::{Assumption, NotApplicable, Requirement, Rule};
 use tailroom_rules::rules::{
@@ -282,11 +282,7 @@ pub(crate) fn device_equivalents(
     limit_packets: u64,
 ) -> PyResult<Vec<(&'static str, String, String, String)>> {
     let link = bottleneck(link)?;
-    let lines = DEVICES.iter().map(|device| {
-        let Equivalent { tool, purpose, text } = device.equivalent(&link, limit_packets);
-        (device.key, tool, purpose, text)
-    });
-    Ok(lines.collect())
+    Ok(on_devices(|device| device.equivalent(&link, limit_packets)))
 }
 
 /// The configuration of memory that ports share with dynamic thresholds, as that of a queue.
@@ -295,8 +291,14 @@ pub(crate) fn pool_equivalents(
     size_bytes: u64,
     alpha: f64,
 ) -> Vec<(&'static str, String, String, String)> {
+    on_devices(|device| device.pool(size_bytes, alpha))
+}
+
+fn on_devices(
+    write: impl Fn(&Device) -> Equivalent,
+) -> Vec<(&'static str, String, String, String)> {
     let lines = DEVICES.iter().map(|device| {
-        let Equivalent { tool, purpose, text } = device.pool(size_bytes, alpha);
+        let Equivalent { tool, purpose, text } = write(device);
         (device.key, tool, purpose, text)
     });
     lines.collect()

@@ -45,7 +45,10 @@ impl Device {
     /// free, or a sentence that says why the system has none.
     pub fn pool(&self, bytes: u64, alpha: f64) -> Equivalent {
         let Some(share) = self.share else {
-            return none(self.title, "tailroom knows no lines of it for memory that ports share");
+            return none(
+                self.title,
+                "tailroom has no source for its configuration of memory that ports share",
+            );
         };
         let Some(exponent) = alpha_exponent(alpha) else {
             return none(self.title, "alpha is not a power of two from 2^-128 to 2^127");
