@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.validation import transcripts
+from tests.validation import transcripts, tutorial_pictures
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = ROOT / "docs" / "tutorial"
 PAGES = sorted(TUTORIAL.glob("?-*.md"))
 QUICK = {"1-first-run.md"}
 """Pages whose commands take a second or two."""
-MOST_BYTES = 100_000
-"""Of a picture."""
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 
@@ -57,7 +55,7 @@ def test_a_page_has_a_small_picture_that_is_there(page: Path) -> None:
     pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
     assert pictures
     for picture in pictures:
-        assert (TUTORIAL / picture).stat().st_size < MOST_BYTES, picture
+        assert (TUTORIAL / picture).stat().st_size < tutorial_pictures.MOST_BYTES, picture
 
 
 def test_the_index_has_every_page_in_order() -> None:

@@ -25,8 +25,10 @@ from . import transcripts
 ROOT = transcripts.ROOT
 PAGES = ROOT / "docs" / "tutorial"
 IMAGES = ROOT / "docs" / "images"
-COLOURS = 48
-"""Of a picture: enough for the edges of its lines and letters."""
+COLOURS = (48, 32, 24)
+"""Of a picture: the first that keeps it small. The last is still enough for the edges of its letters."""
+MOST_BYTES = 100_000
+"""Of a picture: whoever clones the repository loads every version of it."""
 DOTS_PER_INCH = 110
 
 
@@ -84,12 +86,18 @@ def from_page(written: Written) -> bytes:
 
 
 def with_few_colours(png: bytes) -> bytes:
-    """The same picture as a small PNG with a palette, without the name of the program."""
+    """The same picture as a small PNG with a palette, without the name of the program.
+
+    Raises:
+        ValueError: It is too large with the fewest colours.
+    """
     image = Image.open(io.BytesIO(png)).convert("RGB")
-    small = image.quantize(COLOURS, dither=Image.Dither.NONE)
-    out = io.BytesIO()
-    small.save(out, format="png", optimize=True)
-    return out.getvalue()
+    for colours in COLOURS:
+        out = io.BytesIO()
+        image.quantize(colours, dither=Image.Dither.NONE).save(out, format="png", optimize=True)
+        if out.tell() < MOST_BYTES:
+            return out.getvalue()
+    raise ValueError(f"the picture has {out.tell():,} B, and {MOST_BYTES:,} are allowed: draw less")
 
 
 def why_a_buffer() -> bytes:
