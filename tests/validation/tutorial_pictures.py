@@ -26,7 +26,7 @@ ROOT = transcripts.ROOT
 PAGES = ROOT / "docs" / "tutorial"
 IMAGES = ROOT / "docs" / "images"
 COLOURS = (48, 32, 24)
-"""Of a picture: the first that keeps it small. The last is still enough for the edges of its letters."""
+"""Of a picture: the first that keeps it small; the last is enough for the edges of letters."""
 MOST_BYTES = 100_000
 """Of a picture: whoever clones the repository loads every version of it."""
 DOTS_PER_INCH = 110
