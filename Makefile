@@ -35,7 +35,7 @@ help:
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, two hours)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
-	@echo "make docs      write docs/reference/scenario.md and the pictures in docs/images anew"
+	@echo "make docs      draw the pictures in docs/images anew"
 	@echo "make atlas     compute the atlas of buffers anew, its data and its pages (90 minutes)"
 	@echo "make papers    reproduce the papers in full and write docs/papers anew (slow)"
 	@echo "make clean     remove everything that was built"
@@ -161,7 +161,7 @@ lint-python: package
 		$(MAKE) --no-print-directory words; else \
 		echo "Prose and workflows are not checked: that needs Go (https://go.dev) and, once, a network"; fi
 	$(BIN)/stubtest tailroom._engine
-	$(BIN)/python tools/generate.py schema docs --check
+	$(BIN)/python tools/generate.py schema --check
 	$(BIN)/python tools/expected_controls.py --check
 	$(BIN)/python tools/dependencies.py --check
 
@@ -213,7 +213,6 @@ schema: package
 	$(BIN)/python tools/generate.py schema
 
 docs: package
-	$(BIN)/python tools/generate.py docs
 	$(BIN)/python tools/dependencies.py
 	$(BIN)/python tools/control_pictures.py
 	$(BIN)/python tools/fluid_pictures.py

@@ -4,7 +4,6 @@ import textwrap
 from typing import Any
 
 from markdown_table import markdown_table
-from reference_tables import NOTICE
 from scenario_classes import field_doc
 from tailroom.simulation import metric_catalogue
 from tailroom.simulation.metric_catalogue import Metric
@@ -71,7 +70,6 @@ def tables_module(tables: list[dict[str, Any]]) -> str:
 def results_page(tables: list[dict[str, Any]], summary: dict[str, Any]) -> str:
     """Every statistic of a summary and every table."""
     parts = [
-        NOTICE,
         "# Results\n",
         "The [guide](../guide/results.md) says how to read these. The last word of a name is its "
         "unit; percentiles have `_p01` to `_p999` behind the unit.\n",

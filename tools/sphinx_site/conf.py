@@ -58,11 +58,12 @@ copybutton_exclude = ".gp, .go"  # the prompt, and what a command prints
 
 
 def write_references(app: Any) -> None:
-    """Writes the references of the commands, the results and the Python package."""
+    """Writes the references of the scenario file, the commands, the results and the package."""
     if app.srcdir == REPOSITORY:
         sys.path.insert(0, str(REPOSITORY / "tools"))
         from generate import site_files  # noqa: PLC0415 - found on the line above
 
+        (REPOSITORY / "docs" / "reference").mkdir(exist_ok=True)
         for name, text in site_files().items():
             (REPOSITORY / name).write_text(text, encoding="utf-8")
 
