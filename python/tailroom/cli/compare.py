@@ -183,7 +183,7 @@ def _show(
     console.print(table)
     if intervals:
         count = max(value.count for value in intervals.values() if value)
-        console.print(f"'off by' is model minus the mean of {count} runs.")
+        console.print(f"'off by' is model minus the mean of {count} runs, in percentage points.")
     console.print("`tailroom model` lists the violated assumptions and the required buffers.")
 
 
@@ -193,7 +193,7 @@ def _cells(values: Values, simulated_utilization: float | None) -> tuple[str, ..
     error = None if unknown else (utilization or 0) - (simulated_utilization or 0)
     return (
         report.shown("utilization", utilization),
-        report.number(error, "{:+.4f}") if error else "",
+        f"{100 * error:+.2f}" if error else "",
         report.of(values, "loss_fraction"),
         report.of(values, "queue_delay_s_mean"),
     )
