@@ -8,6 +8,8 @@
 #[cfg(feature = "scenario")]
 mod arguments;
 #[cfg(feature = "scenario")]
+pub(crate) mod entries;
+#[cfg(feature = "scenario")]
 mod find;
 mod running;
 
@@ -17,7 +19,9 @@ use std::sync::Arc;
 #[cfg(feature = "scenario")]
 pub use self::arguments::Arguments;
 #[cfg(feature = "scenario")]
-pub use self::find::{Controls, FindControl, NotFound};
+pub use self::entries::NotFound;
+#[cfg(feature = "scenario")]
+pub use self::find::{Controls, FindControl};
 pub use self::running::{CustomFault, CustomRateBasedControl, CustomWindowLaw};
 use super::rate_based::RateBasedControl;
 use super::{

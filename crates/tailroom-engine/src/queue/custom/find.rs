@@ -1,11 +1,10 @@
 //! The disciplines that a scenario names and the caller supplies.
 
-use std::collections::BTreeMap;
-
 use serde::de::DeserializeOwned;
 
 use super::super::LinkInfo;
 use super::{CustomRule, RuleMaker};
+use crate::congestion::custom::entries::Entries;
 use crate::congestion::custom::{Arguments, NotFound};
 use crate::parameters::Ranges;
 use crate::quantity::limit::Limit;
@@ -19,13 +18,10 @@ pub trait FindDiscipline {
     fn find(&self, name: &str, arguments: &Arguments) -> Result<RuleMaker, NotFound>;
 }
 
-/// Reads the parameters of one discipline and returns its maker.
-type Entry = Box<dyn Fn(&Arguments) -> Result<RuleMaker, NotFound>>;
-
 /// Disciplines written in Rust, by name.
 #[derive(Default)]
 pub struct Disciplines {
-    entries: BTreeMap<String, Entry>,
+    entries: Entries<RuleMaker>,
 }
 
 impl Disciplines {
@@ -60,23 +56,14 @@ impl Disciplines {
         P: Ranges + DeserializeOwned + Send + Sync + 'static,
         R: CustomRule + Send + 'static,
     {
-        let entry = move |arguments: &Arguments| {
-            let params: P = arguments.read().map_err(|problem| NotFound::Wrong {
-                problem,
-                remedy: "correct the parameters".to_owned(),
-            })?;
-            params.check_ranges().map_err(NotFound::BadParameter)?;
-            Ok(finish(RuleMaker::new(move |link, limit| Box::new(start(&params, link, limit)))))
-        };
-        self.entries.insert(name, Box::new(entry));
+        self.entries.insert(name, P::check_ranges, move |params: P| {
+            finish(RuleMaker::new(move |link, limit| Box::new(start(&params, link, limit))))
+        });
     }
 }
 
 impl FindDiscipline for Disciplines {
     fn find(&self, name: &str, arguments: &Arguments) -> Result<RuleMaker, NotFound> {
-        match self.entries.get(name) {
-            Some(entry) => entry(arguments),
-            None => Err(NotFound::Unknown(self.entries.keys().cloned().collect())),
-        }
+        self.entries.find(name, arguments)
     }
 }
