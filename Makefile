@@ -10,7 +10,7 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup setup-release package demo test test-all test-kernel test-page fuzz soak attack \
+.PHONY: help setup setup-release package demo test test-rust test-python test-all test-kernel test-page fuzz soak attack \
 	lint lint-rust lint-python words deny crates page site wheel bench validate validate-kernel docs papers atlas \
 	schema clean
 
@@ -86,8 +86,12 @@ PUBLISHED := --package tailroom-derive --package tailroom-engine --package tailr
 # A process per core; the tests of a file stay in one process, which holds what they share.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
 
-test: package
+test: test-rust test-python
+
+test-rust: $(UV)
 	cargo test --workspace --locked
+
+test-python: package
 	$(PYTEST)
 
 # An example with dependencies of its own.

@@ -87,6 +87,17 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def quick_models() -> Iterator[None]:
+    """Leaves out the models that take a second, for tests of what is done with predictions."""
+    from tailroom.models import MODELS  # noqa: PLC0415 - loads NumPy
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("fluid", "partial_synchronization"):
+            patch.delitem(MODELS, name)
+        yield
+
+
 @pytest.fixture(scope="session")
 def tiny_atlas(tmp_path_factory: pytest.TempPathFactory) -> "tuple[AtlasRuns, Path]":
     """The tiny cell, computed, and its store."""

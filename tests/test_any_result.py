@@ -14,6 +14,8 @@ import pytest
 import tailroom as tr
 from tailroom.simulation.any_result import AnyResult
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 SHORT = {"duration": "4 s", "measure_from": "1 s"}
 MEASURED = "tests/measurements/simulated.flent.gz"
 LIMIT = "links.bottleneck.queue.limit"

@@ -27,6 +27,8 @@ from tailroom_atlas.cost import PlannedCell
 from tailroom_atlas.study import compute_atlas
 from tests.conftest import SMALL, Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 distributed = pytest.importorskip("distributed", reason="needs the extra: tailroom[cluster]")
 
 PATIENCE_S = 40.0

@@ -13,6 +13,8 @@ from tailroom.scenario.dumbbell import dumbbell, read_flows
 from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 NUMBERS = ("5 Mbit/s", "20 ms", 8)
 QUESTION: dict[str, Any] = {
     "rate": "5 Mbit/s",

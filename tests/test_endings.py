@@ -24,6 +24,8 @@ from tailroom.storage.run import Run
 from tailroom.storage.store import Store
 from tests.conftest import SMALL, Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 CONTROL = """\
 import os, sys
 
@@ -120,8 +122,7 @@ def test_a_control_that_closes_standard_output_is_named(tmp_path: Path, small: P
 COMMANDS = {
     "run": ("run", "FILE"),
     "json": ("run", "FILE", "--json"),
-    "model": ("model", "FILE"),
-    "compare": ("compare", "FILE"),
+    "model": ("model", "FILE", "--model", "sawtooth"),
     "measured": ("compare", "--measured", "tests/measurements/simulated.flent.gz"),
     "list": ("list",),
     "schema": ("schema",),

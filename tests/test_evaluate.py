@@ -359,6 +359,7 @@ def test_the_report_needs_no_other_file(card: Card) -> None:
     assert "fail if it is above 10 x reference" in rows[1]
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_report(tailroom: Tailroom, card: Card, tmp_path: Path) -> None:
     store = card("reno").store
     assert store

@@ -10,6 +10,8 @@ from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
 from tests.test_size_vary import PACKETS, POLICED
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 RATES_MBIT = (12, 24)
 RATES = [f"{rate} Mbit/s" for rate in RATES_MBIT]
 

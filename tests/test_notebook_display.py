@@ -11,6 +11,8 @@ import tailroom as tr
 from tailroom.reports import notebook
 from tailroom.scenario.axis import Axis
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 MEASURED = "tests/measurements/simulated.flent.gz"
 LIMIT = "links.bottleneck.queue.limit"
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -13,6 +13,8 @@ from tailroom.models import read_bottleneck
 from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 LINK = "bottleneck"
 SOURCES: dict[str, dict[str, Any]] = {
     "long": {"congestion": "reno"},

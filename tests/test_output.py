@@ -19,6 +19,8 @@ from tailroom.storage.output import output_directory, output_file
 from tailroom.storage.store import Store
 from tests.conftest import SMALL, Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 ENDLESS = ("--set", "duration=1000000 s")
 """No test waits for this run."""
 

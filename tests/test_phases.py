@@ -15,6 +15,8 @@ from tailroom_papers.framework import Form, load, names
 from tailroom_papers.framework.plan import plan_parts
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 CUBIC = """\
 title = "Two groups of CUBIC"
 duration = "40 s"

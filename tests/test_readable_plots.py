@@ -14,6 +14,8 @@ from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.scenario.axis import parse_axis
 from tests.conftest import SMALL
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 
 def tick_labels(low: float, high: float) -> list[str]:
     """The labels of a logarithmic axis, within its limits."""

@@ -11,6 +11,8 @@ from tailroom.scenario.periods import cubic_cycle_s, period_s
 from tailroom.simulation.run_warnings import once, warning, with_names
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 FEW = "with fewer than 10 its figures are not a steady state"
 SHORT = ("--set", 'duration="25 s"')
 """Makes `first` end before its flow loses a packet in the measured window."""

@@ -14,6 +14,8 @@ from tailroom import _engine
 from tailroom.scenario import types
 from tests.conftest import SMALL, Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 LIMIT = "links.bottleneck.queue.limit"
 RATE = "links.bottleneck.rate"
 

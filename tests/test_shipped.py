@@ -13,6 +13,8 @@ from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped import shipped_scenarios
 from tests.conftest import SMALL, Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 TITLE = "One Reno flow, half a bandwidth-delay product of buffer"
 
 

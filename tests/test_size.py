@@ -20,6 +20,8 @@ from tailroom.studies.size_study.varied import Varied
 from tests.conftest import Tailroom
 from tests.killed_sweeps import RANDOM_START
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 FULL = "utilization >= 0.98"
 
 
@@ -288,7 +290,7 @@ def test_asking_again_runs_nothing(few: types.Scenario, tmp_path: Path) -> None:
     told: list[int] = []
     options: dict[str, Any] = {
         "store": tmp_path / "store",
-        "max_seeds": 8,
+        "max_seeds": 4,
         "progress": lambda state: told.append(state.done),
     }
     first = tr.size(few, ["utilization >= 0.95"], **options)
@@ -299,7 +301,7 @@ def test_asking_again_runs_nothing(few: types.Scenario, tmp_path: Path) -> None:
     assert second.limit_packets == first.limit_packets
     assert [one.limit for one in second.tried] == [one.limit for one in first.tried]
     # It is told whatever the number of workers.
-    alone_ = tr.size(few, ["utilization >= 0.95"], max_seeds=8, workers=1)
+    alone_ = tr.size(few, ["utilization >= 0.95"], max_seeds=4, workers=1)
     assert alone_.limit_packets == first.limit_packets
 
 

@@ -23,6 +23,8 @@ from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import parse_target
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 FULL = "utilization >= 90%"
 QUESTION = ("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s", "--max-seeds", 8)
 
@@ -276,7 +278,7 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
         "tailroom",
         "size",
         "--rate",
-        "100Mbps",
+        "20Mbps",
         "--rtt",
         "20ms",
         "--flows",
@@ -302,9 +304,13 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
     assert f"--store {store}" in errors.replace("\n", "")
 
 
-def test_where_a_target_is_met_reads_as_a_sentence() -> None:
+@pytest.fixture(scope="module")
+def answer() -> tr.Size:
+    return tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
+
+
+def test_where_a_target_is_met_reads_as_a_sentence(answer: tr.Size) -> None:
     target = parse_target(FULL)
-    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
     found = {
         (low, high): where_met(Feasible(target, low, high, is_one_interval=True), answer)
         for low, high in ((0, inf), (1, inf), (5, inf), (0, 45), (5, 45), (0, 1))
@@ -319,8 +325,7 @@ def test_where_a_target_is_met_reads_as_a_sentence() -> None:
     }
 
 
-def test_an_answer_repr_fits_a_screen() -> None:
-    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
+def test_an_answer_repr_fits_a_screen(answer: tr.Size) -> None:
     assert len(repr(answer.chosen)) < 2000
     assert len(repr(answer)) < 20_000
 

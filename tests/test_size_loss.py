@@ -11,6 +11,8 @@ from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 FULL = "utilization >= 95%"
 FEW = {"rate": "10Mbit/s", "rtt": "40ms", "flows": 5, "duration": "12s"}
 """Few flows: a larger buffer loses less than 1 %."""

@@ -16,6 +16,8 @@ from tailroom.storage.run import Run
 from tailroom.studies.size_study import study
 from tailroom.studies.size_study.answer import SizeProgress
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_what_is_known_and_the_bar_have_a_line_each(width: int) -> None:

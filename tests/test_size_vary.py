@@ -11,6 +11,8 @@ from tailroom.scenario.scenario import Scenario
 from tailroom.studies.size_study.varied import Varied
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 PACKETS = 100
 POLICED = f"""
 duration = "1 s"

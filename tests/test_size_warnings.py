@@ -10,6 +10,8 @@ from tailroom.reports.notebook import size_html
 from tailroom.simulation.result_types import RunWarning
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 UTILIZATION = "utilization >= 90%"
 MIX = {"cubic": 4, "bbr1": 4}
 """BBRv1 ignores the loss that it causes in a shallow buffer, and CUBIC halves its windows."""

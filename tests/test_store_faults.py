@@ -8,13 +8,12 @@ import pytest
 from tests.failing_sweeps import CAN_FAIL, build, calls_of_a_sweep, check_every
 from tests.killed_sweeps import GRID, SEEDS, write_scenario
 
-FEW = 8
-"""Calls that fail here, spread over the sweep."""
-
 
 @pytest.mark.skipif(not CAN_FAIL, reason="needs Linux and a C compiler")
-def test_calls_that_fail_lose_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_calls_that_fail_lose_nothing(tmp_path: Path, few: int) -> None:
+    """A few calls, spread over the sweep."""
     scenario, library = write_scenario(tmp_path), build(tmp_path)
     calls = calls_of_a_sweep(scenario, tmp_path, library)
     assert calls > 3 * len(GRID) * SEEDS
-    check_every(scenario, tmp_path, library, range(1, calls + 1, calls // FEW))
+    check_every(scenario, tmp_path, library, range(1, calls + 1, calls // few))

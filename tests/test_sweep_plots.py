@@ -20,6 +20,8 @@ from tailroom.models import Model, Prediction
 from tailroom.plots import style
 from tests.conftest import SMALL, Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 LIMIT = "links.bottleneck.queue.limit"
 CONTROL = "flows.reno.congestion"
 LIMITS = [2, 8, 32, 128]

@@ -11,6 +11,8 @@ import tailroom as tr
 from tailroom.cli import size_report
 from tests.conftest import Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 LIMITS = "links.bottleneck.queue.limit=5 packets, 20 packets"
 COMMANDS = {
     "run": (),

@@ -11,6 +11,8 @@ import pytest
 import tailroom as tr
 from tests.conftest import SMALL, Tailroom
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 CONTROL = """\
 from pathlib import Path
 

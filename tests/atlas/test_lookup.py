@@ -34,6 +34,8 @@ from tests.conftest import Tailroom
 from tests.ctrl_c import interrupt, wait_until
 from tests.validation import transcripts
 
+pytestmark = pytest.mark.usefixtures("quick_models")
+
 # The lookup
 
 

@@ -80,8 +80,9 @@ def narrow(mixed: Path) -> Bottleneck:
 
 
 def test_the_slowest_link_is_looked_at_unless_another_is_named(mixed: Path) -> None:
-    assert tr.predict(mixed).link.name == "narrow"
-    wide = tr.predict(mixed, link="wide").link
+    rule = ["rule_of_thumb"]
+    assert tr.predict(mixed, models=rule).link.name == "narrow"
+    wide = tr.predict(mixed, models=rule, link="wide").link
     assert (wide.name, wide.flow_count, wide.other_links) == ("wide", 4, ("narrow",))
     with pytest.raises(tr.ScenarioError, match="no link 'wid'; choose one of wide, narrow"):
         tr.predict(mixed, link="wid")

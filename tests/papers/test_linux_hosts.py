@@ -1,5 +1,7 @@
 """Linux hosts as another condition of the studies: which claims and points, and which host."""
 
+from functools import cache
+
 import pytest
 
 from tailroom_papers import framework
@@ -14,6 +16,7 @@ PARTS = {
 """The parts that are judged with Linux hosts; that of a hardware switch has hosts of its own."""
 
 
+@cache
 def planned(name: str) -> dict[bool, dict[tuple[str, str], Planned]]:
     """The studies of a paper in its full form: of the parts themselves, and with Linux hosts."""
     paper = framework.load(name)

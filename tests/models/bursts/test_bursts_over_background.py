@@ -204,8 +204,19 @@ def test_next_to_no_background_leaves_the_sawtooth(limit: int) -> None:
     assert predicted("reno", 0.005, limit).utilization == pytest.approx(alone, abs=0.012)
 
 
-@pytest.mark.parametrize("control", ["reno", "highspeed", "cubic", "scalable"])
-@pytest.mark.parametrize("load", [0.3, 0.9])
+@pytest.mark.parametrize(
+    ("control", "load"),
+    [
+        ("reno", 0.3),
+        ("highspeed", 0.9),
+        ("cubic", 0.3),
+        ("scalable", 0.9),
+        pytest.param("reno", 0.9, marks=pytest.mark.slow),
+        pytest.param("highspeed", 0.3, marks=pytest.mark.slow),
+        pytest.param("cubic", 0.9, marks=pytest.mark.slow),
+        pytest.param("scalable", 0.3, marks=pytest.mark.slow),
+    ],
+)
 def test_utilization_rises_with_the_buffer_up_to_all(control: str, load: float) -> None:
     limits = (1, 10, 15, 20, 30, 100, 300, 5000)
     found = [predicted(control, load, limit).utilization for limit in limits]
@@ -247,7 +258,12 @@ def test_predictions_are_in_range(control: str, load: float, limit: int, rate: i
 
 @pytest.mark.parametrize(
     ("control", "load", "rate"),
-    [("cubic", 0.5, 50), ("reno", 0.3, 50), ("highspeed", 0.3, 1000), ("reno", 0.9, 100_000)],
+    [
+        ("cubic", 0.5, 50),
+        ("highspeed", 0.3, 1000),
+        pytest.param("reno", 0.3, 50, marks=pytest.mark.slow),
+        pytest.param("reno", 0.9, 100_000, marks=pytest.mark.slow),
+    ],
 )
 def test_the_required_limit_is_the_first_that_suffices(
     control: str, load: float, rate: float
@@ -255,10 +271,17 @@ def test_the_required_limit_is_the_first_that_suffices(
     """However large it is: here from 50 to 90,000 packets."""
     stream = uncontrolled(f"{load * rate:g} Mbit/s", "poisson")
     link = bottleneck(scenario(50, long_flows(control), stream, rate=f"{rate} Mbit/s"))
-    need = model.predict(link, Requirement(utilization=0.95)).required_packets
-    assert need is not None
+    need = model.required(link, 0.95)
     assert model.at_limit(link, need, model.SEARCH).utilization >= 0.95
     assert model.at_limit(link, need - 1, model.SEARCH).utilization < 0.95
+
+
+def test_a_prediction_asks_for_the_limit_of_its_own_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "required", lambda _link, utilization: 1000 * utilization)
+    stream = uncontrolled("15 Mbit/s", "poisson")
+    link = bottleneck(scenario(30, long_flows("reno"), stream))
+    found = model.predict(link, Requirement(utilization=0.9))
+    assert found.required_packets == pytest.approx(900)
 
 
 @pytest.mark.parametrize("access", ["", 'access_rate = "100 Mbit/s"\n'])
@@ -275,7 +298,7 @@ def test_a_simulated_flow(access: str, tmp_path: object) -> None:
     file.write_text(text, encoding="utf-8")
     result = tr.run(file)
     link = bottleneck(text)
-    found = model.predict(link, TARGET)
+    found = model.at_limit(link, link.limit_packets)
     assert found.utilization == pytest.approx(result.links["link"]["utilization"], abs=0.01)
     assert model.phase_of(link, link.classes[0]) == pytest.approx(0.5 if access else 0.0, abs=1e-6)
     assert all(one.holds for one in model.assumptions(link))
