@@ -59,6 +59,7 @@ class Wanted:
             InputError: There is no such link, or too many packets would be recorded.
         """
         links = scenario.handle.resolved["links"]
+        self._check_flows(scenario.handle.resolved["flows"])
         known = json.loads(scenario.handle.model_input())
         start_s = self._time_s("--from", self.start, 0.0)
         end_s = self._time_s("--to", self.end, known["duration_s"])
@@ -85,6 +86,16 @@ class Wanted:
                 "most_packets": min(MOST_PACKETS, 4 * packets + 100_000),
             }
         return scenario.replacing(logs)
+
+    def _check_flows(self, groups: dict[str, Any]) -> None:
+        for flow in self.flows:
+            group, _, index = flow.rpartition(".")
+            is_flow = group in groups and index.isdecimal() and int(index) < groups[group]["count"]
+            if flow not in groups and not is_flow:
+                raise failures.InputError(
+                    f"--only-flows {flow}: there is no such flow; choose a group, or a flow of it: "
+                    f"{', '.join(groups)}"
+                )
 
     def _time_s(self, option: str, text: str | None, default_s: float) -> float:
         if text is None:

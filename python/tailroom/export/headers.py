@@ -8,7 +8,7 @@ RECEIVER = bytes([198, 18, 0, 1])
 """Address of all receivers, in the network for benchmarks (RFC 2544 appendix C.2.2)."""
 _PORT = 5001
 _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
-_ACK = 0x10
+_SYN, _ACK = 0x02, 0x10
 _TCP, _UDP = 6, 17
 
 
@@ -57,7 +57,7 @@ def data(  # noqa: PLR0913 - the fields of the headers
         connection: Number of the connection.
         group: Its group.
         offset: Position of the first byte in the data of the flow.
-        payload: Bytes of data.
+        payload: Bytes of data; the first packet of a handshake has none, and is a SYN.
         sent_ms: Time at which it was sent, in milliseconds: its timestamp.
         ecn: ECN field, as in the table `arrival_log`.
     """
@@ -68,7 +68,9 @@ def data(  # noqa: PLR0913 - the fields of the headers
         return _ip(*ends, _UDP, length, ecn) + udp
     has_timestamp = group.written_bytes > IP_BYTES + TCP_BYTES
     options = _timestamp(sent_ms) if has_timestamp else b""
-    return _ip(*ends, _TCP, length, ecn) + _tcp(offset + 1, 1, options)
+    return _ip(*ends, _TCP, length, ecn) + (
+        _tcp(offset + 1, 1, options) if payload else _tcp(0, 0, options, _SYN)
+    )
 
 
 def ack(connection: int, group: Group, *, offset: int, size: int, sent_ms: int) -> bytes:
@@ -97,11 +99,11 @@ def _ip(source: bytes, destination: bytes, protocol: int, length: int, ecn: str)
     return head + struct.pack("!H", checksum) + ends
 
 
-def _tcp(sequence: int, acknowledgment: int, options: bytes) -> bytes:
+def _tcp(sequence: int, acknowledgment: int, options: bytes, flags: int = _ACK) -> bytes:
     """The header without a checksum, which would need the data."""
     numbers = sequence % (1 << 32), acknowledgment % (1 << 32)
     offset = (TCP_BYTES + len(options)) // 4 << 4
-    return struct.pack("!HHIIBBHHH", _PORT, _PORT, *numbers, offset, _ACK, 65535, 0, 0) + options
+    return struct.pack("!HHIIBBHHH", _PORT, _PORT, *numbers, offset, flags, 65535, 0, 0) + options
 
 
 def _timestamp(sent_ms: int) -> bytes:
