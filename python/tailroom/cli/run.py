@@ -12,11 +12,13 @@ import tailroom
 from tailroom.cli import failures, phases, report
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import Json, ScenarioFiles, refuse
+from tailroom.cli.packets import Wanted
 from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.libraries import need
 from tailroom.reports.presentation import write
 from tailroom.scenario.json_text import json_text
+from tailroom.scenario.scenario import Scenario
 from tailroom.storage.output import output_directory
 
 AUTOMATIC_SAMPLES = 5_000
@@ -25,7 +27,7 @@ for the envelope of a queue that fills and drains within a round trip."""
 
 
 @options_of("choices", without=("congestion",))
-def run(
+def run(  # noqa: PLR0913 - each is one option
     scenarios: ScenarioFiles,
     *,
     json: Json = False,
@@ -37,6 +39,38 @@ def run(
             "choices, the table (CSV and JSON), the scenarios and one picture.",
         ),
     ] = None,
+    pcap: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the packets that arrive at the links of --at into a capture (pcapng) for "
+            "Wireshark. Example: --pcap run.pcapng --at links.bottleneck.",
+        ),
+    ] = None,
+    packets: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the same packets as a table (Parquet)."),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINK", help="Link of --pcap and --packets. May be repeated."),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME", help="Only packets from this time, such as '2 s'."),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Only packets before this time.")
+    ] = None,
+    only_flows: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FLOW", help="Only packets of this flow, or of this group. May be repeated."
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Only each n-th packet. [default: 1]")
+    ] = 1,
     phase_check: Annotated[
         bool,
         typer.Option(
@@ -52,10 +86,16 @@ def run(
     Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
     `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
     """
+    wanted = Wanted(pcap, packets, at or (), start, end, only_flows or (), every)
     if len(scenarios) > 1 or {"vary", "metrics"} & options.keys() or options.get("seeds", 1) != 1:
         if phase_check:
             raise failures.InputError(
                 "--phase-check: applies to a single run; leave out --vary, --metric and "
+                "--seeds, and give one FILE"
+            )
+        if wanted:
+            raise failures.InputError(
+                "--pcap and --packets: apply to a single run; leave out --vary, --metric and "
                 "--seeds, and give one FILE"
             )
         _run_choices(scenarios, options, json=json, out=out)
@@ -67,7 +107,14 @@ def run(
         "applies to several runs; leave it out, or add --vary, --seeds or another FILE",
     )
     options.pop("seeds", None)
-    _run_one(scenarios[0], options, json=json, out=out, phase_check=phase_check)
+    with wanted.files() as write_packets:
+        result = _run_one(
+            scenarios[0], options, wanted, json=json, out=out, phase_check=phase_check
+        )
+        write_packets(result)
+    if not json:
+        for file in filter(None, (pcap, packets)):
+            print(f"Packets are in {file}")
 
 
 def _run_choices(
@@ -92,17 +139,27 @@ def _run_choices(
         print(f"Table, scenarios and picture are in {out}")
 
 
-def _run_one(
-    scenario: Path, options: dict[str, Any], *, json: bool, out: Path | None, phase_check: bool
-) -> None:
+def _run_one(  # noqa: PLR0913 - what `run` was asked for
+    scenario: Path,
+    options: dict[str, Any],
+    wanted: Wanted,
+    *,
+    json: bool,
+    out: Path | None,
+    phase_check: bool,
+) -> tailroom.Result:
     """Simulates one scenario with one seed, and checks the phases if asked to."""
     of_run = {name: options[name] for name in ("seed", "set") if name in options}
+    simulated: Path | Scenario = scenario
     if out:
         need("pyarrow", "matplotlib")
+    if wanted:
+        need("pyarrow")
+        simulated = wanted.recorded_by(Scenario.of(scenario, of_run.pop("set", None)))
     with output_directory(out) if out else nullcontext() as output:
         with progress_bar() as progress:
             result = tailroom.run(
-                scenario,
+                simulated,
                 progress=progress,
                 series_samples=AUTOMATIC_SAMPLES if out else None,
                 **of_run,
@@ -123,6 +180,7 @@ def _run_one(
         write_and_print(output, lambda directory: write(result, directory), show)
     if out and not json:
         print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
+    return result
 
 
 def _automatic(result: tailroom.Result) -> str:

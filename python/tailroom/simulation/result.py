@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
+from tailroom.simulation import packet_capture
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.result_tables import ResultTables
 
@@ -175,6 +179,46 @@ class Result(AnyResult, ResultTables):
             _check_name(table, owner, name)
             return table.filter(pc.field(owner) == name).select(["time_s", column])
         raise ArgumentError(self._why_missing(quantity))
+
+    def save_pcap(
+        self, path: str | PathLike[str], *, flows: Sequence[str] = (), every: int = 1
+    ) -> None:
+        """Writes the packets of `arrival_log` as a capture (pcapng), which Wireshark opens.
+
+        Args:
+            path: The new file.
+            flows: Only the packets of these flows or groups; all if left out.
+            every: Only each n-th packet, 1 or more.
+
+        Raises:
+            ArgumentError: No `arrival_log` was recorded, or it has no packet of a flow.
+            OSError: The file cannot be written.
+        """
+        packet_capture.write(self._packets(flows, every), self.scenario, Path(path))
+
+    def save_packets(
+        self, path: str | PathLike[str], *, flows: Sequence[str] = (), every: int = 1
+    ) -> None:
+        """Writes the packets of `arrival_log` as a Parquet file.
+
+        Args:
+            path: The new file.
+            flows: Only the packets of these flows or groups; all if left out.
+            every: Only each n-th packet, 1 or more.
+
+        Raises:
+            ArgumentError: No `arrival_log` was recorded, or it has no packet of a flow.
+            OSError: The file cannot be written.
+        """
+        packets = self._packets(flows, every)
+        from tailroom import parquet_files  # noqa: PLC0415 - it loads Arrow
+
+        parquet_files.write_table(packets, Path(path))
+
+    def _packets(self, flows: Sequence[str], every: int) -> pa.Table:
+        if every < 1:
+            raise ArgumentError(f"every is {every}; give a number from 1")
+        return packet_capture.choose(self._recorded("arrival_log"), flows, every)
 
     def plot(self, kind: PlotKind = "windows") -> Figure:
         """Draws windows and queue over time, utilization over time, burstiness, or arrivals.

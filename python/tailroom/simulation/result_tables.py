@@ -46,4 +46,5 @@ class ResultTables:
     scale_s intervals mean_packets index`."""
     arrival_log: pa.Table | None = lazy_table()
     """Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
-    links with an `arrival_log`. Columns: `time_s link flow bytes queue_packets fate`."""
+    links with an `arrival_log`. Columns: `time_s link flow connection content sequence sent_s
+    ecn bytes queue_packets fate`."""

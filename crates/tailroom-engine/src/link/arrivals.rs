@@ -23,7 +23,7 @@ pub struct ArrivalLogSpec {
     /// End of the span: arrivals before this time are recorded.
     pub to: Duration,
     /// The most arrivals that may be recorded; the run ends with an error if more packets arrive in
-    /// the span. An arrival takes about 60 bytes.
+    /// the span. An arrival takes about 110 bytes.
     #[serde(default = "ten_million")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub most_packets: u64,
@@ -57,11 +57,39 @@ pub enum Outcome {
     Headroom = 8,
 }
 
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Data that are sent for the first time, or data of a flow without congestion control.
+    #[default]
+    Data = 0,
+    /// Data that have been sent before.
+    Retransmission = 1,
+    /// An acknowledgement.
+    Ack = 2,
+}
+
+/// Which packet of which flow arrives: the event holds only a part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Position in the flow; of an ACK, the next position that it asks for.
+    pub sequence: u64,
+    /// When it left its sender.
+    pub sent: Time,
+    /// When its flow began: the number of a flow that has departed is given to another.
+    pub flow_start: Time,
+    /// What it carries.
+    pub content: Content,
+}
+
 /// An arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// The packet as it arrived.
     pub packet: Transit,
+    /// Which packet it is.
+    pub identity: Identity,
     /// Number of packets that it found waiting.
     pub queue: u32,
     /// Its outcome.
@@ -73,6 +101,7 @@ pub struct Arrival {
 pub struct Arrivals {
     spec: ArrivalLogSpec,
     list: Vec<Arrival>,
+    coming: Identity,
     /// Whether more packets arrived than may be recorded.
     pub is_overfull: bool,
 }
@@ -80,7 +109,12 @@ pub struct Arrivals {
 impl Arrivals {
     /// An empty log.
     pub fn new(spec: ArrivalLogSpec) -> Self {
-        Arrivals { spec, list: Vec::new(), is_overfull: false }
+        Arrivals { spec, list: Vec::new(), coming: Identity::default(), is_overfull: false }
+    }
+
+    /// Tells which packet arrives next.
+    pub fn announce(&mut self, identity: Identity) {
+        self.coming = identity;
     }
 
     /// Records a packet that arrives and finds `queue` packets waiting; packets arrive in order of
@@ -94,7 +128,8 @@ impl Arrivals {
             return;
         }
         let queue = u32::try_from(queue).unwrap_or(u32::MAX);
-        self.list.push(Arrival { packet, queue, outcome: Outcome::Accepted });
+        let identity = self.coming;
+        self.list.push(Arrival { packet, identity, queue, outcome: Outcome::Accepted });
     }
 
     /// Records that the link dropped a packet, now or long after its arrival.

@@ -61,6 +61,11 @@ impl DynamicFlows {
         self.generators.next_arrival()
     }
 
+    /// When a dynamic flow began; 0 for a permanent flow.
+    pub(super) fn start_of(&self, number: u32) -> Time {
+        self.generators.active_flow(number).map_or(Time::ZERO, |flow| flow.flow_start.start)
+    }
+
     /// Looks at a flow that has nothing in flight, or has lost a packet. A flow that has sent
     /// everything is no longer in progress; if none of its packets is in the network, its number is
     /// free.

@@ -7,6 +7,7 @@ use super::pending::Pending;
 use super::routes::{Exit, Hop};
 use crate::flow::Endpoints;
 use crate::link::LinkOutcome;
+use crate::link::arrivals::{Content, Identity};
 use crate::packet::transit::{Stage, Transit};
 use crate::packet::{Ecn, Packet};
 use crate::pool::Cells;
@@ -36,6 +37,9 @@ impl Simulation {
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
         self.admissions.on_arrival(link, &packet);
+        if self.logs_arrivals {
+            self.announce(link, packet, position);
+        }
         let ingress = self.ingress_of(packet);
         let outcome = if let Some(ingress) = ingress {
             self.arrive_from(ingress, &mut packet, hop)
@@ -57,6 +61,28 @@ impl Simulation {
             }
         }
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: hop.clocks_source })
+    }
+
+    /// Tells a link that records its arrivals which packet reaches it.
+    #[cold]
+    fn announce(&mut self, link: usize, packet: Transit, position: u8) {
+        let Simulation { links, flows, pending, dynamic, .. } = self;
+        let Some(arrivals) = &mut links[link].probe.arrivals else { return };
+        let flow = &flows[packet.flow() as usize];
+        let flow_start = dynamic.start_of(packet.flow());
+        arrivals.announce(if position >= flow.forward_hops {
+            let sequence = pending.acks.look(packet.slot()).cumulative;
+            Identity { sequence, sent: packet.sent(), flow_start, content: Content::Ack }
+        } else {
+            let (packet, sent) = pending.sent(packet);
+            let sequence = match &flow.endpoints {
+                Endpoints::Tcp(connection) => packet.packet(connection.receiver.next()).sequence,
+                Endpoints::Unresponsive(_) => packet.slot().into(),
+            };
+            let is_repeated = packet.packet(0).is_retransmission;
+            let content = if is_repeated { Content::Retransmission } else { Content::Data };
+            Identity { sequence, sent, flow_start, content }
+        });
     }
 
     /// A packet reaches a link that shares memory with others. The policer comes before the pool, and

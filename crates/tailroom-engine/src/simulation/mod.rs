@@ -55,6 +55,9 @@ pub struct Simulation {
     has_timers: bool,
     /// Whether the far end of a link sends pause frames.
     has_pauses: bool,
+    /// Whether a link records its arrivals. No flow is then on its fast path: the receiver's state
+    /// tells the whole sequence number of a packet.
+    logs_arrivals: bool,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
@@ -107,6 +110,7 @@ impl Simulation {
             links,
             pools: network.empty_pools(),
             admissions: FlowAdmissions::new(network, &facts),
+            logs_arrivals: network.links.iter().any(|link| link.arrival_log.is_some()),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
@@ -121,6 +125,9 @@ impl Simulation {
             fault: None,
             network: network.clone(),
         };
+        if simulation.logs_arrivals {
+            simulation.fast_paths.turn_off();
+        }
         simulation.start_flows();
         Ok(simulation)
     }

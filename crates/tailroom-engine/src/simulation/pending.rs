@@ -39,6 +39,11 @@ impl Pending {
         if packet.is_kept() { self.kept_packets.take(packet) } else { (packet, packet.sent()) }
     }
 
+    /// What [`Pending::take_sent`] returns, of a packet that stays in the network.
+    pub(super) fn sent(&self, packet: Transit) -> (Transit, Time) {
+        if packet.is_kept() { self.kept_packets.look(packet) } else { (packet, packet.sent()) }
+    }
+
     /// Memory of the events and the ACKs, in bytes; that of kept packets is claimed from the agenda.
     pub(super) fn memory_bytes(&self) -> u64 {
         let acks = self.acks.stored.capacity() * size_of::<StoredAck>();
@@ -78,6 +83,11 @@ impl AckStore {
     pub(super) fn take(&mut self, slot: u32) -> StoredAck {
         self.free.push(slot);
         self.stored[slot as usize]
+    }
+
+    /// The ACK in a slot.
+    pub(super) fn look(&self, slot: u32) -> Ack<'_> {
+        self.stored[slot as usize].ack()
     }
 
     /// Number of stored entries.
@@ -169,6 +179,12 @@ impl KeptPackets {
     #[inline]
     pub(super) fn waited(&self, packet: Transit) -> Time {
         if packet.is_kept() { self.stored[packet.slot() as usize].waited } else { Time::ZERO }
+    }
+
+    /// The event of a packet with its sequence number, and its send time.
+    fn look(&self, packet: Transit) -> (Transit, Time) {
+        let KeptPacket { sent, sequence, .. } = self.stored[packet.slot() as usize];
+        (packet.with_slot(sequence), sent)
     }
 
     /// Frees the slot of a packet at the end of its path; returns its event with the sequence

@@ -1,6 +1,8 @@
 //! The log of arrivals at a link, against the counters of the link, cases by hand, and the bursts
 //! that Auge and Roberts (2006) describe.
 
+use std::collections::HashSet;
+
 use tailroom_engine::results::{ArrivalLog, Results, Tables};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
@@ -202,6 +204,59 @@ fn dynamic_flows_are_logged_under_one_number_per_group() {
     // 40 packets of the stream; two flows of ten packets with 960 B of payload each, under the
     // number 1 + 1.
     assert_eq!((of(0), of(1), of(2)), (40, 0, 20));
+    // Each flow has its own connection, whose packets are counted from 0.
+    for connection in [1, 2] {
+        let rows = (0..log.flow.len()).filter(|row| log.connection[*row] == connection);
+        let sequences: Vec<u64> = rows.map(|row| log.sequence[row]).collect();
+        assert_eq!(sequences, (0..10).collect::<Vec<_>>(), "{connection}");
+    }
+}
+
+/// Behind the first link, and for ACKs, the event of a packet no longer holds its sequence number.
+#[test]
+fn a_packet_has_the_same_identity_at_every_link() {
+    let log = "arrival_log = { from = \"0 s\", to = \"3 s\" }";
+    let links: String = [("first", 8, 20), ("second", 4, 10), ("back", 1, 10)]
+        .map(|(name, rate, limit)| {
+            format!(
+                "[links.{name}]\nrate = \"{rate} Mbit/s\"\ndelay = \"5 ms\"\n\
+                 queue = {{ kind = \"drop_tail\", limit = \"{limit} packets\" }}\n{log}\n"
+            )
+        })
+        .concat();
+    let text = format!(
+        r#"
+        duration = "3 s"
+        measure_from = "0 s"
+        {links}
+        [flows.reno]
+        count = 3
+        path = ["first", "second"]
+        reverse_path = ["back"]
+        congestion = "reno"
+        packet_size = "1000 B"
+        rtt = {{ from = "30 ms", to = "50 ms" }}
+    "#
+    );
+    let results = scenario_run::run(&text, 1);
+    let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+    let at = |link: u32| (0..log.link.len()).filter(move |row| log.link[*row] == link);
+    let identity = |row: usize| {
+        (log.connection[row], log.sequence[row], log.content[row], log.sent_s[row].to_bits())
+    };
+    let first: HashSet<_> = at(0).map(identity).collect();
+    assert_eq!(first.len(), at(0).count(), "no packet arrives twice");
+    assert!(at(1).all(|row| first.contains(&identity(row))) && at(1).count() > 500);
+    let (data, retransmissions) = at(0).partition::<Vec<_>, _>(|row| log.content[*row] == 0);
+    assert!(retransmissions.iter().all(|row| log.content[*row] == 1));
+    let sent: u64 = results.summary.flows.iter().map(|flow| flow.retransmissions).sum();
+    assert!(sent > 10 && retransmissions.len() as u64 == sent, "{sent}");
+    // First transmissions count up.
+    for connection in 0..3 {
+        let own = data.iter().filter(|row| log.connection[**row] == connection);
+        assert!(own.zip(0..).all(|(row, expected)| log.sequence[*row] == expected));
+    }
+    assert!(at(2).all(|row| log.content[row] == 2 && log.bytes[row] < 100) && at(2).count() > 200);
 }
 
 /// An arrival of the window-limited flow.

@@ -1,5 +1,7 @@
 //! Arrivals of packets, one by one.
 
+use std::collections::HashMap;
+
 use super::{FinishedRun, Labels, table};
 
 /// Words for [`crate::link::arrivals::Outcome`], in the order of its codes.
@@ -15,6 +17,12 @@ const FATES: Labels = Labels::Words(&[
     "headroom",
 ]);
 
+/// Words for [`crate::link::arrivals::Content`], in the order of its codes.
+const CONTENTS: Labels = Labels::Words(&["data", "retransmission", "ack"]);
+
+/// Words for [`crate::packet::Ecn`], in the order of its codes.
+const ECN_FIELDS: Labels = Labels::Words(&["not_ect", "ect1", "ect0", "ce"]);
+
 table! {
     /// Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
     /// links with an `arrival_log`.
@@ -25,6 +33,18 @@ table! {
         pub link: Vec<u32> as Labels::Links,
         /// Name of the flow; of a flow that arrives and departs, the name of its group.
         pub flow: Vec<u32> as Labels::FlowsAndGroups,
+        /// Number of the packet's flow among the flows of this table, by their first rows, from 0:
+        /// flows that arrive and depart have the name of their group in common.
+        pub connection: Vec<u32>,
+        /// What the packet carries: `data`, a `retransmission` of data, or an `ack`.
+        pub content: Vec<u8> as CONTENTS,
+        /// Position of the packet in its flow, from 0; of an ACK, the position that it asks for next;
+        /// of a flow without congestion control, modulo 2^29.
+        pub sequence: Vec<u64>,
+        /// Instant at which the packet left its sender.
+        pub sent_s: Vec<f64>,
+        /// ECN field of the packet as it arrives (RFC 3168).
+        pub ecn: Vec<u8> as ECN_FIELDS,
         /// Size of the packet on the wire.
         pub bytes: Vec<u32>,
         /// Packets that wait when the packet arrives, without the packet in transmission.
@@ -40,12 +60,21 @@ table! {
 impl ArrivalLog {
     pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
         let mut log = ArrivalLog::default();
+        let mut connections = HashMap::new();
         for (index, link) in run.links.iter().enumerate() {
             let arrivals = link.probe.arrivals.iter().flat_map(|arrivals| arrivals.list());
             for arrival in arrivals {
                 log.time_s.push(arrival.packet.time().seconds());
                 log.link.push(index as u32);
                 log.flow.push(run.flow_label(arrival.packet.flow()));
+                let identity = arrival.identity;
+                let connection = (arrival.packet.flow(), identity.flow_start);
+                let next = connections.len() as u32;
+                log.connection.push(*connections.entry(connection).or_insert(next));
+                log.content.push(identity.content as u8);
+                log.sequence.push(identity.sequence);
+                log.sent_s.push(identity.sent.seconds());
+                log.ecn.push(arrival.packet.ecn() as u8);
                 log.bytes.push(arrival.packet.bytes());
                 log.queue_packets.push(arrival.queue);
                 log.fate.push(arrival.outcome as u8);

@@ -1,0 +1,129 @@
+"""The arrivals at links as a packet capture, which Wireshark opens."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tailroom.errors import ArgumentError
+from tailroom.export import headers, pcapng
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+ROWS_AT_A_TIME = 1 << 14
+"""Rows that are Python objects at the same time."""
+
+
+def write(arrivals: pa.Table, scenario: str, path: Path) -> None:
+    """Writes a new file in pcapng, with an interface per link.
+
+    Args:
+        arrivals: Rows of the table `arrival_log`.
+        scenario: The resolved scenario of the run.
+        path: The file.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    groups = _groups(scenario)
+    links = arrivals["link"].unique().to_pylist()
+    interfaces = {link: index for index, link in enumerate(links)}
+    ordered = arrivals.sort_by("time_s") if len(links) > 1 else arrivals
+    with path.open("xb") as file:
+        file.write(pcapng.beginning(links))
+        for batch in ordered.to_batches(max_chunksize=ROWS_AT_A_TIME):
+            file.write(b"".join(_packets(batch.to_pylist(), groups, interfaces)))
+
+
+def choose(arrivals: pa.Table, flows: Sequence[str] = (), every: int = 1) -> pa.Table:
+    """Returns the arrivals of some flows, or some of their arrivals.
+
+    Args:
+        arrivals: Rows of the table `arrival_log`.
+        flows: Names of flows or groups; all flows if empty.
+        every: Keep each row whose number is a multiple of this, 1 or more.
+
+    Raises:
+        ArgumentError: A flow has no packet among the arrivals.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if flows:
+        known = arrivals["flow"].unique().to_pylist()
+        chosen = [name for name in known if {name, _group_of(name)} & set(flows)]
+        for flow in flows:
+            if not any(flow in (name, _group_of(name)) for name in chosen):
+                raise ArgumentError(
+                    f"no packet of a flow {flow!r} arrived; choose among {', '.join(known[:8])}"
+                )
+        names = arrivals["flow"].cast(pa.string())
+        arrivals = arrivals.filter(pc.is_in(names, pa.array(chosen)))
+    return arrivals if every == 1 else arrivals.take(list(range(0, arrivals.num_rows, every)))
+
+
+def _groups(scenario: str) -> dict[str, headers.Group]:
+    """What is equal for all packets of each group."""
+    document = tomllib.loads(scenario)
+    return {
+        name: headers.Group(
+            is_tcp="congestion" in group,
+            header_bytes=_bytes(group["header_size"]),
+            packet_bytes=_bytes(group["packet_size"]),
+        )
+        for name, group in document["flows"].items()
+    }
+
+
+def _bytes(size: str) -> int:
+    """A size in the resolved scenario, which is in bytes."""
+    return int(size.removesuffix(" B"))
+
+
+def _group_of(flow: str) -> str:
+    return flow.rpartition(".")[0] or flow
+
+
+def _packets(
+    rows: list[dict[str, Any]], groups: dict[str, headers.Group], interfaces: dict[str, int]
+) -> Iterator[bytes]:
+    """The blocks of some rows."""
+    for row in rows:
+        name = row["flow"]
+        group = groups[name] if name in groups else groups[_group_of(name)]
+        yield pcapng.packet(
+            interfaces[row["link"]],
+            round(row["time_s"] * 1e9),
+            *_captured(row, group),
+            _comment(row),
+        )
+
+
+def _captured(row: dict[str, Any], group: headers.Group) -> tuple[bytes, int]:
+    """The headers of a packet, and its size on the wire, which has room for the headers."""
+    connection, size = row["connection"], row["bytes"]
+    sent_ms = int(row["sent_s"] * 1e3)
+    if row["content"] == "ack":
+        payload = group.payload_bytes(group.packet_bytes)
+        offset = row["sequence"] * payload
+        captured = headers.ack(connection, group, offset=offset, size=size, sent_ms=sent_ms)
+    else:
+        payload = group.payload_bytes(size)
+        offset = row["sequence"] * payload
+        captured = headers.data(
+            connection, group, offset=offset, payload=payload, sent_ms=sent_ms, ecn=row["ecn"]
+        )
+    return captured, max(size, len(captured))
+
+
+def _comment(row: dict[str, Any]) -> str:
+    """What the link does to a packet, unless it only forwards the packet."""
+    fate = row["fate"]
+    if fate == "accepted":
+        return ""
+    done = "marked" if fate == "marked" else f"dropped ({fate})"
+    return f"{done} by link {row['link']}; {row['queue_packets']} packets were waiting"

@@ -1,0 +1,194 @@
+"""`tailroom run --pcap` and `--packets`: other programs read in the file what the run counts."""
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import tailroom as tr
+from tests.conftest import Tailroom
+
+TSHARK = shutil.which("tshark")
+needs_tshark = pytest.mark.skipif(not TSHARK, reason="tshark is not installed")
+
+REPEATED = (
+    "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || "
+    "tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order"
+)
+"""How Wireshark calls data below the highest sequence number; the name depends on the ACKs and on
+the time since then. At the first link nothing is out of order, so all of these are repetitions."""
+
+SCENARIO = """
+duration = "6 s"
+measure_from = "0 s"
+[links.b]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = {{ kind = "{queue}", limit = "{limit} packets" }}
+[flows.tcp]
+count = 3
+path = ["b"]
+congestion = "{control}"
+rtt = {{ from = "20 ms", to = "60 ms" }}
+{more}
+"""
+
+CASES = {
+    "reno": {"control": "reno"},
+    "cubic": {"control": "cubic"},
+    "bbr": {"control": "bbr3"},
+    "short buffer": {"control": "reno", "limit": 3},
+    "head drop": {"control": "reno", "queue": "drop_head"},
+    "codel": {"control": "cubic", "queue": "codel", "limit": 200},
+    "marks": {"control": "cubic", "queue": "codel", "limit": 200, "more": 'ecn = "classic"'},
+    "fair": {"control": "cubic", "queue": "fq_codel", "limit": 100},
+    "host of ns-2": {"control": "reno", "more": 'host = "ns2"'},
+    "acks in a queue": {"control": "reno", "more": 'reverse_path = ["back"]'},
+}
+BACK = """
+[links.back]
+rate = "1 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+"""
+
+
+def scenario(tmp_path: Path, name: str) -> Path:
+    case = {"queue": "drop_tail", "limit": 20, "more": "", **CASES[name]}
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO.format(**case) + (BACK if "back" in str(case["more"]) else ""))
+    return path
+
+
+def shown(capture: Path, shown_if: str, *fields: str) -> list[list[str]]:
+    """The fields of the packets that tshark's display filter lets through."""
+    asked = [part for field in fields for part in ("-e", field)]
+    command = [str(TSHARK), "-r", str(capture), "-Y", shown_if, "-T", "fields", *asked]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in ended.stdout.splitlines()]
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CASES)
+def test_wireshark_finds_the_retransmissions_drops_and_marks_of_the_run(
+    name: str, tailroom: Tailroom, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.pcapng"
+    ended = tailroom("run", scenario(tmp_path, name), "--pcap", file, "--at", "links.b", "--json")
+    assert (ended.status, ended.errors) == (0, "")
+    summary = json.loads(ended.output)
+    link = summary["links"]["b"]
+    assert len(shown(file, "frame", "frame.number")) == link["arrivals_packets"] > 2_000
+    # What is sent in the last instant arrives after the end.
+    sent = sum(flow["retransmissions"] for flow in summary["flows"])
+    assert 0 <= sent - len(shown(file, REPEATED, "frame.number")) <= 3
+    comments = [row[0] for row in shown(file, "frame.comment", "frame.comment")]
+    drops = sum(comment.startswith("dropped") for comment in comments)
+    marks = sum(comment.startswith("marked") for comment in comments)
+    assert (drops, marks) == (link["drops_packets"], link["marks_packets"])
+    assert sent > 0 or marks > 0
+    assert shown(file, "_ws.malformed || ip.checksum.status == 0", "frame.number") == []
+
+
+@needs_tshark
+def test_wireshark_shows_ends_sizes_and_the_link(tailroom: Tailroom, tmp_path: Path) -> None:
+    file, table = tmp_path / "run.pcapng", tmp_path / "run.parquet"
+    path = scenario(tmp_path, "acks in a queue")
+    chosen = ("--at", "links.back", "--from", "2 s", "--to", "3 s")
+    ended = tailroom("run", path, "--pcap", file, "--packets", table, *chosen)
+    assert (ended.status, ended.errors) == (0, "")
+    log = pq.read_table(table).to_pylist()
+    rows = shown(
+        file,
+        "tcp",
+        *("frame.interface_name", "frame.time_epoch", "frame.len", "tcp.len", "ip.dst"),
+    )
+    assert len(rows) == len(log) > 100
+    for (link, time, size, payload, receiver), row in zip(rows, log, strict=True):
+        assert (link, int(size), int(payload)) == ("back", row["bytes"], 0)
+        assert abs(float(time) - row["time_s"]) < 1e-9
+        assert 2 <= row["time_s"] < 3
+        assert receiver == f"10.0.0.{row['connection'] + 1}"
+        assert row["content"] == "ack"
+
+
+@pytest.mark.parametrize("name", ["reno", "host of ns-2", "short buffer"])
+def test_an_import_of_the_capture_gives_the_flows_back(
+    name: str, tailroom: Tailroom, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.pcapng"
+    span = {"links.b.arrival_log": {"from": "0 s", "to": "6 s"}}
+    result = tr.run(scenario(tmp_path, name), set=span)
+    result.save_pcap(file)
+    ended = tailroom("import", file)
+    assert ended.status == 0
+    rows = list(csv.DictReader(io.StringIO(ended.output)))
+    assert len(rows) == 3
+    assert result.arrival_log is not None
+    header_bytes = 40 if name == "host of ns-2" else 52
+    log = result.arrival_log.to_pandas()
+    for row in rows:
+        connection = int(row["flow"].split(":")[0].split(".")[-1]) - 1
+        own = log[log.connection == connection]
+        payload = int(own.bytes.max()) - header_bytes
+        assert int(row["bytes"]) == own.sequence.nunique() * payload
+
+
+def test_chosen_flows_and_every_nth_packet_are_written(tailroom: Tailroom, tmp_path: Path) -> None:
+    table = tmp_path / "run.parquet"
+    chosen = ("--at", "links.b", "--only-flows", "tcp.1", "--every", "10")
+    ended = tailroom("run", scenario(tmp_path, "reno"), "--packets", table, *chosen)
+    assert (ended.status, ended.errors) == (0, "")
+    result = tr.run(
+        scenario(tmp_path, "reno"), set={"links.b.arrival_log": {"from": "0 s", "to": "6 s"}}
+    )
+    assert result.arrival_log is not None
+    log = result.arrival_log.to_pandas()
+    own = log[log.flow == "tcp.1"].iloc[::10]
+    assert pq.read_table(table)["sequence"].to_pylist() == own.sequence.tolist()
+
+
+def test_a_record_of_packets_changes_no_statistic(tmp_path: Path) -> None:
+    path = scenario(tmp_path, "acks in a queue")
+    logs = {f"links.{link}.arrival_log": {"from": "0 s", "to": "6 s"} for link in ("b", "back")}
+    plain, logged = tr.run(path), tr.run(path, set=logs)
+    assert (plain.links, plain.flows) == (logged.links, logged.flows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--pcap", "x.pcapng"], ["--at"]),
+        (["--at", "links.b"], ["--pcap", "--packets"]),
+        (["--pcap", "x.pcapng", "--at", "links.c"], ["links.c", "links.b"]),
+        (["--pcap", "x.pcapng", "--at", "b", "--from", "later"], ["--from", '"1.5 s"']),
+        (["--pcap", "x.pcapng", "--at", "b", "--from", "3 s", "--to", "2 s"], ["--to", "--from"]),
+        (
+            ["--pcap", "x.pcapng", "--at", "b", "--only-flows", "udp"],
+            ["--only-flows", "udp", "tcp"],
+        ),
+        (["--pcap", "x.pcapng", "--at", "b", "--seeds", "2"], ["--pcap", "--seeds"]),
+        (
+            ["--pcap", "x.pcapng", "--at", "b", "--set", "links.b.rate=1 Tbit/s"],
+            ["500,000,000 packets", "50,000,000,000", "10,000,000", "--from"],
+        ),
+    ],
+)
+def test_wrong_requests_for_packets_are_refused(
+    arguments: list[str],
+    words: list[str],
+    tailroom: Tailroom,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = scenario(tmp_path, "reno")
+    monkeypatch.chdir(tmp_path)
+    ended = tailroom("run", path, *arguments)
+    assert ended.status == 2
+    assert all(word in ended.errors for word in words), ended.errors
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["scenario.toml"]
