@@ -125,3 +125,14 @@ test("the numbers beside the text are those of the lines in sight", async () => 
   expect(numbers.at(-1)).toBe("4011");
   await page.close();
 });
+
+test("packets of flows with HTML as names are watched as text", async () => {
+  const page = await browser.newPage();
+  const text = TEXT.replace("[flows.reno]", `[flows.${JSON.stringify(EVIL)}]`);
+  await page.goto(`${served.address}${state({ text })}`);
+  await page.getByRole("button", { name: "Watch packets" }).click();
+  await page.locator("#packets canvas").waitFor();
+  expect(await page.locator("#packets img").count()).toBe(0);
+  expect(await page.evaluate(() => "broken" in globalThis)).toBe(false);
+  await page.close();
+});
