@@ -213,6 +213,7 @@ export function spanText(strip: Strip, link: string): string {
   return (
     `${plain(counts.arrivals, 6)} packets arrive at ${link} from ${plain(fromS, 5)} s to ` +
     `${plain(fromS + lengthS, 5)} s; ${plain(counts.departures, 6)} depart, ${plain(counts.drops, 6)} are dropped, ` +
-    `${plain(marked, 6)} are marked. At most ${plain(counts.most, 6)} are at the link at the same time.${gap}`
+    `${plain(marked, 6)} are marked. At most ${plain(counts.most, 6)} are at the link at the same time.${gap} ` +
+    `The upper ticks are drops${marked > 0 ? ", in green marks" : ""}${who === "" ? "" : `, the lower ones departures of ${who}`}.`
   );
 }

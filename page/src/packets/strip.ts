@@ -39,7 +39,7 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
   const fates = fatesOf(watched, discipline);
   const { flows, groups } = watched.names;
   const names = [...flows, ...groups];
-  const isOfWho = (name: string): boolean => name === who || name.startsWith(`${who}[`);
+  const isOfWho = (name: string): boolean => name === who || name.startsWith(`${who}.`);
   const wanted = names.flatMap((name, flow) => (who !== "" && isOfWho(name) ? [flow] : []));
   const calls = departures(fates, new Set(wanted));
   const marks = marksOf(watched, link);
